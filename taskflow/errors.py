@@ -1,0 +1,29 @@
+"""What can go wrong, by who has to act: `BadInput` is for the user to correct, `RunFailed` ended a run that was accepted."""
+
+
+class TaskflowError(Exception):
+    """Every error that taskflow raises on purpose. `exit_code` is what the command returns for it."""
+
+    exit_code = 1
+
+
+class BadInput(TaskflowError):
+    """A case, command or call that cannot be obeyed; the message names the key, its value and the remedy."""
+
+    exit_code = 2
+
+
+class RunFailed(TaskflowError):
+    """A run that began and could not go on; what it had written stays readable."""
+
+
+class ChannelError(RunFailed):
+    """A message between two blocks was lost: the peer died, closed its channel, or sent something else."""
+
+
+class ChannelTimeout(ChannelError):
+    """A message did not arrive, or was not taken, within its deadline; names block, peer, sequence and seconds."""
+
+
+class Aborted(ChannelError):
+    """Somebody asked this block to stop while it waited; carries that reason."""
