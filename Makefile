@@ -1,0 +1,66 @@
+# make demo    the lid-driven cavity, from nothing to pictures
+# make test    everything a change must pass: tests, lint, types, import contracts
+#
+# Needs Linux, Python 3.11+ and a C++ compiler. Choose the interpreter with  make PYTHON=python3.12 ...
+
+PYTHON ?= python3
+VENV   ?= .venv
+CUDA   ?= 13
+BIN    := $(VENV)/bin
+RUN    := runs/lid_driven_cavity
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all test-gpu lint docs clean
+
+help:
+	@echo "make demo      install, run the lid-driven cavity, compare it with Ghia et al., draw pictures"
+	@echo "make test      lint and the fast tests (minutes)"
+	@echo "make test-all  lint and all CPU tests, the long validations included"
+	@echo "make test-gpu  the tests that need GPUs (CUDA=12 or CUDA=13)"
+	@echo "make lint      ruff, mypy, import contracts"
+	@echo "make docs      the documentation site, into site/"
+	@echo "make clean     remove what these targets made ($(VENV), site, tool caches; not runs)"
+
+demo: $(VENV)/installed
+	$(BIN)/taskflow run examples/lid_driven_cavity.toml -o $(RUN) --force
+	$(BIN)/taskflow plot $(RUN)
+	$(BIN)/python examples/compare_with_ghia.py $(RUN)
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow and not gpu and not multigpu"
+
+test-all: lint
+	$(BIN)/python -m pytest -m "not gpu and not multigpu"
+
+test-gpu: $(VENV)/installed-cuda$(CUDA)
+	$(BIN)/python -m pytest -m "gpu or multigpu"
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/installed-docs
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+# One environment; a stamp per set of requirements, older than pyproject.toml means install again.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "taskflow needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-dev: EXTRAS = dev
+$(VENV)/installed-docs: EXTRAS = docs
+$(VENV)/installed-cuda12: EXTRAS = dev,cuda12
+$(VENV)/installed-cuda13: EXTRAS = dev,cuda13
