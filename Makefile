@@ -60,7 +60,7 @@ $(VENV)/installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	@touch $@ $(VENV)/installed
 
-$(VENV)/installed-dev: EXTRAS = dev
+$(VENV)/installed-dev: EXTRAS = dev,ucx
 $(VENV)/installed-docs: EXTRAS = docs
 $(VENV)/installed-cuda12: EXTRAS = dev,cuda12
 $(VENV)/installed-cuda13: EXTRAS = dev,cuda13
