@@ -1,0 +1,23 @@
+"""What exists: boxes of cells, fields, regions, partitions. No storage, no place, no time."""
+
+from taskflow.regions.box import Box, Slices, Triple, difference, periodic_images, triple, union
+from taskflow.regions.fields import Field, FieldSpace, Location
+from taskflow.regions.partition import Copy, Partition, cuts
+from taskflow.regions.region import Region
+
+__all__ = [
+    "Box",
+    "Copy",
+    "Field",
+    "FieldSpace",
+    "Location",
+    "Partition",
+    "Region",
+    "Slices",
+    "Triple",
+    "cuts",
+    "difference",
+    "periodic_images",
+    "triple",
+    "union",
+]

@@ -1,0 +1,46 @@
+"""What is done: tasks with privileges, programs of launches, and the graph that follows from them."""
+
+from taskflow.tasks.body import IDENTITY, View, combine, run_body
+from taskflow.tasks.dependence import Analysis, analyse
+from taskflow.tasks.exchange import Valid
+from taskflow.tasks.graph import AllReduce, Compute, Message, Node, Receive, Refresh, Send, TaskGraph
+from taskflow.tasks.privilege import Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
+from taskflow.tasks.program import Program, Roles, record
+from taskflow.tasks.stencil import POINT, Stencil, box, offsets, star
+from taskflow.tasks.task import Launch, Task, task
+
+__all__ = [
+    "IDENTITY",
+    "POINT",
+    "AllReduce",
+    "Analysis",
+    "Compute",
+    "Launch",
+    "Message",
+    "Node",
+    "Operator",
+    "Privilege",
+    "Program",
+    "Read",
+    "ReadWrite",
+    "Receive",
+    "Reduce",
+    "Refresh",
+    "Roles",
+    "Scalar",
+    "Send",
+    "Stencil",
+    "Task",
+    "TaskGraph",
+    "Valid",
+    "View",
+    "Write",
+    "analyse",
+    "box",
+    "combine",
+    "offsets",
+    "record",
+    "run_body",
+    "star",
+    "task",
+]

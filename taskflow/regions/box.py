@@ -1,0 +1,149 @@
+"""Boxes of cells: the index spaces of structured grids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+
+Triple = tuple[int, int, int]
+Slices = tuple[slice, slice, slice]
+
+
+def triple(values: Iterable[int]) -> Triple:
+    """Three integers in the order x, y, z. Raises ValueError for any other number of them."""
+    x, y, z = values
+    return x, y, z
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Box:
+    """The integer box lo <= (x, y, z) < hi: an index space of cells, without storage.
+
+    `lo` and `hi` are in the order x, y, z. A box without cells is falsy, whatever its corners.
+    """
+
+    lo: Triple
+    hi: Triple
+
+    @classmethod
+    def of(cls, shape: Iterable[int]) -> Box:
+        """The box of this many cells that begins at the origin."""
+        return cls((0, 0, 0), triple(shape))
+
+    @property
+    def shape(self) -> Triple:
+        """Number of cells along x, y and z; zero where the box is empty."""
+        (x0, y0, z0), (x1, y1, z1) = self.lo, self.hi
+        return max(0, x1 - x0), max(0, y1 - y0), max(0, z1 - z0)
+
+    @property
+    def volume(self) -> int:
+        """Number of cells."""
+        x, y, z = self.shape
+        return x * y * z
+
+    def __bool__(self) -> bool:
+        (x0, y0, z0), (x1, y1, z1) = self.lo, self.hi
+        return x1 > x0 and y1 > y0 and z1 > z0
+
+    def __and__(self, other: Box) -> Box:
+        """The cells in both boxes."""
+        (ax, ay, az), (bx, by, bz) = self.lo, other.lo
+        (au, av, aw), (bu, bv, bw) = self.hi, other.hi
+        return Box((max(ax, bx), max(ay, by), max(az, bz)), (min(au, bu), min(av, bv), min(aw, bw)))
+
+    def __contains__(self, other: Box) -> bool:
+        """Whether every cell of `other` is in this box."""
+        return not other or (self & other) == other
+
+    def expand(self, low: Triple, high: Triple) -> Box:
+        """The box with `low` more cells before it and `high` more behind it, per direction (negative: fewer)."""
+        (x0, y0, z0), (x1, y1, z1) = self.lo, self.hi
+        return Box((x0 - low[0], y0 - low[1], z0 - low[2]), (x1 + high[0], y1 + high[1], z1 + high[2]))
+
+    def grow(self, width: int) -> Box:
+        """The box with `width` more cells on every side."""
+        return self.expand((width,) * 3, (width,) * 3)
+
+    def shift(self, by: Triple) -> Box:
+        """The box moved by this many cells."""
+        return self.expand((-by[0], -by[1], -by[2]), by)
+
+    def subtract(self, other: Box) -> list[Box]:
+        """The cells of this box that are not in `other`, as at most six disjoint boxes.
+
+        Cut along z first, so that the largest pieces are contiguous planes of a C-ordered [z, y, x] array.
+        """
+        common = self & other
+        if not common:
+            return [self] if self else []
+        pieces, rest = [], self
+        for axis in (2, 1, 0):
+            pieces += [rest._cut(axis, rest.lo[axis], common.lo[axis]), rest._cut(axis, common.hi[axis], rest.hi[axis])]
+            rest = rest._cut(axis, common.lo[axis], common.hi[axis])
+        return [piece for piece in pieces if piece]
+
+    def _cut(self, axis: int, start: int, stop: int) -> Box:
+        lo, hi = list(self.lo), list(self.hi)
+        lo[axis], hi[axis] = start, stop
+        return Box(triple(lo), triple(hi))
+
+    def layer(self, axis: int, side: int, start: int, stop: int) -> Box:
+        """Layers [start, stop) counted inwards from the low (`side` 0) or high (1) face across `axis`.
+
+        Layer 0 is the first one inside; negative layers lie outside, beyond the face.
+        """
+        if side == 0:
+            return self._cut(axis, self.lo[axis] + start, self.lo[axis] + stop)
+        return self._cut(axis, self.hi[axis] - stop, self.hi[axis] - start)
+
+    def slices(self, origin: Triple) -> Slices:
+        """Where the box lies in a C-ordered [z, y, x] array whose first element is the cell `origin`."""
+        (x0, y0, z0), (x1, y1, z1), (ox, oy, oz) = self.lo, self.hi, origin
+        return slice(z0 - oz, z1 - oz), slice(y0 - oy, y1 - oy), slice(x0 - ox, x1 - ox)
+
+    def __str__(self) -> str:
+        return "x".join(f"[{a},{b})" for a, b in zip(self.lo, self.hi, strict=True))
+
+
+def difference(boxes: Iterable[Box], holes: Iterable[Box]) -> list[Box]:
+    """The cells of `boxes` in none of `holes`; disjoint where `boxes` are."""
+    rest = [box for box in boxes if box]
+    for hole in holes:
+        rest = [piece for box in rest for piece in box.subtract(hole)]
+    return rest
+
+
+def union(boxes: Iterable[Box]) -> list[Box]:
+    """The cells of all `boxes`, each once, as disjoint boxes."""
+    disjoint: list[Box] = []
+    for box in boxes:
+        disjoint += difference([box], disjoint)
+    return disjoint
+
+
+def periodic_images(box: Box, cells: Box, periodic: tuple[bool, bool, bool]) -> list[tuple[Box, Triple]]:
+    """`box` cut along the borders of the domain's periodic images, each piece moved back into the domain.
+
+    Returns (piece inside the domain, shift that takes it to where it lies in `box`). Across directions that are not periodic nothing
+    is cut or moved. The domain may be smaller than the box: a row of one cell is its own neighbour.
+    """
+    ranges = []
+    for axis in range(3):
+        size = cells.hi[axis] - cells.lo[axis]
+        if periodic[axis]:
+            first, last = (box.lo[axis] - cells.lo[axis]) // size, (box.hi[axis] - 1 - cells.lo[axis]) // size
+            ranges.append([n * size for n in range(first, last + 1)])
+        else:
+            ranges.append([0])
+    wide = Box(
+        triple(cells.lo[a] if periodic[a] else box.lo[a] for a in range(3)),
+        triple(cells.hi[a] if periodic[a] else box.hi[a] for a in range(3)),
+    )
+    images = []
+    for x, y, z in product(*ranges):
+        piece = box.shift((-x, -y, -z)) & wide
+        if piece:
+            images.append((piece, (x, y, z)))
+    return images

@@ -1,0 +1,79 @@
+"""Tasks written in Python: what their body sees of fields and scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+
+from taskflow.regions import Box, Triple
+from taskflow.tasks.privilege import Operator, Privilege
+from taskflow.tasks.task import Launch
+
+Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x]
+
+
+class View:
+    """A field over the cells of a point task.
+
+    `view[...]` are the cells, `view[1, 0, 0]` their neighbours at higher x; `view[...] = values` writes the cells.
+    Raises PermissionError for a write without privilege and for a neighbour outside the declared stencil.
+    """
+
+    def __init__(self, name: str, privilege: Privilege, array: Array, origin: Triple, box: Box) -> None:
+        self._name, self._privilege, self._array, self._origin, self._box = name, privilege, array, origin, box
+
+    def __getitem__(self, offset: EllipsisType | Triple) -> Array:
+        moved = (0, 0, 0) if offset is ... else offset
+        if not self._privilege.reads:
+            raise PermissionError(f"field {self._name!r} was declared Write: its old values cannot be read")
+        if moved not in self._privilege.stencil:
+            raise PermissionError(f"field {self._name!r} is read at the offset {moved}, outside its declared stencil")
+        array = self._array[self._box.shift(moved).slices(self._origin)]
+        if isinstance(array, np.ndarray) and not self._privilege.writes:
+            array.flags.writeable = False
+        return array
+
+    def __setitem__(self, cells: EllipsisType, values: Array) -> None:
+        if not self._privilege.writes:
+            raise PermissionError(f"field {self._name!r} was declared Read: it cannot be written")
+        self._array[self._box.slices(self._origin)] = values
+
+
+class Fold:
+    """A reduction parameter: `fold(values)` folds an array or a number into it."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator, self.value = operator, IDENTITY[operator]
+
+    def fold(self, values: Array) -> None:
+        """Combine the value so far with all of `values`; NaN stays NaN."""
+        self.value = combine(self.operator, [self.value, float(getattr(values, self.operator)())])
+
+
+IDENTITY: dict[Operator, float] = {"sum": 0.0, "max": -np.inf, "min": np.inf}
+
+
+def combine(operator: Operator, values: Iterable[float]) -> float:
+    """The values folded in their order: a sum depends on it in the last bits; maximum and minimum do not. NaN stays NaN."""
+    step = {"sum": np.add, "max": np.maximum, "min": np.minimum}[operator]
+    result = np.float64(IDENTITY[operator])
+    for value in values:
+        result = step(result, value)
+    return float(result)
+
+
+def run_body(
+    launch: Launch, box: Box, arrays: Mapping[str, Array], origin: Triple, scalars: Mapping[str, float]
+) -> dict[str, float]:
+    """Run the Python body of a launch on the cells of `box`; returns the value of each reduction over them.
+
+    `arrays` hold the fields in the order [z, y, x]; their first element is the cell `origin`.
+    """
+    views = [View(name, privilege, arrays[name], origin, box) for name, privilege in launch.requirements]
+    folds = {parameter: Fold(operator) for parameter, (_, operator) in launch.reductions.items()}
+    numbers = {parameter: scalars[name] for parameter, name in launch.scalars.items()}
+    launch.task.body(*views, **launch.constants, **numbers, **folds)
+    return {launch.reductions[parameter][0]: fold.value for parameter, fold in folds.items()}

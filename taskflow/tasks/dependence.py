@@ -1,0 +1,169 @@
+"""Dependence analysis: from launches in program order to the graph of what each block does."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from taskflow.regions import Box, Copy, Partition, triple
+from taskflow.tasks.exchange import GhostAnalysis, Moments, Valid
+from taskflow.tasks.graph import AllReduce, Compute, Message, Node, Receive, Refresh, Send, TaskGraph
+from taskflow.tasks.privilege import Privilege
+from taskflow.tasks.task import Launch
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The analysis of one step: the graph of the given blocks, the ghost cells valid afterwards, messages per pair of blocks."""
+
+    graph: TaskGraph
+    valid: Valid
+    messages: dict[tuple[int, int], int]
+
+
+def analyse(
+    launches: Sequence[Launch],
+    partition: Partition,
+    *,
+    following: Sequence[Launch] = (),
+    valid: Valid | None = None,
+    blocks: Iterable[int] | None = None,
+    split: bool = True,
+) -> Analysis:
+    """The task graph of a step for `blocks` (all of them by default).
+
+    Two nodes of a block are ordered when one writes cells that the other reads or writes (RAW, WAR, WAW), and a receive waits for the
+    send of the other block. With `split`, a launch whose results travel is cut into edge (the layers that travel) and middle, so
+    that the middle can overlap with the transfer. `following` and `valid`: see `GhostAnalysis.moments`.
+    Raises BadInput where a launch is impossible on this partition.
+    """
+    mine = sorted(range(len(partition)) if blocks is None else blocks)
+    scope = frozenset(mine).union(*(partition.neighbours[block] for block in mine))
+    moments, after = GhostAnalysis(partition, scope).moments(launches, following, valid or {})
+    messages = _messages(moments)
+    graph, accesses = TaskGraph(), {block: _Accesses() for block in mine}
+    sends: dict[tuple[int, int, int], int] = {}
+    for block in mine:
+        edges = _edge_boxes(launches, partition, block, messages) if split else {}
+        for node in _nodes(launches, partition, block, edges, messages):
+            graph.waits.append(accesses[block].add(len(graph.nodes), node))
+            if isinstance(node, Send):
+                sends[block, node.message.target, node.message.number] = len(graph.nodes)
+            graph.nodes.append(node)
+    producers: dict[Launch, set[int]] = defaultdict(set)
+    for n, node in enumerate(graph.nodes):
+        if isinstance(node, Compute) and node.launch.reductions:
+            producers[node.launch].add(n)
+    for n, node in enumerate(graph.nodes):
+        if isinstance(node, Receive) and node.message.source in mine:
+            graph.waits[n].add(sends[node.message.source, node.block, node.message.number])
+        if isinstance(node, AllReduce):
+            graph.waits[n] |= producers[node.launch]
+    count: dict[tuple[int, int], int] = defaultdict(int)
+    for _, message in messages:
+        count[message.source, message.target] += 1
+    return Analysis(graph, after, dict(count))
+
+
+def _messages(moments: Moments) -> list[tuple[int, Message]]:
+    """All copies of one moment between two blocks as one message; a block's copies to itself are a message to itself."""
+    found: list[tuple[int, Message]] = []
+    count: dict[tuple[int, int], int] = defaultdict(int)
+    for moment in sorted(moments):
+        pairs: dict[tuple[int, int], list[tuple[str, Copy]]] = {}
+        for name, copy in moments[moment]:
+            pairs.setdefault((copy.source, copy.target), []).append((name, copy))
+        for (source, target), copies in sorted(pairs.items()):
+            found.append((moment, Message(source, target, count[source, target], tuple(copies))))
+            count[source, target] += 1
+    return found
+
+
+def _edge_boxes(
+    launches: Sequence[Launch], partition: Partition, block: int, messages: list[tuple[int, Message]]
+) -> dict[int, list[Box]]:
+    """Per launch: the cells it writes that travel to another block before anything overwrites them."""
+    edges: dict[int, list[Box]] = defaultdict(list)
+    owned = partition.owned[block]
+    for moment, message in messages:
+        if message.source != block or message.target == block:
+            continue
+        for name, copy in message.copies:
+            rest = [copy.source_box]
+            for n in range(moment, -1, -1):
+                launch = launches[n]
+                if rest and any(field == name and privilege.writes for field, privilege in launch.requirements):
+                    cells = launch.over & owned
+                    edges[n] += [hit for box in rest if (hit := box & cells)]
+                    rest = [piece for box in rest for piece in box.subtract(cells)]
+    return edges
+
+
+def _middle(cells: Box, travelling: Iterable[Box]) -> Box:
+    """`cells` without as many layers at each side as it takes to leave all travelling boxes out."""
+    middle = cells
+    for box in sorted(travelling, key=lambda box: -box.volume):
+        if not box & middle:
+            continue
+        cuts = [(box.hi[a] - middle.lo[a], a, 0) for a in range(3)] + [(middle.hi[a] - box.lo[a], a, 1) for a in range(3)]
+        layers, axis, side = min(cuts)
+        low, high = [0, 0, 0], [0, 0, 0]
+        (low, high)[side][axis] = -layers
+        middle = middle.expand(triple(low), triple(high))
+    return middle
+
+
+def _nodes(
+    launches: Sequence[Launch],
+    partition: Partition,
+    block: int,
+    edges: dict[int, list[Box]],
+    messages: list[tuple[int, Message]],
+) -> Iterable[Node]:
+    """What one block does, in program order."""
+    transfers: dict[int, list[Message]] = defaultdict(list)
+    for moment, message in messages:
+        if block in (message.source, message.target):
+            transfers[moment].append(message)
+    yield from _transfer(block, transfers[-1])
+    for n, launch in enumerate(launches):
+        cells = launch.over & partition.owned[block]
+        middle = _middle(cells, edges.get(n, ()))
+        if cells and middle != cells and not launch.reductions:
+            yield from (Compute(block, launch, box, "edge") for box in cells.subtract(middle))
+            if middle:
+                yield Compute(block, launch, middle, "middle")
+        elif cells:
+            yield Compute(block, launch, cells, "whole")
+        yield from (AllReduce(block, launch, name, operator) for name, operator in launch.reductions.values())
+        yield from _transfer(block, transfers[n])
+
+
+def _transfer(block: int, messages: list[Message]) -> Iterable[Node]:
+    """A block's part in the messages of one moment: sends first, so that no two blocks wait for each other."""
+    yield from (Send(block, m) for m in messages if m.source == block != m.target)
+    yield from (Refresh(block, m.copies) for m in messages if m.source == block == m.target)
+    yield from (Receive(block, m) for m in messages if m.target == block != m.source)
+
+
+class _Accesses:
+    """Who touched which cells of a block last; a write that covers an earlier access stands for it from then on."""
+
+    def __init__(self) -> None:
+        self.fields: dict[str, list[tuple[int, Box, Privilege]]] = defaultdict(list)
+
+    def add(self, n: int, node: Node) -> set[int]:
+        """Register node number `n`; returns the nodes it has to wait for."""
+        waits: set[int] = set()
+        touched = node.accesses()
+        for name, cells, privilege in touched:
+            for m, box, earlier in self.fields[name]:
+                if m != n and earlier.interferes(privilege) and box & cells:
+                    waits.add(m)
+        for name, cells, privilege in touched:
+            live = self.fields[name]
+            if privilege.changes:
+                live[:] = [access for access in live if access[0] == n or access[1] not in cells]
+            live.append((n, cells, privilege))
+        return waits

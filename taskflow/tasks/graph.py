@@ -1,0 +1,182 @@
+"""The task graph: what each block does in a step, and what has to wait for what."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from taskflow.regions import Box, Copy
+from taskflow.tasks.privilege import Operator, Privilege, Read, Write
+from taskflow.tasks.task import Launch
+
+Part = Literal["whole", "edge", "middle"]
+Access = tuple[str, Box, Privilege]
+UNIT = Box((0, 0, 0), (1, 1, 1))
+
+
+def number(name: str) -> str:
+    """The name under which a scalar is tracked among the fields of a block."""
+    return f"scalar {name}"
+
+
+@dataclass(frozen=True, eq=False)
+class Compute:
+    """A point task: the part of a launch that one block does."""
+
+    block: int
+    launch: Launch
+    box: Box
+    part: Part
+
+    def accesses(self) -> list[Access]:
+        """Cells read, with the stencil, and cells written."""
+        found: list[Access] = []
+        for name, privilege in self.launch.requirements:
+            if privilege.reads:
+                found += [(name, cells, Read) for cells in privilege.stencil.around(self.box)]
+            if privilege.writes:
+                found.append((name, self.box, Write))
+        found += [(number(name), UNIT, Read) for name in self.launch.scalars.values()]
+        found += [(number(name), UNIT, Write) for name, _ in self.launch.reductions.values()]
+        return found
+
+    def __str__(self) -> str:
+        return f"{self.launch} {self.part}"
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """Cells of one or more fields that travel together; `number` counts the messages of this pair of blocks in the step."""
+
+    source: int
+    target: int
+    number: int
+    copies: tuple[tuple[str, Copy], ...]
+
+    @property
+    def cells(self) -> int:
+        """Values in the message."""
+        return sum(copy.source_box.volume for _, copy in self.copies)
+
+
+@dataclass(frozen=True, eq=False)
+class Send:
+    """Pack a message and hand it to the channel."""
+
+    block: int
+    message: Message
+
+    def accesses(self) -> list[Access]:
+        """The cells that are packed."""
+        return [(name, copy.source_box, Read) for name, copy in self.message.copies]
+
+    def __str__(self) -> str:
+        return f"send {', '.join(dict.fromkeys(n for n, _ in self.message.copies))} to {self.message.target}"
+
+
+@dataclass(frozen=True, eq=False)
+class Receive:
+    """Wait for a message and unpack it into ghost cells."""
+
+    block: int
+    message: Message
+
+    def accesses(self) -> list[Access]:
+        """The ghost cells that are filled."""
+        return [(name, copy.target_box, Write) for name, copy in self.message.copies]
+
+    def __str__(self) -> str:
+        return f"receive {', '.join(dict.fromkeys(n for n, _ in self.message.copies))} from {self.message.source}"
+
+
+@dataclass(frozen=True, eq=False)
+class Refresh:
+    """Copy a block's own cells to its ghost cells across a periodic face."""
+
+    block: int
+    copies: tuple[tuple[str, Copy], ...]
+
+    def accesses(self) -> list[Access]:
+        """Cells read and ghost cells filled."""
+        reads = [(name, copy.source_box, Read) for name, copy in self.copies]
+        return reads + [(name, copy.target_box, Write) for name, copy in self.copies]
+
+    def __str__(self) -> str:
+        return f"refresh {', '.join(dict.fromkeys(n for n, _ in self.copies))}"
+
+
+@dataclass(frozen=True, eq=False)
+class AllReduce:
+    """Fold what a launch reduced on every block; every block receives the same bits."""
+
+    block: int
+    launch: Launch
+    scalar: str
+    operator: Operator
+
+    def accesses(self) -> list[Access]:
+        """The scalar."""
+        return [(number(self.scalar), UNIT, Write)]
+
+    def __str__(self) -> str:
+        return f"{self.operator} of {self.scalar} over all blocks"
+
+
+Node = Compute | Send | Receive | Refresh | AllReduce
+
+
+@dataclass(eq=False)
+class TaskGraph:
+    """Nodes in program order and, for each, the nodes that it waits for."""
+
+    nodes: list[Node] = field(default_factory=list)
+    waits: list[set[int]] = field(default_factory=list)
+
+    def order(self, key: Callable[[Node], float]) -> list[int]:
+        """The topological order that always takes, among the nodes that are ready, the one of lowest key, then the earliest.
+
+        Raises ValueError where the graph has a cycle.
+        """
+        missing = [len(w) for w in self.waits]
+        after = self.followers()
+        ready = [(key(node), n) for n, node in enumerate(self.nodes) if not missing[n]]
+        heapq.heapify(ready)
+        order = []
+        while ready:
+            n = heapq.heappop(ready)[1]
+            order.append(n)
+            for follower in after[n]:
+                missing[follower] -= 1
+                if not missing[follower]:
+                    heapq.heappush(ready, (key(self.nodes[follower]), follower))
+        if len(order) < len(self.nodes):
+            raise ValueError(f"{len(self.nodes) - len(order)} nodes of the task graph wait for one another in a cycle")
+        return order
+
+    def followers(self) -> list[list[int]]:
+        """For each node the nodes that wait for it."""
+        after: list[list[int]] = [[] for _ in self.nodes]
+        for n, waits in enumerate(self.waits):
+            for m in waits:
+                after[m].append(n)
+        return after
+
+    def of(self, kind: type[Node]) -> Iterable[Node]:
+        """The nodes of one kind, in program order."""
+        return (node for node in self.nodes if isinstance(node, kind))
+
+    def to_dot(self) -> str:
+        """The graph in the DOT language: a cluster per block; edge, middle and transfer by colour."""
+        colours = {"whole": "white", "edge": "orange", "middle": "lightblue", "transfer": "palegreen"}
+        lines = ["digraph step {", "  rankdir=TB; node [shape=box, style=filled, fontname=Helvetica];"]
+        for block in sorted({node.block for node in self.nodes}):
+            lines.append(f'  subgraph cluster_{block} {{ label="block {block}";')
+            for n, node in enumerate(self.nodes):
+                if node.block == block:
+                    colour = colours[node.part if isinstance(node, Compute) else "transfer"]
+                    lines.append(f'    n{n} [label="{node}", fillcolor={colour}];')
+            lines.append("  }")
+        lines += [f"  n{m} -> n{n};" for n, waits in enumerate(self.waits) for m in sorted(waits)]
+        return "\n".join([*lines, "}", ""])

@@ -1,0 +1,72 @@
+"""Privileges: what a task may do with a field, written as the annotation of its parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from taskflow.tasks.stencil import POINT, Stencil, star
+
+Operator = Literal["sum", "min", "max"]
+OPERATORS: tuple[Operator, ...] = ("sum", "min", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class Privilege:
+    """Reading with a stencil, writing, both, or folding values with an operator.
+
+    A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over, so what
+    they held before is not needed.
+    """
+
+    reads: bool = False
+    writes: bool = False
+    stencil: Stencil = POINT
+    reduction: Operator | None = None
+
+    def __getitem__(self, stencil: int | Stencil) -> Privilege:
+        """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
+        if not self.reads:
+            raise TypeError("only Read and ReadWrite take a stencil: a task writes no cells but its own")
+        return replace(self, stencil=star(stencil) if isinstance(stencil, int) else stencil)
+
+    def __add__(self, other: Privilege) -> Privilege:
+        """The least privilege that allows both."""
+        if self.reduction and self.reduction == other.reduction:
+            return self
+        if self.reduction or other.reduction:
+            return replace(ReadWrite, stencil=self.stencil | other.stencil)
+        return Privilege(self.reads or other.reads, self.writes or other.writes, self.stencil | other.stencil)
+
+    def interferes(self, later: Privilege) -> bool:
+        """Whether a later access to the same cells has to wait for this one.
+
+        Two reads commute, and so do two foldings with one operator; every other pair is ordered (RAW, WAR, WAW).
+        """
+        if self.reduction and self.reduction == later.reduction:
+            return False
+        return self.changes or later.changes
+
+    @property
+    def changes(self) -> bool:
+        """Whether the field may hold other values afterwards."""
+        return self.writes or self.reduction is not None
+
+
+class Reduction:
+    """`Reduce["max"]`: the parameter is a scalar into which every cell's value is folded."""
+
+    def __getitem__(self, operator: Operator) -> Privilege:
+        if operator not in OPERATORS:
+            raise TypeError(f"Reduce[{operator!r}]: the operators are {', '.join(OPERATORS)}")
+        return Privilege(reduction=operator)
+
+
+class Scalar:
+    """Annotation of a parameter that is a named number which changes between steps, such as the time step."""
+
+
+Read = Privilege(reads=True)
+Write = Privilege(writes=True)
+ReadWrite = Privilege(reads=True, writes=True)
+Reduce = Reduction()

@@ -1,0 +1,148 @@
+"""Tasks and their launches: functions of cells that declare what they do with each field."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, overload
+
+from taskflow.regions import Box
+from taskflow.tasks.privilege import Operator, Privilege, Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A function of cells, with the privileges it declared.
+
+    `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the program), `scalars`
+    (named numbers that change between steps) and `reductions` (named numbers it produces); `keywords` lists them all in order.
+    """
+
+    name: str
+    body: Callable[..., None]
+    kernel: Path | None
+    fields: dict[str, Privilege]
+    constants: dict[str, Any]
+    scalars: tuple[str, ...]
+    reductions: dict[str, Operator]
+    keywords: tuple[str, ...]
+
+    def __call__(self, *fields: str, over: Box, **values: Any) -> Launch:
+        """Launch the task over the cells of `over`: for each block, on the cells it owns there.
+
+        `fields` name one field per parameter, `values` give constants by value, scalars and reductions by name.
+        Raises TypeError where an argument is missing, unknown or of the wrong kind.
+        """
+        if len(fields) != len(self.fields):
+            raise TypeError(f"{self.name} takes {len(self.fields)} fields ({', '.join(self.fields)}), not {len(fields)}")
+        if set(values) != set(self.keywords):
+            wanted = ", ".join(("over", *self.keywords))
+            raise TypeError(f"{self.name} takes the keywords {wanted}; it was given {', '.join(('over', *values))}")
+        for name in (*self.scalars, *self.reductions):
+            if not isinstance(values[name], str):
+                raise TypeError(f"{self.name}: {name}={values[name]!r} has to be the name of a scalar")
+        for name, kind in self.constants.items():
+            if isinstance(kind, type) and not isinstance(values[name], kind):
+                raise TypeError(f"{self.name}: {name}={values[name]!r} is not a {kind.__name__}")
+        written = [f for f, p in zip(fields, self.fields.values(), strict=True) if p.writes]
+        for name in written:
+            if fields.count(name) > 1:
+                raise TypeError(f"{self.name}: field {name!r} is written and bound to a second parameter")
+        return Launch(self, fields, tuple((name, values[name]) for name in self.keywords), over)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _load, (self.body.__module__, self.name)
+
+
+def _load(module: str, name: str) -> Any:
+    """A task is one object per process: pickled by name, like a function."""
+    import importlib
+
+    return getattr(importlib.import_module(module), name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """A task bound to fields and values over a box: one object for the point tasks of all blocks."""
+
+    task: Task
+    fields: tuple[str, ...]
+    values: tuple[tuple[str, Any], ...]
+    over: Box
+
+    @property
+    def requirements(self) -> list[tuple[str, Privilege]]:
+        """Each field with the privilege that the task has on it."""
+        return list(zip(self.fields, self.task.fields.values(), strict=True))
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """Constant parameters with their values."""
+        return {name: value for name, value in self.values if name in self.task.constants}
+
+    @property
+    def scalars(self) -> dict[str, str]:
+        """Scalar parameters with the names of the numbers they read."""
+        return {name: value for name, value in self.values if name in self.task.scalars}
+
+    @property
+    def reductions(self) -> dict[str, tuple[str, Operator]]:
+        """Reduction parameters with the name of the number they produce, and the operator."""
+        return {name: (value, self.task.reductions[name]) for name, value in self.values if name in self.task.reductions}
+
+    def __str__(self) -> str:
+        return f"{self.task.name}({', '.join(self.fields)})"
+
+
+@overload
+def task(body: Callable[..., None], /) -> Task: ...
+@overload
+def task(*, kernel: Path) -> Callable[[Callable[..., None]], Task]: ...
+def task(body: Callable[..., None] | None = None, /, *, kernel: Path | None = None) -> Any:
+    """Make a function a task: `@task`, or `@task(kernel=path)` where a kernel text holds the arithmetic.
+
+    Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write` or `ReadWrite`; keyword-only parameters are annotated
+    `Scalar`, `Reduce[operator]` or with the type of a constant. Without a kernel the body runs on views of the fields (see
+    `taskflow.tasks.body`); with one the body is only its docstring. Raises TypeError where the signature breaks these rules.
+    """
+
+    def define(function: Callable[..., None]) -> Task:
+        return _define(function, kernel)
+
+    return define if body is None else define(body)
+
+
+def _define(body: Callable[..., None], kernel: Path | None) -> Task:
+    name = getattr(body, "__name__", "task")
+    fields: dict[str, Privilege] = {}
+    constants: dict[str, Any] = {}
+    reductions: dict[str, Operator] = {}
+    scalars: list[str] = []
+    keywords: list[str] = []
+    for parameter in inspect.signature(body, eval_str=True).parameters.values():
+        kind, annotation, where = parameter.kind, parameter.annotation, f"task {name}: parameter {parameter.name!r}"
+        if parameter.default is not parameter.empty or kind in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
+            raise TypeError(f"{where} has a default or is variadic; name every parameter and pass every value")
+        if annotation is parameter.empty:
+            raise TypeError(f"{where} is not annotated; say Read, Write, ReadWrite, Scalar, Reduce or a constant's type")
+        if kind is not kind.KEYWORD_ONLY:
+            if not isinstance(annotation, Privilege) or annotation.reduction:
+                raise TypeError(f"{where} is positional, so a field: annotate it Read, Read[width], Write or ReadWrite")
+            fields[parameter.name] = annotation
+            continue
+        keywords.append(parameter.name)
+        if isinstance(annotation, Privilege):
+            if annotation.reduction is None:
+                raise TypeError(f"{where} is a field: put it before the *")
+            reductions[parameter.name] = annotation.reduction
+        elif annotation is Scalar:
+            scalars.append(parameter.name)
+        else:
+            constants[parameter.name] = annotation
+    if not any(p.writes for p in fields.values()) and not reductions:
+        raise TypeError(f"task {name} writes no field and reduces nothing: it has no effect")
+    if kernel is not None and not kernel.is_file():
+        raise TypeError(f"task {name}: there is no kernel text {kernel}")
+    return Task(name, body, kernel, fields, constants, tuple(scalars), reductions, (*keywords,))
