@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The workers of this host, in the foreground:  deploy/workers.sh SCHEDULER_FILE cpu|gpu COUNT
+# Run it on every host that takes part. A worker waits two minutes for the scheduler, then gives up.
+set -euo pipefail
+
+[[ $# -eq 3 && $2 =~ ^(cpu|gpu)$ && $3 =~ ^[1-9][0-9]*$ ]] ||
+    { echo "usage: ${0##*/} SCHEDULER_FILE cpu|gpu COUNT" >&2; exit 2; }
+file=$1 kind=$2 count=$3
+
+export DASK_CONFIG=${DASK_CONFIG:-$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/dask.yaml}
+scratch=${TMPDIR:-/tmp}/taskflow-workers-$$
+common=(--scheduler-file "$file" --protocol tcp --memory-limit 0 --no-dashboard --death-timeout 120 --local-directory "$scratch")
+trap 'rm -rf "$scratch"' EXIT
+trap 'kill "$pid" 2>/dev/null' INT TERM
+
+case $kind in
+    cpu)
+        # One thread for Dask; the threads of a block are the case's machine.threads.
+        dask worker "${common[@]}" --nworkers "$count" --nthreads 1 & ;;
+    gpu)
+        # One process per visible GPU, its own GPU first, the others after it: that is what peer access needs.
+        export CUDA_DEVICE_ORDER=PCI_BUS_ID
+        export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-$(seq -s, 0 $((count - 1)))}
+        [[ $(tr ',' '\n' <<<"$CUDA_VISIBLE_DEVICES" | wc -l) -eq $count ]] ||
+            { echo "CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES does not name $count GPUs" >&2; exit 2; }
+        dask cuda worker "${common[@]}" --device-memory-limit 0 & ;;
+esac
+pid=$!
+wait "$pid" || { code=$?; wait "$pid" 2>/dev/null || true; exit "$code"; }

@@ -1,0 +1,98 @@
+"""The promises of the project itself: a light import, one version, commands that exist, links that lead somewhere."""
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import taskflow
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = ["cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "typer", "ucxx", "xarray", "zarr"]
+
+
+def test_import_is_light():
+    """`import taskflow` takes under a second of processor time and loads none of the libraries behind it."""
+    script = f"""
+import sys, time
+import taskflow
+print(time.process_time(), *(name for name in {HEAVY} if name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    seconds, *loaded = done.stdout.split()
+    assert float(seconds) < 1.0
+    assert not loaded
+
+
+@pytest.mark.parametrize("name", taskflow.__all__)
+def test_export_exists(name):
+    assert name in dir(taskflow)
+    assert getattr(taskflow, name) is not None
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Cases'"):
+        taskflow.Cases  # noqa: B018
+
+
+def test_exports_are_the_same_objects_as_in_their_rooms():
+    for name, home in taskflow._HOME.items():
+        assert getattr(taskflow, name) is getattr(importlib.import_module(home), name)
+
+
+def test_citation_names_this_version():
+    assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)[1] == taskflow.__version__
+
+
+def test_commands_of_the_readme_exist():
+    """Every make target and every example file that README and docs tell a reader to use is there."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    for page in pages():
+        for block in re.findall(r"```(?:sh|bash|console)\n(.*?)```", page.read_text(), re.S):
+            assert set(re.findall(r"^(?:\$ )?make ([a-z-]+)", block, re.M)) <= targets, page
+            for example in re.findall(r"\bexamples/[\w./-]+\.(?:toml|py)", block):
+                assert (ROOT / example).is_file(), f"{page.name} names {example}"
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
+    assert "make test" in (ROOT / "README.md").read_text()
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in pages():
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "deploy").glob("*.sh")), ids=lambda path: path.name)
+def test_deploy_scripts_explain_themselves(script):
+    done = subprocess.run([script], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: ")
+
+
+def test_deploy_cluster_lives_as_long_as_its_command(tmp_path):
+    """The command sees the workers it was promised; its exit code comes through; nothing is left behind."""
+    file = tmp_path / "scheduler.json"
+    script = f"""
+import sys
+from distributed import Client
+with Client(scheduler_file={str(file)!r}) as client:
+    print(len(client.scheduler_info(n_workers=-1)["workers"]))
+sys.exit(7)
+"""
+    python = Path(sys.executable)
+    environment = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    command = [ROOT / "deploy" / "cluster.sh", file, "cpu", "2", python, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment)
+    assert done.stdout.split() == ["2"], done.stderr
+    assert done.returncode == 7
+    assert not file.exists()
+
+
+def pages() -> list[Path]:
+    return [ROOT / "README.md", ROOT / "deploy" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
