@@ -1,0 +1,66 @@
+"""What leaves a run: the Zarr store, the log and report, pictures.
+
+Names load their module when first used (PEP 562): Zarr, xarray and matplotlib cost half a second each.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "Layout": "layout",
+    "starts_of": "layout",
+    "BlockStore": "store",
+    "Store": "store",
+    "create": "store",
+    "dataset": "reading",
+    "load_initial": "initial",
+    "save_initial": "initial",
+    "Writer": "writer",
+    "RunLog": "log",
+    "read_log": "log",
+    "read_report": "log",
+    "write_report": "log",
+    "plot_run": "plot",
+    "compare_profiles": "profiles",
+    "plot_profiles": "profiles",
+}
+
+__all__ = [
+    "BlockStore",
+    "Layout",
+    "RunLog",
+    "Store",
+    "Writer",
+    "compare_profiles",
+    "create",
+    "dataset",
+    "load_initial",
+    "plot_profiles",
+    "plot_run",
+    "read_log",
+    "read_report",
+    "save_initial",
+    "starts_of",
+    "write_report",
+]
+
+if TYPE_CHECKING:
+    from taskflow.output.initial import load_initial, save_initial
+    from taskflow.output.layout import Layout, starts_of
+    from taskflow.output.log import RunLog, read_log, read_report, write_report
+    from taskflow.output.plot import plot_run
+    from taskflow.output.profiles import compare_profiles, plot_profiles
+    from taskflow.output.reading import dataset
+    from taskflow.output.store import BlockStore, Store, create
+    from taskflow.output.writer import Writer
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,69 @@
+"""Initial fields given as Python callables, evaluated once and kept with the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+
+from taskflow.errors import BadInput
+from taskflow.output.layout import Layout, divide
+from taskflow.output.metadata import field_attributes
+from taskflow.regions import Box
+
+EVALUATED = 2**21  # points handed to a callable at once, and one stored chunk
+
+Function = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
+
+
+def save_initial(path: str | Path, layout: Layout, functions: Mapping[str, Function]) -> None:
+    """Evaluate f(x, y, z) at the points of each field (u on x faces, ...) and store the values in double precision.
+
+    A function gets three arrays of one shape, of one piece of the grid after the other, and returns an array of that
+    shape or a number. Raises BadInput where it fails or is not finite.
+    """
+    group = zarr.create_group(str(path), zarr_format=3)
+    for name, function in functions.items():
+        dims, shape = layout.dims(name), layout.shape(name)
+        chunk = divide(shape, EVALUATED)
+        array = group.create_array(
+            name,
+            shape=shape,
+            chunks=chunk,
+            dtype="f8",
+            fill_value=np.nan,
+            dimension_names=dims,
+            attributes=field_attributes(name),
+        )
+        for corner in product(*(range(0, n, width) for n, width in zip(shape, chunk, strict=True))):
+            piece = tuple(slice(start, start + width) for start, width in zip(corner, chunk, strict=True))
+            places = [layout.coordinate(dim)[part] for dim, part in zip(dims, piece, strict=True)]
+            array[piece] = _evaluate(name, function, *np.meshgrid(*places, indexing="ij"))
+
+
+def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:
+    """The values [z, y, x] of a field in a box of its index space; ValueError where the box reaches beyond it."""
+    array = zarr.open_group(str(path), mode="r")[field]
+    if not isinstance(array, zarr.Array) or box not in Box.of(array.shape[::-1]):
+        raise ValueError(f"{path}: {field} has no values in the box {box}")
+    return np.asarray(array[box.slices((0, 0, 0))])
+
+
+def _evaluate(name: str, function: Function, z: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The function's values at points given as three arrays of one shape."""
+    called = f"initial field {name}: {getattr(function, '__qualname__', function)}(x, y, z)"
+    try:
+        values = np.broadcast_to(np.asarray(function(x, y, z), dtype="f8"), x.shape)
+    except Exception as error:
+        raise BadInput(
+            f"{called} failed with {type(error).__name__}: {error}; it takes three arrays and returns one like them"
+        ) from error
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        at = tuple(bad[0])
+        raise BadInput(f"{called} is {values[at]} at ({x[at]:g}, {y[at]:g}, {z[at]:g}); it must be finite everywhere")
+    return values

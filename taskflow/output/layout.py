@@ -1,0 +1,98 @@
+"""What a store looks like before anything is written: grid, fields, and which block writes which piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import gcd, prod
+from typing import Literal
+
+import numpy as np
+
+from taskflow.regions import Box
+
+CHUNK_BYTES = 16 * 2**20  # what a reader has to load and unpack for one value
+NORMALS = {"u": 0, "v": 1, "w": 2}  # the direction across whose faces a field lives; every other field lives in centres
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """A uniform staggered grid, the fields on it, and the blocks that write them.
+
+    `cells`, `lengths`, `origin`, `periodic` and `starts` are in the order x, y, z; what describes arrays in the order
+    z, y, x. `starts` holds, per direction, the first cell of each block; `slots` is how many snapshots are foreseen.
+    Raises ValueError where the blocks do not start at 0 and increase, or a field occurs twice.
+    """
+
+    cells: tuple[int, int, int]
+    lengths: Vector
+    origin: Vector = (0.0, 0.0, 0.0)
+    periodic: tuple[bool, bool, bool] = (False, False, False)
+    fields: tuple[str, ...] = ("u", "v", "w", "p")
+    starts: tuple[tuple[int, ...], ...] = ((0,), (0,), (0,))
+    precision: Literal["single", "double"] = "single"
+    slots: int = 8
+
+    def __post_init__(self) -> None:
+        for starts, cells in zip(self.starts, self.cells, strict=True):
+            if starts[0] != 0 or any(a >= b for a, b in pairwise((*starts, cells))):
+                raise ValueError(f"blocks starting at {starts} do not cut {cells} cells")
+        if len(set(self.fields)) != len(self.fields):
+            raise ValueError(f"a field occurs twice in {self.fields}")
+        if self.slots < 1:
+            raise ValueError(f"a store needs at least one slot, not {self.slots}")
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the stored values."""
+        return np.dtype("f4" if self.precision == "single" else "f8")
+
+    def dims(self, field: str) -> tuple[str, str, str]:
+        """Dimensions in space, such as (z_c, y_c, x_f)."""
+        z, y, x = (f"{'xyz'[a]}_{'f' if NORMALS.get(field) == a else 'c'}" for a in (2, 1, 0))
+        return z, y, x
+
+    def size(self, dim: str) -> int:
+        """Points along a dimension: n centres; n + 1 faces between walls, n left faces where periodic."""
+        axis = "xyz".index(dim[0])
+        return self.cells[axis] + (dim.endswith("_f") and not self.periodic[axis])
+
+    def shape(self, field: str) -> tuple[int, int, int]:
+        """Points of a field."""
+        z, y, x = (self.size(dim) for dim in self.dims(field))
+        return z, y, x
+
+    def shard(self, field: str) -> tuple[int, int, int]:
+        """Shape of the pieces that one block writes alone: the greatest regular grid on which every block starts.
+
+        A block is one such piece where all blocks but the last are equally wide; face n of the last may be one more.
+        """
+        z, y, x = (gcd(*self.starts["xyz".index(dim[0])]) or self.size(dim) for dim in self.dims(field))
+        return z, y, x
+
+    def chunk(self, field: str) -> tuple[int, int, int]:
+        """Shape of the pieces that are packed and read alone: divides `shard`."""
+        return divide(self.shard(field), CHUNK_BYTES // self.dtype.itemsize)
+
+    def coordinate(self, dim: str) -> np.ndarray:
+        """Positions along a dimension, float64; both walls are met exactly."""
+        axis = "xyz".index(dim[0])
+        places = np.arange(self.size(dim)) + (0.5 if dim.endswith("_c") else 0.0)
+        return self.origin[axis] + self.lengths[axis] * places / self.cells[axis]
+
+
+def starts_of(blocks: Iterable[Box]) -> tuple[tuple[int, ...], ...]:
+    """The first cells of the blocks of a partition, per direction, as a Layout wants them."""
+    corners = [block.lo for block in blocks]
+    return tuple(tuple(sorted({corner[axis] for corner in corners})) for axis in range(3))
+
+
+def divide(shape: tuple[int, int, int], most: int) -> tuple[int, int, int]:
+    """The largest piece of at most `most` elements that tiles `shape`; of equal ones the longest in x, then in y."""
+    divisors = [[d for d in range(1, n + 1) if n % d == 0] for n in shape]
+    fitting = (piece for piece in product(*divisors) if prod(piece) <= most)
+    z, y, x = max(fitting, key=lambda piece: (prod(piece), piece[2], piece[1]))
+    return z, y, x

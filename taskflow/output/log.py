@@ -1,0 +1,72 @@
+"""What a run says about itself: a line of numbers per monitor interval, and a report at the end."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+class RunLog:
+    """Appends objects to a file, one JSON object per line: a reader always finds complete lines.
+
+    A line that an earlier run could not complete is dropped. The file is open only while a line is written.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._path.touch()
+        os.truncate(self._path, _complete(self._path.read_bytes()))
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Append one record, such as {"step": 10, "time": 0.1}. JSON has no NaN and no infinity: both become null."""
+        line = json.dumps(plain(record), allow_nan=False, ensure_ascii=False) + "\n"
+        with self._path.open("ab") as file:
+            file.write(line.encode())
+
+
+def read_log(path: str | Path) -> list[dict[str, Any]]:
+    """The records of a log in order, also of a run that still writes; null is read as NaN."""
+    text = Path(path).read_bytes()
+    lines = text[: _complete(text)].splitlines()
+    return [{key: math.nan if value is None else value for key, value in json.loads(line).items()} for line in lines]
+
+
+def write_report(path: str | Path, report: Mapping[str, Any]) -> None:
+    """Write a JSON file that is there completely or not at all. NaN and infinity become null."""
+    path = Path(path)
+    draft = path.with_name(path.name + ".partial")
+    with draft.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(plain(report), allow_nan=False, indent=2, ensure_ascii=False) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def read_report(path: str | Path) -> dict[str, Any]:
+    """The report as written."""
+    report: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    return report
+
+
+def plain(value: Any) -> Any:
+    """The value in the types of JSON: NumPy numbers and arrays as Python's, other objects (paths, versions) as text."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _complete(text: bytes) -> int:
+    """Bytes up to the end of the last complete line."""
+    return text.rfind(b"\n") + 1

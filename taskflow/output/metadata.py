@@ -1,0 +1,62 @@
+"""What the numbers in a store mean: CF attributes, and the staggering in the words of SGRID and xgcm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taskflow.output.layout import NORMALS, Layout
+
+CONVENTIONS = "CF-1.11 SGRID-0.3"
+UNITS = "1"  # a case is in any one consistent system of units, and does not say which
+
+LONG_NAMES = {
+    "u": "velocity along x",
+    "v": "velocity along y",
+    "w": "velocity along z",
+    "p": "pressure divided by density",
+    "T": "temperature",
+}
+
+# No standard_name: CF ties each to a medium (air, sea water) or to a dimensional unit, and a case has neither.
+TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
+
+
+def coordinate_attributes(dim: str) -> dict[str, Any]:
+    """Attributes of a coordinate such as x_c or x_f. The shift (COMODO): face i is half a cell before centre i."""
+    axis, place = dim[0], dim[2]
+    attributes: dict[str, Any] = {
+        "long_name": f"{axis} of cell {'centres' if place == 'c' else 'faces'}",
+        "axis": axis.upper(),
+        "units": UNITS,
+    }
+    if place == "f":
+        attributes["c_grid_axis_shift"] = -0.5
+    return attributes
+
+
+def field_attributes(field: str) -> dict[str, Any]:
+    """Attributes of a field: its name in words, and where in the SGRID cell it lives (face1 is the one across x)."""
+    location = f"face{NORMALS[field] + 1}" if field in NORMALS else "volume"
+    return {"long_name": LONG_NAMES.get(field, field), "units": UNITS, "grid": "grid", "location": location}
+
+
+def grid_attributes(layout: Layout) -> dict[str, Any]:
+    """Attributes of the SGRID topology variable.
+
+    Nodes are the faces' positions. Between walls there is one node more than cells (`padding: none`, xgcm's outer);
+    in a periodic direction the last cell lies behind the last node (`padding: high`, xgcm's left).
+    """
+    padding = ["high" if periodic else "none" for periodic in layout.periodic]
+    cells = {axis: f"{axis}_c: {axis}_f (padding: {pad})" for axis, pad in zip("xyz", padding, strict=True)}
+    faces = {
+        f"face{n + 1}_dimensions": " ".join(f"{axis}_f" if axis == normal else cells[axis] for axis in "xyz")
+        for n, normal in enumerate("xyz")
+    }
+    return {
+        "cf_role": "grid_topology",
+        "long_name": "staggered grid: scalars in cell centres, velocities on the faces they cross",
+        "topology_dimension": 3,
+        "node_dimensions": "x_f y_f z_f",
+        "volume_dimensions": " ".join(cells.values()),
+        **faces,
+    }

@@ -1,0 +1,131 @@
+"""Velocity profiles on the two centrelines of a plane, beside tables from the literature."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from taskflow.errors import BadInput
+from taskflow.output.planes import Plane, extent, interpolate, plane_of, snapshot
+from taskflow.output.plot import VELOCITIES, label, save, title
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A profile from a table: u, the velocity across, along the coordinate y upwards; or v, upwards, along x across.
+
+    `used` marks the points to compare with, as opposed to those that are only shown.
+    """
+
+    name: str
+    quantity: str
+    places: np.ndarray
+    values: np.ndarray
+    used: np.ndarray
+
+
+def read_reference(path: str | Path) -> Reference:
+    """A table from a CSV file: lines of comment, a header "y,u" or "x,v" and perhaps "use", rows of numbers.
+
+    Raises BadInput where it is not that.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"reference {path}: cannot be read: {error}") from error
+    sources = [line.removeprefix("# Citation:").strip() for line in lines if line.startswith("# Citation:")]
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    quantity = next((q for p, q in (("y", "u"), ("x", "v")) if rows and {p, q} <= set(rows[0])), None)
+    if quantity is None:
+        raise BadInput(f"reference {path}: its columns are not those of a profile; give y,u or x,v, and perhaps use")
+    try:
+        table = np.array([[float(row[c]) for c in ("y" if quantity == "u" else "x", quantity)] for row in rows])
+        used = np.array([float(row.get("use") or 1) != 0 for row in rows])
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"reference {path}: a row is not made of numbers: {error}") from error
+    return Reference(_short(sources[0]) if sources else Path(path).stem, quantity, table[:, 0], table[:, 1], used)
+
+
+def profile(ds: xr.Dataset, plane: Plane, quantity: str) -> tuple[np.ndarray, np.ndarray]:
+    """Places and values of the velocity across ("u") on the vertical, or upwards ("v") on the horizontal centreline."""
+    component, line = (plane.across, plane.up) if quantity == "u" else (plane.up, plane.across)
+    field = ds[VELOCITIES["xyz".index(component)]]
+    cut = interpolate(ds, field, plane.normal, plane.position)
+    values = interpolate(ds, cut, component, sum(extent(ds, component)) / 2)
+    return ds[f"{line}_c"].values, values.values.astype("f8")
+
+
+def compare_profiles(
+    directory: str | Path, references: Iterable[str | Path], plane: str | None = None, time: float | None = None
+) -> dict[Path, float]:
+    """Per table: its largest difference to the run, over its points in use that lie between cell centres."""
+    ds = snapshot(directory, time)
+    where = _plane(ds, plane)
+    return {Path(path): _difference(ds, where, read_reference(path)) for path in references}
+
+
+def plot_profiles(
+    directory: str | Path,
+    references: Sequence[str | Path] = (),
+    plane: str | None = None,
+    time: float | None = None,
+    out: str | Path | None = None,
+) -> list[Path]:
+    """Draw both centreline profiles of a plane over the tables; the files written. Arguments as for `plot_run`.
+
+    Points not in use are hollow. The tables' y, v are the picture's upward axis, whichever of x, y, z that is.
+    """
+    ds = snapshot(directory, time)
+    where = _plane(ds, plane)
+    tables = [read_reference(path) for path in references]
+    figure = Figure(figsize=(10.5, 5.0), layout="constrained")
+    figure.suptitle(title(ds, where), fontsize="large")
+    for axes, quantity in zip(figure.subplots(1, 2), "uv", strict=True):
+        component, line = (where.across, where.up) if quantity == "u" else (where.up, where.across)
+        places, values = profile(ds, where, quantity)
+        turned = slice(None, None, -1 if quantity == "u" else 1)  # the vertical centreline stands upright
+        axes.plot(*(places, values)[turned], color="tab:blue", label="taskflow", zorder=2)
+        for number, table in enumerate(t for t in tables if t.quantity == quantity):
+            difference = _difference(ds, where, table)
+            style = {"linestyle": "none", "marker": "osD^v"[number % 5], "markersize": 5, "color": "black", "zorder": 3}
+            compared = f"{table.name}\nlargest difference {difference:.2g}"
+            for chosen, fill, words in ((table.used, "full", compared), (~table.used, "none", "not compared")):
+                if chosen.any():
+                    points = (table.places[chosen], table.values[chosen])
+                    axes.plot(*points[turned], fillstyle=fill, label=words, clip_on=False, **style)
+        names = label(ds[f"{line}_c"], line), label(ds["u"], f"velocity along {component}")
+        axes.set_xlabel(names[turned][0])
+        axes.set_ylabel(names[turned][1])
+        bounds = axes.set_ylim if quantity == "u" else axes.set_xlim
+        bounds(*extent(ds, line))
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small", frameon=False)
+    return [save(figure, directory, "profiles", out)]
+
+
+def _short(citation: str) -> str:
+    """Authors and year of a citation that begins with them."""
+    return re.split(r"(?<=\(\d{4}\))", citation, maxsplit=1)[0]
+
+
+def _plane(ds: xr.Dataset, text: str | None) -> Plane:
+    """The plane, where the run has the velocities to draw on it. Raises BadInput where not."""
+    missing = [name for name in VELOCITIES if name not in ds]
+    if missing:
+        raise BadInput(f"output.fields: a profile needs {', '.join(missing)}, which this run did not write; add it")
+    return plane_of(ds, text)
+
+
+def _difference(ds: xr.Dataset, plane: Plane, table: Reference) -> float:
+    """Largest difference to the points in use that lie between cell centres; NaN where there is none."""
+    places, values = profile(ds, plane, table.quantity)
+    chosen = table.used & (table.places >= places[0]) & (table.places <= places[-1])
+    errors = np.abs(np.interp(table.places[chosen], places, values) - table.values[chosen])
+    return float(errors.max()) if len(errors) else float("nan")

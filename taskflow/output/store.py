@@ -1,0 +1,180 @@
+"""The store of a run's snapshots: created and committed by one process, written by the process of each block.
+
+The one process that changes shapes also rewrites the consolidated metadata, after each change and in one piece: so a
+reader finds all fields equally long at any moment, and xarray opens the store without complaint. (A copy that nobody
+kept up to date would hide new snapshots.)
+"""
+
+from __future__ import annotations
+
+import time as clock
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+from zarr.codecs import BloscCodec
+from zarr.errors import ZarrUserWarning
+
+from taskflow.errors import RunFailed
+from taskflow.output.layout import Layout
+from taskflow.output.log import plain
+from taskflow.output.metadata import CONVENTIONS, TIME, coordinate_attributes, field_attributes, grid_attributes
+from taskflow.regions import Box, Triple, triple
+
+TIME_CHUNK = 1024  # times that one commit rewrites
+POLL = 0.02  # seconds between two looks at whether the store has grown
+
+
+def create(path: str | Path, layout: Layout, attributes: Mapping[str, Any]) -> Store:
+    """Create the store: coordinates, grid, empty fields, `attributes` (title, case, history, ...) and the conventions.
+
+    Raises zarr.errors.ContainsGroupError where a store exists, OSError where it cannot be written.
+    """
+    group = zarr.create_group(str(path), zarr_format=3, attributes=plain({"Conventions": CONVENTIONS, **attributes}))
+    # LZ4 on shuffled bytes: of the codecs every Zarr reader has, the fastest on velocity fields, and not the largest.
+    packing = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
+    for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
+        values = layout.coordinate(dim)
+        array = group.create_array(
+            dim, shape=values.shape, chunks=values.shape, dtype="f8", compressors=None, dimension_names=(dim,),
+            attributes=coordinate_attributes(dim),
+        )
+        array[:] = values
+    group.create_array("grid", shape=(), dtype="i4", compressors=None, attributes=grid_attributes(layout))
+    group.create_array(
+        "time", shape=(layout.slots,), chunks=(TIME_CHUNK,), dtype="f8", fill_value=np.nan, compressors=None,
+        dimension_names=("time",), attributes=TIME,
+    )
+    for name in layout.fields:
+        shard, chunk = layout.shard(name), layout.chunk(name)
+        group.create_array(
+            name,
+            shape=(layout.slots, *layout.shape(name)),
+            chunks=(1, *chunk),
+            shards=None if shard == chunk else (1, *shard),
+            dtype=layout.dtype,
+            fill_value=np.nan,
+            compressors=packing,
+            dimension_names=("time", *layout.dims(name)),
+            attributes=field_attributes(name),
+        )
+    _consolidate(group)
+    return Store(path)
+
+
+class Store:
+    """The whole store, for the one process that commits snapshots, once it knows that every block has written them."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._group = zarr.open_group(str(path), mode="r+", use_consolidated=False)
+        self._time = _array(self._group, "time")
+        self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
+
+    @property
+    def capacity(self) -> int:
+        """Snapshots for which there is room."""
+        return int(self._time.shape[0])
+
+    def commit(self, index: int, time: float) -> None:
+        """Make snapshot `index` visible. Snapshots are committed in order, their times increase; else ValueError."""
+        if index != len(self.times) or index >= self.capacity:
+            raise ValueError(f"snapshot {index} committed after {len(self.times)} of at most {self.capacity}")
+        if not np.isfinite(time) or (self.times and time <= self.times[-1]):
+            raise ValueError(f"snapshot {index} at time {time} after time {self.times[-1:]}")
+        self._time[index] = time
+        self.times.append(float(time))
+
+    def grow(self, capacity: int) -> None:
+        """Make room for `capacity` snapshots, at least doubling it; nothing happens where there is room already."""
+        if capacity > self.capacity:
+            self._resize(max(capacity, 2 * self.capacity))
+
+    def finish(self) -> None:
+        """Drop every slot that was not committed. No block may write any more. `grow` opens the store again."""
+        if len(self.times) < self.capacity:
+            self._resize(len(self.times))
+
+    def _resize(self, slots: int) -> None:
+        for _, array in self._group.arrays():
+            if array.ndim == 4 or array.name == self._time.name:
+                array.resize((slots, *array.shape[1:]))
+        self._time = _array(self._group, "time")
+        _consolidate(self._group)
+
+
+class BlockStore:
+    """A block's part of the store, for the process of that block.
+
+    `boxes` says which points of each field the block writes: one per cell, and the last face where the block ends at a
+    wall; in the index space of the field, point i being that of cell i. Raises ValueError where a box is not made of
+    whole shards: two writers of one shard lose each other's data without an error.
+    """
+
+    def __init__(self, path: str | Path, block: Box, *, patience: float = 60.0) -> None:
+        self._path, self._patience = path, patience
+        self.reopen()
+        cells = triple(_array(self._group, f"{axis}_c").size for axis in "xyz")
+        self.boxes = {name: _portion(name, array, block, cells) for name, array in self._fields.items()}
+
+    def reopen(self) -> None:
+        """See the store as it is now, grown perhaps."""
+        self._group = zarr.open_group(str(self._path), mode="r+")
+        self._fields = {name: array for name, array in self._group.arrays() if array.ndim == 4}
+
+    @property
+    def capacity(self) -> int:
+        """Snapshots for which there was room when the store was last opened."""
+        return min(array.shape[0] for array in self._fields.values())
+
+    def write(self, index: int, values: Mapping[str, np.ndarray]) -> None:
+        """Write this block's part of snapshot `index`: for every field an array [z, y, x] of the shape of its box.
+
+        Waits up to `patience` seconds for room in the store, then RunFailed. OSError where the disk does not take it.
+        """
+        if set(values) != set(self.boxes):
+            raise ValueError(f"fields {sorted(values)} given where {sorted(self.boxes)} are stored")
+        self._wait_for(index)
+        for name, box in self.boxes.items():
+            array, field = values[name], self._fields[name]
+            if array.shape != box.shape[::-1]:
+                raise ValueError(f"{name}: an array of shape {array.shape} for the box {box}")
+            with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
+                field[(index, *box.slices((0, 0, 0)))] = array.astype(field.dtype, copy=False)
+
+    def _wait_for(self, index: int) -> None:
+        deadline = clock.monotonic() + self._patience
+        while index >= self.capacity:
+            self.reopen()
+            if index >= self.capacity:
+                if clock.monotonic() > deadline:
+                    raise RunFailed(f"no room for snapshot {index} in {self._path} after {self._patience:g} s")
+                clock.sleep(POLL)
+
+
+def _consolidate(group: zarr.Group) -> None:
+    """Copy the metadata of all arrays into that of the group, in one write."""
+    with warnings.catch_warnings():
+        # Zarr warns that version 3 of the format does not speak of this; other readers ignore the copy.
+        warnings.simplefilter("ignore", ZarrUserWarning)
+        zarr.consolidate_metadata(group.store, zarr_format=3)
+
+
+def _portion(name: str, array: zarr.Array, block: Box, cells: Triple) -> Box:
+    """The points of a field that the block writes. Raises ValueError where another block writes to the same shard."""
+    points, widths = array.shape[:0:-1], (array.shards or array.chunks)[:0:-1]
+    box = Box(block.lo, triple(points[a] if block.hi[a] == cells[a] else block.hi[a] for a in range(3)))
+    for lo, hi, last, width in zip(box.lo, box.hi, points, widths, strict=True):
+        if lo % width or (hi % width and hi != last):
+            raise ValueError(f"{name}: the box {box} is not made of whole shards of {widths} points")
+    return box
+
+
+def _array(group: zarr.Group, name: str) -> zarr.Array:
+    """The array of this name."""
+    array = group[name]
+    if not isinstance(array, zarr.Array):
+        raise TypeError(f"{name} is not an array in {group.store_path}")
+    return array

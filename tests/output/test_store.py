@@ -1,0 +1,245 @@
+"""The store: every number where it belongs, no warning when it is opened, no shard with two writers."""
+
+import multiprocessing
+import re
+import threading
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+
+from taskflow.errors import BadInput, RunFailed
+from taskflow.output import BlockStore, Store, create, dataset
+from taskflow.regions import Box
+from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
+
+CUTS = [(1, 1, 1), (1, 1, 3), (1, 1, 4), (2, 1, 2), (2, 2, 2), (3, 1, 1), (1, 4, 3)]
+
+
+def whole(layout, field) -> Box:
+    return Box.of(layout.shape(field)[::-1])
+
+
+@pytest.mark.parametrize("blocks", CUTS)
+@pytest.mark.parametrize(("periodic", "precision"), [((False,) * 3, "single"), ((True, False, True), "double")])
+def test_every_value_lies_where_it_belongs(written, blocks, periodic, precision):
+    layout = layout_of(blocks=blocks, periodic=periodic, fields=("u", "v", "w", "p", "T"), precision=precision)
+    path = written(layout, times=(0.0, 0.5))
+    with xr.open_zarr(path, chunks=None) as ds:
+        assert ds.sizes["time"] == 2
+        np.testing.assert_array_equal(ds.time, [0.0, 0.5])
+        for field in layout.fields:
+            assert ds[field].dtype == layout.dtype
+            assert ds[field].dims == ("time", *layout.dims(field))
+            for index in range(2):
+                np.testing.assert_array_equal(ds[field][index], value(field, index, whole(layout, field)))
+
+
+@pytest.mark.parametrize("opened", [
+    lambda path: xr.open_zarr(path),
+    lambda path: xr.open_zarr(path, chunks=None),
+    lambda path: xr.open_dataset(path, engine="zarr"),
+    lambda path: xr.open_dataset(path, engine="zarr", decode_coords="all"),
+    lambda path: dataset(path),
+])
+def test_every_way_of_opening_is_without_warning_and_equal(written, opened):  # pytest turns warnings into errors
+    layout = layout_of(blocks=(1, 1, 2))
+    with opened(written(layout)) as ds:
+        assert dict(ds.sizes) == {"time": 3, "x_c": 8, "x_f": 9, "y_c": 6, "y_f": 7, "z_c": 10, "z_f": 11}
+        assert ds.load().notnull().all()
+        assert ds.attrs.items() >= WRITTEN.items()
+
+
+def test_coordinates_meet_both_walls_and_the_centres(written):
+    ds = dataset(written(layout_of(periodic=(False, True, False))))
+    assert ds.x_f[0] == 0.0
+    assert ds.x_f[-1] == 2.0
+    assert ds.x_c[0] == 0.125
+    assert ds.y_f.size == 6
+    assert ds.y_f[0] == -1.0
+    assert ds.z_c[-1] == 1.45
+    assert ds.z_f[-1] == 1.5
+    assert {ds[name].dtype for name in ds.coords} == {np.dtype("f8")}
+    assert all({"units", "axis", "long_name"} <= set(ds[name].attrs) for name in ds.coords)
+
+
+def test_one_file_per_block_field_and_snapshot(written):
+    path = written(layout_of(cells=(8, 6, 9), blocks=(2, 1, 3), periodic=(True, False, True)))
+    assert len([file for file in (path / "p" / "c").rglob("*") if file.is_file()]) == 3 * 6
+
+
+def test_a_shard_is_split_into_chunks_a_reader_can_afford():
+    layout = layout_of(cells=(512, 512, 512), blocks=(1, 1, 2))
+    assert layout.shard("p") == (256, 512, 512)
+    assert layout.chunk("p") == (16, 512, 512)
+    assert layout.shard("u") == (256, 512, 513)
+    assert np.prod(layout.chunk("u")) * 4 <= 16 * 2**20
+
+
+def test_sharded_arrays_round_trip(written, monkeypatch):
+    monkeypatch.setattr("taskflow.output.layout.CHUNK_BYTES", 400)
+    layout = layout_of(blocks=(1, 1, 2))
+    path = written(layout)
+    assert zarr.open_array(path / "p", mode="r").shards == (1, 5, 6, 8)
+    ds = dataset(path)
+    for field in layout.fields:
+        np.testing.assert_array_equal(ds[field][2], value(field, 2, whole(layout, field)))
+
+
+@pytest.mark.parametrize("block", [Box((0, 0, 0), (8, 6, 4)), Box((0, 0, 2), (8, 6, 10)), Box((0, 0, 5), (8, 3, 10))])
+def test_a_block_that_shares_a_shard_is_refused(tmp_path, block):
+    create(tmp_path / "s", layout_of(blocks=(1, 1, 2)), WRITTEN)
+    with pytest.raises(ValueError, match="whole shards"):
+        BlockStore(tmp_path / "s", block)
+
+
+def test_balanced_cuts_fall_back_to_common_divisors(written):
+    layout = layout_of(cells=(8, 6, 9), blocks=(1, 1, 4))  # ceil widths would leave nothing for the fourth
+    assert layout.starts[2] == (0, 2, 4, 6)
+    assert layout.shard("p")[0] == 2
+    assert dataset(written(layout)).w.notnull().all()
+
+
+@pytest.mark.parametrize(("values", "message"), [
+    ({}, "fields"),
+    ({"u": (10, 6, 8), "v": (10, 7, 8), "w": (11, 6, 8), "p": (10, 6, 8)}, "u: an array of shape"),
+])
+def test_wrong_arrays_are_refused(tmp_path, values, message):
+    create(tmp_path / "s", layout_of(), WRITTEN)
+    with pytest.raises(ValueError, match=message):
+        BlockStore(tmp_path / "s", Box.of((8, 6, 10))).write(0, {name: np.zeros(n) for name, n in values.items()})
+
+
+def test_overflow_to_single_precision_is_kept_as_infinity(tmp_path):
+    layout = layout_of(fields=("p",))
+    store = create(tmp_path / "s", layout, WRITTEN)
+    BlockStore(tmp_path / "s", Box.of(layout.cells)).write(0, {"p": np.full(layout.shape("p"), 1e300)})
+    store.commit(0, 0.0)
+    assert np.isinf(dataset(tmp_path / "s").p).all()
+
+
+def test_a_reader_of_a_running_store_sees_complete_snapshots_only(tmp_path):
+    layout = layout_of(blocks=(1, 1, 2), slots=4)
+    path = tmp_path / "s"
+    store = create(path, layout, WRITTEN)
+    assert dataset(path).sizes["time"] == 0
+    first, second = blocks_of(layout)
+    write_snapshot(path, first, 0)
+    write_snapshot(path, second, 0)
+    write_snapshot(path, first, 1)
+    assert dataset(path).sizes["time"] == 0
+    store.commit(0, 0.25)
+    assert dataset(path).time.values.tolist() == [0.25]
+    with xr.open_zarr(path) as ds:
+        np.testing.assert_array_equal(ds.time, [0.25, np.nan, np.nan, np.nan])
+    store.finish()
+    assert dataset(path).time.values.tolist() == [0.25]
+    assert not [file for file in (path / "p" / "c" / "1").rglob("*") if file.is_file()]
+
+
+def test_an_unknown_number_of_snapshots_doubles_the_room(tmp_path):
+    layout = layout_of(slots=1)
+    path = tmp_path / "s"
+    store, block = create(path, layout, WRITTEN), BlockStore(path, Box.of(layout.cells), patience=0.0)
+    block.write(0, {name: value(name, 0, box) for name, box in block.boxes.items()})
+    with pytest.raises(RunFailed, match="no room for snapshot 1"):
+        block.write(1, {name: value(name, 1, box) for name, box in block.boxes.items()})
+    capacities = []
+    for index in range(5):
+        store.grow(index + 1)
+        block.write(index, {name: value(name, index, box) for name, box in block.boxes.items()})
+        store.commit(index, float(index))
+        capacities.append(store.capacity)
+    assert capacities == [1, 2, 4, 4, 8]
+    store.finish()
+    assert dataset(path).p.notnull().all()
+
+
+def test_a_reader_never_meets_a_half_grown_store(tmp_path):
+    path = tmp_path / "s"
+    store = create(path, layout_of(slots=1), WRITTEN)
+    growth = threading.Thread(target=lambda: [store.grow(2**n) for n in range(7)] + [store.finish()])
+    growth.start()
+    while growth.is_alive():
+        with xr.open_zarr(path, chunks=None) as ds:  # xarray refuses fields of unequal length
+            assert np.isnan(ds.time).all()
+    growth.join()
+
+
+def test_a_finished_store_can_be_continued(written):
+    layout = layout_of()
+    path = written(layout)
+    store = Store(path)
+    assert store.times == [0.0, 0.5, 1.0]
+    store.grow(4)
+    write_snapshot(path, Box.of(layout.cells), 3)
+    store.commit(3, 1.5)
+    store.finish()
+    np.testing.assert_array_equal(dataset(path).p[3], value("p", 3, Box.of(layout.cells)))
+
+
+def test_nothing_written_is_an_empty_store(tmp_path):
+    create(tmp_path / "s", layout_of(), WRITTEN).finish()
+    with xr.open_zarr(tmp_path / "s") as ds:
+        assert ds.sizes["time"] == 0
+
+
+@pytest.mark.parametrize(("index", "time"), [(1, 1.0), (-1, 1.0), (0, np.nan), (0, np.inf)])
+def test_commits_out_of_order_are_refused(tmp_path, index, time):
+    with pytest.raises(ValueError, match="snapshot"):
+        create(tmp_path / "s", layout_of(), WRITTEN).commit(index, time)
+
+
+def test_times_must_increase_and_slots_exist(tmp_path):
+    store = create(tmp_path / "s", layout_of(slots=1), WRITTEN)
+    store.commit(0, 1.0)
+    with pytest.raises(ValueError, match="at most 1"):
+        store.commit(1, 2.0)
+    store.grow(2)
+    with pytest.raises(ValueError, match="at time 1"):
+        store.commit(1, 1.0)
+
+
+def test_an_existing_store_is_not_replaced(written):
+    path = written(layout_of())
+    with pytest.raises(zarr.errors.ContainsGroupError):
+        create(path, layout_of(), WRITTEN)
+    assert dataset(path).sizes["time"] == 3
+
+
+def test_a_folder_without_a_store_is_bad_input(tmp_path):
+    with pytest.raises(BadInput, match=re.escape(str(tmp_path))):
+        dataset(tmp_path)
+
+
+@pytest.mark.parametrize("starts", [((0,), (0,), (1, 5)), ((0,), (0,), (0, 5, 5)), ((0,), (0,), (0, 10))])
+def test_blocks_that_do_not_cut_the_grid_are_refused(starts):
+    with pytest.raises(ValueError, match="do not cut"):
+        layout_of().__class__(cells=(8, 6, 10), lengths=(1.0, 1.0, 1.0), starts=starts)
+
+
+def _run_block(path, block, snapshots) -> None:
+    store = BlockStore(path, block)
+    for index in range(snapshots):
+        store.write(index, {name: value(name, index, box) for name, box in store.boxes.items()})
+
+
+def test_several_processes_write_one_store_while_it_grows(tmp_path):
+    layout = layout_of(cells=(8, 6, 11), blocks=(1, 1, 4), slots=1)
+    path = tmp_path / "s"
+    store = create(path, layout, WRITTEN)
+    with ProcessPoolExecutor(4, mp_context=multiprocessing.get_context("spawn")) as pool:
+        jobs = [pool.submit(_run_block, path, block, 6) for block in blocks_of(layout)]
+        for room in (2, 4, 6):  # the blocks wait for it
+            store.grow(room)
+        for job in jobs:
+            job.result()
+    for index in range(6):
+        store.commit(index, float(index))
+    store.finish()
+    ds = dataset(path)
+    for field in layout.fields:
+        for index in range(6):
+            np.testing.assert_array_equal(ds[field][index], value(field, index, whole(layout, field)))
