@@ -61,7 +61,9 @@ $(VENV)/installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	@touch $@ $(VENV)/installed
 
-$(VENV)/installed-dev: EXTRAS = dev,ucx
+# The extras ucx and cuda12 would both own the module ucxx.
+comma := ,
+$(VENV)/installed-dev: EXTRAS = dev$(if $(wildcard $(VENV)/installed-cuda12),,$(comma)ucx)
 $(VENV)/installed-docs: EXTRAS = docs
 $(VENV)/installed-cuda12: EXTRAS = dev,cuda12
 $(VENV)/installed-cuda13: EXTRAS = dev,cuda13
