@@ -1,0 +1,13 @@
+"""The case: everything a user says about a run, validated before anything starts."""
+
+from taskflow.simulation.case.boundaries import FACES, Boundaries, Boundary
+from taskflow.simulation.case.case import Case
+from taskflow.simulation.case.control import Monitor, Output, Pressure, Time
+from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
+
+__all__ = [
+    "FACES", "Body", "Boundaries", "Boundary", "Case", "Fluid", "Grid", "Heat", "Initial", "Machine", "Monitor",
+    "Output", "Pressure", "Time",
+]  # fmt: skip

@@ -1,0 +1,121 @@
+"""A whole case: built from tables, read from a file, written back, and asked by everyone else."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
+from taskflow.simulation.case.control import Monitor, Output, Pressure, Time
+from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
+from taskflow.simulation.case.problems import CaseError, Problem
+from taskflow.simulation.case.rules import completed, contradictions
+from taskflow.simulation.case.source import override, read
+from taskflow.simulation.case.table import Table, Text, plain_keys, table_in
+from taskflow.simulation.case.toml import document
+from taskflow.simulation.schedule import Clock, StepLimit
+
+
+class Case(Table):
+    """What to compute, and how. Every problem is found at once and told in a `BadInput`, one line each."""
+
+    later: ClassVar[Mapping[str, str]] = {"checkpoint": "leave the table out"}
+
+    title: Text = "untitled"
+    grid: Grid = Field(description="give a table [grid] with cells and lengths")
+    fluid: Fluid = Field(description="give a table [fluid] with viscosity")
+    boundaries: Boundaries = Field(description="give a table [boundaries] with all sides")
+    heat: Heat | None = None
+    body: Body = Body()
+    initial: Initial = Initial()
+    time: Time = Field(description="give a table [time] with end or steps")
+    pressure: Pressure = Pressure()
+    output: Output = Output()
+    monitor: Monitor = Monitor()
+    machine: Machine = Machine()
+
+    def __init__(self, /, **given: Any) -> None:
+        problems: list[Problem] = []
+        try:
+            super().__init__(**given)
+            tables = dict(self)
+        except CaseError as error:
+            problems += error.problems
+            tables = _sound(given, problems)
+        problems += contradictions(tables)
+        if problems:
+            raise CaseError(*problems)
+        super().__init__(**completed(tables))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> "Case":
+        """From a TOML file; each override `table.key=VALUE` replaces a value of the file."""
+        file = Path(path)
+        tables = read(file)
+        override(tables, [overrides] if isinstance(overrides, str) else overrides)
+        name = "".join(letter if letter.isprintable() else "?" for letter in file.name)
+        return cls(**{"title": name, **tables})
+
+    def to_toml(self) -> str:
+        """The case as a file, every default written out; loading it gives an equal case (functions are only named)."""
+        return document(self.written())
+
+    @property
+    def spacing(self) -> tuple[float, float, float]:
+        """(dx, dy, dz)"""
+        dx, dy, dz = (length / cells for length, cells in zip(self.grid.lengths, self.grid.cells, strict=True))
+        return dx, dy, dz
+
+    @property
+    def periodic(self) -> tuple[bool, bool, bool]:
+        """Which of x, y, z are periodic."""
+        return self.boundaries.x is not None, self.boundaries.y is not None, self.boundaries.z is not None
+
+    @property
+    def has_heat(self) -> bool:
+        return self.heat is not None
+
+    @property
+    def output_fields(self) -> tuple[str, ...]:
+        """Names of the fields that are written."""
+        return self.output.fields or ()
+
+    def boundary(self, face: str) -> Boundary:
+        """What holds on `face` ("x_min" ... "z_max"), with nothing left open.
+
+        `type` is "periodic", "wall" or "slip"; `velocity` is three numbers; `temperature` or else `heat_flux` a number.
+        """
+        side = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
+        if side is None:
+            kind = "periodic"
+        else:
+            kind = "slip" if side.type == "symmetry" else side.type
+        temperature = side.temperature if side else None
+        flux = (side.heat_flux if side else None) or 0.0
+        velocity = (side.velocity if side else None) or (0.0, 0.0, 0.0)
+        return Boundary.model_construct(
+            type=kind, velocity=velocity, temperature=temperature, heat_flux=None if temperature is not None else flux
+        )
+
+    def clock(self) -> Clock:
+        """The schedule of the run."""
+        time, diffusivity = self.time, self.heat.diffusivity if self.heat else 0.0
+        spread = max(self.fluid.viscosity, diffusivity) * sum(1 / d**2 for d in self.spacing)
+        limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, spread)
+        return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every)
+
+
+def _sound(given: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
+    """The tables without a problem of their own."""
+    wrong = {problem.keys[0] for problem in problems}
+    tables = {}
+    for name, field in Case.model_fields.items():
+        table = table_in(field.annotation)
+        if table and name not in wrong and (name in given or not field.is_required()):
+            value = given.get(name, field.default)
+            tables[name] = table(**plain_keys(value)) if isinstance(value, Mapping) else value
+    return tables

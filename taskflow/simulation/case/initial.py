@@ -1,0 +1,57 @@
+"""The state at time 0: [initial]."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case.table import Table, reads
+from taskflow.simulation.expression import Expression, field_values
+from taskflow.simulation.values import number, three
+
+
+@dataclass(frozen=True)
+class Function:
+    """A Python function f(x, y, z) of arrays that broadcast, given in code; a file can only name it."""
+
+    call: Callable[..., Any]
+
+    @property
+    def source(self) -> str:
+        """The function's qualified name."""
+        kind = type(self.call)
+        module = getattr(self.call, "__module__", None) or kind.__module__
+        return f"{module}.{getattr(self.call, '__qualname__', kind.__qualname__)}"
+
+    def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
+        return field_values(self.call(x, y, z), (x, y, z), f"the function {self.source}")
+
+
+Profile = Expression | Function
+
+
+def profile(value: Any) -> Profile:
+    """From a number, an expression or a function."""
+    if isinstance(value, Profile):
+        return value
+    if isinstance(value, str):
+        return Expression(value)
+    if callable(value):
+        return Function(value)
+    try:
+        return Expression(number(value))
+    except BadInput:
+        raise BadInput("give a finite number or an expression in x, y, z") from None
+
+
+Profiles = Annotated[tuple[Profile, Profile, Profile], reads(three(profile, "three numbers or expressions"))]
+
+
+class Initial(Table):
+    """Values by position: each is a callable of x, y, z. The velocity is made divergence-free before the first step."""
+
+    velocity: Profiles = (Expression(0.0), Expression(0.0), Expression(0.0))
+    temperature: Annotated[Profile | None, reads(profile)] = None

@@ -1,0 +1,41 @@
+"""Where the run happens: [machine]."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case.control import Precision
+from taskflow.simulation.case.table import Table, reads
+from taskflow.simulation.values import one_of, three, whole
+
+Auto = Literal["auto"]
+Overlap = Literal["auto", "none", "comm", "full"]
+Channel = Literal["auto", "local", "ucx", "actor"]
+Device = Literal["auto", "cpu", "gpu"]
+
+
+def _or_auto(kind: Callable[[object], Any]) -> Callable[[object], Any]:
+    def read(value: object) -> Any:
+        if isinstance(value, str) and value == "auto":
+            return "auto"
+        try:
+            return kind(value)
+        except BadInput as error:
+            raise BadInput(f'{error}; or "auto"') from None
+
+    return read
+
+
+Count = Annotated[int | Auto, reads(_or_auto(whole))]
+
+
+class Machine(Table):
+    """What computes, in how many `blocks`, `workers` (processes) and `threads` (cores per block), and by what means."""
+
+    device: Annotated[Device, reads(one_of("auto", "cpu", "gpu"))] = "auto"
+    blocks: Annotated[tuple[int, int, int] | Auto, reads(_or_auto(three(whole, "three whole numbers >= 1")))] = "auto"
+    workers: Count = "auto"
+    threads: Count = "auto"
+    precision: Precision = "double"
+    overlap: Annotated[Overlap, reads(one_of("auto", "none", "comm", "full"))] = "auto"
+    channel: Annotated[Channel, reads(one_of("auto", "local", "ucx", "actor", later=("peer",)))] = "auto"

@@ -1,0 +1,94 @@
+"""What is wrong with a case, said in one line per problem: key, value, remedy."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case.toml import inline
+
+Path = tuple[str, ...]
+
+LONGEST = 60  # characters of a value that are shown
+ABSENT = object()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to correct: the key from the outermost table inwards, what to do, and the value if there is one.
+
+    `unknown`: there is no such key; `message` then says nothing yet about which one was meant.
+    """
+
+    keys: Path
+    message: str
+    value: Any = ABSENT
+    unknown: bool = False
+
+    def within(self, outer: Iterable[str]) -> "Problem":
+        return replace(self, keys=(*outer, *self.keys))
+
+    def __str__(self) -> str:
+        key = ".".join(self.keys)
+        return f"{key}: {self.message}" if self.value is ABSENT else f"{key} = {shown(self.value)}: {self.message}"
+
+
+def missing(key: str, remedy: str) -> Problem:
+    return Problem((key,), f"missing; {remedy}")
+
+
+class CaseError(BadInput, ValueError):
+    """All that is wrong with a case or a table of it. (A ValueError, so that pydantic collects it among others.)"""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__(*problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+def shown(value: object) -> str:
+    """A value as in a case file, shortened."""
+    try:
+        text = inline(value)
+    except TypeError:
+        text = repr(value)
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def explained(problems: Sequence[Problem], known: Sequence[Path]) -> Iterator[Problem]:
+    """The same problems; an unknown key now names the one of `known` that was meant, and that one is not missed."""
+    intended = {meant(problem.keys, known) for problem in problems if problem.unknown}
+    for problem in problems:
+        if problem.unknown:
+            yield replace(problem, message=_advice(problem.keys, known))
+        elif problem.value is not ABSENT or problem.keys not in intended:
+            yield problem
+
+
+def meant(keys: Path, known: Sequence[Path]) -> Path | None:
+    """The key of `known` that was probably meant: this one, this word elsewhere, a similar one here, or elsewhere."""
+    *table, word = keys
+    here = [path for path in known if list(path[:-1]) == table]
+    same = [path for path in known if path[-1] == word]
+    return keys if keys in here else next(iter(same), None) or _closest(word, here, 0.6) or _closest(word, known, 0.8)
+
+
+def _closest(word: str, among: Sequence[Path], similarity: float) -> Path | None:
+    close = difflib.get_close_matches(word.lower(), [path[-1] for path in among], n=1, cutoff=similarity)
+    return next((path for path in among if path[-1] in close), None)
+
+
+def _advice(keys: Path, known: Sequence[Path]) -> str:
+    if intended := meant(keys, known):
+        return f"there is no such key; did you mean {'.'.join(intended)}?"
+    here = [path[-1] for path in known if path[:-1] == keys[:-1]]
+    return f"there is no such key; known here: {', '.join(here)}" if here else "there is no such key"
+
+
+def present(given: Mapping[str, Any], *names: str) -> list[str]:
+    """Those of `names` that are given."""
+    return [name for name in names if given.get(name) is not None]

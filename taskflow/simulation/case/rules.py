@@ -1,0 +1,115 @@
+"""What tables of a case must have in common, and the defaults that one takes from another."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
+from taskflow.simulation.case.control import Output, Time
+from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.physics import Grid, Heat
+from taskflow.simulation.case.problems import Problem
+from taskflow.simulation.expression import Expression
+
+MOST_SNAPSHOTS = 1_000_000
+NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
+
+
+def contradictions(tables: Mapping[str, Any]) -> Iterator[Problem]:
+    """All that tables say against each other. A rule is passed over where one of its tables is missing or wrong."""
+    for rule, names in RULES:
+        if all(name in tables for name in names):
+            yield from rule(*(tables[name] for name in names))
+
+
+def _blocks_have_planes(grid: Grid, machine: Machine) -> Iterator[Problem]:
+    if machine.blocks == "auto":
+        return
+    for axis, blocks, cells in zip(AXES, machine.blocks, grid.cells, strict=True):
+        if blocks > cells:
+            remedy = f"{blocks} blocks in {axis}, but {cells} planes of cells; give at most {cells}"
+            yield Problem(("machine", "blocks"), remedy, machine.blocks)
+    if machine.workers != "auto" and machine.workers > math.prod(machine.blocks):
+        remedy = f"more processes than the {math.prod(machine.blocks)} blocks; give at most as many"
+        yield Problem(("machine", "workers"), remedy, machine.workers)
+
+
+def _walls_have_room(grid: Grid, boundaries: Boundaries) -> Iterator[Problem]:
+    for face in FACES:
+        side = getattr(boundaries, face)
+        axis = face[0]
+        if side and side.type == "wall" and grid.cells[AXES.index(axis)] == 1:
+            remedy = f'one cell in {axis} has no room for a wall; give {axis} = "periodic" for 2D, or more cells'
+            yield Problem(("boundaries", face), remedy, side.written())
+
+
+def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
+    for face in FACES:
+        side = getattr(boundaries, face)
+        for option in ("temperature", "heat_flux"):
+            value = getattr(side, option, None)
+            if value is None:
+                continue
+            if heat is None:
+                yield Problem(("boundaries", face, option), NO_HEAT, value)
+            elif option == "heat_flux" and value != 0 and heat.diffusivity == 0:
+                yield Problem(("boundaries", face, option), "no heat flows without heat.diffusivity; give one", value)
+    if heat is None and initial.temperature is not None:
+        yield Problem(("initial", "temperature"), NO_HEAT, initial.temperature.source)
+
+
+def _fields_exist(heat: Heat | None, output: Output) -> Iterator[Problem]:
+    fields = _all_fields(heat)
+    for name in output.fields or ():
+        if name not in fields:
+            hint = "; T needs a [heat] table" if name == "T" else ""
+            message = f'this case has no field "{name}"; it has {", ".join(fields)}{hint}'
+            yield Problem(("output", "fields"), message, output.fields)
+
+
+def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
+    every = output.every
+    if every is None:
+        return
+    count = 0.0
+    if time.end is not None and every.time is not None:
+        count = time.end / every.time
+    elif time.steps is not None and every.steps is not None:
+        count = time.steps / every.steps
+    if count > MOST_SNAPSHOTS:
+        remedy = f"this is {count:.3g} snapshots; give a longer interval, for at most {MOST_SNAPSHOTS}"
+        yield Problem(("output", "every"), remedy, every.written())
+
+
+RULES = (
+    (_blocks_have_planes, ("grid", "machine")),
+    (_walls_have_room, ("grid", "boundaries")),
+    (_heat_is_on, ("heat", "boundaries", "initial")),
+    (_fields_exist, ("heat", "output")),
+    (_snapshots_can_be_counted, ("time", "output")),
+)
+
+
+def completed(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of a sound case with the defaults that depend on other tables filled in."""
+    heat, boundaries, initial, output = (tables[name] for name in ("heat", "boundaries", "initial", "output"))
+    if output.fields is None:
+        output = output.model_copy(update={"fields": _all_fields(heat)})
+    if heat:
+        if initial.temperature is None:
+            initial = initial.model_copy(update={"temperature": Expression(heat.reference)})
+        boundaries = boundaries.model_copy(update=dict(_insulated(boundaries)))
+    return {**tables, "boundaries": boundaries, "initial": initial, "output": output}
+
+
+def _all_fields(heat: Heat | None) -> tuple[str, ...]:
+    return ("u", "v", "w", "p", "T") if heat else ("u", "v", "w", "p")
+
+
+def _insulated(boundaries: Boundaries) -> Iterator[tuple[str, Any]]:
+    """Walls that said nothing of heat, now without heat flux."""
+    for face in FACES:
+        side = getattr(boundaries, face)
+        if side and side.type == "wall" and side.temperature is None and side.heat_flux is None:
+            yield face, side.model_copy(update={"heat_flux": 0.0})

@@ -1,0 +1,129 @@
+"""The case file and the command line, read into plain tables."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case.problems import shown
+
+LARGEST = 1_000_000  # bytes
+_OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
+_DECIMAL = re.compile(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?")
+_LINE = re.compile(r"at line (\d+)")
+
+Key = tuple[str, ...]
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file; `BadInput` says why it cannot be read, and the line if it is not TOML."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise BadInput(f"{path}: there is no such file; `taskflow new {path}` writes one to start from") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', error)}); give a TOML file") from None
+    if len(content) > LARGEST:
+        raise BadInput(f"{path}: more than {LARGEST} bytes; give a case file, in TOML")
+    try:
+        text = content.decode()
+        return tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: not a text file in UTF-8; give a case file, in TOML") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: not TOML: {_reason(error, text)}") from None
+
+
+def override(tables: dict[str, Any], settings: Sequence[str]) -> None:
+    """Writes `table.key=VALUE` settings into `tables`; `BadInput` for those that are not of this form.
+
+    VALUE is TOML, or a bare text. What a setting replaces by its nature (`time.steps` a `time.end`) is taken out.
+    """
+    problems, keys = [], []
+    for setting in settings:
+        try:
+            key, value = _parsed(setting)
+            _put(tables, key, value)
+            keys.append(key)
+        except BadInput as error:
+            problems.append(f"override {str(setting)!r}: {error}")
+    if problems:
+        raise BadInput("\n".join(problems))
+    for key in keys:
+        for rival in _rivals(key):
+            if rival not in keys:
+                _take(tables, rival)
+
+
+def _parsed(setting: Any) -> tuple[Key, Any]:
+    found = _OVERRIDE.fullmatch(setting) if isinstance(setting, str) else None
+    if not found:
+        raise BadInput("give table.key=VALUE, as time.end=10")
+    key, value = found.groups()
+    if not value:
+        raise BadInput(f"give a value, as {key}=VALUE")
+    return tuple(key.split(".")), _value(value)
+
+
+def _value(text: str) -> Any:
+    """A TOML value, a number like .5 or 5. , or else the text itself."""
+    try:
+        tables = tomllib.loads(f"value = {text}")
+        if len(tables) == 1:
+            return tables["value"]
+    except (ValueError, RecursionError):
+        if _DECIMAL.fullmatch(text):
+            return float(text)
+        if text[0] not in "[{\"'":
+            return text
+    raise BadInput(f"{shown(text)} is not a TOML value; texts inside it need quotes")
+
+
+def _put(tables: dict[str, Any], key: Key, value: Any) -> None:
+    *path, name = key
+    for depth, step in enumerate(path, start=1):
+        inner = tables[step] = _spelled_out(key[:depth], tables.get(step, {}))
+        if not isinstance(inner, dict):
+            outer = ".".join(path[:depth])
+            raise BadInput(f"{outer} = {shown(inner)} is not a table; give {outer}={{ {name} = {shown(value)}, ... }}")
+        tables = inner
+    tables[name] = value
+
+
+def _spelled_out(key: Key, value: Any) -> Any:
+    """The table for which a side's type, or an interval of time, is short."""
+    if key[0] == "boundaries" and isinstance(value, str):
+        return {"type": value}
+    if key[-1] == "every" and isinstance(value, (int, float)):
+        return {"time": value}
+    return value
+
+
+def _take(tables: dict[str, Any], key: Key) -> None:
+    *path, name = key
+    table: Any = tables
+    for step in path:
+        table = table.get(step) if isinstance(table, dict) else None
+    if isinstance(table, dict):
+        table.pop(name, None)
+
+
+def _rivals(key: Key) -> Iterator[Key]:
+    """Keys that cannot stand beside `key`."""
+    for pair in (("end", "steps"), ("cfl", "step"), ("steps", "time"), ("temperature", "heat_flux")):
+        if key[-1] in pair:
+            yield (*key[:-1], pair[1 - pair.index(key[-1])])
+    if key[0] == "boundaries" and len(key) > 1:
+        axis, _, side = key[1].partition("_")
+        yield from ((key[0], axis),) if side else ((key[0], f"{axis}_min"), (key[0], f"{axis}_max"))
+
+
+def _reason(error: Exception, text: str) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    found = _LINE.search(str(error))
+    line = text.splitlines()[int(found[1]) - 1].strip() if found and int(found[1]) <= len(text.splitlines()) else ""
+    return f"{error}: {shown(line)}" if line else str(error)

@@ -1,0 +1,112 @@
+"""What all tables of a case share: strict, frozen, and every problem reported at once in words of our own."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case.problems import ABSENT, CaseError, Problem, explained, meant, missing
+from taskflow.simulation.values import non_negative, number, positive, text, three, whole
+
+Path = tuple[str, ...]
+
+
+def reads(kind: Callable[[Any], Any]) -> BeforeValidator:
+    """A field whose value is read by `kind`."""
+
+    def read(value: Any) -> Any:
+        try:
+            return kind(value)
+        except BadInput as error:
+            raise error if isinstance(error, ValueError) else ValueError(str(error)) from None
+
+    return BeforeValidator(read)
+
+
+Text = Annotated[str, reads(text)]
+Whole = Annotated[int, reads(whole)]
+Number = Annotated[float, reads(number)]
+NonNegative = Annotated[float, reads(non_negative)]
+Positive = Annotated[float, reads(positive)]
+Vector = Annotated[tuple[float, float, float], reads(three(number, "three numbers"))]
+WholeVector = Annotated[tuple[int, int, int], reads(three(whole, "three whole numbers >= 1"))]
+
+
+class Table(BaseModel):
+    """A table of the case file. Making one that is wrong raises `CaseError`, a `BadInput` with one line per problem."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    later: ClassVar[Mapping[str, str]] = {}
+    """Keys of the contract that this version does not have, each with the remedy."""
+
+    def __init__(self, /, **given: Any) -> None:
+        given = {name: plain_keys(value) for name, value in given.items()}
+        problems: list[Problem] = []
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            problems += self._collected(error)
+        known = self.paths()
+        problems += (problem for problem in self.conflicts(given) if problem.value is not ABSENT)
+        intended = {(meant((name,), known) or (name,))[-1]: value for name, value in given.items()}
+        problems += (problem for problem in self.conflicts(intended) if problem.value is ABSENT)
+        if problems:
+            raise CaseError(*explained(problems, known))
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+        """Combinations of keys that exclude or need each other, whatever their values."""
+        yield from ()
+
+    @classmethod
+    def paths(cls) -> list[Path]:
+        """The keys of this table and of the tables in it."""
+        paths: list[Path] = []
+        for name, field in cls.model_fields.items():
+            inner = table_in(field.annotation)
+            paths += [(name,), *((name, *path) for path in (inner.paths() if inner else []))]
+        return paths
+
+    def written(self) -> dict[str, Any]:
+        """As the case file has it, defaults included; what is not given and has no default is left out."""
+        return {name: written(value) for name, value in self if value is not None}
+
+    @classmethod
+    def _collected(cls, error: ValidationError) -> Iterator[Problem]:
+        for item in error.errors(include_url=False):
+            key, value = str(item["loc"][0]), item["input"]
+            cause = item.get("ctx", {}).get("error")
+            if isinstance(cause, CaseError):
+                yield from (problem.within([key]) for problem in cause.problems)
+            elif item["type"] == "missing":
+                yield missing(key, cls.model_fields[key].description or "give it")
+            elif item["type"] == "extra_forbidden" and key in cls.later:
+                yield Problem((key,), f"not available in this version; {cls.later[key]}", value)
+            elif item["type"] == "extra_forbidden":
+                yield Problem((key,), "there is no such key", value, unknown=True)
+            else:
+                yield Problem((key,), str(cause) if cause else "give a table", value)
+
+
+def table_in(annotation: Any) -> type[Table] | None:
+    """The table that a field holds, if it holds one."""
+    for candidate in (annotation, *get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, Table):
+            return candidate
+    return None
+
+
+def written(value: Any) -> Any:
+    """A value in the types of TOML."""
+    if hasattr(value, "written"):
+        return value.written()
+    if isinstance(value, tuple):
+        return [written(item) for item in value]
+    return getattr(value, "source", value)
+
+
+def plain_keys(value: Any) -> Any:
+    """A mapping with text as keys; anything else as it is."""
+    return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else value

@@ -1,0 +1,181 @@
+"""Formulas in x, y and z: text that is read as arithmetic and never executed as Python."""
+
+import ast
+import difflib
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from taskflow.errors import BadInput
+
+Array = np.ndarray
+Formula = Callable[[Mapping[str, Any]], Any]
+
+LONGEST = 2000  # characters
+DEEPEST = 200  # nested operations, so that neither reading nor computing can exhaust the stack
+
+COORDINATES = ("x", "y", "z")
+CONSTANTS = {"pi": math.pi, "e": math.e}
+FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
+    "sin": (np.sin, 1), "cos": (np.cos, 1), "tan": (np.tan, 1), "exp": (np.exp, 1), "log": (np.log, 1),
+    "sqrt": (np.sqrt, 1), "sinh": (np.sinh, 1), "cosh": (np.cosh, 1), "tanh": (np.tanh, 1), "abs": (np.abs, 1),
+    "minimum": (np.minimum, 2), "maximum": (np.maximum, 2),
+    "where": (lambda condition, then, otherwise: np.where(condition != 0, then, otherwise), 3),
+}  # fmt: skip
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.float_power,
+    ast.USub: np.negative, ast.UAdd: np.positive,
+    ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal,
+    ast.Eq: np.equal, ast.NotEq: np.not_equal,
+}  # fmt: skip
+_HINTS: dict[type[ast.AST], str] = {
+    ast.BitXor: "a power is written **",
+    ast.Attribute: "names have no prefix: write sin(x), not np.sin(x)",
+    ast.BoolOp: "multiply conditions: (x > 0) * (y > 0)",
+    ast.BitAnd: "multiply conditions: (x > 0) * (y > 0)",
+    ast.IfExp: "write where(condition, a, b)",
+}
+KNOWN = (*COORDINATES, *CONSTANTS, *FUNCTIONS)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A number, or a formula in x, y and z, that gives a field its values.
+
+    `source` is what was written. Anything that is not such a formula is `BadInput`, which names the part that is not.
+    Values are computed in float64 only, so no formula takes longer or needs more memory than its length explains.
+    """
+
+    source: float | str
+
+    def __post_init__(self) -> None:
+        _compiled(self.source)
+
+    def __call__(self, x: Any, y: Any, z: Any) -> Array:
+        """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
+        names = {name: np.asarray(at, dtype=np.float64) for name, at in zip(COORDINATES, (x, y, z), strict=True)}
+        with np.errstate(all="ignore"):  # where(x > 0, log(x), 0) computes both branches
+            values = _compiled(self.source)(names)
+        return field_values(values, (x, y, z), f"the expression {self.source!r}")
+
+
+def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
+    """`values` as a new float64 array over the points `at`; `BadInput` if they do not fit there or are not finite."""
+    result = np.empty(np.broadcast_shapes(*(np.shape(c) for c in at)))
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            raise TypeError
+        result[...] = array
+    except (TypeError, ValueError):
+        given = getattr(values, "shape", None) or type(values).__name__
+        raise BadInput(f"{who} gives {given} where real numbers of shape {result.shape} are needed") from None
+    bad = np.argwhere(~np.isfinite(result))
+    if len(bad):
+        where = ", ".join(f"{name} = {np.broadcast_to(c, result.shape)[tuple(bad[0])]:g}"
+                          for name, c in zip(COORDINATES, at, strict=True))
+        raise BadInput(f"{who} is not finite at {where}; use where(condition, a, b) to avoid such points")
+    return result
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: float | str) -> Formula:
+    """The function that `source` describes; it takes the values of the names. `BadInput` if it is not a formula."""
+    if isinstance(source, bool) or not isinstance(source, (int, float, str)):
+        raise BadInput(f"{source!r} is not a number or an expression")
+    if not isinstance(source, str):
+        if not abs(source) < math.inf:
+            raise BadInput(f"{source!r} is not a finite number")
+        return _constant(float(source))
+    if len(source) > LONGEST:
+        raise BadInput(f"the expression {source[:40]!r}... has {len(source)} characters; {LONGEST} are allowed")
+    text = " ".join(source.split())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's advice on odd but harmless spelling
+            tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply or holds odd characters"
+        raise BadInput(f"{source!r} is not an expression: {reason}") from None
+    return _Reader(text).read(tree.body, 0)
+
+
+def _constant(value: float) -> Formula:
+    number = np.float64(value)
+    return lambda names: number
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Turns the syntax tree of `text` into a function, node by node; a node with no place in a formula is refused."""
+
+    text: str
+
+    def read(self, node: ast.expr, depth: int) -> Formula:
+        if depth > DEEPEST:
+            raise BadInput(f"the expression {self.text[:40]!r}... is nested too deeply; split it into fewer terms")
+        match node:
+            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+                return _constant(self.finite(value, node))
+            case ast.Name(id=name):
+                return self.name(name, node)
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATORS:
+                return self.apply(_OPERATORS[type(op)], [operand], depth)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+                return self.apply(_OPERATORS[type(op)], [left, right], depth)
+            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _OPERATORS for op in ops):
+                pairs = zip([left, *others], ops, others, strict=False)
+                return self.all([self.apply(_OPERATORS[type(op)], [a, b], depth) for a, op, b in pairs])
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
+                function, count = FUNCTIONS[name]
+                if len(arguments) != count:
+                    raise self.refused(node, f"{name} takes {count} argument{'s' * (count > 1)}")
+                return self.apply(function, arguments, depth)
+            case ast.Call(func=ast.Name(id=name), keywords=[]):
+                raise self.refused(node, f"there is no function {name}{_suggestion(name, FUNCTIONS)}")
+            case ast.BinOp(op=op) | ast.UnaryOp(op=op):
+                raise self.refused(node, _HINTS.get(type(op), "allowed are + - * / ** and comparisons"))
+            case ast.Call(func=ast.Attribute()):
+                raise self.refused(node, _HINTS[ast.Attribute])
+        raise self.refused(node, _HINTS.get(type(node), f"known are numbers, + - * / ** < > <= >=, {', '.join(KNOWN)}"))
+
+    def apply(self, function: Callable[..., Any], arguments: list[ast.expr], depth: int) -> Formula:
+        parts = [self.read(argument, depth + 1) for argument in arguments]
+        return lambda names: np.asarray(function(*(part(names) for part in parts)), dtype=np.float64)
+
+    def all(self, conditions: list[Formula]) -> Formula:
+        """0 < x < 1 holds where each of its comparisons does."""
+        return lambda names: math.prod(condition(names) for condition in conditions)
+
+    def name(self, name: str, node: ast.expr) -> Formula:
+        if name in COORDINATES:
+            return lambda names: names[name]
+        if name in CONSTANTS:
+            return _constant(CONSTANTS[name])
+        if name in FUNCTIONS:
+            raise self.refused(node, f"{name} is a function: write {name}(...)")
+        raise self.refused(node, f"there is no {name}{_suggestion(name, KNOWN)}")
+
+    def finite(self, value: float, node: ast.expr) -> float:
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if number == math.inf:
+            raise self.refused(node, "the number is too large")
+        return number
+
+    def refused(self, node: ast.expr, reason: str) -> BadInput:
+        part = ast.get_source_segment(self.text, node) or type(node).__name__
+        inside = "" if part == self.text else f" in {self.text!r}"
+        return BadInput(f"{part!r}{inside} is not allowed: {reason}")
+
+
+def _suggestion(name: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}"

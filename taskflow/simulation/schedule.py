@@ -1,0 +1,216 @@
+"""When things happen: how often, how long the next step is, and when a run is over.
+
+Every block of a run asks its own `Clock` and gets the same answer: no I/O, no state, no time of day.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from taskflow.errors import BadInput, RunFailed
+from taskflow.simulation.values import positive, whole
+
+MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one
+FITS = 9e-13  # relative excess over the longest step that is rounding, not a reason for one more step
+ROUNDING = 2.0**-50  # relative: moments this close cannot be told apart
+
+
+@dataclass(frozen=True)
+class Every:
+    """An interval between events: a number of `steps`, or a simulation `time`; exactly one of them, positive."""
+
+    steps: int | None = None
+    time: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.steps is None) == (self.time is None):
+            raise BadInput("give one of steps and time")
+        for name, kind in (("steps", whole), ("time", positive)):
+            value = getattr(self, name)
+            try:
+                object.__setattr__(self, name, None if value is None else kind(value))
+            except BadInput as error:
+                raise BadInput(f"{name}: {error}") from None
+
+    @classmethod
+    def parse(cls, value: Any) -> "Every":
+        """From a number (simulation time), { steps = n } or { time = t }; anything else is `BadInput`."""
+        match value:
+            case Every():
+                return value
+            case {"steps": steps} if len(value) == 1:
+                return cls(steps=steps)
+            case {"time": time} if len(value) == 1:
+                return cls(time=time)
+            case {"minutes": _}:
+                raise BadInput("minutes are for checkpoints; give a number (simulation time) or { steps = n }")
+            case int() | float() if not isinstance(value, bool):
+                return cls(time=positive(value))
+        raise BadInput("give a number > 0 (simulation time), { steps = n } or { time = t }")
+
+    def written(self) -> dict[str, float]:
+        """As a case file has it."""
+        return {name: value for name, value in (("steps", self.steps), ("time", self.time)) if value is not None}
+
+    def due(self, before: "Tick", step: int, time: float) -> bool:
+        """Whether an event falls after `before` and not after `step`, `time`."""
+        if self.time is None:
+            return self.steps is not None and step % self.steps == 0
+        return (time / self.time + MEETS) // 1 > (before.time / self.time + MEETS) // 1
+
+    def after(self, time: float) -> float:
+        """The first multiple of the interval later than `time`, a product: nothing accumulates. Infinite for steps."""
+        if self.time is None:
+            return math.inf
+        count = intervals(time, self.time)
+        while count * self.time <= time * (1 + ROUNDING):
+            count += 1
+        return count * self.time
+
+
+def intervals(time: float, length: float) -> int:
+    """How many intervals of `length` fit into `time`, give or take one; `BadInput` if there is no telling."""
+    if length < 16 * ROUNDING * time:
+        raise BadInput(f"intervals of {length:g} cannot be told apart at time {time:g}; give longer ones")
+    return math.floor(time / length)
+
+
+@dataclass(frozen=True)
+class StepLimit:
+    """The longest stable step: `fixed`, or min(cfl / advection, diffusion / spread).
+
+    advection = max(|u|/dx + |v|/dy + |w|/dz), found anew before each step;
+    spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case.
+    """
+
+    fixed: float | None = None
+    cfl: float = 0.5
+    diffusion: float = 0.2
+    spread: float = 0.0
+
+    def longest(self, advection: float) -> float:
+        """Length of the step; `BadInput` if nothing moves and nothing diffuses, so that no length can be found."""
+        if self.fixed is not None:
+            return self.fixed
+        dt = min(_ratio(self.cfl, advection), _ratio(self.diffusion, self.spread))
+        if dt == math.inf:
+            raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
+        return dt
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Where a run stands after `step` steps, and what is due there.
+
+    `dt` is the length of the step that led here; `ratio` = dt / previous dt is what Adams-Bashforth needs (0: Euler).
+    """
+
+    step: int = 0
+    time: float = 0.0
+    dt: float = 0.0
+    ratio: float = 0.0
+    output: bool = True
+    monitor: bool = True
+    finished: bool = False
+
+    def last(self) -> "Tick":
+        """The same moment as the end of the run (a steady state was reached): its state is written."""
+        return replace(self, output=True, monitor=True, finished=True)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Leads a run from `start` to `end` (a time) or to so many `steps`; hits the end and the times of `output` exactly.
+
+    Steps are as long as `limit` allows, but the way to the next such time is divided evenly: no step is shorter than
+    half of that unless the whole way is. `monitor` is due at the first step that reaches its time; it cuts no step.
+    """
+
+    limit: StepLimit
+    end: float | None = None
+    steps: int | None = None
+    output: Every | None = None
+    monitor: Every | None = None
+
+    def start(self) -> Tick:
+        """The initial state: written and logged."""
+        return Tick()
+
+    def advance(self, now: Tick, advection: float) -> Tick:
+        """Where the step that begins at `now` leads; `advection` = max(|u|/dx + |v|/dy + |w|/dz) at `now`.
+
+        `RunFailed` if the velocity is not finite any more, or demands steps too short to get anywhere.
+        """
+        advection = float(advection)
+        if not 0 <= advection < math.inf:
+            raise RunFailed(f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; "
+                            f"{self._remedy()}")  # fmt: skip
+        dt, time = self._stride(now, self.limit.longest(advection))
+        step = now.step + 1
+        finished = time == self.end or step == self.steps
+        output = finished or self._writes(now, step, time)
+        monitor = finished or (self.monitor is not None and self.monitor.due(now, step, time))
+        return Tick(step, time, dt, dt / now.dt if now.dt else 0.0, output, monitor, finished)
+
+    def progress(self, now: Tick) -> float:
+        """Share of the run that is done, 0 to 1."""
+        return min(1.0, max(now.step / self.steps if self.steps else 0.0, now.time / self.end if self.end else 0.0))
+
+    def snapshots(self) -> int | None:
+        """How many states are written, first and last included, if the run is not stopped early; None: not known."""
+        if self.output is None:
+            return 2
+        if self.steps is not None and self.output.steps is not None:
+            return 2 + (self.steps - 1) // self.output.steps
+        if self.end is None or self.output.time is None:
+            return None
+        between = intervals(self.end, self.output.time) + 1
+        while between and self._is_end(between * self.output.time):
+            between -= 1
+        return 2 + between
+
+    def _stride(self, now: Tick, longest: float) -> tuple[float, float]:
+        """Length of the step from `now`, and the time it reaches."""
+        target = self._target(now.time)
+        if target == math.inf:
+            dt, time = longest, now.time + longest
+        else:
+            way = target - now.time
+            if longest <= 4 * ROUNDING * target and longest < way:
+                raise self._too_short(now, longest)
+            count = max(1, math.ceil(way / longest * (1 - (FITS if self.limit.fixed is None else MEETS))))
+            dt = way / count
+            time = now.time + dt if count > 1 else target
+        if not now.time < time < math.inf:
+            raise self._too_short(now, dt)
+        return dt, time
+
+    def _target(self, time: float) -> float:
+        """The next time that must be hit."""
+        target = self.output.after(time) if self.output else math.inf
+        return self.end if self.end is not None and self._is_end(target) else target
+
+    def _is_end(self, time: float) -> bool:
+        """Whether an output at `time` would be the final state, or later."""
+        if self.end is None:
+            return False
+        interval = self.output.time if self.output and self.output.time else 0.0
+        return time > self.end - max(MEETS * interval, 4 * ROUNDING * self.end)
+
+    def _writes(self, now: Tick, step: int, time: float) -> bool:
+        if self.output is None:
+            return False
+        return step % self.output.steps == 0 if self.output.steps else time == self.output.after(now.time)
+
+    def _too_short(self, now: Tick, dt: float) -> RunFailed:
+        remedy = self._remedy() if self.limit.fixed is None else "give a larger time.step"
+        return RunFailed(f"at step {now.step}, time {now.time:g}, a step of {dt:g} gets nowhere; {remedy}")
+
+    def _remedy(self) -> str:
+        limit = self.limit
+        now = f"time.step (now {limit.fixed:g})" if limit.fixed is not None else f"time.cfl (now {limit.cfl:g})"
+        return f"give a smaller {now}, or more cells"
+
+
+def _ratio(amount: float, rate: float) -> float:
+    return amount / rate if rate > 0 else math.inf

@@ -1,0 +1,90 @@
+"""What counts as a number, a vector or a choice: strict readings of one value. `BadInput` says what to give instead."""
+
+import difflib
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from taskflow.errors import BadInput
+
+LARGEST_WHOLE = 2**31 - 1
+
+
+def number(value: object) -> float:
+    """A finite number; whole numbers count, true and text do not."""
+    return _real(value, "a number", "give a finite number", -math.inf)
+
+
+def non_negative(value: object) -> float:
+    return _real(value, "a number >= 0", "give a finite number >= 0", -math.ulp(0.0))
+
+
+def positive(value: object) -> float:
+    return _real(value, "a number > 0", "give a finite number > 0", 0.0)
+
+
+def _real(value: object, wanted: str, finite: str, above: float) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise BadInput(f"give {wanted}")
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        raise BadInput(finite)
+    if not result > above:
+        raise BadInput(f"give {wanted}")
+    return result
+
+
+def whole(value: object) -> int:
+    """A whole number from 1 to 2^31 - 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or int(value) < 1:
+        raise BadInput("give a whole number >= 1")
+    if int(value) > LARGEST_WHOLE:
+        raise BadInput(f"give at most {LARGEST_WHOLE}")
+    return int(value)
+
+
+def three(kind: Callable[[object], Any], wanted: str) -> Callable[[object], tuple[Any, Any, Any]]:
+    """Reads three values of one `kind`; `wanted` names them in the message."""
+
+    def read(value: object) -> tuple[Any, Any, Any]:
+        items = value.tolist() if isinstance(value, np.ndarray) else value
+        if not isinstance(items, (list, tuple)) or len(items) != 3:
+            raise BadInput(f"give {wanted}, in the order x, y, z")
+        values = []
+        for axis, item in zip("xyz", items, strict=True):
+            try:
+                values.append(kind(item))
+            except BadInput as error:
+                raise BadInput(f"give {wanted}, in the order x, y, z ({axis}: {error})") from None
+        return values[0], values[1], values[2]
+
+    return read
+
+
+def text(value: object) -> str:
+    """One line of printable text."""
+    if not isinstance(value, str) or not value.isprintable() or not value.strip():
+        raise BadInput("give one line of text")
+    return value
+
+
+def one_of(*choices: str, later: tuple[str, ...] = ()) -> Callable[[object], str]:
+    """Reads one of `choices`; those of `later` are known but not available in this version."""
+    quoted = [f'"{choice}"' for choice in choices]
+    wanted = "give " + " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+
+    def read(value: object) -> str:
+        if isinstance(value, str) and value in choices:
+            return str(value)
+        if isinstance(value, str) and value in later:
+            raise BadInput(f"not available in this version; {wanted}")
+        close = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
+        raise BadInput(wanted + (f'; did you mean "{close[0]}"?' if close else ""))
+
+    return read
