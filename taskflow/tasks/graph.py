@@ -117,8 +117,8 @@ class AllReduce:
     operator: Operator
 
     def accesses(self) -> list[Access]:
-        """The scalar."""
-        return [(number(self.scalar), UNIT, Write)]
+        """The scalar, and the turn: all blocks reduce in one order."""
+        return [(number(self.scalar), UNIT, Write), ("turn", UNIT, Write)]
 
     def __str__(self) -> str:
         return f"{self.operator} of {self.scalar} over all blocks"

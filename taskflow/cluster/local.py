@@ -1,0 +1,66 @@
+"""The embedded cluster of one machine: a scheduler and workers that live as long as a run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from taskflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be given up for silence, or paused.
+CONFIG = {
+    "distributed.scheduler.worker-ttl": None,
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": False,
+    "distributed.comm.timeouts.connect": "30s",
+}
+
+
+@contextmanager
+def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
+    """A client of a cluster on this machine, listening on loopback only.
+
+    CPU: one worker lives in this process, several in processes of their own. GPU: one process per GPU, pinned by dask-cuda. Raises BadInput where
+    dask-cuda is not installed or there are fewer GPUs than workers.
+    """
+    import dask
+    from distributed import Client
+
+    with dask.config.set(CONFIG), _quiet(), _cluster(workers, gpu) as cluster, Client(cluster, direct_to_workers=True) as client:
+        client.wait_for_workers(workers, timeout=120)
+        yield client
+
+
+def _cluster(workers: int, gpu: bool) -> Any:
+    options: dict[str, Any] = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    if gpu:
+        try:
+            from dask_cuda import LocalCUDACluster
+        except ImportError:
+            raise BadInput('machine.device = "gpu": dask-cuda is not installed; install taskflow[cuda13] or taskflow[cuda12]') from None
+        return LocalCUDACluster(**options, protocol="tcp", host="127.0.0.1", device_memory_limit=None, memory_limit=0)
+    from distributed import LocalCluster
+
+    if workers == 1:
+        return LocalCluster(**options, processes=False, memory_limit=0)
+    return LocalCluster(**options, processes=True, protocol="tcp", host="127.0.0.1", memory_limit=0)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Dask's loggers report at the end of a run what has been reported already, or is no problem."""
+    logger = logging.getLogger("distributed")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,157 @@
+"""The Dask actor that owns one block. Its methods are asynchronous and short; the block's work is done on a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from taskflow.errors import RunFailed, TaskflowError
+from taskflow.machine.channel import Address, Home, Router, Stop
+from taskflow.machine.device import Device, open_device
+from taskflow.machine.mapper import Mapper
+from taskflow.machine.shard import Limits, Shard
+from taskflow.regions import Partition
+
+State = Literal["new", "ready", "running", "finished", "failed"]
+SWITCH = 5e-4  # seconds: a busy Python thread gives way to the event loop this often, so that status() is answered in time
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a block reports: its state, the progress its job last reported, and the error that ended it."""
+
+    state: State
+    progress: Mapping[str, Any]
+    error: TaskflowError | None = None
+    failed_at: float = 0.0
+
+
+@dataclass(eq=False)
+class Control:
+    """What a running job and its actor say to each other: the job reports, the actor asks it to stop after the present step."""
+
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    stop: bool = False
+
+    def report(self, **progress: Any) -> None:
+        """Replace what status() tells."""
+        self.progress = progress
+
+
+Job = Callable[[Shard, Control], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every block of a run has to know. Picklable. `job` is the control program that each block runs on its shard."""
+
+    run: str
+    partition: Partition
+    device: Literal["cpu", "gpu"]
+    threads: int
+    channel: str
+    mapper: Mapper
+    job: Job
+    limits: Limits = Limits()
+
+
+class BlockActor:
+    """One block. Calls in order: address, connect, start, status as often as wanted, close. abort and stop at any time."""
+
+    def __init__(self, plan: Plan, block: int) -> None:
+        self.plan, self.block = plan, block
+        self.state: State = "new"
+        self.error: TaskflowError | None = None
+        self.failed_at = 0.0
+        self.control = Control()
+        self._home = Home.here()
+        self._stop = Stop()
+        self._channel: Router | None = None
+        self._device: Device | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"taskflow-block-{block}")
+        self._running: Future[None] | None = None
+        sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
+
+    async def address(self) -> Address:
+        """Open the device and the channels; how other blocks reach this one. Raises BadInput where the device is not usable."""
+        return await self._on_thread(self._open)
+
+    async def connect(self, addresses: Mapping[int, Address]) -> dict[int, str]:
+        """Connect to other blocks; returns the transport to each."""
+        return await self._on_thread(self._connect, addresses)
+
+    async def start(self) -> None:
+        """Begin the job; returns at once."""
+        self.state = "running"
+        self._running = self._thread.submit(self._run)
+
+    async def status(self) -> Status:
+        """How the job is doing."""
+        return Status(self.state, self.control.progress, self.error, self.failed_at)
+
+    async def deliver(self, *message: Any) -> None:
+        """Take a message of the channel that consists of actor calls."""
+        if self._channel is None:
+            raise RunFailed(f"block {self.block} has no open channel")
+        await self._channel.deliver(*message)
+
+    async def stop(self) -> None:
+        """Ask the job to end after the present step, on all blocks."""
+        self.control.stop = True
+
+    async def abort(self, reason: str) -> None:
+        """End every wait of the job with Aborted(reason)."""
+        self._stop.set(reason)
+
+    async def close(self, timeout: float = 10.0) -> None:
+        """Abort what still runs and give everything back: the job's thread first, then the channels. Idempotent."""
+        if self._running is not None and not self._running.done():
+            self._stop.set("the run was closed")
+            await asyncio.wait([asyncio.wrap_future(self._running)], timeout=timeout)
+        if self._channel is not None:
+            channel, self._channel = self._channel, None
+            await asyncio.wait_for(asyncio.to_thread(channel.close), timeout)
+        self._thread.shutdown(wait=False)
+
+    async def _on_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+
+    def _open(self) -> Address:
+        self._device = open_device(self.plan.device, self.plan.threads)
+        self._channel = Router(self.plan.channel, self.plan.run, self.block, self._stop, self._home)
+        return self._channel.address()
+
+    def _connect(self, addresses: Mapping[int, Address]) -> dict[int, str]:
+        if self._channel is None:
+            raise RunFailed(f"block {self.block} has no open channel")
+        self._channel.connect(addresses)
+        self.state = "ready"
+        return self._channel.routes
+
+    def _run(self) -> None:
+        try:
+            if self._device is None or self._channel is None:
+                raise RunFailed(f"block {self.block} was started before it was connected")
+            shard = Shard(
+                self.plan.partition, self.block, self._device, self._channel, self.plan.mapper, self.plan.limits
+            )
+            self.plan.job(shard, self.control)
+            shard.finish()
+            self.state = "finished"
+        except TaskflowError as error:
+            self._fail(error)
+        except MemoryError as error:
+            self._fail(RunFailed(f"block {self.block} has not enough memory: {error}"))
+        except Exception as error:
+            self._fail(RunFailed(f"block {self.block}: {type(error).__name__}: {error}"))
+
+    def _fail(self, error: TaskflowError) -> None:
+        self.failed_at = time.time()
+        self.error = error
+        self.state = "failed"
+

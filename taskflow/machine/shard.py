@@ -1,0 +1,133 @@
+"""A shard: one block's replica of the control program.
+
+Every block runs the same program and comes to the same decisions; a shard does that block's part of each launch. Messages follow from the
+analysis alone, so no block ever asks another what to do (control replication).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from taskflow.machine.binding import Binder
+from taskflow.machine.channel import AllReduce, Channel, Deadline
+from taskflow.machine.device import Device
+from taskflow.machine.instance import Instances
+from taskflow.machine.mapper import Mapper
+from taskflow.machine.trace import Trace, Tracer
+from taskflow.machine.transfer import Transfers
+from taskflow.regions import Box, Partition
+from taskflow.tasks import IDENTITY, Program, Roles, Valid, analyse, record
+from taskflow.tasks import AllReduce as Reduction
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a block waits for another one, in seconds."""
+
+    message: float = 60.0
+
+
+class Shard:
+    """One block of a region on one device, connected to the others by a channel."""
+
+    def __init__(
+        self, partition: Partition, block: int, device: Device, channel: Channel, mapper: Mapper, limits: Limits = Limits()
+    ) -> None:
+        self.partition, self.block, self.device, self.limits = partition, block, device, limits
+        self.region, self.cells = partition.region, partition.blocks[block]
+        widest = max(box.volume for box in partition.blocks)
+        self.mapper = mapper.decide(widest, len(partition) - 1)
+        self.instances = Instances(self.region, self.cells, device)
+        self.transfers = Transfers(channel, device, self.instances, limits.message)
+        self.roles = Roles.of(tuple(self.region.fields))
+        self.scalars: dict[str, float] = {}
+        self._binder = Binder(device, self.instances)
+        self._tracer = Tracer(self._binder, self.transfers, self.mapper, self._reduce)
+        self._fold = AllReduce(channel, len(partition))
+        self._traces: dict[tuple[Any, ...], Trace] = {}
+        self._states: list[Valid] = [{}]  # sets of valid ghost cells met so far
+        self._state = 0  # the present one
+
+    # ------------------------------------------------------------------------------------------------ the program
+
+    def run(self, program: Program, **scalars: float) -> None:
+        """Do one pass of a program, after which `roles` are as it left them. `scalars` get these values before.
+
+        A program is analysed when it is first met in a state (roles of the fields, valid ghost cells) and replayed from then on; it is
+        assumed to be followed by itself. A wrong assumption costs a transfer, no more.
+        Raises BadInput where the program is impossible on this partition, ChannelError where another block is lost.
+        """
+        for name, value in scalars.items():
+            self._set(name, value)
+        key = (program, self.roles.key(), self._state)
+        trace = self._traces.get(key)
+        if trace is None:
+            trace = self._traces[key] = self._trace(program)
+        self._tracer.begin()
+        for message in trace.arrivals:
+            self.transfers.post(message)
+        for operation in trace.operations:
+            operation()
+        self.transfers.advance(trace.messages)
+        self.roles, self._state = trace.roles, trace.state
+
+    def _trace(self, program: Program) -> Trace:
+        launches, roles = record(program, self.roles)
+        following, _ = record(program, roles)
+        analysis = analyse(
+            launches, self.partition, following=following, valid=self._states[self._state], blocks=[self.block], split=self.mapper.split
+        )
+        return self._tracer.trace(analysis, roles, self._number(analysis.valid))
+
+    def _number(self, valid: Valid) -> int:
+        """The number of a state, equal for equal ones."""
+        if valid not in self._states:
+            self._states.append(valid)
+        return self._states.index(valid)
+
+    def _reduce(self, node: Reduction, contributes: bool) -> None:
+        share = self._binder.value(node.scalar) if contributes else IDENTITY[node.operator]
+        self._set(node.scalar, float(self.allreduce([share], node.operator)[0]))
+
+    def _set(self, name: str, value: float) -> None:
+        self.scalars[name] = value
+        self._binder.set(name, value)
+
+    # ---------------------------------------------------------------------------------------- control and contents
+
+    def allreduce(self, values: Iterable[float], operators: str | Iterable[str]) -> np.ndarray:
+        """Each value folded over all blocks in their order; every block gets the same bits. All blocks have to call it."""
+        names = operators if isinstance(operators, str) else list(operators)
+        return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.limits.message))
+
+    def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
+        """Fill the cells of `box` (by default this block's) of fields, by role, with host arrays [z, y, x].
+
+        All blocks have to write the same fields: their ghost cells are valid no more.
+        """
+        written = {self.roles[role] for role in values}
+        self.synchronize()
+        for role, array in values.items():
+            self.instances.view(self.roles[role], box or self.cells)[...] = self.device.xp.asarray(array)
+        self.device.synchronize()
+        valid = self._states[self._state]
+        self._state = self._number({key: boxes for key, boxes in valid.items() if key[1] not in written})
+
+    def read(self, role: str, box: Box | None = None) -> np.ndarray:
+        """A host copy [z, y, x] of the cells of `box` (by default this block's) of the field in this role."""
+        self.synchronize()
+        return np.array(self.device.to_host(self.instances.view(self.roles[role], box or self.cells)))
+
+    def synchronize(self) -> None:
+        """Wait until the device has done everything."""
+        self._tracer.synchronize()
+
+    def finish(self) -> None:
+        """Wait until the device has done everything and what was sent has been taken. All blocks have to call it."""
+        self.synchronize()
+        self.transfers.drain()
+        self.allreduce([0.0], "max")

@@ -1,0 +1,102 @@
+"""What the processes offer that will hold the blocks, found out where they run and not where the command is typed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from taskflow.errors import BadInput, RunFailed, TaskflowError
+from taskflow.machine.device import gpu_problem, processor_name
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@dataclass(frozen=True)
+class Place:
+    """A process that can hold blocks: its host, cores, free memory in bytes, GPU and why it cannot compile or use a GPU."""
+
+    worker: str
+    host: str
+    cores: int
+    memory: int
+    processor: str
+    gpu: str | None
+    gpu_memory: int
+    gpu_problem: str | None
+    compiler_problem: str | None
+
+
+def look(worker: str, *, embedded: bool = False) -> Place:
+    """The place that this process is. An `embedded` worker ignores Ctrl-C from now on: it is for the client to decide."""
+    if embedded and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    problem = gpu_problem()
+    name, free = _gpu() if problem is None else (None, 0)
+    return Place(
+        worker, socket.gethostname(), len(os.sched_getaffinity(0)), psutil.virtual_memory().available, processor_name(),
+        name, free, problem, _compiler_problem(),
+    )  # fmt: skip
+
+
+def survey(client: Client, *, embedded: bool) -> list[Place]:
+    """The places that a cluster offers, ordered by host. Raises BadInput where there is none, RunFailed where one does not answer."""
+    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    if not workers:
+        raise BadInput("the cluster has no workers; start some with: dask worker --scheduler-file FILE (dask cuda worker on GPUs)")
+    try:
+        found: Mapping[str, Place] = client.run(_look_here, embedded=embedded, workers=workers)
+    except TaskflowError:
+        raise
+    except Exception as error:
+        raise RunFailed(f"a worker does not answer: {type(error).__name__}: {error}; is taskflow installed there?") from error
+    return sorted(found.values(), key=lambda place: (place.host, workers.index(place.worker)))
+
+
+def _look_here(*, embedded: bool, dask_worker: Any) -> Place:
+    return look(dask_worker.address, embedded=embedded and not dask_worker.address.startswith("inproc"))
+
+
+def choose_device(wanted: str, places: Sequence[Place]) -> str:
+    """`auto` becomes gpu where every place has a usable one, else cpu. Raises BadInput where what is wanted cannot be had."""
+    without = [place for place in places if place.gpu_problem is not None]
+    if wanted == "gpu" and without:
+        where = f"on worker {without[0].worker} ({without[0].host})"
+        raise BadInput(f'machine.device = "gpu": no usable GPU {where}: {without[0].gpu_problem}; use machine.device = "cpu"')
+    device = wanted if wanted != "auto" else "cpu" if without else "gpu"
+    if device == "cpu":
+        for place in places:
+            if place.compiler_problem is not None:
+                raise BadInput(f"on {place.host}: {place.compiler_problem}")
+    return device
+
+
+def cores_per_block(placed: Sequence[Place]) -> int:
+    """Cores for each block when all share those of their host alike; `placed` holds the place of each block."""
+    blocks = Counter(place.host for place in placed)
+    return max(1, min(place.cores // blocks[place.host] for place in placed))
+
+
+def _gpu() -> tuple[str, int]:
+    import cupy
+
+    free, _ = cupy.cuda.runtime.memGetInfo()
+    return cupy.cuda.runtime.getDeviceProperties(0)["name"].decode(), int(free)
+
+
+def _compiler_problem() -> str | None:
+    from taskflow.machine.compile_host import compiler
+
+    try:
+        compiler()
+    except BadInput as error:
+        return str(error)
+    return None

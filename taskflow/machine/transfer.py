@@ -1,0 +1,103 @@
+"""Transfers of one block: packing, sequence numbers and buffers of the messages that the analysis derived."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+from taskflow.machine.channel import Channel, Deadline, Pending
+from taskflow.machine.device import Device
+from taskflow.machine.instance import Array, Instances
+from taskflow.machine.lane import Event, Lane
+from taskflow.regions import Copy
+from taskflow.tasks import Message
+
+Operation = Callable[[], None]
+Key = tuple[int, int, int, int]  # source, target, number of the message in the step, bytes
+
+ALIGN = 16  # bytes; every field's part of a message begins at a multiple
+
+
+class Transfers:
+    """Sends and receives messages for one block.
+
+    A message of a step has one buffer, used in every replay: its receive can be posted as soon as the step begins, and it is packed
+    again only when what it held before was taken. That was sent a whole step ago, so blocks cannot wait for each other in a
+    circle.
+    """
+
+    def __init__(self, channel: Channel, device: Device, instances: Instances, timeout: float) -> None:
+        self.channel, self.device, self.instances, self.timeout = channel, device, instances, timeout
+        self._sequence: dict[tuple[int, int], int] = defaultdict(int)
+        self._buffers: dict[Key, Array] = {}
+        self._pending: dict[Key, Pending] = {}
+
+    def pack(self, message: Message, lane: Lane) -> list[Operation]:
+        """Operations that copy the message's cells into its buffer, once that is free."""
+        copies = [
+            self.device.copier(part, self.instances.view(name, copy.source_box), lane) for name, copy, part in self._parts(message)
+        ]
+        return [partial(self.finish, message), *copies]
+
+    def unpack(self, message: Message, lane: Lane) -> list[Operation]:
+        """Operations that copy the message's buffer into ghost cells."""
+        return [
+            self.device.copier(self.instances.view(name, copy.target_box), part, lane) for name, copy, part in self._parts(message)
+        ]
+
+    def send(self, message: Message, packed: Event | None) -> None:
+        """Hand the message to the channel, once it has been packed."""
+        if packed is not None:
+            packed.synchronize()
+        key = self._key(message)
+        self._pending[key] = self.channel.send(message.target, self._number(message), self._buffers[key])
+
+    def post(self, message: Message) -> None:
+        """Tell the channel where the message is to arrive."""
+        key = self._key(message)
+        self._pending[key] = self.channel.receive(message.source, self._number(message), self._buffers[key])
+
+    def finish(self, message: Message) -> None:
+        """Wait until the message has arrived, or until what was sent with its buffer before has been taken."""
+        pending = self._pending.pop(self._key(message), None)
+        if pending is not None:
+            pending.wait(Deadline.after(self.timeout))
+
+    def advance(self, messages: Mapping[tuple[int, int], int]) -> None:
+        """Count a step's messages per pair of blocks."""
+        for pair, number in messages.items():
+            self._sequence[pair] += number
+
+    def drain(self) -> None:
+        """Wait until everything that was sent has been taken."""
+        while self._pending:
+            self._pending.popitem()[1].wait(Deadline.after(self.timeout))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all message buffers."""
+        return sum(buffer.nbytes for buffer in self._buffers.values())
+
+    def _number(self, message: Message) -> int:
+        return self._sequence[message.source, message.target] + message.number
+
+    def _parts(self, message: Message) -> Iterator[tuple[str, Copy, Array]]:
+        """Each copy of the message with its part of the buffer, as an array of the shape of its cells."""
+        start, buffer = 0, self._buffers.setdefault(self._key(message), self.device.allocate((self.size(message),), "u1"))
+        for name, copy in message.copies:
+            dtype, shape = self.instances.arrays[name].dtype, copy.source_box.shape[::-1]
+            nbytes = copy.source_box.volume * dtype.itemsize
+            yield name, copy, buffer[start : start + nbytes].view(dtype).reshape(shape)
+            start += _aligned(nbytes)
+
+    def size(self, message: Message) -> int:
+        """Bytes of a message."""
+        return sum(_aligned(c.source_box.volume * self.instances.arrays[name].itemsize) for name, c in message.copies)
+
+    def _key(self, message: Message) -> Key:
+        return message.source, message.target, message.number, self.size(message)
+
+
+def _aligned(nbytes: int) -> int:
+    return -(-nbytes // ALIGN) * ALIGN
