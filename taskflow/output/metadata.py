@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from taskflow.output.layout import NORMALS, Layout
+from taskflow.output.log import plain
 
 CONVENTIONS = "CF-1.11 SGRID-0.3"
 UNITS = "1"  # a case is in any one consistent system of units, and does not say which
@@ -19,6 +22,13 @@ LONG_NAMES = {
 
 # No standard_name: CF ties each to a medium (air, sea water) or to a dimensional unit, and a case has neither.
 TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
+
+
+def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """What the caller says of the run, and the conventions; other than numbers and text as JSON text, to fit NetCDF."""
+    flat = {key: plain(value) for key, value in attributes.items()}
+    texts = {k: v if type(v) in (str, int, float) else json.dumps(v, ensure_ascii=False) for k, v in flat.items()}
+    return {"Conventions": CONVENTIONS, **texts}
 
 
 def coordinate_attributes(dim: str) -> dict[str, Any]:

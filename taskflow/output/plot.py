@@ -16,6 +16,7 @@ from taskflow.output.planes import Plane, extent, on_plane, plane_of, snapshot
 
 DPI = 160
 SIDE = 5.2  # inches along the longer side of a panel
+DENSITY = 1.5  # streamlines, in units of 30 along the longer side
 WIDE = 1.5  # width over height from which on panels are stacked
 THIN = 10.0  # length over width from which on a domain is drawn wider than it is, to see anything
 VELOCITIES = ("u", "v", "w")
@@ -79,8 +80,7 @@ def label(array: xr.DataArray, words: str) -> str:
 
 def _figure(panels: list[Panel], ds: xr.Dataset, plane: Plane) -> Figure:
     """The panels beside each other, or above each other where they are wide, in the proportions of the domain."""
-    (left, right), (bottom, top) = extent(ds, plane.across), extent(ds, plane.up)
-    true = (right - left) / (top - bottom)
+    true = _aspect(ds, plane)
     aspect = min(max(true, 1 / THIN), THIN)
     width, height = SIDE * min(1.0, aspect), SIDE / max(1.0, aspect)
     rows, columns = (len(panels), 1) if aspect > WIDE else (1, len(panels))
@@ -89,13 +89,19 @@ def _figure(panels: list[Panel], ds: xr.Dataset, plane: Plane) -> Figure:
     for axes, draw in zip(figure.subplots(rows, columns, squeeze=False).flat, panels, strict=True):
         draw(axes, ds, plane)
         axes.set_aspect(true / aspect)
-        axes.set_xlim(left, right)
-        axes.set_ylim(bottom, top)
+        axes.set_xlim(*extent(ds, plane.across))
+        axes.set_ylim(*extent(ds, plane.up))
         axes.locator_params(axis="x", nbins=max(2, round(1.2 * width)))
         axes.locator_params(axis="y", nbins=max(2, round(1.2 * height)))
         axes.set_xlabel(label(ds[f"{plane.across}_c"], plane.across))
         axes.set_ylabel(label(ds[f"{plane.up}_c"], plane.up))
     return figure
+
+
+def _aspect(ds: xr.Dataset, plane: Plane) -> float:
+    """Width over height of the domain in the plane."""
+    (left, right), (bottom, top) = extent(ds, plane.across), extent(ds, plane.up)
+    return (right - left) / (top - bottom)
 
 
 def _image(axes: Axes, ds: xr.Dataset, plane: Plane, values: np.ndarray, words: str, **colours: Any) -> None:
@@ -111,6 +117,7 @@ def _speed(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
     speed = np.sqrt(sum(component**2 for component in velocity.values()))
     _image(axes, ds, plane, speed, label(ds["u"], "velocity magnitude"), cmap="viridis", vmin=0.0)
     along, upwards = velocity[plane.across], velocity[plane.up]
+    aspect = _aspect(ds, plane)
     if min(speed.shape) >= 4 and np.hypot(along, upwards).max() > 0:
         axes.streamplot(
             ds[f"{plane.across}_c"].values,
@@ -120,7 +127,7 @@ def _speed(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
             color=(1.0, 1.0, 1.0, 0.75),
             linewidth=0.7,
             arrowsize=0.7,
-            density=1.6,
+            density=(DENSITY * min(1.0, aspect), DENSITY / max(1.0, aspect)),
         )
 
 
@@ -139,6 +146,6 @@ def _scalar(field: str) -> Panel:
             _image(axes, ds, plane, values, words, cmap="viridis")
         if field == "T" and min(values.shape) >= 2 and np.ptp(values) > 0:
             centres = ds[f"{plane.across}_c"].values, ds[f"{plane.up}_c"].values
-            axes.contour(*centres, values, levels=15, colors="black", linewidths=0.5, alpha=0.6)
+            axes.contour(*centres, values, levels=15, colors="black", linewidths=0.5, linestyles="solid", alpha=0.6)
 
     return draw

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time as clock
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,13 @@ from zarr.errors import ZarrUserWarning
 
 from taskflow.errors import RunFailed
 from taskflow.output.layout import Layout
-from taskflow.output.log import plain
-from taskflow.output.metadata import CONVENTIONS, TIME, coordinate_attributes, field_attributes, grid_attributes
+from taskflow.output.metadata import (
+    TIME,
+    coordinate_attributes,
+    field_attributes,
+    global_attributes,
+    grid_attributes,
+)
 from taskflow.regions import Box, Triple, triple
 
 TIME_CHUNK = 1024  # times that one commit rewrites
@@ -29,11 +35,11 @@ POLL = 0.02  # seconds between two looks at whether the store has grown
 
 
 def create(path: str | Path, layout: Layout, attributes: Mapping[str, Any]) -> Store:
-    """Create the store: coordinates, grid, empty fields, `attributes` (title, case, history, ...) and the conventions.
+    """Create the store: coordinates, grid, empty fields, and `attributes` (title, case, history, ...).
 
     Raises zarr.errors.ContainsGroupError where a store exists, OSError where it cannot be written.
     """
-    group = zarr.create_group(str(path), zarr_format=3, attributes=plain({"Conventions": CONVENTIONS, **attributes}))
+    group = zarr.create_group(str(path), zarr_format=3, attributes=global_attributes(attributes))
     # LZ4 on shuffled bytes: of the codecs every Zarr reader has, the fastest on velocity fields, and not the largest.
     packing = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
@@ -79,12 +85,16 @@ class Store:
         return int(self._time.shape[0])
 
     def commit(self, index: int, time: float) -> None:
-        """Make snapshot `index` visible. Snapshots are committed in order, their times increase; else ValueError."""
+        """Make snapshot `index` visible. Snapshots are committed in order, their times increase; else ValueError.
+
+        Like every change of the store it raises RunFailed where the disk is full.
+        """
         if index != len(self.times) or index >= self.capacity:
             raise ValueError(f"snapshot {index} committed after {len(self.times)} of at most {self.capacity}")
         if not np.isfinite(time) or (self.times and time <= self.times[-1]):
             raise ValueError(f"snapshot {index} at time {time} after time {self.times[-1:]}")
-        self._time[index] = time
+        with _on_disk(f"time of snapshot {index} in {self._group.store_path}"):
+            self._time[index] = time
         self.times.append(float(time))
 
     def grow(self, capacity: int) -> None:
@@ -98,11 +108,12 @@ class Store:
             self._resize(len(self.times))
 
     def _resize(self, slots: int) -> None:
-        for _, array in self._group.arrays():
-            if array.ndim == 4 or array.name == self._time.name:
-                array.resize((slots, *array.shape[1:]))
-        self._time = _array(self._group, "time")
-        _consolidate(self._group)
+        with _on_disk(f"room for {slots} snapshots in {self._group.store_path}"):
+            for _, array in self._group.arrays():
+                if array.ndim == 4 or array.name == self._time.name:
+                    array.resize((slots, *array.shape[1:]))
+            self._time = _array(self._group, "time")
+            _consolidate(self._group)
 
 
 class BlockStore:
@@ -132,7 +143,7 @@ class BlockStore:
     def write(self, index: int, values: Mapping[str, np.ndarray]) -> None:
         """Write this block's part of snapshot `index`: for every field an array [z, y, x] of the shape of its box.
 
-        Waits up to `patience` seconds for room in the store, then RunFailed. OSError where the disk does not take it.
+        Waits up to `patience` seconds for room in the store. Raises RunFailed where there is none, or the disk is full.
         """
         if set(values) != set(self.boxes):
             raise ValueError(f"fields {sorted(values)} given where {sorted(self.boxes)} are stored")
@@ -142,7 +153,9 @@ class BlockStore:
             if array.shape != box.shape[::-1]:
                 raise ValueError(f"{name}: an array of shape {array.shape} for the box {box}")
             with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
-                field[(index, *box.slices((0, 0, 0)))] = array.astype(field.dtype, copy=False)
+                stored = array.astype(field.dtype, copy=False)
+            with _on_disk(f"snapshot {index} in {self._path}"):
+                field[(index, *box.slices((0, 0, 0)))] = stored
 
     def _wait_for(self, index: int) -> None:
         deadline = clock.monotonic() + self._patience
@@ -152,6 +165,15 @@ class BlockStore:
                 if clock.monotonic() > deadline:
                     raise RunFailed(f"no room for snapshot {index} in {self._path} after {self._patience:g} s")
                 clock.sleep(POLL)
+
+
+@contextmanager
+def _on_disk(what: str) -> Iterator[None]:
+    """Errors of the system while it stores `what` as RunFailed, in one line."""
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(f"{what}: {error.strerror or error}") from error
 
 
 def _consolidate(group: zarr.Group) -> None:

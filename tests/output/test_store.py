@@ -2,6 +2,8 @@
 
 import multiprocessing
 import re
+import subprocess
+import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor
 
@@ -218,6 +220,41 @@ def test_a_folder_without_a_store_is_bad_input(tmp_path):
 def test_blocks_that_do_not_cut_the_grid_are_refused(starts):
     with pytest.raises(ValueError, match="do not cut"):
         layout_of().__class__(cells=(8, 6, 10), lengths=(1.0, 1.0, 1.0), starts=starts)
+
+
+FULL = """
+import resource, signal, sys
+import numpy as np
+from taskflow.errors import RunFailed
+from taskflow.output import BlockStore, Store, Writer
+from taskflow.regions import Box
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = BlockStore(sys.argv[1], Box.of((32, 32, 32)))
+noise = np.random.default_rng(0).random((32, 32, 32))
+writer = Writer()
+writer.submit(lambda: store.write(0, {"p": noise}))
+writer.drain()
+Store(sys.argv[1]).commit(0, 0.0)
+resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+writer.submit(lambda: store.write(1, {"p": noise}))
+try:
+    writer.drain()
+except RunFailed as error:
+    print(error)
+writer.close()
+"""
+
+
+def test_a_disk_that_takes_no_more_ends_the_run_and_keeps_what_it_has(tmp_path):
+    layout = layout_of(cells=(32, 32, 32), fields=("p",), precision="double")
+    create(tmp_path / "s", layout, WRITTEN)
+    command = [sys.executable, "-c", FULL, str(tmp_path / "s")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stdout == f"writing the output failed: snapshot 1 in {tmp_path / 's'}: File too large\n"
+    assert ended.stderr == ""
+    assert dataset(tmp_path / "s").p.shape == (1, 32, 32, 32)
+    assert dataset(tmp_path / "s").p.notnull().all()
 
 
 def _run_block(path, block, snapshots) -> None:
