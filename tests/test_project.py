@@ -4,11 +4,13 @@ import importlib
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import taskflow
+from taskflow import Case
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ["cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "typer", "ucxx", "xarray", "zarr"]
@@ -51,7 +53,7 @@ def test_commands_of_the_readme_exist():
     """Every make target and every example file that README and docs tell a reader to use is there."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
     for page in pages():
-        for block in re.findall(r"```(?:sh|bash|console)\n(.*?)```", page.read_text(), re.S):
+        for block in blocks(page, "sh"):
             assert set(re.findall(r"^(?:\$ )?make ([a-z-]+)", block, re.M)) <= targets, page
             for example in re.findall(r"\bexamples/[\w./-]+\.(?:toml|py)", block):
                 assert (ROOT / example).is_file(), f"{page.name} names {example}"
@@ -66,6 +68,32 @@ def test_links_between_pages_lead_somewhere():
     for page in pages():
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def test_cases_in_the_docs_are_cases():
+    """Every TOML block is a case, or tables of one."""
+    for page in pages():
+        for block in blocks(page, "toml"):
+            tables = tomllib.loads(block)
+            if "grid" in tables:
+                Case(**tables)
+            else:
+                assert set(tables) <= set(Case.model_fields), page
+
+
+def test_python_in_the_docs_compiles():
+    for page in pages():
+        for block in blocks(page, "python"):
+            compile(block, str(page), "exec")
+
+
+def test_case_reference_has_every_key():
+    page = (ROOT / "docs" / "reference" / "case.md").read_text()
+    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page, re.M | re.S))
+    for table, *key in Case.paths():
+        if table in sections and key:
+            assert f"`{key[-1]}`" in sections[table], f"docs/reference/case.md: {table}.{key[-1]}"
+    assert {path[0] for path in Case.paths() if len(path) > 1} <= set(sections)
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "deploy").glob("*.sh")), ids=lambda path: path.name)
@@ -92,6 +120,11 @@ sys.exit(7)
     assert done.stdout.split() == ["2"], done.stderr
     assert done.returncode == 7
     assert not file.exists()
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The code blocks of a page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.S | re.M)
 
 
 def pages() -> list[Path]:
