@@ -27,3 +27,9 @@ class ChannelTimeout(ChannelError):
 
 class Aborted(ChannelError):
     """Somebody asked this block to stop while it waited; carries that reason."""
+
+
+class Interrupted(RunFailed):
+    """The user asked the run to stop (Ctrl-C); it ended after a step, with its last state written."""
+
+    exit_code = 130

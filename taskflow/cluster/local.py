@@ -40,7 +40,7 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
 
 
 def _cluster(workers: int, gpu: bool) -> Any:
-    options: dict[str, Any] = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options: dict[str, Any] = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     if gpu:
         try:
             from dask_cuda import LocalCUDACluster
@@ -64,3 +64,12 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
+
+
+def gpus() -> int:
+    """GPUs of this machine that dask-cuda would use; 0 where it is not installed."""
+    try:
+        from dask_cuda.utils import get_n_gpus
+    except ImportError:
+        return 0
+    return int(get_n_gpus())

@@ -1,0 +1,9 @@
+"""The physics: grids, operators, boundary conditions and the models made of them. No stream, message, rank or thread."""
+
+from taskflow.flow.boundary import Boundaries, Slip, Wall
+from taskflow.flow.grid import Grid, StaggeredGrid
+from taskflow.flow.heat import Heat
+from taskflow.flow.momentum import Buoyancy, Fluid
+from taskflow.flow.navier_stokes import NavierStokes
+
+__all__ = ["Boundaries", "Buoyancy", "Fluid", "Grid", "Heat", "NavierStokes", "Slip", "StaggeredGrid", "Wall"]

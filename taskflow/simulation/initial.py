@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
 from taskflow.output import load_initial
 from taskflow.regions import Box
@@ -32,5 +33,4 @@ class InitialFields:
         profile = self.profiles[name]
         if profile is None:
             return load_initial(self.saved, name, cells)
-        x, y, z = self.grid.places(name, cells)
-        return np.broadcast_to(profile(x[None, None, :], y[None, :, None], z[:, None, None]), cells.shape[::-1])
+        return np.broadcast_to(profile(*self.grid.points(VELOCITY.get(name, "c"), cells)), cells.shape[::-1])

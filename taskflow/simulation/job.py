@@ -1,4 +1,4 @@
-"""The run loop, as every block runs it: step, write, log, until the clock says that it is over.
+"""The run loop, as every block runs it: step, look, write, until the clock says that it is over.
 
 All blocks come to the same decisions, because what they decide on is folded over all of them.
 """
@@ -8,20 +8,17 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from taskflow.errors import RunFailed
 from taskflow.flow import NavierStokes
-from taskflow.machine import Control, Shard
+from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.output import BlockStore, RunLog, Store, Writer
 from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.schedule import Clock, Tick
 
-FOLDED = ("max", "min", "max")  # stop asked for, snapshots written, a block failed to write
+FOLDED = ("max", "min", "max")  # stop asked for, snapshots written, writing failed
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,6 @@ class FlowJob:
     model: NavierStokes
     clock: Clock
     initial: InitialFields
-    fields: tuple[str, ...]
     directory: Path
     steady: float | None = None
 
@@ -60,47 +56,107 @@ class Loop:
         self.store = Store(job.directory / "fields.zarr") if first else None
         self.log = RunLog(job.directory / "log.jsonl") if first else None
         self.writer = Writer()
-        self.numbers: dict[str, Any] = {}
+        self.began = time.perf_counter()
+        self.ended = "end"  # or steady, or interrupted
 
     def run(self) -> None:
         """From the initial fields to the end."""
         shard, model = self.shard, self.model
-        self.job.initial.fill(shard, model)
+        self.job.initial.fill(shard)
         shard.run(model.start, dt=1.0)
         tick = self.clock.start()
-        shard.run(model.limits)
-        began = time.perf_counter()
-        self._after(tick, 0.0)
+        self.began = time.perf_counter()
+        tick = self._look(tick)
         while not tick.finished:
             tick = self.clock.advance(tick, shard.scalars["rate"])
             shard.run(model.step, dt=tick.dt, ratio=tick.ratio)
-            tick = self._stopped(tick)
-            self._after(tick, time.perf_counter() - began)
+            tick = self._look(self._agreed(tick))
         shard.synchronize()
-        self._report(tick, time.perf_counter() - began)
+        self.control.report(**{**self.control.progress, "seconds": time.perf_counter() - self.began, "ended": self.ended})
         self.writer.drain()
+        bandwidth = copy_bandwidth(shard.device)
+        self.control.report(**{**self.control.progress, "copy_bandwidth": bandwidth, "overlap": shard.mapper.overlap})
 
     def close(self) -> None:
-        """Write what was handed over, and say how much that is."""
+        """End writing, and say how much is there."""
         self.writer.close()
         self.control.report(**{**self.control.progress, "written": self.writer.written, "times": tuple(self.times)})
 
-    def _stopped(self, tick: Tick) -> Tick:
-        """The tick, made the last one where somebody asked for it; snapshots that all blocks have written become visible."""
-        stop, written, failed = self.shard.allreduce(
-            [self.control.stop, self.writer.written, self.writer.failure is not None], FOLDED
-        )
+    def _agreed(self, tick: Tick) -> Tick:
+        """The tick, made the last one where somebody asked for it. Snapshots that all blocks have written become visible.
+
+        Raises RunFailed where a block cannot write.
+        """
+        mine = (self.control.stop, self.writer.written, self.writer.failure is not None)
+        stop, written, failed = self.shard.allreduce(mine, FOLDED)
         if failed:
             raise RunFailed(f"writing the output failed: {self.writer.failure or 'on another block'}")
         if self.store is not None:
-            while len(self.store.times) < written:
-                self.store.commit(len(self.store.times), self.times[len(self.store.times)])
+            for index in range(len(self.store.times), int(written)):
+                self.store.commit(index, self.times[index])
+        if stop:
+            self.ended = "interrupted"
         return tick.last() if stop else tick
 
-    def _after(self, tick: Tick, wall: float) -> None:
-        """What is due at a moment: a look at the flow, a line in the log, a snapshot."""
+    def _look(self, tick: Tick) -> Tick:
+        """What is due at this moment: a line in the log, a snapshot. The tick becomes the last one in a steady state."""
+        numbers: dict[str, Any] = {}
         if tick.monitor:
-            tick = self._monitor(tick, wall)
+            numbers = self._numbers(tick)
+            if self.log is not None:
+                self.log.write(numbers)
+            self._check(numbers)
+            if self.job.steady is not None and tick.step and numbers["change"] < self.job.steady:
+                self.ended = "steady"
+                tick = tick.last()
         if tick.output:
             self._snapshot(tick.time)
-        self._report(tick, wall)
+        self._report(tick, numbers)
+        return tick
+
+    def _numbers(self, tick: Tick) -> dict[str, Any]:
+        """A line of the log: see CASE in the reference. `change` is max |du| / dt relative to the largest speed."""
+        self.shard.run(self.model.monitor)
+        found, cells = self.shard.scalars, self.shard.region.cells.volume
+        speed = found["speed"]
+        numbers: dict[str, Any] = {
+            "step": tick.step,
+            "time": tick.time,
+            "dt": tick.dt,
+            "cfl": tick.dt * found["rate"],
+            "divergence": found["divergence"],
+            "residual": math.sqrt(found["residual"] / found["norm"]) if found["norm"] > 0 else 0.0,
+            "iterations": self.model.iterations if tick.step else 0,
+            "kinetic_energy": found["energy"] / cells,
+            "wall": time.perf_counter() - self.began,
+            "change": found["change"] / (tick.dt * speed) if tick.dt > 0 and speed > 0 else 0.0,
+        }
+        if self.model.heat:
+            numbers |= {f"nusselt_{face}": value for face, value in self.model.nusselt(found).items()}
+        return numbers
+
+    def _check(self, numbers: dict[str, Any]) -> None:
+        """Raises RunFailed where a number is not finite: all blocks see the same ones."""
+        for name in ("kinetic_energy", "divergence", "residual"):
+            if not math.isfinite(numbers[name]):
+                raise RunFailed(
+                    f"the run diverged: at step {numbers['step']}, time {numbers['time']:g}, {name} is {numbers[name]};"
+                    f" {self.clock.remedy}"
+                )
+
+    def _snapshot(self, now: float) -> None:
+        """Hand the present state to the writer; waits while two snapshots are still being written."""
+        index = len(self.times)
+        self.writer.reserve()
+        if self.store is not None:
+            self.store.grow(index + 1)
+        values = {name: self.shard.read(name, box) for name, box in self.output.boxes.items()}
+        self.times.append(now)
+        self.writer.submit(lambda: self.output.write(index, values))
+
+    def _report(self, tick: Tick, numbers: dict[str, Any]) -> None:
+        """Tell the client how far the run is."""
+        told = {**self.control.progress, **numbers}
+        told |= {"step": tick.step, "time": tick.time, "dt": tick.dt, "share": self.clock.progress(tick), "times": tuple(self.times)}
+        told |= {"written": self.writer.written, "seconds": time.perf_counter() - self.began}
+        self.control.report(**told)

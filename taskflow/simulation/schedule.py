@@ -144,7 +144,7 @@ class Clock:
         advection = float(advection)
         if not 0 <= advection < math.inf:
             raise RunFailed(f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; "
-                            f"{self._remedy()}")  # fmt: skip
+                            f"{self.remedy}")
         dt, time = self._stride(now, self.limit.longest(advection))
         step = now.step + 1
         finished = time == self.end or step == self.steps
@@ -203,10 +203,12 @@ class Clock:
         return step % self.output.steps == 0 if self.output.steps else time == self.output.after(now.time)
 
     def _too_short(self, now: Tick, dt: float) -> RunFailed:
-        remedy = self._remedy() if self.limit.fixed is None else "give a larger time.step"
+        remedy = self.remedy if self.limit.fixed is None else "give a larger time.step"
         return RunFailed(f"at step {now.step}, time {now.time:g}, a step of {dt:g} gets nowhere; {remedy}")
 
-    def _remedy(self) -> str:
+    @property
+    def remedy(self) -> str:
+        """What to change in a case whose steps are too long or too short."""
         limit = self.limit
         now = f"time.step (now {limit.fixed:g})" if limit.fixed is not None else f"time.cfl (now {limit.cfl:g})"
         return f"give a smaller {now}, or more cells"

@@ -1,0 +1,152 @@
+"""Incompressible flow by projection on a staggered grid, after Jacobsen & Senocak (2010, 2013).
+
+    du/dt + div(u u) = -grad(p) + viscosity Laplacian(u) - expansion (T - reference) gravity + force,    div(u) = 0
+    dT/dt + div(u T) = diffusivity Laplacian(T) + source
+
+A step predicts a velocity without the pressure (Adams-Bashforth of second order), solves Laplacian(p) = div(u) / dt with the last pressure as
+the first guess, and corrects u by -dt grad(p). p belongs to the middle of the step, t - dt/2.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from taskflow.flow.boundary import Boundaries, Value, Wall, impose, normal_velocity, temperature_ghosts, velocity_ghosts
+from taskflow.flow.diagnostics import (
+    advective_rate,
+    divergence_max,
+    kinetic_energy,
+    largest_speed,
+    velocity_change,
+    wall_heat_flux,
+)
+from taskflow.flow.grid import Grid, StaggeredGrid
+from taskflow.flow.heat import Heat, heat
+from taskflow.flow.momentum import Buoyancy, Fluid, momentum, momentum_buoyant
+from taskflow.flow.pressure import correct, divergence, jacobi, residual_square, rhs_square
+from taskflow.regions import Location
+from taskflow.tasks import Launch, Roles
+
+VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
+
+
+@dataclass(frozen=True, eq=False)
+class NavierStokes:
+    """The equations on a grid, with `iterations` Jacobi sweeps per step; without `heat` there is no temperature.
+
+    Its programs read the scalars dt and ratio (dt / last dt, 0 at first) and leave their results in scalars; the roles are the names of
+    `fields`.
+    """
+
+    staggered: StaggeredGrid
+    fluid: Fluid
+    boundaries: Boundaries
+    iterations: int
+    heat: Heat | None = None
+    buoyancy: Buoyancy | None = None
+
+    @cached_property
+    def grid(self) -> Grid:
+        """What kernels know of the grid."""
+        return self.staggered.constants
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Every field by role, with its location. The state is u, v, w, p, T; h is the last right-hand side, *_new the next state."""
+        fields: dict[str, Location] = dict(VELOCITY)
+        fields |= {f"{name}_new": location for name, location in VELOCITY.items()}
+        fields |= {f"h_{name}": location for name, location in VELOCITY.items()}
+        fields |= {"p": "c", "p_new": "c", "rhs": "c"}
+        if self.heat:
+            fields |= {"T": "c", "T_new": "c", "h_T": "c"}
+        return fields
+
+    @property
+    def heated(self) -> tuple[str, ...]:
+        """The faces with a temperature of their own: their heat flux is monitored."""
+        walls = ((face, side) for face, side in self.boundaries.items() if isinstance(side, Wall))
+        return tuple(face for face, side in walls if self.heat and side.temperature is not None)
+
+    def start(self, f: Roles) -> Iterator[Launch]:
+        """From initial values of u, v, w, T: a velocity that is as free of divergence as the sweeps make it, and p = 0.
+
+        The scalar dt has to be 1.
+        """
+        yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
+        yield impose(f.p, over=self.staggered.box, value=Value(0.0))
+        yield from self.projection(f, f.u, f.v, f.w)
+        for name in (f.p, f.rhs):
+            yield impose(name, over=self.staggered.box, value=Value(0.0))
+        yield from self.ghosts(f, f.u, f.v, f.w, "T")
+        yield from self.limits(f)
+
+    def step(self, f: Roles) -> Iterator[Launch]:
+        """One time step; on return u, v, w, T and p are the new ones, u_new, v_new, w_new, T_new the old ones."""
+        yield from self.prediction(f)
+        yield from normal_velocity((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
+        yield from self.projection(f, f.u_new, f.v_new, f.w_new)
+        yield from self.ghosts(f, f.u_new, f.v_new, f.w_new, "T_new")
+        for name in ("u", "v", "w", "T") if self.heat else VELOCITY:
+            f.swap(name, f"{name}_new")
+        yield from self.limits(f)
+
+    def prediction(self, f: Roles) -> Iterator[Launch]:
+        """u_new, v_new, w_new and T_new without the pressure."""
+        box, scheme = self.staggered.box, {"dt": "dt", "ratio": "ratio", "grid": self.grid}
+        tendencies, new = (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new)
+        if self.heat and self.buoyancy:
+            yield momentum_buoyant(
+                f.u, f.v, f.w, f.T, *tendencies, *new, over=box, fluid=self.fluid, buoyancy=self.buoyancy, **scheme
+            )
+        else:
+            yield momentum(f.u, f.v, f.w, *tendencies, *new, over=box, fluid=self.fluid, **scheme)
+        if self.heat:
+            yield heat(f.T, f.u, f.v, f.w, f.h_T, f.T_new, over=box, heat=self.heat, **scheme)
+
+    def projection(self, f: Roles, u: str, v: str, w: str) -> Iterator[Launch]:
+        """Laplacian(p) = div(u) / dt by a fixed number of sweeps that begin from the last p; then u -= dt grad(p)."""
+        box = self.staggered.box
+        yield divergence(u, v, w, f.rhs, over=box, dt="dt", grid=self.grid)
+        for _ in range(self.iterations):
+            yield jacobi(f.p, f.rhs, f.p_new, over=box, grid=self.grid)
+            f.swap("p", "p_new")
+        yield correct(u, v, w, f.p, over=box, dt="dt", grid=self.grid)
+
+    def ghosts(self, f: Roles, u: str, v: str, w: str, temperature: str) -> Iterator[Launch]:
+        """Boundary values of the velocity along walls, and of the temperature that plays the given role."""
+        yield from velocity_ghosts((u, v, w), self.boundaries, self.grid)
+        if self.heat:
+            yield from temperature_ghosts(f[temperature], self.boundaries, self.grid, self.heat.diffusivity)
+
+    def limits(self, f: Roles) -> Iterator[Launch]:
+        """rate = max(|u|/dx + |v|/dy + |w|/dz): what bounds the next step."""
+        yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate="rate", grid=self.grid)
+
+    def monitor(self, f: Roles) -> Iterator[Launch]:
+        """Scalars divergence, energy (sum), speed, change (since the last step), residual and norm (sums of squares), flux_x_min ..."""
+        box = self.staggered.box
+        yield divergence_max(f.u, f.v, f.w, over=box, divergence="divergence", grid=self.grid)
+        yield kinetic_energy(f.u, f.v, f.w, over=box, energy="energy")
+        yield largest_speed(f.u, f.v, f.w, over=box, speed="speed")
+        yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change="change")
+        yield residual_square(f.p, f.rhs, over=box, residual="residual", grid=self.grid)
+        yield rhs_square(f.rhs, over=box, norm="norm")
+        if self.heat:
+            for face in self.heated:
+                normal = (f.u, f.v, f.w)["xyz".index(face[0])]
+                yield wall_heat_flux(f.T, normal, f"flux_{face}", face, self.grid, self.heat.diffusivity)
+
+    def nusselt(self, scalars: Mapping[str, float]) -> dict[str, float]:
+        """Mean heat flux into the fluid through each heated wall, over that of pure conduction between all of them.
+
+        Nu = flux L / (diffusivity (T_max - T_min)), L the extent of the domain across the wall; 0 where the temperatures are equal.
+        """
+        walls = [side.temperature for side in self.boundaries.values() if isinstance(side, Wall) and side.temperature is not None]
+        if not self.heat or not walls or self.heat.diffusivity == 0 or max(walls) == min(walls):
+            return dict.fromkeys(self.heated, 0.0)
+        numbers = {}
+        for face in self.heated:
+            axis = "xyz".index(face[0])
+            mean = scalars[f"flux_{face}"] * self.grid.cells[axis] / self.staggered.box.volume
+            numbers[face] = mean * self.staggered.lengths[axis] / (self.heat.diffusivity * (max(walls) - min(walls)))
+        return numbers

@@ -1,0 +1,138 @@
+"""The run directory: refused or replaced, filled before the run, completed after it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from taskflow.errors import BadInput
+from taskflow.output import Layout, Store, create, save_initial, starts_of, write_report
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.provenance import provenance
+from taskflow.simulation.setup import Setup
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+OURS = ("case.toml", "fields.zarr")  # what shows that a directory is one of ours
+UNKNOWN = 64  # slots where the number of snapshots is not known before
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """Where a run writes; see docs/reference for what is in it."""
+
+    path: Path
+
+    @staticmethod
+    def default(title: str) -> Path:
+        """A title as a name in the current folder."""
+        name = title.removesuffix(".toml")
+        return Path(re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("_.") or "run")
+
+    def check(self, *, force: bool) -> None:
+        """Raises BadInput where the directory cannot be made, or exists and may not be replaced."""
+        path = self.path
+        if path.exists() or path.is_symlink():
+            if not force:
+                raise BadInput(f"{path} exists; choose another directory with -o, or replace it with --force")
+            if not path.is_dir() or (any(path.iterdir()) and not any((path / name).exists() for name in OURS)):
+                raise BadInput(f"{path} exists and is not a run directory: it is not replaced; choose another one with -o")
+        parent = next(p for p in path.absolute().parents if p.exists())
+        if not parent.is_dir():
+            raise BadInput(f"{path}: {parent} is not a directory; choose another one with -o")
+
+    def create(self, setup: Setup, *, force: bool) -> None:
+        """Make the directory with the case, an empty store and the values of initial fields given as functions.
+
+        Raises BadInput where that fails; then what was there before is still there.
+        """
+        case, draft = setup.case, self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex[:8]}")
+        try:
+            draft.mkdir(parents=True)
+            (draft / "case.toml").write_text(case.to_toml(), encoding="utf-8")
+            about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
+            create(draft / "fields.zarr", self._layout(setup), about)
+            functions = {name: profile for name, profile in _profiles(setup).items() if not isinstance(profile, Expression)}
+            if functions:
+                save_initial(draft / "initial.zarr", self._layout(setup), functions)
+            if force and self.path.exists():
+                shutil.rmtree(self.path)
+            draft.rename(self.path)
+        except OSError as error:
+            raise BadInput(f"{self.path}: cannot be written ({error.strerror or error}); choose another directory with -o") from error
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+    def check_visible(self, client: Client) -> None:
+        """Raises BadInput where a worker does not see this directory, or another one of the same name."""
+        token = uuid.uuid4().hex
+        mark = self.path / ".visible"
+        mark.write_text(token, encoding="utf-8")
+        try:
+            seen: Mapping[str, str | None] = client.run(_read, str(mark.absolute()))
+        finally:
+            mark.unlink()
+        blind = [worker for worker, text in seen.items() if text != token]
+        if blind:
+            raise BadInput(
+                f"{self.path.absolute()} is not visible from worker {blind[0]}; choose, with -o, a directory that all machines share"
+            )
+
+    def initial(self, setup: Setup) -> InitialFields:
+        """The initial fields as blocks need them."""
+        profiles = {name: p if isinstance(p, Expression) else None for name, p in _profiles(setup).items()}
+        return InitialFields(setup.grid, profiles, self.path.absolute() / "initial.zarr")
+
+    def finish(self, blocks: Sequence[Mapping[str, Any]]) -> None:
+        """Make the snapshots visible that every block has written, and drop the room for others."""
+        store = Store(self.path / "fields.zarr")
+        times = max((block.get("times", ()) for block in blocks), key=len, default=())
+        complete = min((block.get("written", 0) for block in blocks), default=0)
+        for index in range(len(store.times), min(complete, len(times))):
+            store.commit(index, times[index])
+        store.finish()
+
+    def write_report(self, report: Mapping[str, Any]) -> None:
+        """Write report.json."""
+        write_report(self.path / "report.json", report)
+
+    def _layout(self, setup: Setup) -> Layout:
+        case = setup.case
+        return Layout(
+            cells=case.grid.cells,
+            lengths=case.grid.lengths,
+            origin=case.grid.origin,
+            periodic=case.periodic,
+            fields=case.output_fields,
+            starts=starts_of(setup.partition.blocks),
+            precision=case.output.precision,
+            slots=case.clock().snapshots() or UNKNOWN,
+        )
+
+
+def _profiles(setup: Setup) -> dict[str, Any]:
+    """The initial fields by name."""
+    case = setup.case
+    profiles: dict[str, Any] = dict(zip("uvw", case.initial.velocity, strict=True))
+    if case.heat:
+        profiles["T"] = case.initial.temperature or Expression(case.heat.reference)
+    return profiles
+
+
+def _history() -> str:
+    about = provenance()
+    return f"{about['started']}: taskflow {about['taskflow']} ({about['git_commit'] or 'no commit'})"
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError:
+        return None

@@ -1,0 +1,49 @@
+"""What ran, and from which source: for the report and for the history of the store."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import taskflow
+
+PACKAGES = ("numpy", "dask", "distributed", "zarr", "xarray", "cupy-cuda13x", "cupy-cuda12x", "ucxx-cu13", "ucxx-cu12", "dask-cuda")
+
+
+def provenance() -> dict[str, Any]:
+    """Versions, git commit (None outside of a checkout, marked where files are changed), platform, command and time."""
+    return {
+        "taskflow": taskflow.__version__,
+        "git_commit": commit(Path(taskflow.__file__).parent),
+        "python": platform.python_version(),
+        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "platform": platform.platform(),
+        "command": sys.argv,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def commit(folder: Path) -> str | None:
+    """The git commit of taskflow's own checkout."""
+    if not (folder.parent / ".git").exists():
+        return None
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
+            capture_output=True, text=True, timeout=10, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,48 @@
+"""The report of a finished run: what ran, where, how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from taskflow.machine import Place, Plan
+from taskflow.simulation.provenance import provenance
+from taskflow.simulation.setup import Setup
+
+LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy")
+
+
+def summary(
+    setup: Setup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]], blocks: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The content of report.json.
+
+    `t_eff` is what a step must move through memory (as `taskflow check` counts it) over the time of the step loop, in bytes per second over
+    all blocks; `copy_bandwidth` is what the blocks' devices reach in a plain copy, measured after the loop.
+    """
+    case, first = setup.case, blocks[0]
+    seconds, steps = max(block["seconds"] for block in blocks), first["step"]
+    cells = setup.partition.region.cells.volume
+    bandwidths = [block["copy_bandwidth"] for block in blocks]
+    return {
+        **provenance(),
+        "title": case.title,
+        "cells": list(case.grid.cells),
+        "blocks": list(setup.blocks),
+        "device": plan.device,
+        "threads_per_block": plan.threads if plan.device == "cpu" else None,
+        "precision": case.machine.precision,
+        "overlap": first["overlap"],
+        "channels": sorted({name for peers in channels for name in peers.values()}),
+        "hardware": [{"host": p.host, "worker": p.worker, "processor": p.processor, "gpu": p.gpu} for p in placed],
+        "time": first["time"],
+        "steps": steps,
+        "ended": first["ended"],
+        "snapshots": len(first["times"]),
+        "last": {name: first[name] for name in LOGGED if name in first},
+        "loop_seconds": seconds,
+        "cell_steps_per_second": cells * steps / seconds if seconds > 0 else 0.0,
+        "bytes_per_step": setup.bytes_per_step,
+        "t_eff": setup.bytes_per_step * steps / seconds if seconds > 0 else 0.0,
+        "copy_bandwidth": sum(bandwidths),
+    }

@@ -1,0 +1,121 @@
+"""A case made concrete: its region, its partition into blocks, its model; and what they cost before anything is allocated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from taskflow.errors import BadInput
+from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
+from taskflow.machine import Place
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
+from taskflow.simulation.case import FACES, Case
+from taskflow.tasks import Analysis, Launch, Roles, Send, analyse, record
+
+RESERVE = 0.9  # share of the free memory that a run may take
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """A case on nx x ny x nz blocks. Raises BadInput where they do not fit the grid."""
+
+    case: Case
+    blocks: Triple
+
+    @cached_property
+    def grid(self) -> StaggeredGrid:
+        """Cells and places."""
+        grid = self.case.grid
+        return StaggeredGrid(grid.cells, grid.lengths, grid.origin, self.case.periodic)
+
+    @cached_property
+    def model(self) -> NavierStokes:
+        """The equations with their boundary conditions."""
+        case = self.case
+        heat = case.heat and Heat(case.heat.diffusivity, case.heat.source)
+        lifts = case.heat and case.heat.expansion != 0 and any(case.body.gravity)
+        buoyancy = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity) if case.heat and lifts else None
+        sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
+        fluid = Fluid(case.fluid.viscosity, case.body.force)
+        return NavierStokes(self.grid, fluid, sides, case.pressure.iterations, heat, buoyancy)
+
+    @cached_property
+    def partition(self) -> Partition:
+        """The region of all fields, cut into the blocks."""
+        dtype = "f8" if self.case.machine.precision == "double" else "f4"
+        fields = FieldSpace(Field(name, dtype, location) for name, location in self.model.fields.items())
+        return Partition(Region(Box.of(self.case.grid.cells), fields, self.case.periodic, ghost=1), self.blocks)
+
+    @cached_property
+    def step(self) -> tuple[tuple[Launch, ...], Analysis]:
+        """The launches of a step in the long run, and their analysis."""
+        roles = Roles.of(tuple(self.partition.region.fields))
+        first, roles = record(self.model.step, roles)
+        second, roles = record(self.model.step, roles)
+        third, _ = record(self.model.step, roles)
+        valid = analyse(first, self.partition, following=second, split=False).valid
+        return second, analyse(second, self.partition, following=third, valid=valid, split=False)
+
+    @property
+    def bytes_per_step(self) -> int:
+        """What a step must move through memory: every field that a launch reads, once, and every field that it writes, once."""
+        launches, _ = self.step
+        space = self.partition.region.fields
+        return sum(
+            launch.over.volume * space[name].nbytes * (privilege.reads + privilege.writes)
+            for launch in launches
+            for name, privilege in launch.requirements
+        )
+
+    def messages(self, block: int) -> tuple[int, int]:
+        """Messages that a block sends in a step, and their bytes."""
+        _, analysis = self.step
+        sent = [node.message for node in analysis.graph.of(Send) if isinstance(node, Send) and node.block == block]
+        return len(sent), sum(message.cells for message in sent) * self.value_bytes
+
+    def memory(self, block: int) -> int:
+        """Bytes that a block needs: its fields with ghost cells, message buffers, and a snapshot being written."""
+        region, box = self.partition.region, self.partition.blocks[block]
+        fields = sum(field.nbytes for field in region.fields.values()) * box.grow(region.ghost).volume
+        _, sent = self.messages(block)
+        return fields + 2 * sent + 2 * len(self.case.output_fields) * box.volume * self.value_bytes
+
+    @property
+    def value_bytes(self) -> int:
+        """Bytes of one value."""
+        return 8 if self.case.machine.precision == "double" else 4
+
+    @property
+    def heaviest(self) -> int:
+        """The block that needs most memory."""
+        return max(range(len(self.partition)), key=lambda b: self.partition.blocks[b].volume)
+
+
+def check_memory(setup: Setup, placed: list[Place], device: str) -> None:
+    """Raises BadInput where the blocks need more memory than is free where they will live."""
+    needed: dict[str, int] = {}
+    for block, place in enumerate(placed):
+        where = place.worker if device == "gpu" else place.host
+        needed[where] = needed.get(where, 0) + setup.memory(block)
+        free = place.gpu_memory if device == "gpu" else place.memory
+        if needed[where] > RESERVE * free:
+            cells = list(setup.case.grid.cells)
+            raise BadInput(
+                f"grid.cells = {cells}: needs {gigabytes(needed[where])} on {where}, where {gigabytes(free)} are free;"
+                " use fewer cells, machine.precision = \"single\", or more machines"
+            )
+
+
+def gigabytes(nbytes: float) -> str:
+    """A number of bytes for people."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if nbytes >= size:
+            return f"{nbytes / size:.3g} {unit}"
+    return f"{nbytes:.0f} bytes"
+
+
+def _side(case: Case, face: str) -> Wall | Slip:
+    side = case.boundary(face)
+    if side.type == "slip":
+        return Slip()
+    return Wall(side.velocity or (0.0, 0.0, 0.0), side.temperature, side.heat_flux or 0.0)
