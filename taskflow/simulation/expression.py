@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.simulation.values import number
 
 Array = np.ndarray
 Formula = Callable[[Mapping[str, Any]], Any]
@@ -26,13 +27,13 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "sqrt": (np.sqrt, 1), "sinh": (np.sinh, 1), "cosh": (np.cosh, 1), "tanh": (np.tanh, 1), "abs": (np.abs, 1),
     "minimum": (np.minimum, 2), "maximum": (np.maximum, 2),
     "where": (lambda condition, then, otherwise: np.where(condition != 0, then, otherwise), 3),
-}  # fmt: skip
+}
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.float_power,
     ast.USub: np.negative, ast.UAdd: np.positive,
     ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal,
     ast.Eq: np.equal, ast.NotEq: np.not_equal,
-}  # fmt: skip
+}
 _HINTS: dict[type[ast.AST], str] = {
     ast.BitXor: "a power is written **",
     ast.Attribute: "names have no prefix: write sin(x), not np.sin(x)",
@@ -54,6 +55,8 @@ class Expression:
     source: float | str
 
     def __post_init__(self) -> None:
+        if not isinstance(self.source, str):
+            object.__setattr__(self, "source", number(self.source))
         _compiled(self.source)
 
     def __call__(self, x: Any, y: Any, z: Any) -> Array:
@@ -86,12 +89,8 @@ def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
 @lru_cache(maxsize=256)
 def _compiled(source: float | str) -> Formula:
     """The function that `source` describes; it takes the values of the names. `BadInput` if it is not a formula."""
-    if isinstance(source, bool) or not isinstance(source, (int, float, str)):
-        raise BadInput(f"{source!r} is not a number or an expression")
     if not isinstance(source, str):
-        if not abs(source) < math.inf:
-            raise BadInput(f"{source!r} is not a finite number")
-        return _constant(float(source))
+        return _constant(source)
     if len(source) > LONGEST:
         raise BadInput(f"the expression {source[:40]!r}... has {len(source)} characters; {LONGEST} are allowed")
     text = " ".join(source.split())

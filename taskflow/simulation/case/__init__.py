@@ -10,4 +10,4 @@ from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 __all__ = [
     "FACES", "Body", "Boundaries", "Boundary", "Case", "Fluid", "Grid", "Heat", "Initial", "Machine", "Monitor",
     "Output", "Pressure", "Time",
-]  # fmt: skip
+]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.problems import CaseError, Problem, missing, present
+from taskflow.simulation.case.problems import CaseError, Problem, missing, present, wrong
 from taskflow.simulation.case.table import Number, Table, Vector, reads
 from taskflow.simulation.values import one_of
 
@@ -40,14 +40,15 @@ class Boundary(Table):
         if given.get("type") in ("slip", "symmetry"):
             for option in present(given, *OPTIONS):
                 message = f'a {given["type"]} boundary has none; leave it out, or give type = "wall"'
-                yield Problem((option,), message, given[option])
+                yield wrong(option, given[option], message)
         elif len(present(given, "temperature", "heat_flux")) == 2:
-            yield Problem(("heat_flux",), "temperature is given as well; give one of them", given["heat_flux"])
+            yield wrong("heat_flux", given["heat_flux"], "temperature is given as well; give one of them")
 
     @model_validator(mode="before")
     @classmethod
-    def _at_rest(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return {"velocity": (0.0, 0.0, 0.0), **given} if given.get("type") == "wall" else given
+    def _at_rest(cls, given: Any) -> Any:
+        resting = _kind(given) == "wall" and not present(given, "velocity")
+        return {**given, "velocity": (0.0, 0.0, 0.0)} if resting else given
 
     def written(self) -> Any:
         return self.type if not present(dict(self), *OPTIONS) else super().written()
@@ -76,7 +77,7 @@ class Boundaries(Table):
             sides = present(given, low, high)
             if given.get(axis) is not None:
                 for side in sides:
-                    yield Problem((side,), f"{axis} says what both sides are; leave out {axis} or {side}", given[side])
+                    yield wrong(side, given[side], f"{axis} says what both sides are; leave out {axis} or {side}")
             elif not sides:
                 yield missing(low, f'and so is {high}; give each a type, or {axis} = "periodic" for the pair')
             elif len(sides) == 1 and _kind(given[sides[0]]) != "periodic":
@@ -102,7 +103,7 @@ class Boundaries(Table):
         axis = str(info.field_name)[0]
         if side and side.velocity and side.velocity[AXES.index(axis)] != 0:
             remedy = f"a wall moves in its own plane only; give 0 as its {axis} component"
-            raise CaseError(Problem(("velocity",), remedy, side.velocity))
+            raise CaseError(wrong("velocity", side.velocity, remedy))
         return side
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import model_validator
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.problems import Problem, missing, present
+from taskflow.simulation.case.problems import Problem, missing, present, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import one_of, text
@@ -35,8 +35,9 @@ class Time(Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _adaptive(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return given if present(given, "cfl", "step") else {**given, "cfl": 0.5}
+    def _adaptive(cls, given: Any) -> Any:
+        fixed = not isinstance(given, Mapping) or present(given, "cfl", "step")
+        return given if fixed else {**given, "cfl": 0.5}
 
 
 class Pressure(Table):
@@ -77,4 +78,4 @@ class Monitor(Table):
 
 def _either(given: Mapping[str, Any], first: str, second: str) -> Iterator[Problem]:
     if len(present(given, first, second)) == 2:
-        yield Problem((second,), f"{first} is given as well; give one of them", given[second])
+        yield wrong(second, given[second], f"{first} is given as well; give one of them")

@@ -11,27 +11,30 @@ from taskflow.simulation.case.toml import inline
 Path = tuple[str, ...]
 
 LONGEST = 60  # characters of a value that are shown
-ABSENT = object()
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to correct: the key from the outermost table inwards, what to do, and the value if there is one.
+    """One thing to correct: key from the outermost table inwards, what to do, and the value as text if there is one.
 
     `unknown`: there is no such key; `message` then says nothing yet about which one was meant.
     """
 
     keys: Path
     message: str
-    value: Any = ABSENT
+    value: str | None = None
     unknown: bool = False
 
     def within(self, outer: Iterable[str]) -> "Problem":
         return replace(self, keys=(*outer, *self.keys))
 
     def __str__(self) -> str:
-        key = ".".join(self.keys)
-        return f"{key}: {self.message}" if self.value is ABSENT else f"{key} = {shown(self.value)}: {self.message}"
+        key = ".".join(key if key.isidentifier() else shown(key) for key in self.keys)
+        return f"{key}: {self.message}" if self.value is None else f"{key} = {self.value}: {self.message}"
+
+
+def wrong(key: Path | str, value: Any, message: str) -> Problem:
+    return Problem((key,) if isinstance(key, str) else key, message, shown(value))
 
 
 def missing(key: str, remedy: str) -> Problem:
@@ -65,7 +68,7 @@ def explained(problems: Sequence[Problem], known: Sequence[Path]) -> Iterator[Pr
     for problem in problems:
         if problem.unknown:
             yield replace(problem, message=_advice(problem.keys, known))
-        elif problem.value is not ABSENT or problem.keys not in intended:
+        elif problem.value is not None or problem.keys not in intended:
             yield problem
 
 

@@ -9,7 +9,7 @@ from taskflow.simulation.case.control import Output, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.physics import Grid, Heat
-from taskflow.simulation.case.problems import Problem
+from taskflow.simulation.case.problems import Problem, shown, wrong
 from taskflow.simulation.expression import Expression
 
 MOST_SNAPSHOTS = 1_000_000
@@ -29,10 +29,10 @@ def _blocks_have_planes(grid: Grid, machine: Machine) -> Iterator[Problem]:
     for axis, blocks, cells in zip(AXES, machine.blocks, grid.cells, strict=True):
         if blocks > cells:
             remedy = f"{blocks} blocks in {axis}, but {cells} planes of cells; give at most {cells}"
-            yield Problem(("machine", "blocks"), remedy, machine.blocks)
+            yield wrong(("machine", "blocks"), machine.blocks, remedy)
     if machine.workers != "auto" and machine.workers > math.prod(machine.blocks):
         remedy = f"more processes than the {math.prod(machine.blocks)} blocks; give at most as many"
-        yield Problem(("machine", "workers"), remedy, machine.workers)
+        yield wrong(("machine", "workers"), machine.workers, remedy)
 
 
 def _walls_have_room(grid: Grid, boundaries: Boundaries) -> Iterator[Problem]:
@@ -41,7 +41,7 @@ def _walls_have_room(grid: Grid, boundaries: Boundaries) -> Iterator[Problem]:
         axis = face[0]
         if side and side.type == "wall" and grid.cells[AXES.index(axis)] == 1:
             remedy = f'one cell in {axis} has no room for a wall; give {axis} = "periodic" for 2D, or more cells'
-            yield Problem(("boundaries", face), remedy, side.written())
+            yield wrong(("boundaries", face), side.written(), remedy)
 
 
 def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
@@ -52,11 +52,11 @@ def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> 
             if value is None:
                 continue
             if heat is None:
-                yield Problem(("boundaries", face, option), NO_HEAT, value)
+                yield wrong(("boundaries", face, option), value, NO_HEAT)
             elif option == "heat_flux" and value != 0 and heat.diffusivity == 0:
-                yield Problem(("boundaries", face, option), "no heat flows without heat.diffusivity; give one", value)
+                yield wrong(("boundaries", face, option), value, "no heat flows without heat.diffusivity; give one")
     if heat is None and initial.temperature is not None:
-        yield Problem(("initial", "temperature"), NO_HEAT, initial.temperature.source)
+        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
 
 
 def _fields_exist(heat: Heat | None, output: Output) -> Iterator[Problem]:
@@ -64,8 +64,8 @@ def _fields_exist(heat: Heat | None, output: Output) -> Iterator[Problem]:
     for name in output.fields or ():
         if name not in fields:
             hint = "; T needs a [heat] table" if name == "T" else ""
-            message = f'this case has no field "{name}"; it has {", ".join(fields)}{hint}'
-            yield Problem(("output", "fields"), message, output.fields)
+            message = f'this case has no field {shown(name)}; it has {", ".join(fields)}{hint}'
+            yield wrong(("output", "fields"), output.fields, message)
 
 
 def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
@@ -79,7 +79,7 @@ def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
         count = time.steps / every.steps
     if count > MOST_SNAPSHOTS:
         remedy = f"this is {count:.3g} snapshots; give a longer interval, for at most {MOST_SNAPSHOTS}"
-        yield Problem(("output", "every"), remedy, every.written())
+        yield wrong(("output", "every"), every.written(), remedy)
 
 
 RULES = (

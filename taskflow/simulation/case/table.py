@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.problems import ABSENT, CaseError, Problem, explained, meant, missing
+from taskflow.simulation.case.problems import CaseError, Problem, explained, meant, missing, shown, wrong
 from taskflow.simulation.values import non_negative, number, positive, text, three, whole
 
 Path = tuple[str, ...]
@@ -49,9 +49,9 @@ class Table(BaseModel):
         except ValidationError as error:
             problems += self._collected(error)
         known = self.paths()
-        problems += (problem for problem in self.conflicts(given) if problem.value is not ABSENT)
+        problems += (problem for problem in self.conflicts(given) if problem.value is not None)
         intended = {(meant((name,), known) or (name,))[-1]: value for name, value in given.items()}
-        problems += (problem for problem in self.conflicts(intended) if problem.value is ABSENT)
+        problems += (problem for problem in self.conflicts(intended) if problem.value is None)
         if problems:
             raise CaseError(*explained(problems, known))
 
@@ -83,11 +83,11 @@ class Table(BaseModel):
             elif item["type"] == "missing":
                 yield missing(key, cls.model_fields[key].description or "give it")
             elif item["type"] == "extra_forbidden" and key in cls.later:
-                yield Problem((key,), f"not available in this version; {cls.later[key]}", value)
+                yield wrong(key, value, f"not available in this version; {cls.later[key]}")
             elif item["type"] == "extra_forbidden":
-                yield Problem((key,), "there is no such key", value, unknown=True)
+                yield Problem((key,), "there is no such key", shown(value), unknown=True)
             else:
-                yield Problem((key,), str(cause) if cause else "give a table", value)
+                yield wrong(key, value, str(cause) if cause else "give a table")
 
 
 def table_in(annotation: Any) -> type[Table] | None:

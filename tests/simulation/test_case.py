@@ -1,0 +1,123 @@
+"""The case: what is accepted, what it means, and what others can ask of it."""
+
+import pickle
+import subprocess
+import sys
+import tomllib
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+import taskflow
+from taskflow.errors import BadInput
+from taskflow.simulation.case import FACES, Boundaries, Boundary, Case, Fluid, Grid, Time
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.schedule import Clock, Every, StepLimit
+
+
+def flow(x, y, z):
+    return np.sin(x) * z
+
+
+def test_the_public_name():
+    assert taskflow.Case is Case
+
+
+def test_defaults(cavity):
+    case = Case(**cavity(title=...))
+    assert case.title == "untitled"
+    assert case.grid.origin == (0, 0, 0)
+    assert (case.time.cfl, case.time.step, case.time.diffusion, case.time.scheme) == (0.5, None, 0.2, "ab2")
+    assert (case.pressure.solver, case.pressure.iterations) == ("auto", 30)
+    assert (case.output.every, case.output.precision) == (None, "single")
+    assert case.output_fields == ("u", "v", "w", "p")
+    assert case.monitor.every == Every(steps=10)
+    assert not case.has_heat
+    machine = dict(case.machine)
+    assert machine.pop("precision") == "double"
+    assert machine == dict.fromkeys(("device", "blocks", "workers", "threads", "overlap", "channel"), "auto")
+    assert case.body.gravity == case.body.force == (0, 0, 0)
+    assert [profile(0.0, 0.0, 0.0) for profile in case.initial.velocity] == [0, 0, 0]
+
+
+def test_derived_values(cavity):
+    case = Case(**cavity())
+    assert case.spacing == (1 / 16, 1 / 16, 1 / 16)
+    assert case.periodic == (False, True, False)
+    assert [case.boundary(face).type for face in FACES] == ["wall", "slip", "periodic", "periodic", "slip", "wall"]
+    assert case.boundary("z_max").velocity == (1, 0, 0)
+    assert case.boundary("z_min").velocity == case.boundary("y_min").velocity == (0, 0, 0)
+    assert case.clock() == Clock(StepLimit(None, 0.5, 0.2, 1e-2 * 3 * 256), 1.0, None, None, Every(steps=10))
+
+
+def test_heat(heated):
+    case = Case(**heated())
+    assert case.has_heat
+    assert case.output_fields == ("w", "T")
+    assert case.initial.temperature == Expression(0.5)
+    sides = {face: (case.boundary(face).temperature, case.boundary(face).heat_flux) for face in FACES}
+    insulated = (None, 0.0)
+    assert sides == {
+        "x_min": (1.0, None), "x_max": (None, -1.0), "y_min": insulated, "y_max": insulated, "z_min": insulated,
+        "z_max": insulated,
+    }
+    assert case.clock().limit.spread == 1.0 * (64 + 1 + 64)
+    assert Case(**heated(output=...)).output_fields == ("u", "v", "w", "p", "T")
+
+
+def test_values_keep_to_their_type(cavity):
+    case = Case(**cavity(fluid__viscosity=1, grid__cells=(np.int64(16), 4, 16), grid__lengths=np.ones(3)))
+    assert type(case.fluid.viscosity) is float
+    assert all(type(n) is int for n in case.grid.cells)
+    assert case.grid.lengths == (1.0, 1.0, 1.0)
+
+
+def test_built_of_tables(cavity):
+    case = Case(
+        title="cavity",
+        grid=Grid(cells=(16, 4, 16), lengths=(1, 0.25, 1)),
+        fluid=Fluid(viscosity=1e-2),
+        boundaries=Boundaries(
+            y="periodic", x_min=Boundary(type="wall"), x_max="slip", z_min=Boundary(type="symmetry"),
+            z_max=Boundary(type="wall", velocity=(1, 0, 0)),
+        ),
+        time=Time(end=1),
+    )
+    assert case == Case(**cavity())
+    assert hash(case) == hash(Case(**cavity()))
+
+
+def test_frozen_and_picklable(heated):
+    case = Case(**heated())
+    with pytest.raises(ValidationError):
+        case.title = "other"
+    with pytest.raises(ValidationError):
+        case.grid.cells = (1, 1, 1)
+    assert pickle.loads(pickle.dumps(case)) == case
+
+
+def test_functions_as_initial_fields(heated):
+    case = Case(**heated(initial={"velocity": [flow, 0, "z"], "temperature": flow}))
+    x, z = np.ones((1, 1, 3)), np.ones((2, 1, 1))
+    np.testing.assert_array_equal(case.initial.velocity[0](x, 0.0, z), np.full((2, 1, 3), np.sin(1.0)))
+    written = tomllib.loads(case.to_toml())["initial"]
+    assert written == {"velocity": [f"{__name__}.flow", 0.0, "z"], "temperature": f"{__name__}.flow"}
+    assert case == Case(**heated(initial={"velocity": [flow, 0, "z"], "temperature": flow}))
+
+
+def test_a_function_that_fits_nowhere_is_told_by_name(cavity):
+    case = Case(**cavity(initial={"velocity": [lambda x, y, z: np.ones(7), lambda x, y, z: 1 / x, 0]}))
+    with pytest.raises(BadInput, match=r"lambda.* gives \(7,\) where real numbers of shape \(3,\) are needed"):
+        case.initial.velocity[0](np.zeros(3), 0, 0)
+    with pytest.raises(BadInput, match=r"lambda.* is not finite at x = 0"), np.errstate(divide="ignore"):
+        case.initial.velocity[1](np.zeros(3), 0, 0)
+
+
+def test_importing_touches_no_heavy_library():
+    program = (
+        "import sys, taskflow.simulation.case;"
+        "print({'dask', 'distributed', 'xarray', 'zarr', 'matplotlib', 'cupy', 'ucxx'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"

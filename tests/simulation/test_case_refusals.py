@@ -1,0 +1,205 @@
+"""Every mistake is told by key, value and remedy, in words of our own, all at once."""
+
+import pickle
+
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case import Case, Fluid, Grid, Heat, Output
+
+
+def problems(tables):
+    """The lines of the message with which a case is refused."""
+    with pytest.raises(BadInput) as error:
+        Case(**tables)
+    lines = str(error.value).splitlines()
+    assert lines
+    assert all(line and "pydantic" not in line and "Input should" not in line for line in lines)
+    return lines
+
+
+VECTOR = "in the order x, y, z"
+NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
+
+
+@pytest.mark.parametrize(("changes", "line"), [
+    # keys
+    ({"fluid": {"viscosty": 1}}, "fluid.viscosty = 1: there is no such key; did you mean fluid.viscosity?"),
+    ({"time__viscosity": 1}, "time.viscosity = 1: there is no such key; did you mean fluid.viscosity?"),
+    ({"viscosity": 1}, "viscosity = 1: there is no such key; did you mean fluid.viscosity?"),
+    ({"solver": "jacobi"}, 'solver = "jacobi": there is no such key; did you mean pressure.solver?'),
+    ({"output__evry": 1}, "output.evry = 1: there is no such key; did you mean output.every?"),
+    ({"boundaries__zmax": "wall"}, 'boundaries.zmax = "wall": there is no such key; did you mean boundaries.z_max?'),
+    ({"boundaries__z_max__velocty": 1},
+     "boundaries.z_max.velocty = 1: there is no such key; did you mean boundaries.z_max.velocity?"),
+    ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity"),
+    ({"self": 1}, "self = 1: there is no such key; known here: title, grid, fluid, boundaries, heat, body, initial, "
+                  "time, pressure, output, monitor, machine"),
+    ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: there is no such key; did you mean grid?"),
+    # types and signs
+    ({"grid": 5}, "grid = 5: give a table"),
+    ({"grid": [{"cells": 1}]}, "grid = [{ cells = 1 }]: give a table"),
+    ({"time__end": "60"}, 'time.end = "60": give a number > 0'),
+    ({"time__end": True}, "time.end = true: give a number > 0"),
+    ({"time__end": 0}, "time.end = 0: give a number > 0"),
+    ({"time__end": float("inf")}, "time.end = inf: give a finite number > 0"),
+    ({"fluid__viscosity": -1.0}, "fluid.viscosity = -1.0: give a number >= 0"),
+    ({"fluid__viscosity": float("nan")}, "fluid.viscosity = nan: give a finite number >= 0"),
+    ({"fluid__viscosity": [1]}, "fluid.viscosity = [1]: give a number >= 0"),
+    ({"fluid__viscosity": None}, "fluid.viscosity = None: give a number >= 0"),
+    ({"grid__cells": [16, 4]}, "grid.cells = [16, 4]: give three whole numbers >= 1, in the order x, y, z"),
+    ({"grid__cells": 16}, "grid.cells = 16: give three whole numbers >= 1, in the order x, y, z"),
+    ({"grid__cells": [16, 0, 16]},
+     "grid.cells = [16, 0, 16]: give three whole numbers >= 1, in the order x, y, z (y: give a whole number >= 1)"),
+    ({"grid__cells": [16, 4.0, 16]},
+     "grid.cells = [16, 4.0, 16]: give three whole numbers >= 1, in the order x, y, z (y: give a whole number >= 1)"),
+    ({"grid__cells": [2**40, 4, 16]},
+     f"grid.cells = [{2**40}, 4, 16]: give three whole numbers >= 1, {VECTOR} (x: give at most 2147483647)"),
+    ({"grid__lengths": [1, 0, 1]},
+     "grid.lengths = [1, 0, 1]: give three numbers > 0, in the order x, y, z (y: give a number > 0)"),
+    ({"grid__lengths": [1, 1e-200, 1]}, "grid.lengths = [1, 1e-200, 1]: give three numbers > 0, in the order x, y, z "
+                                        "(y: give a number between 1e-100 and 1e+100)"),
+    ({"body": {"force": [1, "a", 0]}},
+     'body.force = [1, "a", 0]: give three numbers, in the order x, y, z (y: give a number)'),
+    ({"title": ""}, 'title = "": give one line of text'),
+    ({"title": "a\nb"}, 'title = "a\\nb": give one line of text'),
+    ({"machine__device": "gpuu"},
+     'machine.device = "gpuu": give "auto", "cpu" or "gpu"; did you mean "gpu"?'),
+    ({"machine__blocks": [1, 0, 1]}, 'machine.blocks = [1, 0, 1]: give three whole numbers >= 1, in the order x, y, z '
+                                     '(y: give a whole number >= 1); or "auto"'),
+    ({"machine__threads": 0}, 'machine.threads = 0: give a whole number >= 1; or "auto"'),
+    ({"output__precision": 64}, 'output.precision = 64: give "single" or "double"'),
+    ({"output__fields": []}, 'output.fields = []: give a list of names, as ["u", "p"]'),
+    ({"output__fields": "u"}, 'output.fields = "u": give a list of names, as ["u", "p"]'),
+    ({"output__fields": ["u", "u"]}, 'output.fields = ["u", "u"]: name u once'),
+    ({"output__every": 0}, "output.every = 0: give a number > 0"),
+    ({"output__every": {"steps": 0}}, "output.every = { steps = 0 }: steps: give a whole number >= 1"),
+    ({"output__every": {"minutes": 5}},
+     "output.every = { minutes = 5 }: minutes are for checkpoints; give a number (simulation time) or { steps = n }"),
+    ({"output__every": "often"},
+     'output.every = "often": give a number > 0 (simulation time), { steps = n } or { time = t }'),
+    # boundaries
+    ({"boundaries__y": ..., "boundaries__y_min": "periodic", "boundaries__y_max": "wall"},
+     'boundaries.y_min = "periodic": both sides or none; give y = "periodic" in place of y_min and y_max'),
+    ({"boundaries__y": ..., "boundaries__y_max": {"type": "periodic"}},
+     'boundaries.y_max = { type = "periodic" }: both sides or none; give y = "periodic" in place of y_min and y_max'),
+    ({"boundaries__y": "slip"},
+     'boundaries.y = "slip": a pair of sides can only be "periodic"; give each side a type of its own'),
+    ({"boundaries__y": ...},
+     'boundaries.y_min: missing; and so is y_max; give each a type, or y = "periodic" for the pair'),
+    ({"boundaries__x_min": ...}, 'boundaries.x_min: missing; give it a type, "wall", "slip" or "symmetry"'),
+    ({"boundaries__y_min": "wall"}, 'boundaries.y_min = "wall": y says what both sides are; leave out y or y_min'),
+    ({"boundaries__x_min": "wal"}, 'boundaries.x_min = "wal": give "wall", "slip" or "symmetry"; did you mean "wall"?'),
+    ({"boundaries__x_min": {"velocity": [0, 0, 1]}},
+     'boundaries.x_min.type: missing; give it a type, "wall", "slip" or "symmetry"'),
+    ({"boundaries__x_min": 3}, "boundaries.x_min = 3: give a table"),
+    ({"boundaries__z_max__velocity": [1, 0, 0.5]},
+     "boundaries.z_max.velocity = [1.0, 0.0, 0.5]: a wall moves in its own plane only; give 0 as its z component"),
+    ({"boundaries__x_min": {"type": "slip", "velocity": [0, 1, 0]}},
+     'boundaries.x_min.velocity = [0, 1, 0]: a slip boundary has none; leave it out, or give type = "wall"'),
+    ({"grid__cells": [16, 1, 16], "boundaries__y": ..., "boundaries__y_min": "slip", "boundaries__y_max": "wall"},
+     'boundaries.y_max = { type = "wall", velocity = [0.0, 0.0, 0.0] }: one cell in y has no room for a wall; '
+     'give y = "periodic" for 2D, or more cells'),
+    # combinations
+    ({"time": {}}, "time.end: missing; give the time at which to stop, or time.steps"),
+    ({"time__steps": 3}, "time.steps = 3: end is given as well; give one of them"),
+    ({"time__cfl": 0.3, "time__step": 0.1}, "time.step = 0.1: cfl is given as well; give one of them"),
+    ({"machine__blocks": [1, 1, 17]},
+     "machine.blocks = [1, 1, 17]: 17 blocks in z, but 16 planes of cells; give at most 16"),
+    ({"machine__blocks": [1, 1, 2], "machine__workers": 3},
+     "machine.workers = 3: more processes than the 2 blocks; give at most as many"),
+    ({"output__every": 1e-9},
+     "output.every = { time = 1e-09 }: this is 1e+09 snapshots; give a longer interval, for at most 1000000"),
+    ({"output__fields": ["u", "T"]},
+     'output.fields = ["u", "T"]: this case has no field "T"; it has u, v, w, p; T needs a [heat] table'),
+    ({"output__fields": ["vorticity"]},
+     'output.fields = ["vorticity"]: this case has no field "vorticity"; it has u, v, w, p'),
+    ({"boundaries__x_min": {"type": "wall", "temperature": 1}},
+     f"boundaries.x_min.temperature = 1.0: {NO_HEAT}"),
+    ({"boundaries__x_min": {"type": "wall", "heat_flux": 0}},
+     f"boundaries.x_min.heat_flux = 0.0: {NO_HEAT}"),
+    ({"initial__temperature": "x"}, f'initial.temperature = "x": {NO_HEAT}'),
+    ({"heat": {"diffusivity": 1}, "boundaries__x_min": {"type": "wall", "heat_flux": 1, "temperature": 2}},
+     "boundaries.x_min.heat_flux = 1: temperature is given as well; give one of them"),
+    ({"heat": {"diffusivity": 0}, "boundaries__x_min": {"type": "wall", "heat_flux": 1}},
+     "boundaries.x_min.heat_flux = 1.0: no heat flows without heat.diffusivity; give one"),
+    ({"heat": {}}, "heat.diffusivity: missing; give the thermal diffusivity, a number >= 0"),
+    ({"heat": {"diffusivity": 1}, "boundaries__x_max": {"type": "slip", "temperature": 2}},
+     'boundaries.x_max.temperature = 2: a slip boundary has none; leave it out, or give type = "wall"'),
+    # expressions
+    ({"initial__velocity": ["sin(x", 0, 0]},
+     f'initial.velocity = ["sin(x", 0, 0]: give three numbers or expressions, {VECTOR} '
+     "(x: 'sin(x' is not an expression: '(' was never closed)"),
+    ({"initial__velocity": [0, None, 0]},
+     f"initial.velocity = [0, None, 0]: give three numbers or expressions, {VECTOR} "
+     "(y: give a finite number or an expression in x, y, z)"),
+    # later versions
+    ({"boundaries__x_min": "inflow"},
+     'boundaries.x_min = "inflow": not available in this version; give "wall", "slip" or "symmetry"'),
+    ({"boundaries__x_min": {"type": "outflow"}},
+     'boundaries.x_min.type = "outflow": not available in this version; give "wall", "slip" or "symmetry"'),
+    ({"time__scheme": "rk3"}, 'time.scheme = "rk3": not available in this version; give "ab2"'),
+    ({"pressure__solver": "multigrid"},
+     'pressure.solver = "multigrid": not available in this version; give "auto" or "jacobi"'),
+    ({"pressure__solver": "fft"}, 'pressure.solver = "fft": not available in this version; give "auto" or "jacobi"'),
+    ({"pressure__tolerance": 1e-6}, "pressure.tolerance = 1e-06: not available in this version; give iterations"),
+    ({"pressure__max_iterations": 9}, "pressure.max_iterations = 9: not available in this version; give iterations"),
+    ({"checkpoint": {"every": 3}}, "checkpoint = { every = 3 }: not available in this version; leave the table out"),
+    ({"machine__channel": "peer"},
+     'machine.channel = "peer": not available in this version; give "auto", "local", "ucx" or "actor"'),
+])
+def test_a_mistake_is_told_in_one_line(cavity, changes, line):
+    assert problems(cavity(**changes)) == [line]
+
+
+def test_iterations_and_tolerance(cavity):
+    assert problems(cavity(pressure={"iterations": 30, "tolerance": 1e-6})) == [
+        "pressure.tolerance = 1e-06: not available in this version; give iterations",
+        "pressure.tolerance = 1e-06: iterations is given as well; give one of them",
+    ]
+
+
+def test_a_misspelt_key_is_not_missed_as_well(cavity):
+    assert problems(cavity(time={"stps": 3})) == [
+        "time.stps = 3: there is no such key; did you mean time.steps?"
+    ]
+    assert problems(cavity(boundaries__x_min=..., boundaries__xmin="wall")) == [
+        'boundaries.xmin = "wall": there is no such key; did you mean boundaries.x_min?'
+    ]
+    assert len(problems(cavity(grid=..., gird=cavity()["grid"]))) == 1
+
+
+def test_all_problems_at_once(cavity):
+    lines = problems(cavity(
+        grid__cells=[0, 1, 1], fluid__viscosty=1, fluid__viscosity=..., boundaries__y_min="wall",
+        boundaries__z_max__velocity=[0, 0, 1], time__steps=0, output__fields=["T"], machine__device="tpu",
+        pressure__solver="magic",
+    ))
+    assert [line.partition(" ")[0].rstrip(":") for line in lines] == [
+        "grid.cells", "fluid.viscosty", "boundaries.z_max.velocity", "boundaries.y_min", "time.steps", "time.steps",
+        "pressure.solver", "machine.device", "output.fields",
+    ]
+
+
+def test_nothing_given():
+    assert [line.split(":")[0] for line in problems({})] == ["grid", "fluid", "boundaries", "time"]
+    assert len(problems({"grid": {}, "fluid": {}, "boundaries": {}, "time": {}})) == 7
+
+
+def test_a_table_alone_is_as_strict():
+    with pytest.raises(BadInput, match=r"(?m)^cels = 3: there is no such key; did you mean cells\?"):
+        Grid(cels=3)
+    with pytest.raises(BadInput, match=r"^viscosity = -1: give a number >= 0$"):
+        Fluid(viscosity=-1)
+    with pytest.raises(BadInput, match="diffusivity: missing"):
+        Heat()
+    with pytest.raises(BadInput, match="fields = 3"):
+        Output(fields=3)
+
+
+def test_the_error_travels():
+    with pytest.raises(BadInput) as error:
+        Case()
+    copy = pickle.loads(pickle.dumps(error.value))
+    assert isinstance(copy, BadInput)
+    assert str(copy) == str(error.value)
