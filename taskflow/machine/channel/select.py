@@ -1,0 +1,129 @@
+"""Which transport carries the messages of which pair of blocks, and the one channel that a block sees."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from taskflow.errors import BadInput, ChannelError
+from taskflow.machine.channel.actor import ActorChannel, Home
+from taskflow.machine.channel.base import PROCESS, Address, Channel, Pending
+from taskflow.machine.channel.buffer import Buffer
+from taskflow.machine.channel.local import LocalChannel
+from taskflow.machine.channel.stop import Stop
+from taskflow.machine.channel.ucx import UCXChannel
+from taskflow.machine.channel.ucx_library import ucx_problem
+
+KEY = "machine.channel"
+PREFERENCE = ("local", "ucx", "actor")
+"""Fastest first; `auto` takes the first that both blocks of a pair offer."""
+
+
+def check_request(requested: str) -> None:
+    """`BadInput` unless `requested` is "auto" or a transport of this version."""
+    names = ("auto", *PREFERENCE)
+    if requested in names:
+        return
+    known = ", ".join(f'"{name}"' for name in names)
+    if requested == "peer":
+        raise BadInput(f'{KEY} = "peer" is not available in this version; use one of {known}')
+    close = difflib.get_close_matches(requested, names, 1)
+    remedy = f'did you mean "{close[0]}"?' if close else f"use one of {known}"
+    raise BadInput(f'{KEY} = "{requested}" is not a channel; {remedy}')
+
+
+def choose(requested: str, mine: Address, theirs: Address) -> str:
+    """The transport between two blocks; the same whichever of them asks.
+
+    "auto": `local` within a process; else `ucx` if both have it; else `actor`. A forced transport that cannot connect
+    the two is `BadInput`.
+    """
+    check_request(requested)
+    together = mine.process == theirs.process
+    for name in PREFERENCE if requested == "auto" else (requested,):
+        if name in mine.offers and name in theirs.offers and (together or name != "local"):
+            return name
+    pair = f"blocks {min(mine.block, theirs.block)} and {max(mine.block, theirs.block)}"
+    if requested == "local":
+        raise BadInput(f'{KEY} = "local", but {pair} live in different processes; use "auto", or one process for all')
+    reasons = [f"block {end.block}: {reason}" for end in (mine, theirs) for reason in end.refusals.values()]
+    raise BadInput(f'{KEY} = "{requested}" cannot connect {pair} ({"; ".join(reasons) or "not offered"}); use "auto"')
+
+
+class Router(Channel):
+    """All transports of one block behind one channel: every message goes over what `choose` says for its pair.
+
+    Opens what `requested` may need (with "auto": all that this process can offer); `connect` closes what no pair uses.
+    `home` is the Dask actor's, or None outside Dask. Who knows that all blocks share a process asks for "local".
+    """
+
+    name = "auto"
+
+    def __init__(self, requested: str, run: str, block: int, stop: Stop, home: Home | None = None) -> None:
+        super().__init__(run, block, stop)
+        check_request(requested)
+        self._requested = requested
+        self._channels: dict[str, Channel] = {}
+        self._refusals: dict[str, str] = {}
+        self._routes: dict[int, Channel] = {}
+        for name in PREFERENCE if requested == "auto" else (requested,):
+            self._open(name, home)
+
+    def _open(self, name: str, home: Home | None) -> None:
+        problem = None
+        if name == "local":
+            self._channels[name] = LocalChannel(self.run, self.block, self.stop)
+        elif name == "ucx":
+            problem = ucx_problem()
+            if problem is None:
+                self._channels[name] = UCXChannel(self.run, self.block, self.stop)
+        elif home is not None:
+            self._channels[name] = ActorChannel(self.run, self.block, self.stop, home)
+        else:
+            problem = "it does not live in a Dask actor"
+        if problem is not None:
+            self._refusals[name] = problem
+
+    @property
+    def routes(self) -> dict[int, str]:
+        """The transport to each connected peer."""
+        return {peer: channel.name for peer, channel in self._routes.items()}
+
+    def address(self) -> Address:
+        offers = {name: channel.address().offers[name] for name, channel in self._channels.items()}
+        return Address(self.run, self.block, PROCESS, offers, dict(self._refusals))
+
+    def connect(self, peers: Mapping[int, Address]) -> None:
+        mine = self.address()
+        chosen = {peer: choose(self._requested, mine, address) for peer, address in peers.items()}
+        for name, channel in list(self._channels.items()):
+            group = {peer: peers[peer] for peer in peers if chosen[peer] == name}
+            if group:
+                channel.connect(group)
+                self._routes.update(dict.fromkeys(group, channel))
+            else:
+                self._channels.pop(name).close()
+
+    @property
+    def peers(self) -> Collection[int]:
+        return self._routes
+
+    def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
+        return self._known(self._routes, peer).send(peer, sequence, buffer)
+
+    def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
+        return self._known(self._routes, peer).receive(peer, sequence, buffer)
+
+    async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
+        """For the actor's `deliver`, see `ActorChannel`."""
+        channel = self._channels.get("actor")
+        if not isinstance(channel, ActorChannel):
+            raise ChannelError(f"block {self.block} takes no actor messages")
+        await channel.deliver(run, source, sequence, payload)
+
+    def close(self) -> None:
+        self._routes.clear()
+        while self._channels:
+            self._channels.popitem()[1].close()

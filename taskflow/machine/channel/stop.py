@@ -1,0 +1,111 @@
+"""How a block's step thread sleeps, and how anybody wakes it or tells it to give up."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import select
+import threading
+import weakref
+from typing import Protocol
+
+from taskflow.errors import Aborted
+
+SLICE = 0.04
+"""Longest sleep in seconds between two looks at the clock, the peers and the stop; a ring ends it at once."""
+
+
+class Engine(Protocol):
+    """A transport that moves bytes only while somebody lets it; the step thread does so whenever it waits."""
+
+    @property
+    def descriptor(self) -> int | None:
+        """File descriptor to sleep on, or None if whoever brings work rings the bell."""
+
+    def progress(self) -> bool:
+        """Move what can be moved now, without blocking; True if anything moved."""
+
+    def arm(self) -> bool:
+        """Promise to make `descriptor` readable at the next event; False if there is work already (do not sleep)."""
+
+
+class Bell:
+    """Where the step thread of one block sleeps. No ring is lost: one that comes first ends the next sleep at once.
+
+    All channels of a block share one bell, because a wait on one transport must keep every other one moving: a large
+    message is sent only while both sides make progress.
+    """
+
+    def __init__(self) -> None:
+        self._inlet, self._outlet = os.pipe()
+        os.set_blocking(self._inlet, False)
+        os.set_blocking(self._outlet, False)
+        for descriptor in (self._inlet, self._outlet):
+            weakref.finalize(self, os.close, descriptor).atexit = False  # other threads may still ring at exit
+        self._rung = False
+        self._asleep = False
+        self._engines: tuple[Engine, ...] = ()
+        self._poll = select.poll()
+        self._poll.register(self._inlet, select.POLLIN)
+
+    def ring(self) -> None:
+        """End the sleep of the step thread, now or next. Any thread."""
+        self._rung = True
+        if self._asleep:  # set before `sleep` looks at `_rung` for the last time: one of the two sees the other
+            with contextlib.suppress(BlockingIOError):  # the pipe is full of rings: heard soon enough
+                os.write(self._outlet, b"\0")
+
+    def sleep(self, seconds: float) -> None:
+        """Let every engine move; if none could, sleep until a ring, an engine's event or the given time."""
+        busy = False
+        for engine in self._engines:
+            busy |= engine.progress()
+        if busy or not all(engine.arm() for engine in self._engines):
+            return
+        self._asleep = True
+        if not self._rung:
+            for descriptor, _ in self._poll.poll(math.ceil(1e3 * seconds)):
+                if descriptor == self._inlet:
+                    os.read(self._inlet, 4096)
+        self._asleep = self._rung = False
+
+    def attach(self, engine: Engine) -> None:
+        """From now on the step thread drives this engine in every wait."""
+        if engine.descriptor is not None:
+            self._poll.register(engine.descriptor, select.POLLIN)
+        self._engines += (engine,)
+
+    def detach(self, engine: Engine) -> None:
+        """Forget the engine; without effect if it is not attached."""
+        if engine not in self._engines:
+            return
+        self._engines = tuple(other for other in self._engines if other is not engine)
+        if engine.descriptor is not None:
+            self._poll.unregister(engine.descriptor)
+
+
+class Stop:
+    """Ends every wait of one block: after `set(reason)` each of them, running or to come, raises `Aborted(reason)`."""
+
+    def __init__(self) -> None:
+        self.bell = Bell()
+        self._reason: str | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def reason(self) -> str | None:
+        """Why the block was told to stop, or None."""
+        return self._reason
+
+    def set(self, reason: str) -> None:
+        """Stop the block. Any thread; the first reason stands."""
+        with self._lock:
+            if self._reason is None:
+                self._reason = reason
+        self.bell.ring()
+
+    def check(self) -> None:
+        """Raise `Aborted` if the block was told to stop."""
+        if self._reason is not None:
+            raise Aborted(self._reason)

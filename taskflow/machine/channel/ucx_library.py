@@ -1,0 +1,45 @@
+"""ucxx as the UCX channel uses it: its private core modules, loaded on first use, and a worker of our own.
+
+The modules are private to ucxx but are what RAPIDS itself builds on; the package's extras pin their version.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from types import ModuleType
+from typing import Any
+
+OPTIONS = {"MM_ERROR_HANDLING": "on", "KEEPALIVE_INTERVAL": "1s"}
+"""UCX options of our contexts; UCX_... variables of the user win. With error handling UCX gives up shared memory for
+TCP, eight times slower, unless MM_ERROR_HANDLING is on; the keepalive shows the death of a peer in shared memory."""
+
+
+@functools.cache
+def load() -> tuple[ModuleType, Any]:
+    """The core of ucxx, and its wrapper of buffers."""
+    os.environ.setdefault("UCX_WARN_UNUSED_ENV_VARS", "n")  # ucxx sets variables that a UCX without CUDA does not know
+    import ucxx._lib.libucxx as core
+    from ucxx._lib.arr import Array
+
+    return core, Array
+
+
+@functools.cache
+def ucx_problem() -> str | None:
+    """Why UCX cannot be used in this process; None if it can."""
+    try:
+        load()
+    except Exception as error:  # a missing package, a missing or mismatched shared library
+        return f"ucxx cannot be loaded ({error})"
+    return None
+
+
+def open_worker() -> tuple[Any, Any]:
+    """A context and its worker, shared with nobody, whose events can be slept on. Delete the worker first."""
+    core, _ = load()
+    options = {key: value for key, value in OPTIONS.items() if f"UCX_{key}" not in os.environ}
+    context = core.UCXContext(options, feature_flags=(core.Feature.TAG, core.Feature.WAKEUP))
+    worker = core.UCXWorker(context)
+    worker.init_blocking_progress_mode()
+    return context, worker

@@ -1,0 +1,86 @@
+"""Who talks to whom over what."""
+
+import re
+
+import pytest
+
+from taskflow.errors import BadInput, ChannelError
+from taskflow.machine.channel import Address, Router, Stop, check_request, choose
+from taskflow.machine.channel.ucx_library import ucx_problem
+
+pytestmark = pytest.mark.timeout(30)
+ALL = ("local", "ucx", "actor")
+NO_UCX = "ucxx cannot be loaded (No module named 'ucxx')"
+
+
+def address(block: int, process: str, offers: tuple[str, ...] = ALL) -> Address:
+    refusals = {} if "ucx" in offers else {"ucx": NO_UCX}
+    return Address("run", block, process, dict.fromkeys(offers), refusals)
+
+
+@pytest.mark.parametrize(("mine", "theirs", "expected"), [
+    (address(0, "a"), address(1, "a"), "local"),
+    (address(0, "a"), address(1, "b"), "ucx"),
+    (address(0, "a"), address(1, "b", ("local", "actor")), "actor"),
+    (address(0, "a", ("local", "actor")), address(1, "a"), "local"),
+])
+def test_auto_takes_the_fastest_that_both_have(mine: Address, theirs: Address, expected: str) -> None:
+    assert choose("auto", mine, theirs) == choose("auto", theirs, mine) == expected
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_forced_transport_is_taken_within_a_process_too(name: str) -> None:
+    assert choose(name, address(0, "a"), address(1, "a")) == name
+
+
+@pytest.mark.parametrize(("requested", "words"), [
+    ("peer", 'machine.channel = "peer" is not available in this version; use one of "auto", "local", "ucx", "actor"'),
+    ("uxc", 'machine.channel = "uxc" is not a channel; did you mean "ucx"?'),
+    ("mpi", 'machine.channel = "mpi" is not a channel; use one of "auto", "local", "ucx", "actor"'),
+])
+def test_a_request_that_is_none(requested: str, words: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(words)):
+        check_request(requested)
+
+
+def test_local_between_processes_is_bad_input_with_a_remedy() -> None:
+    with pytest.raises(BadInput, match='blocks 0 and 1 live in different processes; use "auto"'):
+        choose("local", address(1, "b"), address(0, "a"))
+
+
+def test_a_forced_transport_that_one_side_lacks_says_why() -> None:
+    lacking = address(1, "b", ("local", "actor"))
+    with pytest.raises(BadInput, match=re.escape(f"cannot connect blocks 0 and 1 (block 1: {NO_UCX})")):
+        choose("ucx", address(0, "a"), lacking)
+
+
+def test_a_router_offers_what_it_can_and_closes_what_it_does_not_need() -> None:
+    routers = [Router("auto", "select test", block, Stop()) for block in range(2)]
+    addresses = {router.block: router.address() for router in routers}
+    assert set(addresses[0].offers) == ({"local", "ucx"} if ucx_problem() is None else {"local"})
+    assert addresses[0].refusals["actor"] == "it does not live in a Dask actor"
+    for router in routers:
+        router.connect({block: theirs for block, theirs in addresses.items() if block != router.block})
+        assert router.routes == {1 - router.block: "local"}
+        assert set(router.address().offers) == {"local"}
+    for router in routers:
+        router.close()
+        router.close()
+
+
+def test_a_router_outside_dask_cannot_be_forced_to_use_actors() -> None:
+    router = Router("actor", "select test", 0, Stop())
+    with pytest.raises(BadInput, match="does not live in a Dask actor"):
+        router.connect({1: address(1, "b")})
+    router.close()
+
+
+def test_a_router_without_an_actor_takes_no_actor_messages() -> None:
+    import asyncio
+
+    import numpy as np
+
+    router = Router("local", "select test", 0, Stop())
+    with pytest.raises(ChannelError, match="takes no actor messages"):
+        asyncio.run(router.deliver("select test", 1, 0, np.zeros(1, np.uint8)))
+    router.close()
