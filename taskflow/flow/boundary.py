@@ -1,0 +1,181 @@
+"""Boundary conditions: launches that fill the boundary layers which the operators read.
+
+Velocity normal to a boundary lives on the boundary and is imposed there; everything else lives half a cell away, and
+the ghost cell beyond is chosen such that the mean, or the difference, of the two has the wanted value. The pressure
+needs no ghost cells.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from taskflow.errors import BadInput
+from taskflow.flow.grid import AXES, Grid, Vector
+from taskflow.flow.kernels import KERNELS
+from taskflow.regions import Box, triple
+from taskflow.tasks import Launch, ReadWrite, Task, Write, offsets, task
+
+
+@dataclass(frozen=True)
+class Wall:
+    """The fluid sticks to a wall that moves in its own plane; it has a temperature, or lets a heat flux into the fluid.
+
+    `heat_flux` is kinematic (flux / density / heat capacity); it counts where there is no temperature. The default
+    insulates.
+    """
+
+    velocity: Vector = (0.0, 0.0, 0.0)
+    temperature: float | None = None
+    heat_flux: float = 0.0
+
+
+@dataclass(frozen=True)
+class Slip:
+    """Nothing passes: no flow through, no friction, no heat. The same as a plane of symmetry."""
+
+
+Boundaries = Mapping[str, Wall | Slip]  # by face, x_min to z_max; the faces of periodic directions are absent
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number to impose."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """Ghost = factor inside + value."""
+
+    factor: float
+    value: float
+
+
+@dataclass(frozen=True)
+class MirrorTwo:
+    """Ghost = factor inside + value, for two fields with values of their own."""
+
+    factor: float
+    first: float
+    second: float
+
+
+INSIDE = {  # where a ghost cell beyond a face finds the cell inside
+    "x_min": offsets(x=(1, 1)), "x_max": offsets(x=(-1, -1)),
+    "y_min": offsets(y=(1, 1)), "y_max": offsets(y=(-1, -1)),
+    "z_min": offsets(z=(1, 1)), "z_max": offsets(z=(-1, -1)),
+}  # fmt: skip
+
+
+@task(kernel=KERNELS / "boundary.cu")
+def impose(q: Write, *, value: Value) -> None:
+    """q = value"""
+
+
+def _mirror(face: str) -> Task:
+    def mirror(q: ReadWrite[INSIDE[face]], *, mirror: Mirror) -> None:
+        """q[ghost] = factor q[inside] + value"""
+
+    mirror.__name__ = f"mirror_{face}"
+    return task(kernel=KERNELS / "boundary.cu")(mirror)
+
+
+def _mirror_two(face: str) -> Task:
+    def mirror(q: ReadWrite[INSIDE[face]], r: ReadWrite[INSIDE[face]], *, mirror: MirrorTwo) -> None:
+        """q[ghost] = factor q[inside] + first, r[ghost] = factor r[inside] + second"""
+
+    mirror.__name__ = f"mirror_two_{face}"
+    return task(kernel=KERNELS / "boundary.cu")(mirror)
+
+
+mirror_x_min, mirror_x_max, mirror_y_min, mirror_y_max, mirror_z_min, mirror_z_max = (_mirror(face) for face in INSIDE)
+(mirror_two_x_min, mirror_two_x_max, mirror_two_y_min, mirror_two_y_max, mirror_two_z_min, mirror_two_z_max) = (
+    _mirror_two(face) for face in INSIDE
+)
+MIRRORS = (mirror_x_min, mirror_x_max, mirror_y_min, mirror_y_max, mirror_z_min, mirror_z_max)
+MIRRORS_TWO = (
+    mirror_two_x_min,
+    mirror_two_x_max,
+    mirror_two_y_min,
+    mirror_two_y_max,
+    mirror_two_z_min,
+    mirror_two_z_max,
+)
+
+
+def normal_velocity(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
+    """Nothing flows through: velocity normal to a boundary is zero on it. One launch per boundary, over its faces.
+
+    Raises BadInput for a wall that moves out of its plane.
+    """
+    for face, boundary in _in_order(boundaries, grid):
+        axis, side = _place(face)
+        if isinstance(boundary, Wall) and boundary.velocity[axis] != 0:
+            raise BadInput(
+                f"boundaries.{face}: velocity = {list(boundary.velocity)} has a component normal to the wall;"
+                f" a wall moves in its own plane: set the {face[0]} component to 0, or use an inflow"
+            )
+        faces = Box.of(grid.cells).layer(axis, side, -side, 1 - side)
+        yield impose(velocity[axis], over=faces, value=Value(0.0))
+
+
+def velocity_ghosts(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
+    """Ghost values of the velocities along a boundary: 2 velocity - inside beyond a wall, inside beyond a slip
+    boundary.
+
+    One launch per boundary. Needs `normal_velocity` before, for the ghosts beyond edges, where two boundaries meet.
+    """
+    for face, boundary in _in_order(boundaries, grid):
+        axis, _ = _place(face)
+        first, second = (a for a in range(3) if a != axis)
+        speed = boundary.velocity if isinstance(boundary, Wall) else (0.0, 0.0, 0.0)
+        mirror = MirrorTwo(-1.0 if isinstance(boundary, Wall) else 1.0, 2 * speed[first], 2 * speed[second])
+        launch = MIRRORS_TWO[list(INSIDE).index(face)]
+        yield launch(velocity[first], velocity[second], over=_beyond(face, grid), mirror=mirror)
+
+
+def temperature_ghosts(temperature: str, boundaries: Boundaries, grid: Grid, diffusivity: float) -> Iterator[Launch]:
+    """Ghost temperatures: 2 temperature - inside beyond a wall that has one, inside + heat_flux spacing / diffusivity
+    beyond others.
+
+    One launch per boundary. Raises BadInput for a heat flux into a fluid that conducts no heat.
+    """
+    for face, boundary in _in_order(boundaries, grid):
+        axis, _ = _place(face)
+        mirror = Mirror(1.0, 0.0)
+        if isinstance(boundary, Wall) and boundary.temperature is not None:
+            mirror = Mirror(-1.0, 2 * boundary.temperature)
+        elif isinstance(boundary, Wall) and boundary.heat_flux != 0:
+            if diffusivity == 0:
+                raise BadInput(
+                    f"boundaries.{face}: heat_flux = {boundary.heat_flux} cannot enter a fluid that does not conduct"
+                    " heat (heat.diffusivity = 0); give it a diffusivity, or set heat_flux = 0"
+                )
+            mirror = Mirror(1.0, boundary.heat_flux * grid.spacing[axis] / diffusivity)
+        yield MIRRORS[list(INSIDE).index(face)](temperature, over=_beyond(face, grid), mirror=mirror)
+
+
+def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[str, Wall | Slip]]:
+    """Faces with their boundaries from x_min to z_max. Raises ValueError where they do not fit the grid's walls."""
+    ends = {"min": grid.low, "max": grid.high}
+    walls = {f"{name}_{end}" for name, axis in AXES.items() for end, flags in ends.items() if flags[axis]}
+    if set(boundaries) != walls:
+        raise ValueError(f"boundaries are given for {sorted(boundaries)}; the grid has walls at {sorted(walls)}")
+    return [(face, boundaries[face]) for face in INSIDE if face in boundaries]
+
+
+def _place(face: str) -> tuple[int, int]:
+    """(axis, side) of a face: 0 for the low side, 1 for the high one."""
+    return AXES[face[0]], int(face.endswith("max"))
+
+
+def _beyond(face: str, grid: Grid) -> Box:
+    """The layer of ghost cells beyond a face.
+
+    It reaches over the ghosts beyond the walls of earlier axes, so that edges and corners are filled too, from values
+    filled before.
+    """
+    axis, side = _place(face)
+    low = triple(int(a < axis and grid.low[a]) for a in range(3))
+    high = triple(int(a < axis and grid.high[a]) for a in range(3))
+    return Box.of(grid.cells).layer(axis, side, -1, 0).expand(low, high)

@@ -1,0 +1,90 @@
+"""Numbers that say how a flow does, each folded from all cells. NaN anywhere makes a maximum NaN."""
+
+from dataclasses import dataclass
+
+from taskflow.flow.grid import AXES, Grid
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.regions import Box
+from taskflow.tasks import Launch, Read, Reduce, offsets, task
+
+
+@dataclass(frozen=True)
+class Conduction:
+    """Heat through faces: `conductance` = diffusivity / spacing, `sign` = 1 where it counts along the axis, -1 against
+    it.
+    """
+
+    conductance: float
+    sign: float
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
+def divergence_max(
+    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, divergence: Reduce["max"], grid: Grid
+) -> None:
+    """divergence = max over cells of |div(u)|"""
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
+def advective_rate(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, rate: Reduce["max"], grid: Grid) -> None:
+    """rate = max over cells of |u|/dx + |v|/dy + |w|/dz, with the larger of a cell's two faces: dt = cfl / rate"""
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
+def kinetic_energy(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, energy: Reduce["sum"]) -> None:
+    """energy = sum over cells of |u|^2 / 2, with the mean of the squares on the cell's two faces"""
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
+def largest_speed(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, speed: Reduce["max"]) -> None:
+    """speed = max over cells of |u|, with the mean of the squares on the cell's two faces"""
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
+def velocity_change(u: Read, v: Read, w: Read, u_old: Read, v_old: Read, w_old: Read, *, change: Reduce["max"]) -> None:
+    """change = max over faces of |u - u_old|, |v - v_old| and |w - w_old|"""
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
+def heat_flux_x(T: Read[offsets(x=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction) -> None:
+    """flux = sum over low x-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dx)"""
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
+def heat_flux_y(T: Read[offsets(y=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction) -> None:
+    """flux = sum over low y-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dy)"""
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
+def heat_flux_z(T: Read[offsets(z=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction) -> None:
+    """flux = sum over low z-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dz)"""
+
+
+HEAT_FLUX = (heat_flux_x, heat_flux_y, heat_flux_z)
+
+
+def plane_heat_flux(
+    temperature: str, normal: str, flux: str, axis: int, plane: int, grid: Grid, diffusivity: float
+) -> Launch:
+    """The total heat flux along `axis` through the faces number `plane` (0 is the low wall, n the high one) into the
+    scalar `flux`.
+
+    `normal` is the velocity along the axis. Times the area of a face it is heat per time / (density heat capacity). It
+    is the very flux of the heat equation: in a steady state without source all planes have the same.
+    """
+    faces = Box.of(grid.cells).layer(axis, 0, plane, plane + 1)
+    conduction = Conduction(diffusivity / grid.spacing[axis], 1.0)
+    return HEAT_FLUX[axis](temperature, normal, over=faces, flux=flux, face=conduction)
+
+
+def wall_heat_flux(temperature: str, normal: str, flux: str, face: str, grid: Grid, diffusivity: float) -> Launch:
+    """The heat flux through a wall (x_min to z_max), positive into the fluid, summed over its faces into the scalar
+    `flux`.
+
+    Needs the temperature's ghost values.
+    """
+    axis, high = AXES[face[0]], face.endswith("max")
+    faces = Box.of(grid.cells).layer(axis, int(high), -int(high), 1 - int(high))
+    conduction = Conduction(diffusivity / grid.spacing[axis], -1.0 if high else 1.0)
+    return HEAT_FLUX[axis](temperature, normal, over=faces, flux=flux, face=conduction)

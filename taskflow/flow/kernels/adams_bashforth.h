@@ -1,0 +1,13 @@
+// The time scheme: explicit Adams-Bashforth of second order for a step that varies, begun with an Euler step.
+
+// q_new = q + dt ((1 + r/2) H - r/2 H_old), r = dt / dt_old; at the start r = 0, and H_old is not used whatever it
+// holds.
+struct AdamsBashforth {
+  real dt, now, before;
+  INLINE AdamsBashforth(In64 step, In64 ratio)
+      : dt(real(*step)), now(real(1.0 + 0.5 * *ratio)), before(real(0.5 * *ratio)) {}
+  INLINE real advance(real q, real H, real H_old) const {
+    const real old = before == 0 ? real(0) : H_old;
+    return q + dt * (now * H - before * old);
+  }
+};

@@ -1,0 +1,62 @@
+// Numbers that say how a flow does: each is folded from all cells.
+#include "cell.h"
+
+// The larger magnitude on the two faces of a cell across one direction.
+FN real fastest(In q, Index c, Index step) { return larger(magnitude(q[c]), magnitude(q[c + step])); }
+
+// Twice the mean of q^2 on the two faces of a cell across one direction.
+FN double squares(In q, Index c, Index step) {
+  const double low = q[c], high = q[c + step];
+  return low * low + high * high;
+}
+
+// divergence = max |div(u)|
+TASK divergence_max(Range range, In u, In v, In w, Partial divergence, Grid grid) {
+  STRIDES(range)
+  reduce_cells(range, divergence, MAX, CELL(c) {
+    return magnitude(grid.inverse[0] * (u[c + X] - u[c]) + grid.inverse[1] * (v[c + Y] - v[c]) +
+                     grid.inverse[2] * (w[c + Z] - w[c]));
+  });
+}
+
+// rate = max of |u|/dx + |v|/dy + |w|/dz, each with the larger of a cell's two faces
+TASK advective_rate(Range range, In u, In v, In w, Partial rate, Grid grid) {
+  STRIDES(range)
+  reduce_cells(range, rate, MAX, CELL(c) {
+    return grid.inverse[0] * fastest(u, c, X) + grid.inverse[1] * fastest(v, c, Y) + grid.inverse[2] * fastest(w, c, Z);
+  });
+}
+
+// energy = sum over cells of |u|^2 / 2, with the mean of the squares on a cell's two faces
+TASK kinetic_energy(Range range, In u, In v, In w, Partial energy) {
+  STRIDES(range)
+  reduce_cells(range, energy, SUM, CELL(c) { return 0.25 * (squares(u, c, X) + squares(v, c, Y) + squares(w, c, Z)); });
+}
+
+// speed = max of |u|, with the mean of the squares on a cell's two faces
+TASK largest_speed(Range range, In u, In v, In w, Partial speed) {
+  STRIDES(range)
+  reduce_cells(range, speed, MAX, CELL(c) { return root(0.5 * (squares(u, c, X) + squares(v, c, Y) + squares(w, c, Z))); });
+}
+
+// change = max of |u - u_old|, |v - v_old|, |w - w_old|
+TASK velocity_change(Range range, In u, In v, In w, In u_old, In v_old, In w_old, Partial change) {
+  reduce_cells(range, change, MAX, CELL(c) {
+    return larger(larger(magnitude(u[c] - u_old[c]), magnitude(v[c] - v_old[c])), magnitude(w[c] - w_old[c]));
+  });
+}
+
+// flux = sum over faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / h): heat per area and time
+// through the low faces of the range, by flow and by conduction
+#define HEAT_FLUX(axis, step)                                                                            \
+  TASK heat_flux_##axis(Range range, In T, In q, Partial flux, Conduction face) {                        \
+    STRIDES(range)                                                                                       \
+    reduce_cells(range, flux, SUM, CELL(c) {                                                             \
+      const double low = T[c - (step)], high = T[c];                                                     \
+      return face.sign * (0.5 * q[c] * (low + high) + face.conductance * (low - high));                  \
+    });                                                                                                  \
+  }
+
+HEAT_FLUX(x, X)
+HEAT_FLUX(y, Y)
+HEAT_FLUX(z, Z)

@@ -1,0 +1,89 @@
+"""Calls of compiled kernels: argument blocks prepared once, so that a call is one foreign function or one launch."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taskflow.regions import Box, Triple
+
+if TYPE_CHECKING:
+    from taskflow.machine.lane import Lane
+
+# struct Range of cell.h
+RANGE = np.dtype(
+    [("lo", np.intc, 3), ("hi", np.intc, 3), ("y", np.int64), ("z", np.int64), ("threads", np.intc)], align=True
+)
+# struct Partial of cell.h
+PARTIAL = np.dtype([("result", np.uint64), ("parts", np.uint64), ("ticket", np.uint64)], align=True)
+WARP = 32
+Value = np.ndarray | np.uint64  # a struct, or an address
+
+
+def range_of(box: Box, shape: tuple[int, ...], threads: int) -> np.ndarray:
+    """The struct Range of a box, for fields that are C-ordered arrays of a shape [z, y, x]."""
+    memory = np.zeros((), RANGE)
+    memory["lo"], memory["hi"], memory["threads"] = box.lo, box.hi, threads
+    memory["y"], memory["z"] = shape[2], shape[1] * shape[2]
+    return memory
+
+
+def address(pointer: int) -> np.uint64:
+    """An address as a kernel receives it. It may lie outside of all memory: kernels add what leads inside."""
+    return np.uint64(pointer % 2**64)
+
+
+def thunk(name: str, kinds: Sequence[str]) -> str:
+    """C++ that calls a kernel through an array of pointers: to the structs among its parameters, and those it takes."""
+    pointers = ("In", "Out", "InOut", "In64")
+    values = [
+        f"({kind})block[{n}]" if kind in pointers else f"*(const {kind}*)block[{n}]" for n, kind in enumerate(kinds)
+    ]
+    return f'extern "C" void call_{name}(void** block) {{ {name}({", ".join(values)}); }}\n'
+
+
+def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: object) -> Callable[[], None]:
+    """A call through a thunk with structs (as arrays) and addresses. The call keeps alive what its pointers lead to."""
+    pointers = [int(value) if isinstance(value, np.uint64) else value.ctypes.data for value in values]
+    block = (ctypes.c_void_p * len(values))(*pointers)
+    function = library[f"call_{name}"]
+    function.restype, function.argtypes = None, [ctypes.c_void_p]
+    block.keep = values, keep  # type: ignore[attr-defined]
+    return partial(function, block)
+
+
+def cuda_shape(cells: Triple, column: int, widest: int, threads: int) -> tuple[Triple, Triple]:
+    """(blocks, threads per block) that visit a box of so many cells with columns of `column` cells along z.
+
+    A thread block is as wide as the box up to `widest`, of whole warps, and has at most `threads` threads.
+    """
+    nx, ny, nz = (max(1, n) for n in cells)
+    bx = min(widest, _power(nx))
+    by = min(threads // bx, max(_power(ny), -(-WARP // bx)))
+    return (-(-nx // bx), -(-ny // by), -(-nz // column)), (bx, by, 1)
+
+
+def _power(n: int) -> int:
+    """The smallest power of two that is not less than n."""
+    return 1 << (n - 1).bit_length()
+
+
+def cuda_call(
+    function: Any, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object
+) -> Callable[[], None]:
+    """A launch on a lane, or on the stream that is current when it is called; keeps alive what its pointers lead to."""
+    (grid, block), arguments = shape, tuple(values)
+
+    def launch(_: object = keep) -> None:
+        function(grid, block, arguments)
+
+    def launch_on_lane(_: object = keep) -> None:
+        assert lane is not None
+        with lane.active():
+            function(grid, block, arguments)
+
+    return launch if lane is None else launch_on_lane

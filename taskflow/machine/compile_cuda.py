@@ -1,0 +1,23 @@
+"""The CUDA compiler: kernel texts through CuPy's NVRTC, which keeps compiled texts in a cache of its own."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from taskflow.machine.text import KernelError
+
+OPTIONS = ("-std=c++17", "--fmad=false", "-DGPU")  # no fused multiply-adds: the same values as on a CPU
+
+
+@cache
+def module(text: str) -> Any:
+    """The text as a `cupy.RawModule` for the current device. Raises KernelError where NVRTC refuses the text."""
+    import cupy
+
+    raw = cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc")
+    try:
+        raw.compile()
+    except cupy.cuda.compiler.CompileException as error:
+        raise KernelError(f"a kernel text does not compile for the GPU:\n{error}") from error
+    return raw

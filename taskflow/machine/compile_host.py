@@ -1,0 +1,153 @@
+"""The host compiler: kernel texts as shared libraries, built on first use into a cache of the user's own.
+
+A library's name is a hash of everything it depends on: the text with its headers, the compiler with its version, the
+flags, and the processor, since home folders are shared between different machines.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from taskflow.errors import BadInput
+from taskflow.machine.text import KernelError
+
+# None of these changes a value: no contraction to fused multiply-adds, no -ffast-math. Errno and floating-point traps,
+# which nobody looks at, are given up because they keep square roots and selections out of vector loops.
+FLAGS = (
+    "-std=c++17",
+    "-O3",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fPIC",
+    "-shared",
+    "-x",
+    "c++",
+)
+WANTED = ("-fopenmp", "-march=native")  # used where the compiler has them
+LIMIT = 300  # seconds
+
+# How long an OpenMP thread with nothing to do keeps its core before it sleeps: some 40 microseconds, which covers the
+# gap between two launches. The default, some milliseconds, starves whatever else runs on the cores (the worker's own
+# event loop), and is starved by it.
+PATIENCE = "2000"
+
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C++ compiler: the command, what it says of itself, and the flags it takes."""
+
+    command: tuple[str, ...]
+    version: str
+    flags: tuple[str, ...]
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it knows OpenMP; otherwise kernels run on one core."""
+        return "-fopenmp" in self.flags
+
+
+@cache
+def library(text: str) -> ctypes.CDLL:
+    """The text compiled and loaded; from the cache where it was compiled before, by this process or another one.
+
+    Raises BadInput where there is no compiler and KernelError where it refuses the text.
+    """
+    chosen = compiler()
+    flags = (*FLAGS, *chosen.flags)
+    identity = "\0".join((text, *chosen.command, chosen.version, *flags, _processor()))
+    path = cache_folder() / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
+    with _lock:
+        if not path.exists():
+            _build(text, chosen, flags, path)
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", PATIENCE)  # read when the first kernel brings OpenMP into the process
+    return ctypes.CDLL(str(path))
+
+
+@cache
+def compiler() -> Compiler:
+    """The C++ compiler of this machine: $CXX, else the first of c++, g++ and clang++.
+
+    Raises BadInput where there is none.
+    """
+    wanted = os.environ.get("CXX", "").strip()
+    for name in [wanted] if wanted else ["c++", "g++", "clang++"]:
+        command = shlex.split(name)
+        found = shutil.which(command[0])
+        if found is None:
+            continue
+        command[0] = found
+        about = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=LIMIT, check=False)
+        if about.returncode == 0:
+            flags = WANTED if _takes(command, WANTED) else tuple(flag for flag in WANTED if _takes(command, [flag]))
+            return Compiler(tuple(command), about.stdout.strip(), flags)
+    problem = (
+        f"the C++ compiler CXX={wanted!r} does not run" if wanted else "there is no C++ compiler (c++, g++ or clang++)"
+    )
+    raise BadInput(
+        f"{problem}, and kernels for CPU cores are compiled on first use: install g++, or set CXX to a C++ compiler"
+    )
+
+
+def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:
+    """Whether a compiler builds a library with these flags."""
+    source = "#include <omp.h>\n" if "-fopenmp" in flags else "int nothing;\n"
+    with tempfile.TemporaryDirectory(prefix="taskflow-") as folder:
+        arguments = [*command, *flags, "-fPIC", "-shared", "-x", "c++", "-", "-o", str(Path(folder) / "probe.so")]
+        done = subprocess.run(arguments, input=source, capture_output=True, text=True, timeout=LIMIT, check=False)
+    return done.returncode == 0
+
+
+@cache
+def _processor() -> str:
+    """What -march=native depends on: the model and the abilities of the (first) processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    wanted = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU implementer", "CPU part")
+    found: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name.strip() in wanted:
+            found.setdefault(name.strip(), value.strip())
+    return f"{platform.machine()} {found}"
+
+
+@cache
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: $XDG_CACHE_HOME/taskflow, ~/.cache/taskflow or, if read-only, a temporary folder."""
+    try:
+        root = os.environ.get("XDG_CACHE_HOME")
+        folder = (Path(root) if root else Path.home() / ".cache") / "taskflow"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except (OSError, RuntimeError):  # read-only, full, or no home at all
+        return Path(tempfile.mkdtemp(prefix="taskflow-kernels-"))
+
+
+def _build(text: str, chosen: Compiler, flags: Sequence[str], path: Path) -> None:
+    """Compile aside and rename: a process that comes at the same time sees a whole library or none."""
+    with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent, ignore_cleanup_errors=True) as folder:
+        target = Path(folder) / "kernel.so"
+        arguments = [*chosen.command, *flags, "-", "-o", str(target)]
+        done = subprocess.run(arguments, input=text, capture_output=True, text=True, timeout=LIMIT, check=False)
+        if done.returncode:
+            raise KernelError(f"a kernel text does not compile with {shlex.join(arguments)}:\n{done.stderr.strip()}")
+        target.replace(path)

@@ -1,0 +1,63 @@
+"""Copies of boxes between strided arrays, on every device: packing, unpacking, ghost cells across periodic faces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taskflow.machine import compile_cuda, compile_host
+from taskflow.machine.call import Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
+from taskflow.machine.text import INCLUDE, expanded
+from taskflow.regions import Box
+
+if TYPE_CHECKING:
+    from taskflow.machine.lane import Lane
+
+Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x]
+
+# struct Strides of copy.cu
+STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_y", "source_z")])
+NAME = "copy_box"
+
+
+def host_copier(target: Array, source: Array, threads: int) -> Callable[[], None]:
+    """`target[...] = source` between NumPy views of one shape and dtype, while other Python threads run on."""
+    values = _values(target, source, threads, target.ctypes.data, source.ctypes.data)
+    return host_call(_host_library(target.dtype.itemsize), NAME, values, (target, source))
+
+
+def cuda_copier(target: Array, source: Array, lane: Lane | None) -> Callable[[], None]:
+    """`target[...] = source` between CuPy views of one shape and dtype, as one launch."""
+    values = _values(target, source, 1, target.data.ptr, source.data.ptr)
+    shape = cuda_shape(target.shape[::-1], 1, 128, 512)
+    return cuda_call(_cuda_function(target.dtype.itemsize), shape, values, lane, (target, source))
+
+
+def _values(target: Array, source: Array, threads: int, *pointers: int) -> list[Value]:
+    size = target.dtype.itemsize
+    if target.ndim != 3 or target.shape != source.shape or target.dtype != source.dtype or size not in (4, 8):
+        raise ValueError(f"cannot copy {source.dtype} {source.shape} to {target.dtype} {target.shape}")
+    if target.shape[2] > 1 and (target.strides[2] != size or source.strides[2] != size):
+        raise ValueError("cannot copy between views that are not contiguous along x")
+    strides = np.zeros((), STRIDES)
+    for name, array in (("target", target), ("source", source)):
+        strides[f"{name}_z"], strides[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
+    box = Box.of(target.shape[::-1])
+    return [range_of(box, target.shape, threads), *(address(pointer) for pointer in pointers), strides]
+
+
+def _text(size: int) -> str:
+    return expanded(INCLUDE / "copy.cu", np.dtype(f"f{size}"), {"declared.h": ""})
+
+
+@cache
+def _host_library(size: int) -> Any:
+    return compile_host.library(_text(size) + thunk(NAME, ("Range", "Out", "In", "Strides")))
+
+
+@cache
+def _cuda_function(size: int) -> Any:
+    return compile_cuda.module(_text(size)).get_function(NAME)

@@ -1,0 +1,170 @@
+"""Devices: the processors and the memory that a block lives on."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import platform
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.machine.copying import cuda_copier, host_copier
+
+if TYPE_CHECKING:
+    from taskflow.machine.lane import Lane
+
+Array = Any  # numpy.ndarray or cupy.ndarray
+Kind = Literal["cpu", "gpu"]
+
+PAGE = 4096  # bytes
+LINE = 64
+LARGE = 1 << 20
+
+
+class Device(ABC):
+    """Processors with one memory. `xp` is their array library (NumPy or CuPy), `threads` the cores a kernel may use."""
+
+    kind: ClassVar[Kind]
+    xp: Any
+    name: str
+    threads: int
+
+    @abstractmethod
+    def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
+        """A C-ordered array of zeros."""
+
+    @abstractmethod
+    def to_host(self, array: Array) -> np.ndarray:
+        """The array's values in host memory: the array itself where it is there already."""
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Wait until the device has done everything."""
+
+    @abstractmethod
+    def pointer(self, array: Array) -> int:
+        """The address of the array's first element."""
+
+    @abstractmethod
+    def copier(self, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
+        """An operation `target[...] = source` between views [z, y, x] of one dtype and shape, contiguous along x."""
+
+
+class Cpu(Device):
+    """Cores of this host."""
+
+    kind = "cpu"
+
+    def __init__(self, threads: int) -> None:
+        self.xp, self.threads, self.name = np, threads, processor_name()
+        self._allocated = 0
+
+    def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
+        """A C-ordered array of zeros.
+
+        Arrays begin at different places in their page: where a store and a load that follows have the same place in
+        theirs, a core takes one for the other and waits.
+        """
+        count, size = int(np.prod(shape, dtype=np.int64)), np.dtype(dtype).itemsize
+        memory = np.zeros(count * size + 2 * PAGE, np.uint8)
+        self._allocated += 1
+        start = -memory.ctypes.data % PAGE + self._allocated * 17 * LINE % PAGE
+        return memory[start : start + count * size].view(dtype).reshape(shape)
+
+    def to_host(self, array: Array) -> np.ndarray:
+        return np.asarray(array)
+
+    def synchronize(self) -> None:
+        """Everything is done when it is called."""
+
+    def pointer(self, array: Array) -> int:
+        return int(array.ctypes.data)
+
+    def copier(self, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
+        return host_copier(target, source, self.threads)
+
+
+class Gpu(Device):
+    """The first GPU that this process sees, through CuPy."""
+
+    kind = "gpu"
+    threads = 1
+
+    def __init__(self) -> None:
+        import cupy
+
+        self.xp = cupy
+        self.name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
+
+    def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
+        return self.xp.zeros(shape, dtype)
+
+    def to_host(self, array: Array) -> np.ndarray:
+        """A copy; a large one in pinned memory, which the GPU fills at the full speed of its link."""
+        compact = self.xp.ascontiguousarray(array)
+        if compact.nbytes < LARGE:
+            return np.asarray(compact.get())
+        import cupyx
+
+        return np.asarray(compact.get(out=cupyx.empty_like_pinned(compact)))
+
+    def synchronize(self) -> None:
+        self.xp.cuda.Device().synchronize()
+
+    def pointer(self, array: Array) -> int:
+        return int(array.data.ptr)
+
+    def copier(self, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
+        return cuda_copier(target, source, lane)
+
+
+def cpu(threads: int = 1) -> Device:
+    """Cores of this host."""
+    return Cpu(threads)
+
+
+def gpu() -> Device:
+    """The first GPU that this process sees. Raises BadInput, with the reason, where none is usable."""
+    if problem := gpu_problem():
+        raise BadInput(f"machine.device = 'gpu': {problem}; use machine.device = 'cpu'")
+    return Gpu()
+
+
+def open_device(kind: Kind, threads: int = 1) -> Device:
+    """The device of a block: the first GPU of this process, or so many cores."""
+    return gpu() if kind == "gpu" else cpu(threads)
+
+
+def gpu_problem() -> str | None:
+    """Why this process cannot use a GPU, or None if it can. Imports nothing and creates no context."""
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip() in ("", "-1", "none", "NoDevFiles"):
+        return f"no GPU is visible: CUDA_VISIBLE_DEVICES={os.environ['CUDA_VISIBLE_DEVICES']!r}"
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "there is no NVIDIA driver (libcuda.so.1) on this machine"
+    count = ctypes.c_int(0)
+    if error := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return f"the NVIDIA driver finds no usable GPU (CUDA error {error})"
+    if count.value == 0:
+        return "the NVIDIA driver finds no GPU"
+    if importlib.util.find_spec("cupy") is None:
+        return "CuPy is not installed; install taskflow[cuda13] or taskflow[cuda12]"
+    return None
+
+
+@cache
+def processor_name() -> str:
+    """What the processor of this host calls itself."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

@@ -1,0 +1,91 @@
+// The vocabulary of kernel texts: one text, compiled by NVRTC for GPUs and by the host C++ compiler for CPU cores.
+//
+// A kernel says what happens in a cell; the machine decides who visits the cells:
+//
+//   TASK jacobi(Range range, In p, In rhs, Out p_new, Grid grid) {
+//     STRIDES(range)
+//     for_cells(range, CELL(c) { p_new[c] = ... p[c - X] ... p[c + Z] ...; });
+//   }
+//
+// Per file, before this header is included: `#define UZ n` gives each GPU thread a column of n cells along z (default
+// 1), unrolled, so that the compiler keeps z-neighbours in registers; `#define BX n` and `#define BY n` set the largest
+// thread block (default 128 x 4). Nothing here depends on -ffast-math or fused multiply-add: every thread count, block
+// and device split gives the same bits.
+
+typedef long long Index;  // one GPU holds more than 2^31 cells
+typedef REAL real;        // float or double, chosen by the case
+typedef const real* __restrict__ In;
+typedef real* __restrict__ Out;
+typedef real* __restrict__ InOut;
+typedef const double* In64;  // a named number that changes between steps, in device memory
+
+// The cells lo <= (i, j, k) < hi, in global indices. Fields are passed as if their memory began at cell (0, 0, 0): the
+// offset of a cell is i + j y + k z in every field of a block.
+struct Range {
+  int lo[3], hi[3];
+  Index y, z;
+  int threads;
+};
+
+// Where a reduction leaves its value, with room for the parts that are folded in order (`ticket` counts thread blocks,
+// GPU only).
+struct Partial {
+  double* result;
+  double* parts;
+  unsigned* ticket;
+};
+
+#ifdef GPU
+#define INLINE __device__ __forceinline__
+#define FN INLINE
+#define CELL(c) [=](Cell c)
+#define INFINITE __longlong_as_double(0x7ff0000000000000LL)
+#define ROOT __dsqrt_rn
+#else
+#define INLINE inline __attribute__((always_inline))
+#define FN static INLINE
+#define CELL(c) [=](Cell c) __attribute__((always_inline))
+#define INFINITE __builtin_huge_val()
+#define ROOT __builtin_sqrt
+#endif
+
+#define STRIDES(range)                                \
+  [[maybe_unused]] constexpr Index X = 1;             \
+  [[maybe_unused]] const Index Y = (range).y;         \
+  [[maybe_unused]] const Index Z = (range).z;
+
+// A cell: global indices, and its offset in every field.
+struct Cell {
+  int i, j, k;
+  Index offset;
+  INLINE operator Index() const { return offset; }
+};
+
+// Operators of reductions. NaN wins every comparison: a field that holds one anywhere has no maximum.
+struct Sum {
+  static INLINE double identity() { return 0.0; }
+  static INLINE double fold(double a, double b) { return a + b; }
+};
+struct Max {
+  static INLINE double identity() { return -INFINITE; }
+  static INLINE double fold(double a, double b) { return (b > a) | (b != b) ? b : a; }
+};
+struct Min {
+  static INLINE double identity() { return INFINITE; }
+  static INLINE double fold(double a, double b) { return (b < a) | (b != b) ? b : a; }
+};
+#define SUM Sum()
+#define MAX Max()
+#define MIN Min()
+
+#ifdef GPU
+#include "visit_cuda.h"
+#else
+#include "visit_host.h"
+#endif
+
+FN real larger(real a, real b) { return (b > a) | (b != b) ? b : a; }
+FN real magnitude(real a) { return a < 0 ? -a : a; }
+FN double root(double a) { return ROOT(a); }
+
+#include "declared.h"  // generated from the tasks: the structs of their constants, and a prototype per kernel

@@ -1,0 +1,73 @@
+// Who visits the cells on a GPU: a thread per (i, j) and column of UZ cells in k.
+#ifndef UZ
+#define UZ 1
+#endif
+#ifndef BX
+#define BX 128
+#endif
+#ifndef BY
+#define BY 4
+#endif
+
+#define TASK extern "C" __global__ void __launch_bounds__(BX * BY)
+
+// f(cell) for the cells of this thread's column that lie in the range.
+template <class F>
+FN void for_cells(const Range& r, F f) {
+  const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
+  const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int k = r.lo[2] + int(blockIdx.z) * UZ;
+  if (i >= r.hi[0] || j >= r.hi[1]) return;
+  const Index offset = i + j * r.y + k * r.z;
+  if (k + UZ <= r.hi[2]) {
+#pragma unroll
+    for (int n = 0; n < UZ; ++n) f(Cell{i, j, k + n, offset + n * r.z});
+  } else {
+#pragma unroll 1
+    for (int n = 0; k + n < r.hi[2]; ++n) f(Cell{i, j, k + n, offset + n * r.z});
+  }
+}
+
+// The values of all threads of a block (whole warps) folded in a fixed order; thread 0 has the result.
+template <class Op>
+FN double fold_block(double value) {
+  __shared__ double warps[32];
+  const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
+  __syncthreads();
+  for (int n = 16; n; n /= 2) {
+    const double other = __shfl_down_sync(0xffffffffu, value, n);
+    if ((me & 31) + n < 32) value = Op::fold(value, other);
+  }
+  if ((me & 31) == 0) warps[me / 32] = value;
+  __syncthreads();
+  if (me == 0)
+    for (int n = 1; n < size / 32; ++n) value = Op::fold(value, warps[n]);
+  return value;
+}
+
+// *result = f(cell) folded over the range: columns, thread blocks, and by the last block to finish the blocks' parts,
+// in order.
+template <class Op, class F>
+FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
+  double value = Op::identity();
+  for_cells(r, [&](Cell c) { value = Op::fold(value, f(c)); });
+  value = fold_block<Op>(value);
+  const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+  const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
+  __shared__ bool last;
+  if (me == 0) {
+    partial.parts[(Index(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = value;
+    __threadfence();
+    last = atomicAdd(partial.ticket, 1u) == blocks - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  value = Op::identity();
+  for (unsigned b = me; b < blocks; b += size) value = Op::fold(value, __ldcg(partial.parts + b));
+  value = fold_block<Op>(value);
+  if (me == 0) {
+    *partial.result = value;
+    *partial.ticket = 0;
+  }
+}

@@ -1,0 +1,165 @@
+"""Kernels: the text of a task, compiled for a device and bound to the memory of a block."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taskflow.machine import compile_cuda, compile_host
+from taskflow.machine.call import PARTIAL, Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
+from taskflow.machine.device import Array, Device
+from taskflow.machine.text import complete, defined, packed, parameters, siblings
+from taskflow.regions import Box, Triple
+from taskflow.tasks import Task
+
+if TYPE_CHECKING:
+    from taskflow.machine.lane import Lane
+
+BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a block's fields are: C-ordered arrays of one shape [z, y, x] whose first element is the cell `origin`."""
+
+    origin: Triple
+    shape: Triple
+
+    @property
+    def box(self) -> Box:
+        """The cells that have memory."""
+        return Box(self.origin, self.origin).expand((0, 0, 0), (self.shape[2], self.shape[1], self.shape[0]))
+
+    @property
+    def offset(self) -> int:
+        """Elements from the cell (0, 0, 0) to the first one in memory."""
+        x, y, z = self.origin
+        return x + self.shape[2] * (y + self.shape[1] * z)
+
+
+class Kernel(ABC):
+    """A task compiled for a device in single or double precision."""
+
+    def __init__(self, task: Task, real: np.dtype, device: Device) -> None:
+        self.task, self.real, self.device = task, real, device
+
+    def bind(
+        self,
+        box: Box,
+        layout: Layout,
+        arrays: Sequence[Array],
+        constants: Mapping[str, Any],
+        scalars: Mapping[str, Array],
+        partial: Mapping[str, Array] | None = None,
+        lane: Lane | None = None,
+    ) -> Callable[[], None]:
+        """An operation that does the task in the cells of `box`.
+
+        `arrays` are the fields in the order of the task's parameters. `constants`, `scalars` (arrays of one float64
+        that are read) and `partial` (arrays of one float64 that receive a reduction's value over the box) are by
+        parameter. On a GPU the operation is a launch on `lane`, by default on the stream that is current when it is
+        called.
+        Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
+        """
+        self._check(box, layout, arrays)
+        values: list[Value] = [range_of(box, layout.shape, self.device.threads)]
+        shift = layout.offset * self.real.itemsize
+        values += [address(self.device.pointer(array) - shift) for array in arrays]
+        keep: list[Array] = [*arrays]
+        for name in self.task.keywords:
+            if name in self.task.constants:
+                values.append(packed(constants[name], self.real))
+            elif name in self.task.scalars:
+                values.append(address(self.device.pointer(scalars[name])))
+                keep.append(scalars[name])
+            else:
+                parts, ticket = self.device.allocate((self._parts(box),), "f8"), self.device.allocate((1,), "u4")
+                memory = [(partial or {})[name], parts, ticket]
+                values.append(np.array(tuple(self.device.pointer(array) for array in memory), PARTIAL))
+                keep += memory
+        if not box and not self.task.reductions:
+            return _nothing
+        return self._call(box, values, lane, keep)
+
+    @abstractmethod
+    def _parts(self, box: Box) -> int:
+        """How many values a reduction over the box folds at its end."""
+
+    @abstractmethod
+    def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
+        """The operation, with these values for the parameters."""
+
+    def _check(self, box: Box, layout: Layout, arrays: Sequence[Array]) -> None:
+        for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
+            if array.shape != layout.shape or array.dtype != self.real or not array.flags.c_contiguous:
+                found, wanted = f"{array.dtype} {array.shape}", f"{self.real} {layout.shape} in C order"
+                raise ValueError(f"{self.task.name}: {name} is {found}, not {wanted}")
+            for cells in (box, *(privilege.stencil.around(box) if privilege.reads else ())):
+                if cells not in layout.box:
+                    where = f"{name} in {cells}; there is memory for {layout.box}"
+                    raise ValueError(f"{self.task.name} over {box} touches {where}")
+
+
+class HostKernel(Kernel):
+    """A kernel in a shared library that the host compiler made."""
+
+    def _parts(self, box: Box) -> int:
+        _, ny, nz = box.shape
+        return max(1, -(-ny * nz // BUNDLE))
+
+    def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
+        return host_call(_host_library(self.task, self.real), self.task.name, values, keep)
+
+
+class CudaKernel(Kernel):
+    """A kernel in a module that NVRTC made."""
+
+    def _parts(self, box: Box) -> int:
+        grid, _ = self._shape(box)
+        return int(np.prod(grid, dtype=np.int64))
+
+    def _shape(self, box: Box) -> tuple[Triple, Triple]:
+        _, text = _cuda_module(self.task, self.real)
+        widest = defined(text, "BX", 128)
+        return cuda_shape(box.shape, defined(text, "UZ", 1), widest, widest * defined(text, "BY", 4))
+
+    def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
+        module, _ = _cuda_module(self.task, self.real)
+        return cuda_call(module.get_function(self.task.name), self._shape(box), values, lane, keep)
+
+
+def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
+    """The kernel of a task for a device: compiled at first use, then kept by the process (and, for CPUs, on disk).
+
+    Raises BadInput where there is no compiler and KernelError where the text does not compile with the task's
+    declaration.
+    """
+    kind: type[Kernel] = {"cpu": HostKernel, "gpu": CudaKernel}[device.kind]
+    precision = np.dtype(real)
+    with _lock:
+        (_host_library if device.kind == "cpu" else _cuda_module)(task, precision)
+    return kind(task, precision, device)
+
+
+@cache
+def _host_library(task: Task, real: np.dtype) -> Any:
+    text = complete(task, real, 'extern "C"')
+    thunks = [thunk(each.name, ["Range", *(kind for kind, _ in parameters(each))]) for each in siblings(task)]
+    return compile_host.library(text + "".join(thunks))
+
+
+@cache
+def _cuda_module(task: Task, real: np.dtype) -> tuple[Any, str]:
+    text = complete(task, real, 'extern "C" __global__')
+    return compile_cuda.module(text), text
+
+
+def _nothing() -> None:
+    """A launch over no cells."""

@@ -1,0 +1,145 @@
+"""Kernel texts: a `.cu` file with its headers, made complete by what follows from the tasks declared for it.
+
+A text begins with the C struct of every constant, and with a prototype per task: a kernel whose parameters differ from
+the privileges that its task declares does not compile.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from taskflow.errors import TaskflowError
+from taskflow.tasks import Task
+
+INCLUDE = Path(__file__).parent / "include"
+_INCLUDE_LINE = re.compile(r'^\s*#\s*include\s+"([^"]+)".*$', re.MULTILINE)
+
+
+class KernelError(TaskflowError):
+    """A kernel text that does not compile, or a task that no kernel text can serve."""
+
+
+def siblings(task: Task) -> list[Task]:
+    """The tasks declared in the same module for the same kernel text, `task` among them: they are compiled together."""
+    module = sys.modules.get(task.body.__module__)
+    found = {task.name: task}
+    for value in vars(module).values() if module else ():
+        if isinstance(value, Task) and value.kernel == task.kernel:
+            found.setdefault(value.name, value)
+    return [found[name] for name in sorted(found)]
+
+
+def expanded(path: Path, real: np.dtype, generated: Mapping[str, str]) -> str:
+    """The text of a file, for a precision, with every `#include "..."` replaced by what it names: a generated text, or
+    a file in the same folder or among taskflow's own headers.
+
+    Each header is taken once. Lines keep their numbers and file names in compiler messages. Raises KernelError for a
+    missing header.
+    """
+    precision = f"#define REAL {'float' if real.itemsize == 4 else 'double'}\n"
+    return precision + _expand(path.name, path.read_text(encoding="utf-8"), path.parent, dict(generated))
+
+
+def _expand(name: str, text: str, folder: Path, generated: dict[str, str]) -> str:
+    """`generated` gains every header once it was taken, as an empty text."""
+    parts, line, end = [f'#line 1 "{name}"\n'], 1, 0
+    for match in _INCLUDE_LINE.finditer(text):
+        header = match[1]
+        file = next((f for f in (folder / header, INCLUDE / header) if f.is_file()), None)
+        if header not in generated and file is None:
+            raise KernelError(f'{name} includes "{header}", which is neither in {folder} nor in {INCLUDE}')
+        line += text.count("\n", end, match.end())
+        parts.append(text[end : match.start()])
+        inner = generated[header] if header in generated or file is None else file.read_text(encoding="utf-8")
+        generated[header] = ""
+        parts.append(f'{_expand(header, inner, folder, generated)}\n#line {line} "{name}"')
+        end = match.end()
+    return "".join([*parts, text[end:]])
+
+
+def defined(text: str, name: str, default: int) -> int:
+    """The number that a text defines as a macro, or the default."""
+    match = re.search(rf"^\s*#\s*define\s+{name}\s+(\d+)\s*$", text, re.MULTILINE)
+    return int(match[1]) if match else default
+
+
+def struct_dtype(constant: type, real: np.dtype) -> np.dtype:
+    """The memory of a constant, laid out as C does: int and bool as int, float as real, tuples of three as arrays.
+
+    Raises KernelError for a type that is no dataclass of such fields.
+    """
+    return np.dtype([(name, base, (3,) if many else ()) for name, base, many in _members(constant, real)], align=True)
+
+
+def packed(value: Any, real: np.dtype) -> np.ndarray:
+    """A constant's value as the bytes that a kernel receives: a structured array without dimensions."""
+    memory = np.zeros((), struct_dtype(type(value), real))
+    for field in fields(value):
+        memory[field.name] = getattr(value, field.name)
+    return memory
+
+
+def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]:
+    if not is_dataclass(constant):
+        raise KernelError(f"a kernel's constant has to be a dataclass, not {constant!r}")
+    kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real}
+    members = []
+    for name, hint in get_type_hints(constant).items():
+        many = get_origin(hint) is tuple and len(get_args(hint)) == 3 and len(set(get_args(hint))) == 1
+        base = get_args(hint)[0] if many else hint
+        if base not in kinds:
+            raise KernelError(f"{constant.__name__}.{name}: {hint} is not int, bool, float or three of one of them")
+        members.append((name, kinds[base], many))
+    return members
+
+
+def _struct(constant: type, real: np.dtype) -> str:
+    """The declaration of a constant's C struct, with a check that the compiler lays it out as `packed` does."""
+    members = "".join(
+        f"  {'int' if base.kind == 'i' else 'real'} {name}{'[3]' if many else ''};\n"
+        for name, base, many in _members(constant, real)
+    )
+    size = struct_dtype(constant, real).itemsize
+    name = constant.__name__
+    return f'struct {name} {{\n{members}}};\nstatic_assert(sizeof({name}) == {size}, "layout");\n'
+
+
+def parameters(task: Task) -> list[tuple[str, str]]:
+    """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
+    kinds = {(True, False): "In", (False, True): "Out", (True, True): "InOut"}
+    found = [(kinds[p.reads, p.writes], name) for name, p in task.fields.items()]
+    for name in task.keywords:
+        if name in task.constants:
+            found.append((task.constants[name].__name__, name))
+        else:
+            found.append(("In64" if name in task.scalars else "Partial", name))
+    return found
+
+
+def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str) -> str:
+    """The structs and prototypes of the tasks; `linkage` is what precedes `void` in a prototype."""
+    tasks = list(tasks)
+    constants = {kind.__name__: kind for task in tasks for kind in task.constants.values()}
+    for task in tasks:
+        for kind in task.constants.values():
+            if constants[kind.__name__] is not kind:
+                raise KernelError(f"two constants named {kind.__name__} are used with the kernel text {task.kernel}")
+    prototypes = [
+        f"{linkage} void {task.name}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
+        for task in tasks
+    ]
+    return "".join([*(_struct(kind, real) for kind in constants.values()), *prototypes])
+
+
+def complete(task: Task, real: np.dtype, linkage: str) -> str:
+    """The text to compile for a task and its siblings; `linkage` is what precedes `void` in a prototype."""
+    if task.kernel is None:
+        raise KernelError(f"task {task.name} has no kernel text; its Python body runs instead")
+    return expanded(task.kernel, real, {"declared.h": declarations(siblings(task), real, linkage)})
