@@ -140,3 +140,10 @@ def test_a_file_that_cannot_be_read(tmp_path):
     for path in (tmp_path, tmp_path / "none.toml", tmp_path / "none" / "none.toml", "a\0b"):
         with pytest.raises(BadInput, match=r"there is no such file|cannot be read"):
             Case.load(path)
+
+
+@pytest.mark.parametrize("value", ["[" * 300 + "]" * 300, "0x" + "f" * 5000, "1979-05-27", "{}", "inf"])
+def test_odd_values_in_a_file_are_shown_briefly(file, value):
+    file.write_text(file.read_text().replace("viscosity = 0.01", f"viscosity = {value}"))
+    with pytest.raises(BadInput, match=r"fluid\.viscosity = .*: give a"):
+        Case.load(file)

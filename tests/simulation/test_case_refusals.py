@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
@@ -150,6 +151,17 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
 ])
 def test_a_mistake_is_told_in_one_line(cavity, changes, line):
     assert problems(cavity(**changes)) == [line]
+
+
+@pytest.mark.parametrize(
+    "value", [np.zeros(2), np.arange(3) == 1, [[]], 10**5000, {"type": np.arange(2)}, {1: 2}], ids=type
+)
+@pytest.mark.parametrize("key", [
+    "title", "grid", "grid__cells", "fluid__viscosity", "boundaries__y", "boundaries__x_min", "boundaries__z_max__type",
+    "output__every", "output__fields", "machine__blocks", "initial__velocity", "time__scheme",
+])
+def test_odd_values_are_bad_input(cavity, key, value):
+    problems(cavity(**{key: value}))
 
 
 def test_iterations_and_tolerance(cavity):

@@ -16,13 +16,11 @@ OPTIONS = ("velocity", "temperature", "heat_flux")
 WANTED = 'give it a type, "wall", "slip" or "symmetry"'
 
 Kind = Literal["periodic", "wall", "slip", "symmetry"]
-
-
 _type = one_of("wall", "slip", "symmetry", later=("inflow", "outflow"))
 
 
 def _pair(value: object) -> str:
-    if value != "periodic":
+    if not isinstance(value, str) or value != "periodic":
         raise BadInput('a pair of sides can only be "periodic"; give each side a type of its own')
     return "periodic"
 
@@ -37,9 +35,10 @@ class Boundary(Table):
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if given.get("type") in ("slip", "symmetry"):
+        kind = _kind(given)
+        if kind in ("slip", "symmetry"):
             for option in present(given, *OPTIONS):
-                message = f'a {given["type"]} boundary has none; leave it out, or give type = "wall"'
+                message = f'a {kind} boundary has none; leave it out, or give type = "wall"'
                 yield wrong(option, given[option], message)
         elif len(present(given, "temperature", "heat_flux")) == 2:
             yield wrong("heat_flux", given["heat_flux"], "temperature is given as well; give one of them")
@@ -107,5 +106,7 @@ class Boundaries(Table):
         return side
 
 
-def _kind(side: Any) -> Any:
-    return side.get("type") if isinstance(side, Mapping) else getattr(side, "type", side)
+def _kind(side: Any) -> str | None:
+    """The type of a side in any of the ways to give it."""
+    kind = side.get("type") if isinstance(side, Mapping) else getattr(side, "type", side)
+    return kind if isinstance(kind, str) else None

@@ -8,7 +8,7 @@ from typing import Any
 from taskflow.errors import BadInput
 from taskflow.simulation.case.toml import inline
 
-Path = tuple[str, ...]
+Key = tuple[str, ...]  # names of tables from the outermost inwards, then the name of the value
 
 LONGEST = 60  # characters of a value that are shown
 
@@ -20,7 +20,7 @@ class Problem:
     `unknown`: there is no such key; `message` then says nothing yet about which one was meant.
     """
 
-    keys: Path
+    keys: Key
     message: str
     value: str | None = None
     unknown: bool = False
@@ -33,7 +33,7 @@ class Problem:
         return f"{key}: {self.message}" if self.value is None else f"{key} = {self.value}: {self.message}"
 
 
-def wrong(key: Path | str, value: Any, message: str) -> Problem:
+def wrong(key: Key | str, value: Any, message: str) -> Problem:
     return Problem((key,) if isinstance(key, str) else key, message, shown(value))
 
 
@@ -58,11 +58,13 @@ def shown(value: object) -> str:
         text = inline(value)
     except TypeError:
         text = repr(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
+        text = f"({type(value).__name__})"
     text = " ".join(text.split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def explained(problems: Sequence[Problem], known: Sequence[Path]) -> Iterator[Problem]:
+def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Problem]:
     """The same problems; an unknown key now names the one of `known` that was meant, and that one is not missed."""
     intended = {meant(problem.keys, known) for problem in problems if problem.unknown}
     for problem in problems:
@@ -72,7 +74,7 @@ def explained(problems: Sequence[Problem], known: Sequence[Path]) -> Iterator[Pr
             yield problem
 
 
-def meant(keys: Path, known: Sequence[Path]) -> Path | None:
+def meant(keys: Key, known: Sequence[Key]) -> Key | None:
     """The key of `known` that was probably meant: this one, this word elsewhere, a similar one here, or elsewhere."""
     *table, word = keys
     here = [path for path in known if list(path[:-1]) == table]
@@ -80,12 +82,12 @@ def meant(keys: Path, known: Sequence[Path]) -> Path | None:
     return keys if keys in here else next(iter(same), None) or _closest(word, here, 0.6) or _closest(word, known, 0.8)
 
 
-def _closest(word: str, among: Sequence[Path], similarity: float) -> Path | None:
+def _closest(word: str, among: Sequence[Key], similarity: float) -> Key | None:
     close = difflib.get_close_matches(word.lower(), [path[-1] for path in among], n=1, cutoff=similarity)
     return next((path for path in among if path[-1] in close), None)
 
 
-def _advice(keys: Path, known: Sequence[Path]) -> str:
+def _advice(keys: Key, known: Sequence[Key]) -> str:
     if intended := meant(keys, known):
         return f"there is no such key; did you mean {'.'.join(intended)}?"
     here = [path[-1] for path in known if path[:-1] == keys[:-1]]

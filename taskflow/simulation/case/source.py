@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.problems import shown
+from taskflow.simulation.case.problems import Key, shown
 
 LARGEST = 1_000_000  # bytes
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
 _DECIMAL = re.compile(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?")
 _LINE = re.compile(r"at line (\d+)")
-
-Key = tuple[str, ...]
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -6,10 +6,8 @@ from typing import Annotated, Any, ClassVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.problems import CaseError, Problem, explained, meant, missing, shown, wrong
+from taskflow.simulation.case.problems import CaseError, Key, Problem, explained, meant, missing, shown, wrong
 from taskflow.simulation.values import non_negative, number, positive, text, three, whole
-
-Path = tuple[str, ...]
 
 
 def reads(kind: Callable[[Any], Any]) -> BeforeValidator:
@@ -61,9 +59,9 @@ class Table(BaseModel):
         yield from ()
 
     @classmethod
-    def paths(cls) -> list[Path]:
+    def paths(cls) -> list[Key]:
         """The keys of this table and of the tables in it."""
-        paths: list[Path] = []
+        paths: list[Key] = []
         for name, field in cls.model_fields.items():
             inner = table_in(field.annotation)
             paths += [(name,), *((name, *path) for path in (inner.paths() if inner else []))]
