@@ -1,10 +1,12 @@
 """Where it happens: devices, kernels, channels, and the actors that execute an analysed program block by block."""
 
 from taskflow.machine.actor import Control, Job, Plan, Status
+from taskflow.machine.bandwidth import copy_bandwidth
 from taskflow.machine.gang import Gang, cause
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.shard import Limits, Shard
 from taskflow.machine.survey import Place, choose_device, cores_per_block, look, survey
+from taskflow.machine.threads import run_threads
 
 __all__ = [
     "Control",
@@ -18,7 +20,9 @@ __all__ = [
     "Status",
     "cause",
     "choose_device",
+    "copy_bandwidth",
     "cores_per_block",
     "look",
+    "run_threads",
     "survey",
 ]

@@ -1,0 +1,54 @@
+"""All blocks of a program as threads of this process, without Dask: for tests, measurements and small studies."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable
+from typing import TypeVar
+
+from taskflow.machine.channel import Router, Stop, partners
+from taskflow.machine.device import Device
+from taskflow.machine.mapper import Mapper
+from taskflow.machine.shard import Limits, Shard
+from taskflow.regions import Partition
+
+Result = TypeVar("Result")
+
+
+def run_threads(
+    partition: Partition, job: Callable[[Shard], Result], device: Device, mapper: Mapper = Mapper(), limits: Limits = Limits()
+) -> list[Result]:
+    """Run `job` on a shard of every block, all on one device; returns what each returned, in the order of the blocks.
+
+    The first error of a block ends the others and is raised.
+    """
+    run, blocks = uuid.uuid4().hex, range(len(partition))
+    stops = [Stop() for _ in blocks]
+    channels = [Router("local", run, block, stop) for block, stop in zip(blocks, stops, strict=True)]
+    addresses = [channel.address() for channel in channels]
+    results: dict[int, Result] = {}
+    errors: list[BaseException] = []
+
+    def main(block: int) -> None:
+        try:
+            peers = partners(block, len(partition)).union(partition.neighbours[block])
+            channels[block].connect({peer: addresses[peer] for peer in peers})
+            shard = Shard(partition, block, device, channels[block], mapper, limits)
+            results[block] = job(shard)
+            shard.finish()
+        except BaseException as error:
+            errors.append(error)
+            for stop in stops:
+                stop.set(f"block {block} failed: {error}")
+
+    threads = [threading.Thread(target=main, args=(block,), name=f"taskflow-block-{block}") for block in blocks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for channel in channels:
+        channel.close()
+    if errors:
+        raise errors[0]
+    return [results[block] for block in blocks]
