@@ -59,7 +59,7 @@ class Peer(NamedTuple):
     def gone(self) -> str | None:
         """Why nothing more will come from the peer, or None."""
         if not self.endpoint.alive:
-            return f"block {self.block} died"
+            return f"block {self.block} died or its connection broke"
         return f"block {self.block} closed its channel" if self.farewell.ucx.completed else None
 
 
@@ -156,11 +156,17 @@ class UCXChannel(Channel):
 
     def progress(self) -> bool:
         with self._lock:
-            return not self._closed and self._worker.progress_once()
+            return not self._closed and self._drive(self._worker.progress_once)
 
     def arm(self) -> bool:
         with self._lock:
-            return self._closed or self._worker.arm()
+            return self._closed or self._drive(self._worker.arm)
+
+    def _drive(self, operation: Callable[[], bool]) -> bool:
+        result, problem = guarded(operation)
+        if problem is not None:
+            raise ChannelError(f"UCX failed in block {self.block}: {problem}")
+        return result
 
     def close(self) -> None:
         with self._lock:

@@ -1,5 +1,6 @@
 """What every transport must do, as scenarios: functions of (channel, blocks), played in each block's step thread."""
 
+import contextlib
 import threading
 import time
 from typing import Any
@@ -130,6 +131,31 @@ def closed_by_peer(channel: Channel, blocks: int) -> Any:
     return LIMIT, "no error"
 
 
+def closed_meanwhile(channel: Channel, blocks: int) -> tuple[float, str]:
+    """Another thread of the block closes the channel while the step thread waits."""
+    timer = threading.Timer(0.3, channel.close)
+    timer.start()
+    begin = time.monotonic()
+    try:
+        channel.receive(1 - channel.block, 7, np.zeros(8, np.uint8)).wait(soon())
+    except ChannelError as error:
+        return time.monotonic() - begin, f"{type(error).__name__}: {error}"
+    return LIMIT, "no error"
+
+
+def stopped_while_sending(channel: Channel, blocks: int) -> float:
+    """Both blocks give up in the middle of large messages that nobody takes, and close: seconds for that."""
+    channel.greet(soon())
+    for sequence in range(3):
+        channel.send(1 - channel.block, sequence, np.zeros(8_000_000, np.uint8))
+    threading.Timer(0.1, channel.stop.set, ("enough",)).start()
+    with contextlib.suppress(ChannelError):  # its own stop, or already the news that the peer has closed
+        channel.receive(1 - channel.block, 7, np.zeros(8, np.uint8)).wait(soon())
+    begin = time.monotonic()
+    channel.close()
+    return time.monotonic() - begin
+
+
 def closed_here(channel: Channel, blocks: int) -> None:
     """A closed channel refuses messages instead of waiting for them."""
     channel.close()
@@ -214,25 +240,3 @@ def shared_progress(channel: Channel, blocks: int) -> None:
         channel.receive(2, 0, word).wait(soon())
         large.wait(soon())
         check(channel, 1, 0, inbox)
-
-
-def latency(channel: Channel, blocks: int) -> dict[int, float]:
-    """Median microseconds of an exchange with both neighbours of a ring of two, both ways, by message size."""
-    peer = 1 - channel.block
-    medians = {}
-    sequence = 0
-    slow = channel.name == "actor"
-    for size, times in ((8, 2000), (65536, 1000), (1 << 20, 200)):
-        inboxes, outboxes = np.zeros((2, size), np.uint8), np.ones((2, size), np.uint8)
-        seconds = []
-        for _ in range(times // 10 if slow else times):
-            deadline = soon()
-            begin = time.perf_counter()
-            pending = [channel.receive(peer, sequence + n, inboxes[n]) for n in range(2)]
-            pending += [channel.send(peer, sequence + n, outboxes[n]) for n in range(2)]
-            for message in pending:
-                message.wait(deadline)
-            seconds.append(time.perf_counter() - begin)
-            sequence += 2
-        medians[size] = round(1e6 * float(np.median(seconds)), 1)
-    return medians

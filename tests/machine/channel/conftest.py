@@ -12,7 +12,7 @@ from channel_stages import ActorStage, ProcessStage, Stage, ThreadStage
 
 from taskflow.machine.channel.ucx_library import ucx_problem
 
-needs_ucx = pytest.mark.skipif(ucx_problem() is not None, reason=f"{ucx_problem()}")
+needs_ucx = pytest.mark.skipif(ucx_problem() is not None, reason=str(ucx_problem()))
 STAGES = {
     "local": lambda: ThreadStage("local"),
     "ucx": lambda: ProcessStage("ucx"),

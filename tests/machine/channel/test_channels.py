@@ -1,12 +1,16 @@
 """One suite for all transports: the same scenarios in threads, processes and Dask actors."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import channel_scenarios as scenarios
 import numpy as np
 import pytest
-from channel_stages import ActorStage, Stage, ThreadStage
+from channel_stages import ActorStage, ProcessStage, Stage, ThreadStage
 
-from taskflow.errors import Aborted, ChannelError, ChannelTimeout
+from taskflow.errors import ChannelError, ChannelTimeout
+from taskflow.machine.channel.ucx_library import ucx_problem
 
+needs_ucx = pytest.mark.skipif(ucx_problem() is not None, reason=str(ucx_problem()))
 pytestmark = pytest.mark.timeout(60)
 
 
@@ -54,6 +58,17 @@ def test_a_peer_that_closes_ends_the_wait_for_it(stage: Stage) -> None:
     assert seconds < 5.0
 
 
+def test_closing_ends_a_wait_of_the_same_block(stage: Stage) -> None:
+    for seconds, words in played(stage.play(scenarios.closed_meanwhile)):
+        assert words.startswith("ChannelError: message 7 from block ")
+        assert seconds < 5.0
+
+
+def test_a_block_that_stops_amid_large_messages_closes_soon(stage: Stage) -> None:
+    for seconds in played(stage.play(scenarios.stopped_while_sending)):
+        assert seconds < 5.0
+
+
 def test_a_closed_channel_refuses_messages(stage: Stage) -> None:
     for result in stage.play(scenarios.closed_here):
         assert type(result) is ChannelError
@@ -86,7 +101,6 @@ def test_reductions_give_every_block_the_same_bits(stage: Stage, blocks: int) ->
 @pytest.mark.parametrize("scenario", [scenarios.lonely, scenarios.talking_to_the_dead])
 def test_the_death_of_a_peer_is_an_error_within_seconds(doomed: Stage, scenario: scenarios.Any) -> None:
     seconds, words = doomed.kill(scenario)
-    print(seconds, words)
     assert words.startswith("ChannelError: message ")
     assert seconds < 8.0
 
@@ -101,22 +115,26 @@ def test_actor_messages_between_blocks_of_one_process() -> None:
         stage.close()
 
 
-def test_a_wait_drives_every_transport(processes: dict[str, Stage]) -> None:
-    pytest.importorskip("ucxx")
-    from channel_stages import ProcessStage
+@needs_ucx
+def test_a_router_in_dask_actors() -> None:
+    """Three blocks on two workers: one pair shares a process, the other pairs use UCX."""
+    stage = ActorStage("auto")
+    try:
+        played(stage.play(scenarios.every_size, 3))
+        results = played(stage.play(scenarios.reductions, 3))
+        assert all(result == results[0] for result in results)
+    finally:
+        stage.close()
 
+
+@needs_ucx
+def test_a_wait_drives_every_transport(processes: dict[str, Stage]) -> None:
     stage = processes.setdefault("auto", ProcessStage("auto"))
     played(stage.play(scenarios.shared_progress, 3))
 
 
 def test_two_runs_at_once_in_one_process() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     stages = [ThreadStage("local"), ThreadStage("local")]
     with ThreadPoolExecutor(2) as pool:
         for results in pool.map(lambda stage: stage.play(scenarios.two_runs), stages):
             played(results)
-
-
-def test_aborted_is_a_channel_error() -> None:
-    assert issubclass(Aborted, ChannelError)

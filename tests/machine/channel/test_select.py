@@ -68,6 +68,14 @@ def test_a_router_offers_what_it_can_and_closes_what_it_does_not_need() -> None:
         router.close()
 
 
+def test_a_router_without_ucx_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("taskflow.machine.channel.select.ucx_problem", lambda: NO_UCX)
+    router = Router("auto", "select test", 0, Stop())
+    assert set(router.address().offers) == {"local"}
+    assert router.address().refusals["ucx"] == NO_UCX
+    router.close()
+
+
 def test_a_router_outside_dask_cannot_be_forced_to_use_actors() -> None:
     router = Router("actor", "select test", 0, Stop())
     with pytest.raises(BadInput, match="does not live in a Dask actor"):
