@@ -38,12 +38,17 @@ class RunDirectory:
 
     def check(self, *, force: bool) -> None:
         """Raises BadInput where the directory cannot be made, or exists and may not be replaced."""
-        path = self.path
+        try:
+            self._check(self.path, force=force)
+        except (OSError, ValueError) as error:  # no permission to look, a name too long, a null character
+            raise self._unwritable(error) from error
+
+    def _check(self, path: Path, *, force: bool) -> None:
         if path.exists() or path.is_symlink():
             if not force:
                 raise BadInput(f"{path} exists; choose another directory with -o, or replace it with --force")
             if not path.is_dir() or (any(path.iterdir()) and not any((path / name).exists() for name in OURS)):
-                raise BadInput(f"{path} exists and is not a run directory: it is not replaced; choose another one with -o")
+                raise BadInput(f"{path} exists and is not a run directory: it is kept; choose another one with -o")
         parent = next(p for p in path.absolute().parents if p.exists())
         if not parent.is_dir():
             raise BadInput(f"{path}: {parent} is not a directory; choose another one with -o")
@@ -59,14 +64,14 @@ class RunDirectory:
             (draft / "case.toml").write_text(case.to_toml(), encoding="utf-8")
             about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
             create(draft / "fields.zarr", self._layout(setup), about)
-            functions = {name: profile for name, profile in _profiles(setup).items() if not isinstance(profile, Expression)}
+            functions = {name: p for name, p in _profiles(setup).items() if not isinstance(p, Expression)}
             if functions:
                 save_initial(draft / "initial.zarr", self._layout(setup), functions)
             if force and self.path.exists():
                 shutil.rmtree(self.path)
             draft.rename(self.path)
         except OSError as error:
-            raise BadInput(f"{self.path}: cannot be written ({error.strerror or error}); choose another directory with -o") from error
+            raise self._unwritable(error) from error
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
@@ -82,7 +87,8 @@ class RunDirectory:
         blind = [worker for worker, text in seen.items() if text != token]
         if blind:
             raise BadInput(
-                f"{self.path.absolute()} is not visible from worker {blind[0]}; choose, with -o, a directory that all machines share"
+                f"{self.path.absolute()} is not visible from worker {blind[0]};"
+                " choose, with -o, a directory that all machines share"
             )
 
     def initial(self, setup: Setup) -> InitialFields:
@@ -102,6 +108,10 @@ class RunDirectory:
     def write_report(self, report: Mapping[str, Any]) -> None:
         """Write report.json."""
         write_report(self.path / "report.json", report)
+
+    def _unwritable(self, error: Exception) -> BadInput:
+        reason = getattr(error, "strerror", None) or error
+        return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory with -o")
 
     def _layout(self, setup: Setup) -> Layout:
         case = setup.case

@@ -72,7 +72,8 @@ class Loop:
             shard.run(model.step, dt=tick.dt, ratio=tick.ratio)
             tick = self._look(self._agreed(tick))
         shard.synchronize()
-        self.control.report(**{**self.control.progress, "seconds": time.perf_counter() - self.began, "ended": self.ended})
+        seconds = time.perf_counter() - self.began
+        self.control.report(**{**self.control.progress, "seconds": seconds, "ended": self.ended})
         self.writer.drain()
         bandwidth = copy_bandwidth(shard.device)
         self.control.report(**{**self.control.progress, "copy_bandwidth": bandwidth, "overlap": shard.mapper.overlap})
@@ -83,7 +84,7 @@ class Loop:
         self.control.report(**{**self.control.progress, "written": self.writer.written, "times": tuple(self.times)})
 
     def _agreed(self, tick: Tick) -> Tick:
-        """The tick, made the last one where somebody asked for it. Snapshots that all blocks have written become visible.
+        """The tick, made the last one where somebody asked for it; snapshots that all have written become visible.
 
         Raises RunFailed where a block cannot write.
         """
@@ -99,7 +100,7 @@ class Loop:
         return tick.last() if stop else tick
 
     def _look(self, tick: Tick) -> Tick:
-        """What is due at this moment: a line in the log, a snapshot. The tick becomes the last one in a steady state."""
+        """What is due now: a line in the log, a snapshot. The tick becomes the last one in a steady state."""
         numbers: dict[str, Any] = {}
         if tick.monitor:
             numbers = self._numbers(tick)
@@ -157,6 +158,7 @@ class Loop:
     def _report(self, tick: Tick, numbers: dict[str, Any]) -> None:
         """Tell the client how far the run is."""
         told = {**self.control.progress, **numbers}
-        told |= {"step": tick.step, "time": tick.time, "dt": tick.dt, "share": self.clock.progress(tick), "times": tuple(self.times)}
-        told |= {"written": self.writer.written, "seconds": time.perf_counter() - self.began}
+        told |= {"step": tick.step, "time": tick.time, "dt": tick.dt, "share": self.clock.progress(tick)}
+        told |= {"times": tuple(self.times), "written": self.writer.written}
+        told |= {"seconds": time.perf_counter() - self.began}
         self.control.report(**told)

@@ -12,7 +12,10 @@ from typing import Any
 
 import taskflow
 
-PACKAGES = ("numpy", "dask", "distributed", "zarr", "xarray", "cupy-cuda13x", "cupy-cuda12x", "ucxx-cu13", "ucxx-cu12", "dask-cuda")
+PACKAGES = (
+    "numpy", "dask", "distributed", "zarr", "xarray",
+    "cupy-cuda13x", "cupy-cuda12x", "ucxx-cu13", "ucxx-cu12", "dask-cuda",
+)  # fmt: skip
 
 
 def provenance() -> dict[str, Any]:

@@ -1,10 +1,13 @@
-"""The report of a finished run: what ran, where, how fast."""
+"""The report of a run: what ran, where, how it ended, how fast. There from the beginning, complete at the end."""
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from taskflow.errors import TaskflowError
 from taskflow.machine import Place, Plan
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.setup import Setup
@@ -12,18 +15,11 @@ from taskflow.simulation.setup import Setup
 LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy")
 
 
-def summary(
-    setup: Setup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]], blocks: Sequence[Mapping[str, Any]]
+def beginning(
+    setup: Setup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]
 ) -> dict[str, Any]:
-    """The content of report.json.
-
-    `t_eff` is what a step must move through memory (as `taskflow check` counts it) over the time of the step loop, in bytes per second over
-    all blocks; `copy_bandwidth` is what the blocks' devices reach in a plain copy, measured after the loop.
-    """
-    case, first = setup.case, blocks[0]
-    seconds, steps = max(block["seconds"] for block in blocks), first["step"]
-    cells = setup.partition.region.cells.volume
-    bandwidths = [block["copy_bandwidth"] for block in blocks]
+    """What is known before the first step. `ended` is "running"; `leader` is the process that would say otherwise."""
+    case = setup.case
     return {
         **provenance(),
         "title": case.title,
@@ -32,9 +28,32 @@ def summary(
         "device": plan.device,
         "threads_per_block": plan.threads if plan.device == "cpu" else None,
         "precision": case.machine.precision,
-        "overlap": first["overlap"],
         "channels": sorted({name for peers in channels for name in peers.values()}),
         "hardware": [{"host": p.host, "worker": p.worker, "processor": p.processor, "gpu": p.gpu} for p in placed],
+        "leader": {"host": socket.gethostname(), "process": os.getpid()},
+        "ended": "running",
+    }
+
+
+def broken(about: Mapping[str, Any], failure: TaskflowError) -> dict[str, Any]:
+    """The report of a run that could not go on."""
+    return {**about, "ended": "failed", "reason": str(failure)}
+
+
+def summary(about: Mapping[str, Any], setup: Setup, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The report of a run that came to an end: its beginning, and what its blocks told last.
+
+    `t_eff` is what a step must move through memory (as `taskflow check` counts it) over the time of the step loop, in
+    bytes per second over all blocks; `copy_bandwidth` is what the blocks' devices reach in a plain copy, measured after
+    the loop.
+    """
+    first = blocks[0]
+    seconds, steps = max(block["seconds"] for block in blocks), first["step"]
+    cells = setup.partition.region.cells.volume
+    bandwidths = [block["copy_bandwidth"] for block in blocks]
+    return {
+        **about,
+        "overlap": first["overlap"],
         "time": first["time"],
         "steps": steps,
         "ended": first["ended"],

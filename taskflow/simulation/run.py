@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.cluster import by_scheduler_file, embedded, gpus
-from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
-from taskflow.machine import Gang, Mapper, Place, Plan, Status, cause, choose_device, cores_per_block, look, survey
+from taskflow.errors import Interrupted, RunFailed, TaskflowError
+from taskflow.machine import Gang, Mapper, Place, Plan, Status, cause, choose_device, look, survey
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.job import FlowJob
-from taskflow.simulation.report import summary
+from taskflow.simulation.placement import cut, placed, processes, threads_per_block
+from taskflow.simulation.report import beginning, broken, summary
 from taskflow.simulation.setup import Setup, check_memory
 
 if TYPE_CHECKING:
@@ -63,31 +64,35 @@ def run(
 ) -> Run:
     """Run a case to its end and return the finished run.
 
-    `output` is the run directory (by default the case's title as a name, in the current folder); an existing one is refused unless
-    `force` replaces it. The blocks live on the workers of `client`, or of the cluster behind `scheduler_file`, or of an embedded cluster of
-    this machine. `progress` is called a few times a second with what block 0 last reported.
-    Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after Ctrl-C: what was written
-    stays readable.
+    `output` is the run directory (by default the case's title as a name, in the current folder); an existing one is
+    refused unless `force` replaces it. The blocks live on the workers of `client`, or of the cluster behind
+    `scheduler_file`, or of an embedded cluster of this machine. `progress` is called a few times a second with what
+    block 0 last reported; its `stopping` says whether Ctrl-C has been pressed.
+    Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after
+    Ctrl-C: what was written stays readable.
     """
     directory = RunDirectory(Path(output) if output is not None else RunDirectory.default(case.title))
     directory.check(force=force)
     with _cluster(case, client, scheduler_file) as (cluster, local):
         places = survey(cluster, embedded=local)
         device = choose_device(case.machine.device, places)
-        setup = Setup(case, _blocks(case, len(places)))
-        placed = _placed(len(setup.partition), places, case, local)
-        check_memory(setup, placed, device)
+        setup = Setup(case, cut(case, len(places)))
+        where = placed(case, setup.blocks, places, embedded=local)
+        check_memory(setup, where, device)
         directory.create(setup, force=force)
         directory.check_visible(cluster)
-        plan = _plan(setup, directory, device, placed)
-        with Gang(cluster, plan, [place.worker for place in placed]) as gang:
-            channels = gang.connect()
+        plan = _plan(setup, directory, device, where)
+        with Gang(cluster, plan, [place.worker for place in where]) as gang:
+            about = beginning(setup, plan, where, gang.connect())
+            directory.write_report(about)
             statuses = _watch(gang, progress or _ignore)
-        directory.finish([status.progress for status in statuses])
+        blocks = [status.progress for status in statuses]
+        directory.finish(blocks)
         failure = cause(statuses)
         if failure is not None:
+            directory.write_report(broken(about, failure))
             raise failure
-    report = summary(setup, plan, placed, channels, [status.progress for status in statuses])
+    report = summary(about, setup, blocks)
     directory.write_report(report)
     if report["ended"] == "interrupted":
         raise Interrupted(f"interrupted at time {report['time']:g}; the state is in {directory.path}")
@@ -108,45 +113,18 @@ def _cluster(
         wanted = case.machine.device
         here = look("this machine")
         device = wanted if wanted == "cpu" else choose_device(wanted, [here])
-        with embedded(_workers(case, device), gpu=device == "gpu") as found:
+        with embedded(processes(case, gpus() or None if device == "gpu" else None), gpu=device == "gpu") as found:
             yield found, True
 
 
-def _workers(case: Case, device: str) -> int:
-    """Processes of the embedded cluster: as many as blocks, on GPUs at most one per GPU."""
-    machine = case.machine
-    blocks = None if machine.blocks == "auto" else machine.blocks[0] * machine.blocks[1] * machine.blocks[2]
-    most = gpus() if device == "gpu" else None
-    if machine.workers != "auto":
-        if most is not None and machine.workers > most:
-            raise BadInput(f"machine.workers = {machine.workers}: this machine has {most} GPUs; use at most {most}")
-        return machine.workers if blocks is None else min(machine.workers, blocks)
-    if blocks is None:
-        return min(most, case.grid.cells[2]) if most is not None else 1
-    return min(blocks, most) if most is not None else blocks
-
-
-def _blocks(case: Case, places: int) -> tuple[int, int, int]:
-    """The blocks asked for; by default slabs in z, one per worker where there are enough planes."""
-    return case.machine.blocks if case.machine.blocks != "auto" else (1, 1, min(places, case.grid.cells[2]))
-
-
-def _placed(blocks: int, places: list[Place], case: Case, local: bool) -> list[Place]:
-    """The place of each block: neighbouring blocks in one place."""
-    count = min(len(places), blocks)
-    if not local and case.machine.workers != "auto":
-        count = min(count, case.machine.workers)
-    return [places[block * count // blocks] for block in range(blocks)]
-
-
-def _plan(setup: Setup, directory: RunDirectory, device: str, placed: list[Place]) -> Plan:
+def _plan(setup: Setup, directory: RunDirectory, device: str, where: list[Place]) -> Plan:
     case = setup.case
     machine = case.machine
     return Plan(
         run=f"{directory.path.name}-{uuid.uuid4().hex[:8]}",
         partition=setup.partition,
         device="gpu" if device == "gpu" else "cpu",
-        threads=cores_per_block(placed) if machine.threads == "auto" else machine.threads,
+        threads=threads_per_block(case, where),
         channel=machine.channel,
         mapper=Mapper(machine.overlap),
         job=FlowJob(setup.model, case.clock(), directory.initial(setup), directory.path, case.time.steady),
@@ -154,13 +132,16 @@ def _plan(setup: Setup, directory: RunDirectory, device: str, placed: list[Place
 
 
 def _watch(gang: Gang, progress: Progress) -> list[Status]:
-    """Start the blocks and look at them until all have ended. Where one fails the others are told to give up; Ctrl-C is passed on."""
+    """Start the blocks and look at them until all have ended.
+
+    Where one fails the others are told to give up; Ctrl-C is passed on.
+    """
     with _interruption() as interrupted:
         gang.start()
         stopped, ending = False, None
         while True:
             statuses = gang.status()
-            progress(statuses[0].progress)
+            progress({**statuses[0].progress, "stopping": stopped})
             states = {status.state for status in statuses}
             if states <= {"finished", "failed"}:
                 return statuses

@@ -1,4 +1,4 @@
-"""A case made concrete: its region, its partition into blocks, its model; and what they cost before anything is allocated."""
+"""A case made concrete: its region, its partition into blocks, its model; and what they will cost."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ class Setup:
     def model(self) -> NavierStokes:
         """The equations with their boundary conditions."""
         case = self.case
-        heat = case.heat and Heat(case.heat.diffusivity, case.heat.source)
-        lifts = case.heat and case.heat.expansion != 0 and any(case.body.gravity)
-        buoyancy = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity) if case.heat and lifts else None
+        heat = Heat(case.heat.diffusivity, case.heat.source) if case.heat else None
+        buoyancy = None
+        if case.heat and case.heat.expansion != 0 and any(case.body.gravity):
+            buoyancy = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
         sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
         fluid = Fluid(case.fluid.viscosity, case.body.force)
         return NavierStokes(self.grid, fluid, sides, case.pressure.iterations, heat, buoyancy)
@@ -58,7 +59,7 @@ class Setup:
 
     @property
     def bytes_per_step(self) -> int:
-        """What a step must move through memory: every field that a launch reads, once, and every field that it writes, once."""
+        """What a step must move through memory: each launch reads each of its fields once, and writes it once."""
         launches, _ = self.step
         space = self.partition.region.fields
         return sum(
