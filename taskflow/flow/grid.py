@@ -58,7 +58,7 @@ class StaggeredGrid:
     periodic: Flags = (False, False, False)
 
     def __post_init__(self) -> None:
-        if min(self.cells) < 1 or not min(self.lengths) > 0:
+        if min(self.cells) < 1 or not all(length > 0 for length in self.lengths):
             raise ValueError(f"a grid needs cells >= 1 and lengths > 0, not {self.cells} and {self.lengths}")
 
     @property

@@ -131,7 +131,7 @@ def _processor() -> str:
 
 @cache
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: $XDG_CACHE_HOME/taskflow, ~/.cache/taskflow or, if read-only, a temporary folder."""
+    """Where compiled kernels are kept: $XDG_CACHE_HOME or ~/.cache; where that is read-only, a temporary folder."""
     try:
         root = os.environ.get("XDG_CACHE_HOME")
         folder = (Path(root) if root else Path.home() / ".cache") / "taskflow"

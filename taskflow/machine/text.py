@@ -19,7 +19,7 @@ from taskflow.errors import TaskflowError
 from taskflow.tasks import Task
 
 INCLUDE = Path(__file__).parent / "include"
-_INCLUDE_LINE = re.compile(r'^\s*#\s*include\s+"([^"]+)".*$', re.MULTILINE)
+_INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
 
 
 class KernelError(TaskflowError):
@@ -59,7 +59,7 @@ def _expand(name: str, text: str, folder: Path, generated: dict[str, str]) -> st
         parts.append(text[end : match.start()])
         inner = generated[header] if header in generated or file is None else file.read_text(encoding="utf-8")
         generated[header] = ""
-        parts.append(f'{_expand(header, inner, folder, generated)}\n#line {line} "{name}"')
+        parts.append(f'{_expand(header, inner, folder, generated)}\n#line {line + 1} "{name}"')
         end = match.end()
     return "".join([*parts, text[end:]])
 

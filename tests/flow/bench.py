@@ -1,0 +1,94 @@
+"""Kernels run by hand: one block, no runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from taskflow.flow import StaggeredGrid
+from taskflow.machine.device import Device, cpu
+from taskflow.machine.kernel import Layout, compiled
+from taskflow.regions import Box
+from taskflow.tasks import Launch, Task
+from tests.reference import Shifted
+
+LENGTHS = (1.1, 0.7, 1.7)  # spacings differ
+DT, RATIO = 0.05, 0.8
+
+
+@dataclass
+class Bench:
+    """Fields of random values over a grid and its ghost layers, and the means to run launches on them."""
+
+    cells: tuple[int, int, int]
+    walls: tuple[bool, bool, bool] = (True, True, True)
+    real: str = "f8"
+    device: Device = field(default_factory=lambda: cpu(2))
+    ghost: int = 1
+    fields: dict[str, np.ndarray] = field(default_factory=dict)
+    scalars: dict[str, float] = field(default_factory=lambda: {"dt": DT, "ratio": RATIO})
+
+    @property
+    def staggered(self) -> StaggeredGrid:
+        x, y, z = (not wall for wall in self.walls)
+        return StaggeredGrid(self.cells, LENGTHS, periodic=(x, y, z))
+
+    def faces(self) -> list[str]:
+        """The faces of the domain that are walls."""
+        return [f"{name}_{end}" for name, wall in zip("xyz", self.walls, strict=True) if wall for end in ("min", "max")]
+
+    @property
+    def box(self) -> Box:
+        return Box.of(self.cells)
+
+    @property
+    def memory(self) -> Box:
+        return self.box.grow(self.ghost)
+
+    @property
+    def tolerance(self) -> float:
+        """Of a kernel's values relative to the largest."""
+        return 200 * float(np.finfo(self.real).eps)
+
+    def fill(self, names: Iterable[str], seed: int = 0) -> Bench:
+        random = np.random.default_rng(seed)
+        for name in names:
+            self.fields[name] = random.uniform(-1, 1, self.memory.shape[::-1]).astype(self.real)
+        return self
+
+    def run(self, *launches: Launch, threads: int | None = None) -> None:
+        """Do the launches, one after the other."""
+        device = self.device if threads is None else cpu(threads)
+        for launch in launches:
+            arrays = [device.allocate(self.memory.shape[::-1], self.real) for _ in launch.fields]
+            for array, name in zip(arrays, launch.fields, strict=True):
+                array[...] = device.xp.asarray(self.fields[name])
+            numbers = {name: device.allocate((1,), "f8") for name in (*launch.scalars, *launch.reductions)}
+            for parameter, name in launch.scalars.items():
+                numbers[parameter][...] = self.scalars[name]
+            kernel = compiled(launch.task, self.real, device)
+            layout = Layout(self.memory.lo, self.memory.shape[::-1])
+            kernel.bind(launch.over, layout, arrays, launch.constants, numbers, numbers)()
+            for array, (name, privilege) in zip(arrays, launch.requirements, strict=True):
+                if privilege.writes:
+                    self.fields[name] = np.array(device.to_host(array))
+            for parameter, (name, _) in launch.reductions.items():
+                self.scalars[name] = float(device.to_host(numbers[parameter])[0])
+
+    def launch(self, task: Task, constants: Mapping[str, Any], over: Box | None = None) -> Launch:
+        """The task on the fields that its parameters are named after."""
+        names = {name: name for name in (*task.scalars, *task.reductions)}
+        return task(*task.fields, over=self.box if over is None else over, **names, **constants)
+
+    def shifted(self, *names: str, box: Box | None = None) -> list[Shifted]:
+        return [Shifted(self.fields[name].copy(), self.box if box is None else box, self.memory.lo) for name in names]
+
+    def values(self, name: str, box: Box | None = None) -> np.ndarray:
+        return self.fields[name][(self.box if box is None else box).slices(self.memory.lo)]
+
+    def agrees(self, name: str, wanted: np.ndarray, box: Box | None = None) -> None:
+        scale = max(1.0, float(abs(wanted).max()))
+        np.testing.assert_allclose(self.values(name, box), wanted, rtol=0, atol=self.tolerance * scale, err_msg=name)

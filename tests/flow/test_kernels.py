@@ -1,0 +1,268 @@
+"""Every kernel equals its NumPy reference, reads what its task declares, and gives the same bits for every split and thread count."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from taskflow.flow import Buoyancy, Fluid, Heat, boundary, diagnostics, heat, momentum, pressure
+from taskflow.machine.device import gpu
+from taskflow.regions import Box
+from taskflow.tasks import Task
+from tests import reference
+from tests.flow.bench import DT, RATIO, Bench
+
+FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
+BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
+HEAT = Heat(0.07, 0.6)
+CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (3, 2, 1), (1, 1, 1), (2, 2, 4), (37, 3, 4)]
+WALLS = list(product((False, True), repeat=3))
+VELOCITY = ("u", "v", "w")
+TENDENCIES = ("h_u", "h_v", "h_w")
+STENCILS = [
+    momentum.momentum, momentum.momentum_buoyant, heat.heat, pressure.divergence, pressure.jacobi, pressure.correct,
+]  # fmt: skip
+
+
+def constants(task: Task, bench: Bench) -> dict[str, object]:
+    known = {"grid": bench.staggered.constants, "fluid": FLUID, "buoyancy": BUOYANCY, "heat": HEAT}
+    return {name: known[name] for name in task.constants}
+
+
+def names(task: Task) -> list[str]:
+    return list(task.fields)
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> dict:
+    return {"device": gpu()} if request.param == "gpu" else {}
+
+
+@pytest.fixture(params=["f4", "f8"])
+def real(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def on_wall(bench: Bench, axis: int) -> np.ndarray:
+    """Which faces across an axis lie on a low wall."""
+    index = np.arange(bench.cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
+    return np.broadcast_to(bench.walls[axis] & (index == 0), bench.cells[::-1])
+
+
+@pytest.mark.parametrize("cells", CELLS)
+@pytest.mark.parametrize("walls", WALLS)
+@pytest.mark.parametrize("warm", [False, True])
+def test_momentum(cells, walls, warm, real, device):
+    task = momentum.momentum_buoyant if warm else momentum.momentum
+    bench = Bench(cells, walls, real, **device).fill(names(task))
+    velocity, old = bench.shifted(*VELOCITY), bench.shifted(*TENDENCIES)
+    bench.run(bench.launch(task, constants(task, bench)))
+    h = bench.staggered.spacing
+    for a in range(3):
+        H = reference.momentum_tendency(velocity, a, h, FLUID.viscosity) + FLUID.force[a]
+        if warm:
+            [T] = bench.shifted("T")
+            H += reference.buoyancy(T, a, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
+        wanted = reference.step(velocity[a], H, old[a], DT, RATIO)
+        bench.agrees(f"{VELOCITY[a]}_new", np.where(on_wall(bench, a), velocity[a](), wanted))
+        bench.agrees(TENDENCIES[a], np.where(on_wall(bench, a), 0.0, H))
+
+
+@pytest.mark.parametrize("cells", CELLS)
+@pytest.mark.parametrize("walls", [(False, True, True), (True, False, False)])
+def test_heat(cells, walls, real, device):
+    bench = Bench(cells, walls, real, **device).fill(names(heat.heat))
+    velocity, (T, old) = bench.shifted(*VELOCITY), bench.shifted("T", "h_T")
+    bench.run(bench.launch(heat.heat, constants(heat.heat, bench)))
+    H = reference.heat_tendency(T, velocity, bench.staggered.spacing, HEAT.diffusivity) + HEAT.source
+    bench.agrees("T_new", reference.step(T, H, old, DT, RATIO))
+    bench.agrees("h_T", H)
+
+
+@pytest.mark.parametrize("task", [momentum.momentum, momentum.momentum_buoyant, heat.heat], ids=lambda task: task.name)
+def test_the_first_step_is_eulers_whatever_the_old_tendency_holds(task, real, device):
+    bench = Bench((6, 5, 4), real=real, **device).fill(names(task))
+    bench.scalars["ratio"] = 0.0
+    old = [name for name in names(task) if name.startswith("h_")]
+    for name in old:
+        bench.fields[name][...] = np.nan
+    bench.run(bench.launch(task, constants(task, bench)))
+    for name in old:
+        q, H = bench.values(name[2:]).astype("f8"), bench.values(name).astype("f8")
+        bench.agrees(f"{name[2:]}_new", q + DT * H)
+
+
+@pytest.mark.parametrize("cells", CELLS)
+@pytest.mark.parametrize("walls", WALLS)
+def test_pressure(cells, walls, real, device):
+    bench = Bench(cells, walls, real, **device).fill([*VELOCITY, "p", "rhs", "p_new"])
+    h, grid = bench.staggered.spacing, {"grid": bench.staggered.constants}
+    velocity, (p, rhs) = bench.shifted(*VELOCITY), bench.shifted("p", "rhs")
+    bench.run(bench.launch(pressure.jacobi, grid))
+    bench.agrees("p_new", reference.jacobi(p, rhs, h, cells, walls))
+    bench.run(bench.launch(pressure.residual_square, grid), bench.launch(pressure.rhs_square, {}))
+    residual = ((rhs() - reference.laplacian_with_walls(p, h, cells, walls)) ** 2).sum()
+    assert bench.scalars["residual"] == pytest.approx(residual, rel=bench.tolerance)
+    assert bench.scalars["norm"] == pytest.approx((rhs() ** 2).sum(), rel=bench.tolerance)
+    bench.run(bench.launch(pressure.divergence, grid))
+    bench.agrees("rhs", reference.divergence(velocity, h) / DT)
+    bench.run(bench.launch(pressure.correct, grid))
+    for a, q in enumerate(velocity):
+        bench.agrees(VELOCITY[a], np.where(on_wall(bench, a), q(), reference.correct(q, p, a, h, DT)))
+
+
+def test_an_exact_pressure_leaves_no_divergence(device):
+    """Divergence, Laplacian and gradient belong together: what jacobi solves for makes `correct` a projection."""
+    bench = Bench((4, 3, 5), (True, True, True), **device).fill([*VELOCITY, "rhs"])
+    for name in ("p", "p_new"):
+        bench.fields[name] = np.zeros_like(bench.fields["rhs"])
+    grid = {"grid": bench.staggered.constants}
+    walls = dict.fromkeys(bench.faces(), boundary.Slip())
+    bench.run(*boundary.normal_velocity(VELOCITY, walls, bench.staggered.constants))
+    bench.run(bench.launch(pressure.divergence, grid))
+    for _ in range(500):
+        bench.run(bench.launch(pressure.jacobi, grid))
+        bench.fields["p"], bench.fields["p_new"] = bench.fields["p_new"], bench.fields["p"]
+    bench.run(bench.launch(pressure.correct, grid), bench.launch(diagnostics.divergence_max, grid))
+    assert bench.scalars["divergence"] < 1e-8
+
+
+@pytest.mark.parametrize("cells", CELLS)
+def test_no_pressure_beyond_walls_is_used(cells, real, device):
+    bench = Bench(cells, real=real, **device).fill(["p", "rhs", "p_new", *VELOCITY])
+    beyond = np.ones_like(bench.fields["p"], dtype=bool)
+    beyond[bench.box.slices(bench.memory.lo)] = False
+    bench.fields["p"][beyond] = np.nan
+    grid = {"grid": bench.staggered.constants}
+    for task in (pressure.jacobi, pressure.correct, pressure.residual_square):
+        bench.run(bench.launch(task, grid))
+    for name in ("p_new", *VELOCITY):
+        assert np.isfinite(bench.values(name)).all(), name
+    assert np.isfinite(bench.scalars["residual"])
+
+
+@pytest.mark.parametrize("task", STENCILS, ids=lambda task: task.name)
+@pytest.mark.parametrize("walls", [(True, True, True), (False, False, False), (True, False, True)])
+def test_a_launch_in_pieces_gives_the_same_bits(task, walls, real, device):
+    whole, pieces = (Bench((9, 6, 11), walls, real, **device).fill(names(task)) for _ in range(2))
+    whole.run(whole.launch(task, constants(task, whole)))
+    middle = Box((1, 2, 3), (8, 6, 9))
+    for box in (middle, *whole.box.subtract(middle)):
+        pieces.run(pieces.launch(task, constants(task, pieces), over=box))
+    for name in names(task):
+        np.testing.assert_array_equal(whole.fields[name], pieces.fields[name])
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_any_number_of_threads_gives_the_same_bits(threads, real):
+    cells = (41, 23, 12)  # enough for the kernels to use threads
+    tasks = [*STENCILS, pressure.residual_square, diagnostics.kinetic_energy, diagnostics.advective_rate]
+    for task in tasks:
+        one, many = (Bench(cells, (True, False, True), real).fill(names(task)) for _ in range(2))
+        one.run(one.launch(task, constants(task, one)), threads=1)
+        many.run(many.launch(task, constants(task, many)), threads=threads)
+        for name in names(task):
+            np.testing.assert_array_equal(one.fields[name], many.fields[name])
+        assert one.scalars == many.scalars
+
+
+@pytest.mark.parametrize("task", STENCILS, ids=lambda task: task.name)
+def test_a_task_reads_exactly_what_it_declares(task):
+    """Of one cell in the middle: NaN outside of the declared stencils changes nothing, each declared value changes something."""
+    cell = Box((3, 3, 3), (4, 4, 4))
+    clean = Bench((7, 7, 7), (False, False, False), ghost=2).fill(names(task))
+    written = [name for name, privilege in task.fields.items() if privilege.writes]
+
+    def results(fields: dict[str, np.ndarray]) -> np.ndarray:
+        bench = Bench(clean.cells, clean.walls, ghost=2, fields=fields)
+        bench.run(bench.launch(task, constants(task, bench), over=cell))
+        return np.array([bench.values(name, cell) for name in written])
+
+    wanted = results(dict(clean.fields))
+    poisoned = {}
+    for name, privilege in task.fields.items():
+        poisoned[name] = np.full_like(clean.fields[name], np.nan)
+        for read in privilege.stencil.around(cell) if privilege.reads else []:
+            where = read.slices(clean.memory.lo)
+            poisoned[name][where] = clean.fields[name][where]
+    np.testing.assert_array_equal(results(poisoned), wanted)
+
+    for name, privilege in task.fields.items():
+        for z, y, x in product(range(1, 6), repeat=3):
+            one = Box((x, y, z), (x + 1, y + 1, z + 1))
+            if one == cell and task is pressure.jacobi:
+                continue  # needed beside walls alone
+            if privilege.reads and any(one in box for box in privilege.stencil.around(cell)):
+                changed = {**clean.fields, name: clean.fields[name].copy()}
+                changed[name][one.slices(clean.memory.lo)] += 1.0
+                assert (results(changed) != wanted).any(), f"{name} is not needed at {(x - 3, y - 3, z - 3)}"
+
+
+@pytest.mark.parametrize("cells", CELLS)
+def test_diagnostics(cells, real, device):
+    bench = Bench(cells, real=real, **device).fill([*VELOCITY, "u_old", "v_old", "w_old"])
+    h, grid, velocity = bench.staggered.spacing, {"grid": bench.staggered.constants}, bench.shifted(*VELOCITY)
+    for task in (diagnostics.divergence_max, diagnostics.advective_rate):
+        bench.run(bench.launch(task, grid))
+    for task in (diagnostics.kinetic_energy, diagnostics.largest_speed, diagnostics.velocity_change):
+        bench.run(bench.launch(task, {}))
+    change = max(
+        abs(q() - old()).max() for q, old in zip(velocity, bench.shifted("u_old", "v_old", "w_old"), strict=True)
+    )
+    wanted = {
+        "divergence": abs(reference.divergence(velocity, h)).max(),
+        "rate": reference.advective_rate(velocity, h).max(),
+        "energy": reference.kinetic_energy(velocity).sum(),
+        "speed": reference.largest_speed(velocity).max(),
+        "change": change,
+    }
+    for name, value in wanted.items():
+        assert bench.scalars[name] == pytest.approx(value, rel=bench.tolerance), name
+
+
+@pytest.mark.parametrize("place", [(0, 0, 0), (40, 22, 11), (17, 5, 3)])
+@pytest.mark.parametrize(
+    ("task", "name", "scalar"),
+    [
+        (diagnostics.divergence_max, "v", "divergence"),
+        (diagnostics.advective_rate, "w", "rate"),
+        (diagnostics.velocity_change, "v", "change"),
+        (diagnostics.largest_speed, "u", "speed"),
+        (diagnostics.kinetic_energy, "w", "energy"),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_a_single_nan_is_never_lost(place, task, name, scalar, real, device):
+    bench = Bench((41, 23, 12), real=real, **device).fill(names(task))
+    x, y, z = place
+    bench.fields[name][Box(place, (x + 1, y + 1, z + 1)).slices(bench.memory.lo)] = np.nan
+    bench.run(bench.launch(task, constants(task, bench)))
+    assert np.isnan(bench.scalars[scalar])
+
+
+def test_a_reduction_over_no_cells_is_the_operators_identity(device):
+    bench = Bench((5, 4, 3), **device).fill(VELOCITY)
+    nothing = Box((2, 2, 2), (2, 3, 3))
+    bench.run(bench.launch(diagnostics.kinetic_energy, {}, over=nothing))
+    bench.run(bench.launch(diagnostics.largest_speed, {}, over=nothing))
+    assert bench.scalars["energy"] == 0.0
+    assert bench.scalars["speed"] == -np.inf
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_heat_flux_through_planes_and_walls(axis, real, device):
+    bench = Bench((6, 5, 4), real=real, **device).fill([*VELOCITY, "T"])
+    grid, normal, h = bench.staggered.constants, VELOCITY[axis], bench.staggered.spacing
+    n = bench.cells[axis]
+    for plane in range(n + 1):
+        faces = bench.box.layer(axis, 0, plane, plane + 1)
+        T, q = bench.shifted("T", normal, box=faces)
+        wanted = reference.heat_flux(T, q, axis, h, 0.07).sum()
+        bench.run(diagnostics.plane_heat_flux("T", normal, "flux", axis, plane, grid, 0.07))
+        assert bench.scalars["flux"] == pytest.approx(wanted, rel=bench.tolerance * 10)
+        for end, at, sign in (("min", 0, 1.0), ("max", n, -1.0)):
+            if plane == at:
+                bench.run(diagnostics.wall_heat_flux("T", normal, "wall", f"{'xyz'[axis]}_{end}", grid, 0.07))
+                assert bench.scalars["wall"] == pytest.approx(sign * wanted, rel=bench.tolerance * 10)

@@ -1,0 +1,377 @@
+"""Kernel texts: compiled with what their tasks declare, cached, bound to memory, and refused with a clear message."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.machine import compile_host
+from taskflow.machine.device import cpu, gpu, gpu_problem, open_device
+from taskflow.machine.kernel import Layout, compiled
+from taskflow.machine.text import KernelError, packed, struct_dtype
+from taskflow.regions import Box
+from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Task, Write, offsets, task
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Every kind of member a constant can have, in an order that needs padding."""
+
+    flag: bool
+    number: float
+    count: int
+    counts: tuple[int, int, int]
+    vector: tuple[float, float, float]
+    flags: tuple[bool, bool, bool]
+    last: float
+
+
+MIXED = Mixed(True, 0.1, -7, (1, -2, 3), (0.1, 0.2, 0.3), (True, False, True), 1.5)
+VALUES = [1, 0.1, -7, 1, -2, 3, 0.1, 0.2, 0.3, 1, 0, 1, 1.5]
+
+MEMBERS = """
+#include "cell.h"
+
+TASK members(Range range, Out q, In64 time, Mixed mixed) {
+  for_cells(range, CELL(c) {
+    const real all[] = {real(mixed.flag), mixed.number, real(mixed.count), real(mixed.counts[0]), real(mixed.counts[1]),
+                        real(mixed.counts[2]), mixed.vector[0], mixed.vector[1], mixed.vector[2], real(mixed.flags[0]),
+                        real(mixed.flags[1]), real(mixed.flags[2]), mixed.last, real(*time)};
+    q[c] = all[c.i];
+  });
+}
+"""
+SMOOTH = """
+#include "cell.h"
+
+TASK smooth(Range range, In p, Out q, Partial top) {
+  STRIDES(range)
+  for_cells(range, CELL(c) { q[c] = p[c - X] + p[c]; });
+  reduce_cells(range, top, MAX, CELL(c) { return p[c]; });
+}
+"""
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest):
+    return gpu() if request.param == "gpu" else cpu(2)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A kernel cache of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for cached in (compile_host.cache_folder, compile_host.compiler, compile_host.library):
+        cached.cache_clear()
+    yield tmp_path / "cache" / "taskflow"
+    for cached in (compile_host.cache_folder, compile_host.compiler, compile_host.library):
+        cached.cache_clear()
+
+
+def smooth_task(folder: Path, text: str = SMOOTH) -> Task:
+    """A task of its own in each test: what was compiled is remembered per task."""
+    path = folder / "smooth.cu"
+    path.write_text(text)
+
+    @task(kernel=path)
+    def smooth(p: Read[offsets(x=(-1, 0))], q: Write, *, top: Reduce[max]) -> None: ...
+
+    return smooth
+
+
+def run_smooth(task: Task, device) -> np.ndarray:
+    layout = Layout((-1, -1, -1), (5, 4, 6))
+    p, q = (device.allocate(layout.shape, "f8") for _ in range(2))
+    p[...] = device.xp.arange(120.0).reshape(layout.shape)
+    top = device.allocate((1,), "f8")
+    box = Box((0, 0, 0), (4, 2, 3))
+    compiled(task, "f8", device).bind(box, layout, [p, q], {}, {}, {"top": top})()
+    assert float(top[0]) == float(p[box.slices(layout.origin)].max())
+    return np.array(device.to_host(q))
+
+
+EXPECTED = np.zeros((5, 4, 6))
+EXPECTED[1:4, 1:3, 1:5] = np.arange(120.0).reshape(5, 4, 6)[1:4, 1:3, 1:5] * 2 - 1
+
+
+@pytest.mark.parametrize("real", ["f4", "f8"])
+def test_constants_and_scalars_arrive_as_declared(real, device, tmp_path):
+    (tmp_path / "members.cu").write_text(MEMBERS)
+
+    @task(kernel=tmp_path / "members.cu")
+    def members(q: Write, *, time: Scalar, mixed: Mixed) -> None: ...
+
+    layout = Layout((0, 0, 0), (1, 1, 14))
+    q, time = device.allocate(layout.shape, real), device.allocate((1,), "f8")
+    time[...] = 2.25
+    compiled(members, real, device).bind(Box.of((14, 1, 1)), layout, [q], {"mixed": MIXED}, {"time": time})()
+    np.testing.assert_array_equal(np.array(device.to_host(q)).ravel(), np.array([*VALUES, 2.25], real))
+
+
+def test_packed_constants_are_laid_out_as_c_does():
+    assert struct_dtype(Mixed, np.dtype("f8")).fields["number"][1] == 8
+    assert struct_dtype(Mixed, np.dtype("f4")).itemsize == 13 * 4
+    assert packed(MIXED, np.dtype("f8"))["counts"].tolist() == [1, -2, 3]
+
+
+def test_a_kernel_runs_on_its_box_alone(device, tmp_path):
+    np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), device), EXPECTED)
+
+
+def test_a_second_process_uses_what_the_first_compiled(cache, tmp_path, monkeypatch):
+    run_smooth(smooth_task(tmp_path), cpu())
+    libraries = [path.name for path in cache.iterdir()]
+    assert len(libraries) == 1
+    compile_host.library.cache_clear()  # as a new process begins
+    monkeypatch.setattr(compile_host, "_build", lambda *_: pytest.fail("compiled again"))
+    run_smooth(smooth_task(tmp_path), cpu())
+    assert [path.name for path in cache.iterdir()] == libraries
+
+
+def test_text_flags_and_processor_are_part_of_the_key(cache, tmp_path, monkeypatch):
+    run_smooth(smooth_task(tmp_path), cpu())
+    run_smooth(smooth_task(tmp_path, SMOOTH + "\n// another text\n"), cpu())
+    assert len(list(cache.iterdir())) == 2
+    monkeypatch.setattr(compile_host, "FLAGS", (*compile_host.FLAGS, "-DOTHER"))
+    compile_host.library.cache_clear()
+    run_smooth(smooth_task(tmp_path), cpu())
+    assert len(list(cache.iterdir())) == 3
+    monkeypatch.setattr(compile_host, "_processor", lambda: "another processor")
+    compile_host.library.cache_clear()
+    run_smooth(smooth_task(tmp_path), cpu())
+    assert len(list(cache.iterdir())) == 4
+
+
+def test_processes_that_compile_at_once_all_succeed(tmp_path):
+    path = tmp_path / "smooth.cu"
+    path.write_text(SMOOTH)
+    script = (
+        "import sys; from pathlib import Path; import tests.machine.test_kernel as t; from taskflow.machine.device import cpu\n"
+        "assert (t.run_smooth(t.smooth_task(Path(sys.argv[1])), cpu()) == t.EXPECTED).all()"
+    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(tmp_path)], env=environment, cwd=ROOT, stderr=subprocess.PIPE
+        )
+        for _ in range(3)
+    ]
+    for process in processes:
+        _, errors = process.communicate(timeout=100)
+        assert process.returncode == 0, errors.decode()
+    assert [path.suffix for path in (tmp_path / "cache" / "taskflow").iterdir()] == [".so"]
+
+
+def test_without_a_writable_cache_a_temporary_folder_serves(cache, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), cpu()), EXPECTED)
+    assert compile_host.cache_folder().name.startswith("taskflow-kernels-")
+
+
+def test_no_compiler_is_bad_input_that_names_the_remedy(cache, tmp_path, monkeypatch):
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BadInput, match=r"no C\+\+ compiler.*install g\+\+, or set CXX"):
+        run_smooth(smooth_task(tmp_path), cpu())
+
+
+def test_cxx_names_the_compiler(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler -O2")
+    with pytest.raises(BadInput, match="CXX='no-such-compiler -O2' does not run"):
+        run_smooth(smooth_task(tmp_path), cpu())
+    wrapper = tmp_path / "my-compiler"
+    wrapper.write_text(f'#!/bin/sh\ntouch {tmp_path}/used\nexec c++ "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("CXX", f"{wrapper} -DEXTRA")
+    np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), cpu()), EXPECTED)
+    assert (tmp_path / "used").exists()
+
+
+def test_without_openmp_kernels_run_serially(cache, tmp_path, monkeypatch):
+    wrapper = tmp_path / "without-openmp"
+    wrapper.write_text('#!/bin/sh\nfor a in "$@"; do [ "$a" = -fopenmp ] && exit 1; done\nexec c++ "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("CXX", str(wrapper))
+    assert not compile_host.compiler().parallel
+    np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), cpu(4)), EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("TASK smooth(Range range, InOut p, Out q, Partial top)", "p is written, but declared Read"),
+        ("TASK smooth(Range range, In p, In other, Out q, Partial top)", "a field too many"),
+        ("TASK smooth(Range range, In p, Out q, In64 top)", "a reduction taken for a scalar"),
+    ],
+)
+def test_a_kernel_that_differs_from_its_task_does_not_compile(wrong, why, device, tmp_path):
+    text = SMOOTH.replace("TASK smooth(Range range, In p, Out q, Partial top)", wrong)
+    with pytest.raises(KernelError, match="smooth"):
+        run_smooth(smooth_task(tmp_path, text), device)
+
+
+def test_errors_of_the_compiler_name_file_and_line(tmp_path):
+    with pytest.raises(KernelError, match=r"smooth\.cu:6:\d+: error: .*nonsense"):
+        run_smooth(smooth_task(tmp_path, SMOOTH.replace("p[c - X] + p[c]", "nonsense")), cpu())
+
+
+def test_a_missing_header_is_named(tmp_path):
+    with pytest.raises(KernelError, match=r'smooth\.cu includes "gone\.h"'):
+        run_smooth(smooth_task(tmp_path, '#include "gone.h"\n' + SMOOTH), cpu())
+
+
+def test_memory_that_a_task_would_miss_is_refused(tmp_path):
+    kernel = compiled(smooth_task(tmp_path), "f8", cpu())
+    layout = Layout((0, 0, 0), (4, 4, 4))
+    p, q, top = np.zeros((4, 4, 4)), np.zeros((4, 4, 4)), {"top": np.zeros(1)}
+    kernel.bind(Box((1, 0, 0), (4, 4, 4)), layout, [p, q], {}, {}, top)()
+    for box in (Box.of((4, 4, 4)), Box((1, 0, 0), (5, 4, 4)), Box((1, -1, 0), (4, 4, 4))):
+        with pytest.raises(ValueError, match="there is memory for"):
+            kernel.bind(box, layout, [p, q], {}, {}, top)
+    for wrong in (p.astype("f4"), np.zeros((4, 4, 5)), np.asfortranarray(np.zeros((4, 4, 4)))):
+        with pytest.raises(ValueError, match="is float"):
+            kernel.bind(Box((1, 0, 0), (4, 4, 4)), layout, [wrong, q], {}, {}, top)
+
+
+def test_several_blocks_compute_at_once_in_threads_of_one_process():
+    """Each with an OpenMP team of its own."""
+    from taskflow.flow import StaggeredGrid
+    from taskflow.flow.pressure import jacobi
+
+    cells, layout = (64, 40, 20), Layout((-1, -1, -1), (22, 42, 66))
+    kernel, grid = compiled(jacobi, "f8", cpu(2)), StaggeredGrid(cells, (1.0, 1.0, 1.0)).constants
+    fields = [[np.random.default_rng(n).random(layout.shape) for _ in range(3)] for n in range(4)]
+    alone = []
+    for p, rhs, _ in fields:
+        new = np.zeros(layout.shape)
+        kernel.bind(Box.of(cells), layout, [p, rhs, new], {"grid": grid}, {})()
+        alone.append(new)
+    together = [np.zeros(layout.shape) for _ in fields]
+
+    def many(n: int) -> None:
+        sweep = kernel.bind(Box.of(cells), layout, [*fields[n][:2], together[n]], {"grid": grid}, {})
+        for _ in range(50):
+            sweep()
+
+    threads = [threading.Thread(target=many, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for expected, found in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(expected, found)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 30, 40), (30, 1, 40), (30, 40, 1), (5, 7, 9), (33, 32, 40)])
+def test_copies_between_strided_boxes(dtype, shape, device):
+    z, y, x = shape
+    source, target = device.allocate((35, 42, 43), dtype), device.allocate((40, 41, 50), dtype)
+    source[...] = device.xp.arange(source.size, dtype=dtype).reshape(source.shape)
+    view = source[1 : 1 + z, 2 : 2 + y, 3 : 3 + x]
+    buffer = device.allocate((view.size * view.itemsize + 32,), "u1")
+    part = buffer[16:-16].view(dtype).reshape(shape)
+    device.copier(part, view)()
+    device.copier(target[4 : 4 + z, 1 : 1 + y, 2 : 2 + x], part)()
+    expected = np.zeros(target.shape, dtype)
+    expected[4 : 4 + z, 1 : 1 + y, 2 : 2 + x] = device.to_host(view)
+    np.testing.assert_array_equal(device.to_host(target), expected)
+
+
+def test_copies_keep_the_bits_of_nan():
+    source = np.array([[[0x7FF4000000000001]]], np.uint64).view("f8")
+    target = np.zeros((1, 1, 1))
+    cpu().copier(target, source)()
+    assert target.view(np.uint64)[0, 0, 0] == 0x7FF4000000000001
+
+
+def test_copies_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="cannot copy"):
+        cpu().copier(np.zeros((2, 2, 2)), np.zeros((2, 2, 3)))
+    with pytest.raises(ValueError, match="cannot copy"):
+        cpu().copier(np.zeros((2, 2, 2)), np.zeros((2, 2, 2), "f4"))
+    with pytest.raises(ValueError, match="not contiguous"):
+        cpu().copier(np.zeros((2, 2, 2)), np.zeros((2, 2, 4))[:, :, ::2])
+
+
+def test_a_cpu_device():
+    device = open_device("cpu", 3)
+    assert (device.kind, device.threads, device.xp) == ("cpu", 3, np)
+    assert device.name
+    arrays = [device.allocate((3, 4, 5), "f4") for _ in range(40)]
+    assert all(a.shape == (3, 4, 5) and a.dtype == np.float32 and a.flags.c_contiguous and not a.any() for a in arrays)
+    assert all(device.pointer(array) % 64 == 0 for array in arrays)
+    assert len({device.pointer(array) % 4096 for array in arrays}) > 20
+    assert device.to_host(arrays[0]) is arrays[0]
+
+
+def test_a_missing_gpu_is_explained(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert "CUDA_VISIBLE_DEVICES" in str(gpu_problem())
+    with pytest.raises(BadInput, match=r"machine\.device = 'gpu'.*use machine\.device = 'cpu'"):
+        gpu()
+
+
+@pytest.mark.gpu
+def test_a_gpu_device():
+    device = open_device("gpu")
+    assert gpu_problem() is None
+    assert device.kind == "gpu"
+    assert device.name
+    large = device.allocate((64, 64, 64), "f8")
+    large[...] = 2.0
+    assert device.to_host(large).sum() == 2.0 * 64**3
+    device.synchronize()
+
+
+@pytest.mark.gpu
+def test_a_launch_on_a_lane_runs_on_its_stream(tmp_path):
+    from taskflow.machine.lane import lanes
+
+    device = gpu()
+    plain, urgent = lanes(device, two=True)
+    layout = Layout((0, 0, 0), (4, 4, 4))
+    p, q, top = (device.allocate(shape, "f8") for shape in ((4, 4, 4), (4, 4, 4), (1,)))
+    p[...] = 3.0
+    device.synchronize()
+    kernel = compiled(smooth_task(tmp_path), "f8", device)
+    operation = kernel.bind(Box((1, 0, 0), (4, 4, 4)), layout, [p, q], {}, {}, {"top": top}, urgent)
+    plain.activate()
+    operation()
+    event = urgent.event()
+    urgent.recorder(event)()
+    event.synchronize()
+    assert float(device.to_host(top)[0]) == 3.0
+    assert (device.to_host(q)[:, :, 1:] == 6.0).all()
+
+
+def test_bandwidth_is_plausible():
+    from taskflow.machine.bandwidth import copy_bandwidth
+
+    assert 1e8 < copy_bandwidth(cpu(2), mebibytes=4, repeats=3) < 1e13
+
+
+def test_in_place_tasks_write_their_own_cells(device, tmp_path):
+    (tmp_path / "double.cu").write_text(
+        '#include "cell.h"\nTASK twice(Range range, InOut q) { for_cells(range, CELL(c) { q[c] = 2 * q[c]; }); }\n'
+    )
+
+    @task(kernel=tmp_path / "double.cu")
+    def twice(q: ReadWrite) -> None: ...
+
+    q = device.allocate((3, 3, 300), "f4")
+    q[...] = 1.5
+    compiled(twice, "f4", device).bind(Box((1, 0, 2), (290, 3, 3)), Layout((0, 0, 0), (3, 3, 300)), [q], {}, {})()
+    found = np.array(device.to_host(q))
+    assert found.sum() == 1.5 * found.size + 1.5 * 289 * 3

@@ -1,0 +1,102 @@
+"""Operators on a staggered grid in NumPy. Velocities are lists [u, v, w] of `Shifted`; `h` is the spacing (dx, dy, dz).
+
+u[i] lives on the low x-face of cell i, between the cells i - 1 and i; v and w likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tests.reference.shifted import Shifted
+
+Vector = Sequence[float]
+AXES = (0, 1, 2)
+
+
+def mean(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return (a + b) / 2
+
+
+def step(q: Shifted, tendency: np.ndarray, old: Shifted, dt: float, ratio: float) -> np.ndarray:
+    """q + dt ((1 + r/2) H - r/2 H_old); the first step, with r = 0, is Euler's."""
+    if ratio == 0:
+        return q() + dt * tendency
+    return q() + dt * ((1 + ratio / 2) * tendency - ratio / 2 * old())
+
+
+def momentum_tendency(velocity: Sequence[Shifted], a: int, h: Vector, viscosity: float) -> np.ndarray:
+    """-div(q U) + viscosity Laplacian(q) for the component q = velocity[a], on its faces."""
+    q = velocity[a]
+    total = np.zeros_like(q())
+    for d in AXES:
+        carrier = velocity[d]
+        if d == a:  # through the centres of the cells on both sides of the face
+            high, low = mean(q(), q(1, a)) ** 2, mean(q(-1, a), q()) ** 2
+        else:  # through the edges above and below the face
+            high = mean(q(), q(1, d)) * mean(carrier(1, d), carrier(1, d, -1, a))
+            low = mean(q(-1, d), q()) * mean(carrier(), carrier(-1, a))
+        total += -(high - low) / h[d] + viscosity * (q(1, d) - 2 * q() + q(-1, d)) / h[d] ** 2
+    return total
+
+
+def buoyancy(T: Shifted, a: int, expansion: float, reference: float, gravity: Vector) -> np.ndarray:
+    """-expansion (T - reference) gravity on the faces across axis a."""
+    return -expansion * (mean(T(-1, a), T()) - reference) * gravity[a]
+
+
+def heat_tendency(T: Shifted, velocity: Sequence[Shifted], h: Vector, diffusivity: float) -> np.ndarray:
+    """-div(U T) + diffusivity Laplacian(T)."""
+    total = np.zeros_like(T())
+    for d in AXES:
+        high, low = velocity[d](1, d) * mean(T(), T(1, d)), velocity[d]() * mean(T(-1, d), T())
+        total += -(high - low) / h[d] + diffusivity * (T(1, d) - 2 * T() + T(-1, d)) / h[d] ** 2
+    return total
+
+
+def divergence(velocity: Sequence[Shifted], h: Vector) -> np.ndarray:
+    """div(u) in cells."""
+    return sum((velocity[d](1, d) - velocity[d]()) / h[d] for d in AXES)
+
+
+def laplacian_with_walls(p: Shifted, h: Vector, cells: Sequence[int], walls: Sequence[bool]) -> np.ndarray:
+    """Laplacian(p) as the sum of the fluxes through the six faces of a cell; nothing passes through a wall."""
+    total = np.zeros_like(p())
+    for d in AXES:
+        index = np.arange(p.box.lo[d], p.box.hi[d]).reshape([-1 if n == 2 - d else 1 for n in range(3)])
+        low = np.where(walls[d] & (index == 0), 0.0, p() - p(-1, d))
+        high = np.where(walls[d] & (index == cells[d] - 1), 0.0, p(1, d) - p())
+        total += (high - low) / h[d] ** 2
+    return total
+
+
+def jacobi(p: Shifted, rhs: Shifted, h: Vector, cells: Sequence[int], walls: Sequence[bool]) -> np.ndarray:
+    """p + (Laplacian(p) - rhs) / diagonal, with one diagonal for all cells."""
+    diagonal = sum(2 / h[d] ** 2 for d in AXES)
+    return p() + (laplacian_with_walls(p, h, cells, walls) - rhs()) / diagonal
+
+
+def correct(q: Shifted, p: Shifted, a: int, h: Vector, dt: float) -> np.ndarray:
+    """q - dt dp/da on the faces across axis a."""
+    return q() - dt * (p() - p(-1, a)) / h[a]
+
+
+def advective_rate(velocity: Sequence[Shifted], h: Vector) -> np.ndarray:
+    """|u|/dx + |v|/dy + |w|/dz in cells, with the larger of the two faces."""
+    return sum(np.maximum(abs(velocity[d]()), abs(velocity[d](1, d))) / h[d] for d in AXES)
+
+
+def kinetic_energy(velocity: Sequence[Shifted]) -> np.ndarray:
+    """|u|^2 / 2 in cells, with the mean of the squares on the two faces."""
+    return sum(mean(velocity[d]() ** 2, velocity[d](1, d) ** 2) / 2 for d in AXES)
+
+
+def largest_speed(velocity: Sequence[Shifted]) -> np.ndarray:
+    """|u| in cells."""
+    return np.sqrt(2 * kinetic_energy(velocity))
+
+
+def heat_flux(T: Shifted, q: Shifted, a: int, h: Vector, diffusivity: float) -> np.ndarray:
+    """Heat through faces across axis a, by flow and by conduction, along the axis."""
+    return q() * mean(T(-1, a), T()) - diffusivity * (T() - T(-1, a)) / h[a]
