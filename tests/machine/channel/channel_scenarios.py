@@ -77,6 +77,20 @@ def out_of_order(channel: Channel, blocks: int) -> None:
             check(channel, 0, sequence, inboxes[sequence])
 
 
+def late_receiver(channel: Channel, blocks: int) -> None:
+    """Block 0 overwrites its buffer right after its wait; block 1 receives what was there before, however late."""
+    for sequence, size in enumerate((8, 100_000)):
+        buffer = content(0, 1, sequence, size)
+        if channel.block == 0:
+            channel.send(1, sequence, buffer).wait(soon())
+            buffer[:] = 0
+        else:
+            time.sleep(0.2)
+            buffer[:] = 0
+            channel.receive(0, sequence, buffer).wait(soon())
+            check(channel, 0, sequence, buffer)
+
+
 def many(channel: Channel, blocks: int) -> None:
     """A thousand messages each way, 25 at a time in flight."""
     peer = 1 - channel.block

@@ -35,6 +35,10 @@ def test_messages_match_by_number_whatever_the_order_of_posting(stage: Stage) ->
     played(stage.play(scenarios.out_of_order))
 
 
+def test_a_sent_buffer_is_free_after_its_wait(stage: Stage) -> None:
+    played(stage.play(scenarios.late_receiver))
+
+
 def test_many_messages_in_flight(stage: Stage) -> None:
     played(stage.play(scenarios.many))
 
@@ -110,7 +114,7 @@ def test_actor_messages_between_blocks_of_one_process() -> None:
     stage = ActorStage(processes=False)
     try:
         played(stage.play(scenarios.every_size))
-        played(stage.play(scenarios.out_of_order))
+        played(stage.play(scenarios.late_receiver))
     finally:
         stage.close()
 
