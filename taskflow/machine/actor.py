@@ -18,7 +18,7 @@ from taskflow.machine.shard import Limits, Shard
 from taskflow.regions import Partition
 
 State = Literal["new", "ready", "running", "finished", "failed"]
-SWITCH = 5e-4  # seconds: a busy Python thread gives way to the event loop this often, so that status() is answered in time
+SWITCH = 1e-4  # seconds: a busy Python thread gives way to the event loop this often, so that status() is answered in time
 
 
 @dataclass(frozen=True)

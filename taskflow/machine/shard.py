@@ -47,6 +47,7 @@ class Shard:
         self.scalars: dict[str, float] = {}
         self._binder = Binder(device, self.instances)
         self._tracer = Tracer(self._binder, self.transfers, self.mapper, self._reduce)
+        self._tracer.lanes[0].activate()
         self._fold = AllReduce(channel, len(partition))
         self._traces: dict[tuple[Any, ...], Trace] = {}
         self._states: list[Valid] = [{}]  # sets of valid ghost cells met so far
@@ -67,6 +68,7 @@ class Shard:
         trace = self._traces.get(key)
         if trace is None:
             trace = self._traces[key] = self._trace(program)
+            self.device.synchronize()  # what binding allocated has been zeroed before any lane uses it
         self._tracer.begin()
         for message in trace.arrivals:
             self.transfers.post(message)

@@ -50,11 +50,10 @@ class Tracer:
         self.start = self.lanes[0].event()
 
     def begin(self) -> None:
-        """Make the computing lane the current one, let the other one follow what was enqueued on it, and wait until the buffers of
-        messages that came in have been emptied.
+        """Let the urgent lane follow what was enqueued on the other one, and wait until the buffers of messages that came in have been
+        emptied.
         """
         plain, urgent = self.lanes
-        plain.activate()
         urgent.synchronize()
         if urgent is not plain:
             plain.recorder(self.start)()
