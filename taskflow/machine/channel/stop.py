@@ -61,7 +61,10 @@ class Bell:
         busy = False
         for engine in self._engines:
             busy |= engine.progress()
-        if busy or not all(engine.arm() for engine in self._engines):
+        if busy:
+            return
+        if not all(engine.arm() for engine in self._engines):
+            os.sched_yield()  # work that waits for the peer, say for room in its queue: do not hold the core it may need
             return
         self._asleep = True
         if not self._rung:
