@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.errors import BadInput
 from taskflow.output import Layout, Store, create, save_initial, starts_of, write_report
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.initial import InitialFields, profiles
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.setup import Setup
 
@@ -64,7 +64,7 @@ class RunDirectory:
             (draft / "case.toml").write_text(case.to_toml(), encoding="utf-8")
             about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
             create(draft / "fields.zarr", self._layout(setup), about)
-            functions = {name: p for name, p in _profiles(setup).items() if not isinstance(p, Expression)}
+            functions = {name: p for name, p in profiles(setup.case).items() if not isinstance(p, Expression)}
             if functions:
                 save_initial(draft / "initial.zarr", self._layout(setup), functions)
             if force and self.path.exists():
@@ -93,8 +93,8 @@ class RunDirectory:
 
     def initial(self, setup: Setup) -> InitialFields:
         """The initial fields as blocks need them."""
-        profiles = {name: p if isinstance(p, Expression) else None for name, p in _profiles(setup).items()}
-        return InitialFields(setup.grid, profiles, self.path.absolute() / "initial.zarr")
+        fields = {name: p if isinstance(p, Expression) else None for name, p in profiles(setup.case).items()}
+        return InitialFields(setup.grid, fields, self.path.absolute() / "initial.zarr")
 
     def finish(self, blocks: Sequence[Mapping[str, Any]]) -> None:
         """Make the snapshots visible that every block has written, and drop the room for others."""
@@ -125,15 +125,6 @@ class RunDirectory:
             precision=case.output.precision,
             slots=case.clock().snapshots() or UNKNOWN,
         )
-
-
-def _profiles(setup: Setup) -> dict[str, Any]:
-    """The initial fields by name."""
-    case = setup.case
-    profiles: dict[str, Any] = dict(zip("uvw", case.initial.velocity, strict=True))
-    if case.heat:
-        profiles["T"] = case.initial.temperature or Expression(case.heat.reference)
-    return profiles
 
 
 def _history() -> str:

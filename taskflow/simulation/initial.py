@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
 from taskflow.output import load_initial
 from taskflow.regions import Box
+from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
+
+SAMPLES = 64  # points per direction at which formulas are tried
 
 
 @dataclass(frozen=True)
@@ -34,3 +39,34 @@ class InitialFields:
         if profile is None:
             return load_initial(self.saved, name, cells)
         return np.broadcast_to(profile(*self.grid.points(VELOCITY.get(name, "c"), cells)), cells.shape[::-1])
+
+
+def profiles(case: Case) -> dict[str, Any]:
+    """The initial fields by name: expressions and functions of x, y, z."""
+    found: dict[str, Any] = dict(zip(VELOCITY, case.initial.velocity, strict=True))
+    if case.heat:
+        found["T"] = case.initial.temperature or Expression(case.heat.reference)
+    return found
+
+
+def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
+    """The largest absolute value of each initial field that is a formula, at some points, corners included.
+
+    Raises BadInput where one is not finite: blocks would find that when it is too late.
+    """
+    found = {}
+    for name, profile in profiles(case).items():
+        if isinstance(profile, Expression):
+            points = [_few(p) for p in grid.points(VELOCITY.get(name, "c"), grid.box)]
+            try:
+                found[name] = float(np.abs(profile(*points)).max())
+            except BadInput as error:
+                key = "velocity" if name in VELOCITY else "temperature"
+                raise BadInput(f"initial.{key}: {error}") from None
+    return found
+
+
+def _few(coordinates: np.ndarray) -> np.ndarray:
+    """Up to SAMPLES of the coordinates along an axis, the first and the last among them."""
+    chosen = np.linspace(0, coordinates.size - 1, min(coordinates.size, SAMPLES)).round().astype(int)
+    return coordinates.take(chosen, axis=int(np.argmax(coordinates.shape)))

@@ -18,6 +18,7 @@ from taskflow.errors import Interrupted, RunFailed, TaskflowError
 from taskflow.machine import Gang, Mapper, Place, Plan, Status, cause, choose_device, look, survey
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
+from taskflow.simulation.initial import largest
 from taskflow.simulation.job import FlowJob
 from taskflow.simulation.placement import cut, placed, processes, threads_per_block
 from taskflow.simulation.report import beginning, broken, summary
@@ -79,6 +80,7 @@ def run(
         setup = Setup(case, cut(case, len(places)))
         where = placed(case, setup.blocks, places, embedded=local)
         check_memory(setup, where, device)
+        largest(case, setup.grid)
         directory.create(setup, force=force)
         directory.check_visible(cluster)
         plan = _plan(setup, directory, device, where)

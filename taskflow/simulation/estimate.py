@@ -1,0 +1,140 @@
+"""What a case will cost on this machine, before anything is allocated: what `taskflow check` tells."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from taskflow.flow import Wall
+from taskflow.flow.navier_stokes import VELOCITY
+from taskflow.machine import Mapper, Place, choose_device, copy_bandwidth, look
+from taskflow.machine.device import open_device
+from taskflow.machine.inventory import gpus_of_driver, transport
+from taskflow.simulation.case import Case
+from taskflow.simulation.initial import largest
+from taskflow.simulation.placement import cut, placed, processes, threads_per_block
+from taskflow.simulation.setup import Setup, check_memory
+
+# What a whole step usually reaches of the copy bandwidth, and seconds that a launch costs however few its cells are.
+# From the benchmarks in docs/performance.md; they turn a lower bound into an expectation.
+SHARE = 0.65
+LAUNCH = {"cpu": 15e-6, "gpu": 10e-6}
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A case on this machine: what was chosen where the case says auto, and what a step costs.
+
+    `places` has the place of each block; `bandwidth` is the copy bandwidth of all their devices together, in bytes per
+    second, measured now.
+    """
+
+    setup: Setup
+    device: str
+    places: list[Place]
+    threads: int
+    bandwidth: float
+
+    @property
+    def processes(self) -> int:
+        """Processes that hold blocks."""
+        return len({place.worker for place in self.places})
+
+    @cached_property
+    def memory(self) -> list[int]:
+        """Bytes of each block."""
+        return [self.setup.memory(block) for block in range(len(self.places))]
+
+    @cached_property
+    def messages(self) -> list[tuple[int, int]]:
+        """Messages that each block sends in a step, and their bytes."""
+        return [self.setup.messages(block) for block in range(len(self.places))]
+
+    @property
+    def overlap(self) -> str:
+        """How transfers are overlapped with computing."""
+        widest = max(box.volume for box in self.setup.partition.blocks)
+        return Mapper(self.setup.case.machine.overlap).decide(widest, len(self.places) - 1).overlap
+
+    @property
+    def channel(self) -> str:
+        """What carries messages between blocks."""
+        return transport(self.setup.case.machine.channel, self.processes)
+
+    @property
+    def seconds_per_step(self) -> float:
+        """What a step will probably take, messages between processes not counted."""
+        launches = len(self.setup.step[0])
+        return self.setup.bytes_per_step / (SHARE * self.bandwidth) + launches * LAUNCH[self.device]
+
+    @cached_property
+    def steps(self) -> Steps:
+        """How many steps the run will probably take."""
+        return count_steps(self.setup)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A number of steps, and what it rests on; `exact` where that is the case itself."""
+
+    count: int
+    basis: str
+    exact: bool = False
+
+
+def estimate(case: Case) -> Estimate:
+    """Decide as a run on this machine would, and measure the copy bandwidth.
+
+    Raises BadInput where the case cannot run here: no compiler, no GPU, more blocks than planes, not enough memory.
+    """
+    here = look("this machine")
+    device = choose_device(case.machine.device, [here])
+    gpus = len(gpus_of_driver()) if device == "gpu" else None
+    places = [replace(here, worker=f"process {n}") for n in range(processes(case, gpus))]
+    setup = Setup(case, cut(case, len(places)))
+    where = placed(case, setup.blocks, places, embedded=True)
+    check_memory(setup, where, device)
+    largest(case, setup.grid)
+    threads = threads_per_block(case, where)
+    return Estimate(setup, device, where, threads, _bandwidth(device, where, threads))
+
+
+def _bandwidth(device: str, places: list[Place], threads: int) -> float:
+    """Copy bandwidth of all devices together: one GPU measured for all, or the cores that the blocks will use."""
+    if device == "gpu":
+        return copy_bandwidth(open_device("gpu")) * len({place.worker for place in places})
+    return copy_bandwidth(open_device("cpu", min(places[0].cores, threads * len(places))), repeats=4)
+
+
+def count_steps(setup: Setup) -> Steps:
+    """The steps of a run whose flow is as fast as its walls and its initial velocity, or else as diffusion allows.
+
+    The speed that a flow will reach is not known before it is computed.
+    """
+    case, limit = setup.case, setup.case.clock().limit
+    if case.time.steps is not None:
+        return Steps(case.time.steps, "time.steps", exact=True)
+    end = case.time.end or 0.0
+    if limit.fixed is not None:
+        return Steps(math.ceil(end / limit.fixed * (1 - 1e-9)), f"time.step = {limit.fixed:g}", exact=True)
+    rate = advective_rate(setup)
+    if rate == 0 and limit.spread == 0:
+        rate = sum(1 / spacing for spacing in case.spacing)
+        basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
+    elif rate > 0 and limit.cfl / rate <= limit.longest(rate):
+        basis = f"CFL {limit.cfl:g} at the speed of walls and initial velocity"
+    else:
+        basis = f"diffusion number {limit.diffusion:g}; a fast flow takes more"
+    return Steps(max(1, math.ceil(end / limit.longest(rate))), basis)
+
+
+def advective_rate(setup: Setup) -> float:
+    """max(|u|/dx + |v|/dy + |w|/dz), about, over the walls and the initial velocity where that is a formula."""
+    spacing = np.array(setup.case.spacing)
+    speeds = [np.abs(side.velocity) for side in setup.model.boundaries.values() if isinstance(side, Wall)]
+    initial = largest(setup.case, setup.grid)
+    speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
+    return max(float((speed / spacing).sum()) for speed in speeds)
