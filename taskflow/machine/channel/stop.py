@@ -64,7 +64,7 @@ class Bell:
         if busy:
             return
         if not all(engine.arm() for engine in self._engines):
-            os.sched_yield()  # work that waits for the peer, say for room in its queue: do not hold the core it may need
+            os.sched_yield()  # the work waits for the peer, say for room in its queue: leave it the core
             return
         self._asleep = True
         if not self._rung:
