@@ -75,15 +75,11 @@ def _power(n: int) -> int:
 def cuda_call(
     function: Any, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object
 ) -> Callable[[], None]:
-    """A launch on a lane, or on the stream that is current when it is called; keeps alive what its pointers lead to."""
-    (grid, block), arguments = shape, tuple(values)
+    """A launch on a lane, or on the stream that is current when it is called. It keeps alive what its pointers lead to."""
+    (grid, block), arguments, stream = shape, tuple(values), None if lane is None else lane.stream
+    launch = function.kernel  # of the RawKernel: takes the stream as an argument, which is faster than to make it current
 
-    def launch(_: object = keep) -> None:
-        function(grid, block, arguments)
+    def call(_: object = keep) -> None:
+        launch(grid, block, arguments, stream=stream)
 
-    def launch_on_lane(_: object = keep) -> None:
-        assert lane is not None
-        with lane.active():
-            function(grid, block, arguments)
-
-    return launch if lane is None else launch_on_lane
+    return call

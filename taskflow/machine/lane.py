@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
@@ -79,8 +79,14 @@ class StreamLane:
     def activate(self) -> None:
         self.stream.use()
 
-    def active(self) -> AbstractContextManager[Any]:
-        return self.stream
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        before = self._cupy.cuda.get_current_stream()
+        self.stream.use()  # CuPy's own `with stream` forgets a stream that was made current by `use`
+        try:
+            yield
+        finally:
+            before.use()
 
     def event(self) -> Event:
         return self._cupy.cuda.Event(disable_timing=True)
