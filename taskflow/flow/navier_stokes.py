@@ -3,8 +3,9 @@
     du/dt + div(u u) = -grad(p) + viscosity Laplacian(u) - expansion (T - reference) gravity + force,    div(u) = 0
     dT/dt + div(u T) = diffusivity Laplacian(T) + source
 
-A step predicts a velocity without the pressure (Adams-Bashforth of second order), solves Laplacian(p) = div(u) / dt with the last pressure as
-the first guess, and corrects u by -dt grad(p). p belongs to the middle of the step, t - dt/2.
+A step predicts a velocity without the pressure (Adams-Bashforth of second order), solves Laplacian(p) = div(u) / dt
+with the last pressure as the first guess, and corrects u by -dt grad(p). p belongs to the middle of the step, t -
+dt/2.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +24,7 @@ from taskflow.flow.diagnostics import (
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.heat import Heat, heat
 from taskflow.flow.momentum import Buoyancy, Fluid, momentum, momentum_buoyant
-from taskflow.flow.pressure import correct, divergence, jacobi, residual_square, rhs_square
+from taskflow.flow.pressure import correct, divergence, jacobi, jacobi_half, residual_square, rhs_square
 from taskflow.regions import Location
 from taskflow.tasks import Launch, Roles
 
@@ -34,8 +35,8 @@ VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 class NavierStokes:
     """The equations on a grid, with `iterations` Jacobi sweeps per step; without `heat` there is no temperature.
 
-    Its programs read the scalars dt and ratio (dt / last dt, 0 at first) and leave their results in scalars; the roles are the names of
-    `fields`.
+    Its programs read the scalars dt and ratio (dt / last dt, 0 at first) and leave their results in scalars; the
+    roles are the names of `fields`.
     """
 
     staggered: StaggeredGrid
@@ -52,7 +53,9 @@ class NavierStokes:
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Every field by role, with its location. The state is u, v, w, p, T; h is the last right-hand side, *_new the next state."""
+        """Every field by role, with its location. The state is u, v, w, p, T; h is the last right-hand side, *_new
+        the next state.
+        """
         fields: dict[str, Location] = dict(VELOCITY)
         fields |= {f"{name}_new": location for name, location in VELOCITY.items()}
         fields |= {f"h_{name}": location for name, location in VELOCITY.items()}
@@ -104,11 +107,16 @@ class NavierStokes:
             yield heat(f.T, f.u, f.v, f.w, f.h_T, f.T_new, over=box, heat=self.heat, **scheme)
 
     def projection(self, f: Roles, u: str, v: str, w: str) -> Iterator[Launch]:
-        """Laplacian(p) = div(u) / dt by a fixed number of sweeps that begin from the last p; then u -= dt grad(p)."""
+        """Laplacian(p) = div(u) / dt by a fixed number of sweeps that begin from the last p; then u -= dt grad(p).
+
+        The last sweep is `jacobi_half`. With Jacobi alone the modes that alternate from cell to cell grow from step to
+        step when the number of sweeps is odd, and in a periodic box of even sides they are never touched at all.
+        """
         box = self.staggered.box
         yield divergence(u, v, w, f.rhs, over=box, dt="dt", grid=self.grid)
-        for _ in range(self.iterations):
-            yield jacobi(f.p, f.rhs, f.p_new, over=box, grid=self.grid)
+        for sweep in range(1, self.iterations + 1):
+            relax = jacobi if sweep < self.iterations else jacobi_half
+            yield relax(f.p, f.rhs, f.p_new, over=box, grid=self.grid)
             f.swap("p", "p_new")
         yield correct(u, v, w, f.p, over=box, dt="dt", grid=self.grid)
 
@@ -123,7 +131,9 @@ class NavierStokes:
         yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate="rate", grid=self.grid)
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
-        """Scalars divergence, energy (sum), speed, change (since the last step), residual and norm (sums of squares), flux_x_min ..."""
+        """Scalars divergence, energy (sum), speed, change (since the last step), residual and norm (sums of squares),
+        flux_x_min ...
+        """
         box = self.staggered.box
         yield divergence_max(f.u, f.v, f.w, over=box, divergence="divergence", grid=self.grid)
         yield kinetic_energy(f.u, f.v, f.w, over=box, energy="energy")
@@ -139,9 +149,14 @@ class NavierStokes:
     def nusselt(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Mean heat flux into the fluid through each heated wall, over that of pure conduction between all of them.
 
-        Nu = flux L / (diffusivity (T_max - T_min)), L the extent of the domain across the wall; 0 where the temperatures are equal.
+        Nu = flux L / (diffusivity (T_max - T_min)), L the extent of the domain across the wall; 0 where the
+        temperatures are equal.
         """
-        walls = [side.temperature for side in self.boundaries.values() if isinstance(side, Wall) and side.temperature is not None]
+        walls = [
+            side.temperature
+            for side in self.boundaries.values()
+            if isinstance(side, Wall) and side.temperature is not None
+        ]
         if not self.heat or not walls or self.heat.diffusivity == 0 or max(walls) == min(walls):
             return dict.fromkeys(self.heated, 0.0)
         numbers = {}

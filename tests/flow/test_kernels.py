@@ -22,7 +22,8 @@ WALLS = list(product((False, True), repeat=3))
 VELOCITY = ("u", "v", "w")
 TENDENCIES = ("h_u", "h_v", "h_w")
 STENCILS = [
-    momentum.momentum, momentum.momentum_buoyant, heat.heat, pressure.divergence, pressure.jacobi, pressure.correct,
+    momentum.momentum, momentum.momentum_buoyant, heat.heat, pressure.divergence, pressure.jacobi,
+    pressure.jacobi_half, pressure.correct,
 ]  # fmt: skip
 
 
@@ -102,6 +103,8 @@ def test_pressure(cells, walls, real, device):
     velocity, (p, rhs) = bench.shifted(*VELOCITY), bench.shifted("p", "rhs")
     bench.run(bench.launch(pressure.jacobi, grid))
     bench.agrees("p_new", reference.jacobi(p, rhs, h, cells, walls))
+    bench.run(bench.launch(pressure.jacobi_half, grid))
+    bench.agrees("p_new", (p() + reference.jacobi(p, rhs, h, cells, walls)) / 2)
     bench.run(bench.launch(pressure.residual_square, grid), bench.launch(pressure.rhs_square, {}))
     residual = ((rhs() - reference.laplacian_with_walls(p, h, cells, walls)) ** 2).sum()
     assert bench.scalars["residual"] == pytest.approx(residual, rel=bench.tolerance)
@@ -136,7 +139,7 @@ def test_no_pressure_beyond_walls_is_used(cells, real, device):
     beyond[bench.box.slices(bench.memory.lo)] = False
     bench.fields["p"][beyond] = np.nan
     grid = {"grid": bench.staggered.constants}
-    for task in (pressure.jacobi, pressure.correct, pressure.residual_square):
+    for task in (pressure.jacobi, pressure.jacobi_half, pressure.correct, pressure.residual_square):
         bench.run(bench.launch(task, grid))
     for name in ("p_new", *VELOCITY):
         assert np.isfinite(bench.values(name)).all(), name
