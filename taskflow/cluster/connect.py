@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
 @contextmanager
 def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
-    """A client of the cluster whose scheduler wrote `path`. Raises BadInput where there is no such file or no answer."""
+    """A client of the cluster whose scheduler wrote `path`. Raises BadInput where there is none, or no answer."""
     from distributed import Client
 
     if not path.is_file():
-        raise BadInput(f"--scheduler-file {path}: there is no such file; start a cluster with: dask scheduler --scheduler-file {path}")
+        raise BadInput(
+            f"--scheduler-file {path}: there is no such file; start a cluster with: dask scheduler --scheduler-file {path}"
+        )
     try:
         client = Client(scheduler_file=str(path), direct_to_workers=True, timeout=timeout)
     except (OSError, TimeoutError, ValueError) as error:
-        raise BadInput(f"--scheduler-file {path}: the scheduler does not answer ({error}); is it still running?") from error
+        raise BadInput(
+            f"--scheduler-file {path}: the scheduler does not answer ({error}); is it still running?"
+        ) from error
     with client:
         yield client

@@ -12,7 +12,8 @@ from taskflow.errors import BadInput
 if TYPE_CHECKING:
     from distributed import Client
 
-# A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be given up for silence, or paused.
+# A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be given up for
+# silence, or paused.
 CONFIG = {
     "distributed.scheduler.worker-ttl": None,
     "distributed.scheduler.allowed-failures": 0,
@@ -28,24 +29,36 @@ CONFIG = {
 def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     """A client of a cluster on this machine, listening on loopback only.
 
-    CPU: one worker lives in this process, several in processes of their own. GPU: one process per GPU, pinned by dask-cuda. Raises BadInput where
-    dask-cuda is not installed or there are fewer GPUs than workers.
+    CPU: one worker lives in this process, several in processes of their own. GPU: one process per GPU, pinned by
+    dask-cuda. Raises BadInput where dask-cuda is not installed or there are fewer GPUs than workers.
     """
     import dask
     from distributed import Client
 
-    with dask.config.set(CONFIG), _quiet(), _cluster(workers, gpu) as cluster, Client(cluster, direct_to_workers=True) as client:
+    with (
+        dask.config.set(CONFIG),
+        _quiet(),
+        _cluster(workers, gpu) as cluster,
+        Client(cluster, direct_to_workers=True) as client,
+    ):
         client.wait_for_workers(workers, timeout=120)
         yield client
 
 
 def _cluster(workers: int, gpu: bool) -> Any:
-    options: dict[str, Any] = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    options: dict[str, Any] = {
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        "dashboard_address": ":0",
+        "silence_logs": logging.CRITICAL,
+    }
     if gpu:
         try:
             from dask_cuda import LocalCUDACluster
         except ImportError:
-            raise BadInput('machine.device = "gpu": dask-cuda is not installed; install taskflow[cuda13] or taskflow[cuda12]') from None
+            raise BadInput(
+                'machine.device = "gpu": dask-cuda is not installed; install taskflow[cuda13] or taskflow[cuda12]'
+            ) from None
         return LocalCUDACluster(**options, protocol="tcp", host="127.0.0.1", device_memory_limit=None, memory_limit=0)
     from distributed import LocalCluster
 

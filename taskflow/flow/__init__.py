@@ -1,4 +1,4 @@
-"""The physics: grids, operators, boundary conditions and the models made of them. No stream, message, rank or thread."""
+"""The physics: grids, operators, boundary conditions, models made of them. No stream, message, rank or thread."""
 
 from taskflow.flow.boundary import Boundaries, Slip, Wall
 from taskflow.flow.grid import Grid, StaggeredGrid

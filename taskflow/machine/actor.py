@@ -1,4 +1,6 @@
-"""The Dask actor that owns one block. Its methods are asynchronous and short; the block's work is done on a thread of its own."""
+"""The Dask actor that owns one block. Its methods are asynchronous and short; the block's work is done on a thread of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from taskflow.machine.shard import Limits, Shard
 from taskflow.regions import Partition
 
 State = Literal["new", "ready", "running", "finished", "failed"]
-SWITCH = 1e-4  # seconds: a busy Python thread gives way to the event loop this often, so that status() is answered in time
+SWITCH = (
+    1e-4  # seconds: a busy Python thread gives way to the event loop this often, so that status() is answered in time
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,9 @@ class Status:
 
 @dataclass(eq=False)
 class Control:
-    """What a running job and its actor say to each other: the job reports, the actor asks it to stop after the present step."""
+    """What a running job and its actor say to each other: the job reports, the actor asks it to stop after the
+    present step.
+    """
 
     progress: Mapping[str, Any] = field(default_factory=dict)
     stop: bool = False
@@ -48,7 +54,9 @@ Job = Callable[[Shard, Control], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What every block of a run has to know. Picklable. `job` is the control program that each block runs on its shard."""
+    """What every block of a run has to know. Picklable. `job` is the control program that each block runs on its
+    shard.
+    """
 
     run: str
     partition: Partition
@@ -61,7 +69,9 @@ class Plan:
 
 
 class BlockActor:
-    """One block. Calls in order: address, connect, start, status as often as wanted, close. abort and stop at any time."""
+    """One block. Calls in order: address, connect, start, status as often as wanted, close. abort and stop at any
+    time.
+    """
 
     def __init__(self, plan: Plan, block: int) -> None:
         self.plan, self.block = plan, block
@@ -78,7 +88,9 @@ class BlockActor:
         sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
 
     async def address(self) -> Address:
-        """Open the device and the channels; how other blocks reach this one. Raises BadInput where the device is not usable."""
+        """Open the device and the channels; how other blocks reach this one. Raises BadInput where the device is not
+        usable.
+        """
         return await self._on_thread(self._open)
 
     async def connect(self, addresses: Mapping[int, Address]) -> dict[int, str]:
@@ -154,4 +166,3 @@ class BlockActor:
         self.failed_at = time.time()
         self.error = error
         self.state = "failed"
-

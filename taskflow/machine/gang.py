@@ -1,10 +1,11 @@
-"""The gang: the actors of all blocks of a run, seen from the client. A handful of calls per run, all of them bounded."""
+"""The gang: the actors of all blocks of a run, seen from the client. Few calls per run, all of them bounded."""
 
 from __future__ import annotations
 
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import ChannelError, RunFailed, TaskflowError
@@ -30,13 +31,13 @@ class Gang:
         blocks = len(plan.partition)
         self.workers = [workers[block * len(workers) // blocks] for block in range(blocks)]
         futures = [
-            client.submit(BlockActor, plan, block, actor=True, workers=[worker], key=f"{plan.run}-block-{block}", pure=False)
+            client.submit(
+                BlockActor, plan, block, actor=True, workers=[worker], key=f"{plan.run}-block-{block}", pure=False
+            )
             for block, worker in enumerate(self.workers)
         ]
         self._futures = futures  # an actor lives as long as its future
-        self._actors: list[Any] = []
-        for block, future in enumerate(futures):
-            self._actors.append(self._answer(block, lambda future=future: future.result(timeout=BUILD)))
+        self._actors = [self._answer(block, future.result, BUILD) for block, future in enumerate(futures)]
 
     def __enter__(self) -> Gang:
         return self
@@ -46,29 +47,26 @@ class Gang:
 
     def connect(self) -> list[dict[int, str]]:
         """Open devices and channels and connect them; returns the transport to each peer of each block."""
-        addresses = self._all(lambda actor, _: actor.address(), BUILD)
-        blocks = len(self._actors)
-        peers = [set(self.plan.partition.neighbours[block]) | partners(block, blocks) for block in range(blocks)]
-        return self._all(lambda actor, block: actor.connect({p: addresses[p] for p in sorted(peers[block])}), BUILD)
+        addresses = self._all("address", timeout=BUILD)
+        blocks = range(len(self._actors))
+        peers = [partners(block, len(blocks)).union(self.plan.partition.neighbours[block]) for block in blocks]
+        return self._all("connect", [({peer: addresses[peer] for peer in sorted(peers[b])},) for b in blocks], BUILD)
 
     def start(self) -> None:
         """Begin the job on every block."""
-        self._all(lambda actor, _: actor.start(), CALL)
+        self._all("start")
 
     def status(self) -> list[Status]:
         """The status of every block; a block whose worker is gone has failed."""
-        found = []
-        calls = [self._try(actor.status) for actor in self._actors]
-        for block, call in enumerate(calls):
-            try:
-                found.append(self._answer(block, lambda call=call: call().result(timeout=CALL)))
-            except RunFailed as error:
-                found.append(Status("failed", {}, error, time.time()))
-        return found
+        pending = [self._or_failure(b, methodcaller("status"), actor) for b, actor in enumerate(self._actors)]
+        return [
+            call if isinstance(call, Status) else self._or_failure(block, call.result, CALL)
+            for block, call in enumerate(pending)
+        ]
 
     def stop(self) -> None:
         """Ask every block to end after the present step."""
-        self._all(lambda actor, _: actor.stop(), CALL)
+        self._all("stop")
 
     def abort(self, reason: str) -> None:
         """End every wait of every block that still answers."""
@@ -87,33 +85,31 @@ class Gang:
                 future.result(timeout=CALL)
         self._actors, self._futures = [], []
 
-    def _all(self, call: Callable[[Any, int], Any], timeout: float) -> list[Any]:
-        pending = [self._answer(block, lambda a=actor, b=block: call(a, b)) for block, actor in enumerate(self._actors)]
-        return [self._answer(block, lambda f=future: f.result(timeout=timeout)) for block, future in enumerate(pending)]
+    def _all(self, method: str, arguments: Sequence[tuple[Any, ...]] | None = None, timeout: float = CALL) -> list[Any]:
+        """Call a method of all actors at the same time; what each returned."""
+        pending = [
+            self._answer(block, methodcaller(method, *(arguments[block] if arguments else ())), actor)
+            for block, actor in enumerate(self._actors)
+        ]
+        return [self._answer(block, call.result, timeout) for block, call in enumerate(pending)]
 
-    def _answer(self, block: int, get: Callable[[], Any]) -> Any:
+    def _answer(self, block: int, get: Callable[..., Any], *arguments: Any) -> Any:
         """What `get` returns; a lost worker as RunFailed."""
         try:
-            return get()
+            return get(*arguments)
         except TaskflowError:
             raise
         except Exception as error:
             where = f"block {block} on worker {self.workers[block]}"
-            raise RunFailed(f"{where} does not answer ({type(error).__name__}: {error}); is the worker still running?") from error
+            reason = f"{type(error).__name__}: {error}"
+            raise RunFailed(f"{where} does not answer ({reason}); is the worker still running?") from error
 
-    @staticmethod
-    def _try(call: Callable[[], Any]) -> Callable[[], Any]:
-        """Make a call now; what it gave or raised comes when asked."""
+    def _or_failure(self, block: int, get: Callable[..., Any], *arguments: Any) -> Any:
+        """What `get` returns; a lost worker as the status of a block that has failed."""
         try:
-            result = call()
-        except Exception as error:
-            failure = error
-
-            def fail() -> Any:
-                raise failure
-
-            return fail
-        return lambda: result
+            return self._answer(block, get, *arguments)
+        except RunFailed as error:
+            return Status("failed", {}, error, time.time())
 
 
 def cause(statuses: Sequence[Status]) -> TaskflowError | None:

@@ -18,7 +18,9 @@ class Event(Protocol):
 
 
 class Lane(Protocol):
-    """Work enqueued on a lane is done in the order of enqueueing. `asynchronous`: it may not be done when enqueueing returns."""
+    """Work enqueued on a lane is done in the order of enqueueing. `asynchronous`: it may not be done when enqueueing
+    returns.
+    """
 
     asynchronous: bool
     stream: Any
@@ -74,7 +76,9 @@ class StreamLane:
 
     def __init__(self, cupy: Any, urgent: bool) -> None:
         self._cupy = cupy
-        self.stream = cupy.cuda.Stream(non_blocking=True, priority=-5 if urgent else 0)  # CUDA clamps to the device's range
+        self.stream = cupy.cuda.Stream(
+            non_blocking=True, priority=-5 if urgent else 0
+        )  # CUDA clamps to the device's range
 
     def activate(self) -> None:
         self.stream.use()

@@ -15,15 +15,17 @@ SMALL = 1 << 16  # cells of a block below which a second launch costs more than 
 class Mapper:
     """Placement of tasks on streams and in time, after the three strategies of Jacobsen & Senocak (2013, section 4.2).
 
-    `none`: whole launches, then the exchange (4.2.1). `comm`: edges first, on one stream; messages travel while the middle is
-    computed (4.2.2). `full`: edges, packing and unpacking have a stream of their own beside the middle's (4.2.3).
-    `auto` is `full` for blocks of more than `SMALL` cells with neighbours, else `none`.
+    `none`: whole launches, then the exchange (4.2.1). `comm`: edges first, on one stream; messages travel while the
+    middle is computed (4.2.2). `full`: edges, packing and unpacking have a stream of their own beside the middle's
+    (4.2.3). `auto` is `full` for blocks of more than `SMALL` cells with neighbours, else `none`.
     """
 
     overlap: Overlap = "auto"
 
     def decide(self, cells: int, neighbours: int) -> Mapper:
-        """The mapper with `auto` decided for a block of so many cells and neighbours. All blocks have to decide alike."""
+        """The mapper with `auto` decided for a block of so many cells and neighbours. All blocks have to decide
+        alike.
+        """
         if self.overlap != "auto":
             return self
         return Mapper("full" if neighbours and cells > SMALL else "none")
@@ -35,10 +37,14 @@ class Mapper:
 
     def urgent(self, node: Node) -> bool:
         """Whether a node belongs on the stream for what others wait for."""
-        return self.overlap == "full" and (isinstance(node, Send | Receive | Refresh) or getattr(node, "part", "") == "edge")
+        return self.overlap == "full" and (
+            isinstance(node, Send | Receive | Refresh) or getattr(node, "part", "") == "edge"
+        )
 
     def priority(self, node: Node) -> int:
-        """Which of the nodes that are ready comes first: the lowest. What the host waits for comes last, in program order."""
+        """Which of the nodes that are ready comes first: the lowest. What the host waits for comes last, in program
+        order.
+        """
         if not self.split:
             return 0
         if isinstance(node, Compute):

@@ -1,7 +1,7 @@
 """A shard: one block's replica of the control program.
 
-Every block runs the same program and comes to the same decisions; a shard does that block's part of each launch. Messages follow from the
-analysis alone, so no block ever asks another what to do (control replication).
+Every block runs the same program and comes to the same decisions; a shard does that block's part of each launch.
+Messages follow from the analysis alone, so no block ever asks another what to do (control replication).
 """
 
 from __future__ import annotations
@@ -35,7 +35,13 @@ class Shard:
     """One block of a region on one device, connected to the others by a channel."""
 
     def __init__(
-        self, partition: Partition, block: int, device: Device, channel: Channel, mapper: Mapper, limits: Limits = Limits()
+        self,
+        partition: Partition,
+        block: int,
+        device: Device,
+        channel: Channel,
+        mapper: Mapper,
+        limits: Limits = Limits(),
     ) -> None:
         self.partition, self.block, self.device, self.limits = partition, block, device, limits
         self.region, self.cells = partition.region, partition.blocks[block]
@@ -58,9 +64,9 @@ class Shard:
     def run(self, program: Program, **scalars: float) -> None:
         """Do one pass of a program, after which `roles` are as it left them. `scalars` get these values before.
 
-        A program is analysed when it is first met in a state (roles of the fields, valid ghost cells) and replayed from then on; it is
-        assumed to be followed by itself. A wrong assumption costs a transfer, no more.
-        Raises BadInput where the program is impossible on this partition, ChannelError where another block is lost.
+        A program is analysed when it is first met in a state (roles of the fields, valid ghost cells) and replayed
+        from then on; it is assumed to be followed by itself. A wrong assumption costs a transfer, no more. Raises
+        BadInput where the program is impossible on this partition, ChannelError where another block is lost.
         """
         for name, value in scalars.items():
             self._set(name, value)
@@ -81,7 +87,12 @@ class Shard:
         launches, roles = record(program, self.roles)
         following, _ = record(program, roles)
         analysis = analyse(
-            launches, self.partition, following=following, valid=self._states[self._state], blocks=[self.block], split=self.mapper.split
+            launches,
+            self.partition,
+            following=following,
+            valid=self._states[self._state],
+            blocks=[self.block],
+            split=self.mapper.split,
         )
         return self._tracer.trace(analysis, roles, self._number(analysis.valid))
 
@@ -102,7 +113,9 @@ class Shard:
     # ---------------------------------------------------------------------------------------- control and contents
 
     def allreduce(self, values: Iterable[float], operators: str | Iterable[str]) -> np.ndarray:
-        """Each value folded over all blocks in their order; every block gets the same bits. All blocks have to call it."""
+        """Each value folded over all blocks in their order; every block gets the same bits. All blocks have to call
+        it.
+        """
         names = operators if isinstance(operators, str) else list(operators)
         return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.limits.message))
 

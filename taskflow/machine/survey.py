@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """A process that can hold blocks: its host, cores, free memory in bytes, GPU and why it cannot compile or use a GPU."""
+    """A process that can hold blocks: its host, cores, free memory in bytes, GPU and why it cannot compile or use a
+    GPU.
+    """
 
     worker: str
     host: str
@@ -36,7 +38,9 @@ class Place:
 
 
 def look(worker: str, *, embedded: bool = False) -> Place:
-    """The place that this process is. An `embedded` worker ignores Ctrl-C from now on: it is for the client to decide."""
+    """The place that this process is. An `embedded` worker ignores Ctrl-C from now on: it is for the client to
+    decide.
+    """
     if embedded and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     problem = gpu_problem()
@@ -48,16 +52,22 @@ def look(worker: str, *, embedded: bool = False) -> Place:
 
 
 def survey(client: Client, *, embedded: bool) -> list[Place]:
-    """The places that a cluster offers, ordered by host. Raises BadInput where there is none, RunFailed where one does not answer."""
+    """The places that a cluster offers, ordered by host. Raises BadInput where there is none, RunFailed where one
+    does not answer.
+    """
     workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     if not workers:
-        raise BadInput("the cluster has no workers; start some with: dask worker --scheduler-file FILE (dask cuda worker on GPUs)")
+        raise BadInput(
+            "the cluster has no workers; start some with: dask worker --scheduler-file FILE (dask cuda worker on GPUs)"
+        )
     try:
         found: Mapping[str, Place] = client.run(_look_here, embedded=embedded, workers=workers)
     except TaskflowError:
         raise
     except Exception as error:
-        raise RunFailed(f"a worker does not answer: {type(error).__name__}: {error}; is taskflow installed there?") from error
+        raise RunFailed(
+            f"a worker does not answer: {type(error).__name__}: {error}; is taskflow installed there?"
+        ) from error
     return sorted(found.values(), key=lambda place: (place.host, workers.index(place.worker)))
 
 
@@ -66,11 +76,15 @@ def _look_here(*, embedded: bool, dask_worker: Any) -> Place:
 
 
 def choose_device(wanted: str, places: Sequence[Place]) -> str:
-    """`auto` becomes gpu where every place has a usable one, else cpu. Raises BadInput where what is wanted cannot be had."""
+    """`auto` becomes gpu where every place has a usable one, else cpu. Raises BadInput where what is wanted cannot be
+    had.
+    """
     without = [place for place in places if place.gpu_problem is not None]
     if wanted == "gpu" and without:
         where = f"on worker {without[0].worker} ({without[0].host})"
-        raise BadInput(f'machine.device = "gpu": no usable GPU {where}: {without[0].gpu_problem}; use machine.device = "cpu"')
+        raise BadInput(
+            f'machine.device = "gpu": no usable GPU {where}: {without[0].gpu_problem}; use machine.device = "cpu"'
+        )
     device = wanted if wanted != "auto" else "cpu" if without else "gpu"
     if device == "cpu":
         for place in places:

@@ -17,7 +17,11 @@ Result = TypeVar("Result")
 
 
 def run_threads(
-    partition: Partition, job: Callable[[Shard], Result], device: Device, mapper: Mapper = Mapper(), limits: Limits = Limits()
+    partition: Partition,
+    job: Callable[[Shard], Result],
+    device: Device,
+    mapper: Mapper = Mapper(),
+    limits: Limits = Limits(),
 ) -> list[Result]:
     """Run `job` on a shard of every block, all on one device; returns what each returned, in the order of the blocks.
 

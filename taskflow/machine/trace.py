@@ -19,7 +19,8 @@ Operation = Callable[[], None]
 class Trace:
     """What a block does in a step, and the state in which the step leaves the program.
 
-    `arrivals` are the messages that come in. `roles` and the number `state` of the valid ghost cells hold when it has been replayed.
+    `arrivals` are the messages that come in. `roles` and the number `state` of the valid ghost cells hold when it has
+    been replayed.
     """
 
     operations: list[Operation]
@@ -33,9 +34,10 @@ class Trace:
 class Tracer:
     """Turns the graph of a block into operations.
 
-    Nodes are taken in the mapper's order. Each runs on the lane (stream) the mapper gives it and waits, on the device, for what the
-    graph says it waits for on other lanes. The host waits only for messages and for reductions; before it does, everything that was
-    ready has been enqueued and sent, and it waits in program order: so blocks cannot wait for each other in a circle.
+    Nodes are taken in the mapper's order. Each runs on the lane (stream) the mapper gives it and waits, on the
+    device, for what the graph says it waits for on other lanes. The host waits only for messages and for reductions;
+    before it does, everything that was ready has been enqueued and sent, and it waits in program order: so blocks
+    cannot wait for each other in a circle.
     """
 
     binder: Binder
@@ -50,8 +52,8 @@ class Tracer:
         self.start = self.lanes[0].event()
 
     def begin(self) -> None:
-        """Let the urgent lane follow what was enqueued on the other one, and wait until the buffers of messages that came in have been
-        emptied.
+        """Let the urgent lane follow what was enqueued on the other one, and wait until the buffers of messages that
+        came in have been emptied.
         """
         plain, urgent = self.lanes
         urgent.synchronize()
@@ -82,7 +84,9 @@ class Tracer:
             if n in events:
                 operations.append(lane.recorder(events[n]))
             if isinstance(node, Send):
-                (sends if lane.asynchronous else operations).append(partial(self.transfers.send, node.message, events.get(n)))
+                (sends if lane.asynchronous else operations).append(
+                    partial(self.transfers.send, node.message, events.get(n))
+                )
         arrivals = [node.message for node in graph.nodes if isinstance(node, Receive)]
         return Trace(operations + sends, arrivals, analysis.messages, roles, state)
 

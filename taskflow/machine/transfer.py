@@ -22,9 +22,9 @@ ALIGN = 16  # bytes; every field's part of a message begins at a multiple
 class Transfers:
     """Sends and receives messages for one block.
 
-    A message of a step has one buffer, used in every replay: its receive can be posted as soon as the step begins, and it is packed
-    again only when what it held before was taken. That was sent a whole step ago, so blocks cannot wait for each other in a
-    circle.
+    A message of a step has one buffer, used in every replay: its receive can be posted as soon as the step begins,
+    and it is packed again only when what it held before was taken. That was sent a whole step ago, so blocks cannot
+    wait for each other in a circle.
     """
 
     def __init__(self, channel: Channel, device: Device, instances: Instances, timeout: float) -> None:
@@ -36,14 +36,16 @@ class Transfers:
     def pack(self, message: Message, lane: Lane) -> list[Operation]:
         """Operations that copy the message's cells into its buffer, once that is free."""
         copies = [
-            self.device.copier(part, self.instances.view(name, copy.source_box), lane) for name, copy, part in self._parts(message)
+            self.device.copier(part, self.instances.view(name, copy.source_box), lane)
+            for name, copy, part in self._parts(message)
         ]
         return [partial(self.finish, message), *copies]
 
     def unpack(self, message: Message, lane: Lane) -> list[Operation]:
         """Operations that copy the message's buffer into ghost cells."""
         return [
-            self.device.copier(self.instances.view(name, copy.target_box), part, lane) for name, copy, part in self._parts(message)
+            self.device.copier(self.instances.view(name, copy.target_box), part, lane)
+            for name, copy, part in self._parts(message)
         ]
 
     def send(self, message: Message, packed: Event | None) -> None:
@@ -84,11 +86,13 @@ class Transfers:
 
     def _parts(self, message: Message) -> Iterator[tuple[str, Copy, Array]]:
         """Each copy of the message with its part of the buffer, as an array of the shape of its cells."""
-        start, buffer = 0, self._buffers.setdefault(self._key(message), self.device.allocate((self.size(message),), "u1"))
+        key, start = self._key(message), 0
+        if key not in self._buffers:
+            self._buffers[key] = self.device.allocate((self.size(message),), "u1")
         for name, copy in message.copies:
             dtype, shape = self.instances.arrays[name].dtype, copy.source_box.shape[::-1]
             nbytes = copy.source_box.volume * dtype.itemsize
-            yield name, copy, buffer[start : start + nbytes].view(dtype).reshape(shape)
+            yield name, copy, self._buffers[key][start : start + nbytes].view(dtype).reshape(shape)
             start += _aligned(nbytes)
 
     def size(self, message: Message) -> int:

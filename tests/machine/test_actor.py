@@ -1,0 +1,187 @@
+"""The gang of block actors on a real cluster: control by a handful of calls, errors with names, nothing that waits
+for ever.
+"""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from distributed import Client
+
+from taskflow.cluster import embedded
+from taskflow.errors import Aborted, BadInput, RunFailed
+from taskflow.machine import Gang, Limits, Mapper, Plan, cause, survey
+from taskflow.regions import Partition
+from tests.machine.programs import NAMES, Everything, noise, region
+from tests.machine.test_shard import oracle
+
+pytestmark = pytest.mark.timeout(90)
+
+
+class Work:
+    """Some steps of the program, then a report of the fields; waits, fails or is slow on demand."""
+
+    def __init__(self, space, steps, *, fails=None, slow=0.0):
+        self.space, self.steps, self.fails, self.slow = space, steps, fails, slow
+        self.program = Everything(space)
+
+    def __call__(self, shard, control):
+        start, origin = noise(self.space), self.space.cells.grow(1).lo
+        for name in NAMES:
+            shard.instances.arrays[name][...] = start[name][shard.instances.box.slices(origin)]
+        for step in range(self.steps):
+            if self.fails == (shard.block, step):
+                raise RunFailed(f"block {shard.block} was told to fail")
+            shard.run(self.program, dt=0.5)
+            control.report(step=step + 1, pid=os.getpid())
+            if shard.allreduce([control.stop], "max")[0]:
+                break
+            time.sleep(self.slow)
+        owned = shard.partition.owned[shard.block]
+        control.report(**control.progress, owned=owned, fields={role: shard.read(role, owned) for role in NAMES})
+
+
+def gang(client, job, *, blocks=(1, 1, 2), channel="auto", message=30.0):
+    partition = Partition(job.space, blocks)
+    plan = Plan(f"test-{time.monotonic_ns()}", partition, "cpu", 1, channel, Mapper("full"), job, Limits(message))
+    return Gang(client, plan, [place.worker for place in survey(client, embedded=True)])
+
+
+def until_ended(team, seconds=30.0):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        statuses = team.status()
+        if {status.state for status in statuses} <= {"finished", "failed"}:
+            return statuses
+        time.sleep(0.02)
+    raise AssertionError(f"still {[status.state for status in statuses]} after {seconds} s")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with embedded(2, gpu=False) as client:
+        yield client
+
+
+@pytest.mark.parametrize("channel", ["ucx", "actor"])
+def test_blocks_in_processes_agree_with_the_oracle(cluster: Client, channel):
+    pytest.importorskip("ucxx" if channel == "ucx" else "distributed")
+    space = region((6, 4, 9))
+    expected, _ = oracle(space)
+    with gang(cluster, Work(space, 4), channel=channel) as team:
+        assert {name for peers in team.connect() for name in peers.values()} == {channel}
+        team.start()
+        statuses = until_ended(team)
+    assert [status.state for status in statuses] == ["finished", "finished"], cause(statuses)
+    assert len({status.progress["pid"] for status in statuses}) == 2
+    for status in statuses:
+        owned = status.progress["owned"]
+        for role, values in status.progress["fields"].items():
+            np.testing.assert_array_equal(values, expected[role][owned.slices(space.cells.grow(1).lo)])
+
+
+def test_several_blocks_in_one_process_use_the_local_channel(cluster: Client):
+    with gang(cluster, Work(region((6, 4, 9)), 2), blocks=(2, 2, 1)) as team:
+        routes = team.connect()
+        assert routes[0][1] == "local"
+        assert routes[0][2] in ("ucx", "actor")
+        team.start()
+        assert [status.state for status in until_ended(team)] == ["finished"] * 4
+
+
+def test_status_is_answered_while_the_block_computes(cluster: Client):
+    with gang(cluster, Work(region((32, 32, 32)), 10_000)) as team:
+        team.connect()
+        team.start()
+        seconds = []
+        for _ in range(40):
+            begin = time.perf_counter()
+            states = {status.state for status in team.status()}
+            seconds.append(time.perf_counter() - begin)
+            assert states == {"running"}
+        team.stop()
+        until_ended(team)
+    assert np.median(seconds) < 0.05
+
+
+def test_stop_ends_all_blocks_after_the_same_step(cluster: Client):
+    with gang(cluster, Work(region((6, 4, 9)), 1_000_000)) as team:
+        team.connect()
+        team.start()
+        time.sleep(0.3)
+        team.stop()
+        statuses = until_ended(team)
+    assert [status.state for status in statuses] == ["finished", "finished"]
+    assert len({status.progress["step"] for status in statuses}) == 1
+
+
+def test_the_cause_is_the_block_that_failed_and_not_the_one_that_missed_it(cluster: Client):
+    with gang(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3))) as team:
+        team.connect()
+        team.start()
+        while "failed" not in {status.state for status in team.status()}:
+            time.sleep(0.01)
+        team.abort("another block failed")
+        statuses = until_ended(team)
+    assert isinstance(statuses[0].error, Aborted)
+    assert str(cause(statuses)) == "block 1 was told to fail"
+
+
+def test_a_neighbour_that_never_sends_is_a_named_error(cluster: Client):
+    with gang(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3)), message=1.0) as team:
+        team.connect()
+        team.start()
+        statuses = until_ended(team)
+    assert "block 1" in str(statuses[0].error)
+
+
+def test_a_killed_worker_is_a_named_error_within_seconds():
+    with embedded(2, gpu=False) as client, gang(client, Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as team:
+        team.connect()
+        team.start()
+        while not all(status.progress for status in team.status()):
+            time.sleep(0.02)
+        os.kill(team.status()[1].progress["pid"], signal.SIGKILL)
+        begin = time.monotonic()
+        statuses = until_ended(team)
+        assert time.monotonic() - begin < 10
+        assert "does not answer" in str(statuses[1].error)
+        assert statuses[0].error is not None
+
+
+def test_close_ends_a_running_job_and_the_actor_goes(cluster: Client):
+    begin = time.monotonic()
+    with gang(cluster, Work(region((6, 4, 9)), 1_000_000)) as team:
+        team.connect()
+        team.start()
+        time.sleep(0.2)
+    assert time.monotonic() - begin < 15
+
+
+def test_a_run_is_a_handful_of_calls(cluster: Client, monkeypatch):
+    from distributed import Actor
+
+    calls = []
+    usual = Actor.__getattr__
+    monkeypatch.setattr(Actor, "__getattr__", lambda self, name: calls.append(name) or usual(self, name))
+    with gang(cluster, Work(region((6, 4, 9)), 500)) as team:
+        team.connect()
+        team.start()
+        time.sleep(1.0)
+        until_ended(team)
+    assert (
+        not set(calls)
+        - {"address", "connect", "start", "status", "close"}
+        - {name for name in calls if name.startswith("_")}
+    )
+    assert calls.count("start") == 2
+
+
+def test_forcing_local_between_processes_is_refused(cluster: Client):
+    with (
+        gang(cluster, Work(region((6, 4, 9)), 1), channel="local") as team,
+        pytest.raises(BadInput, match="different processes"),
+    ):
+        team.connect()
