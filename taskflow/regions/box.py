@@ -55,7 +55,16 @@ class Box:
 
     def __contains__(self, other: Box) -> bool:
         """Whether every cell of `other` is in this box."""
-        return not other or (self & other) == other
+        (ax, ay, az), (bx, by, bz) = self.lo, other.lo
+        (au, av, aw), (bu, bv, bw) = self.hi, other.hi
+        return (ax <= bx and ay <= by and az <= bz and au >= bu and av >= bv and aw >= bw) or not other
+
+    def meets(self, other: Box) -> bool:
+        """Whether the boxes have a cell in common."""
+        (ax, ay, az), (bx, by, bz) = self.lo, other.lo
+        (au, av, aw), (bu, bv, bw) = self.hi, other.hi
+        apart = ax >= bu or bx >= au or ay >= bv or by >= av or az >= bw or bz >= aw
+        return not apart and bool(self) and bool(other)
 
     def expand(self, low: Triple, high: Triple) -> Box:
         """The box with `low` more cells before it and `high` more behind it, per direction (negative: fewer)."""
@@ -78,11 +87,22 @@ class Box:
         common = self & other
         if not common:
             return [self] if self else []
-        pieces, rest = [], self
-        for axis in (2, 1, 0):
-            pieces += [rest._cut(axis, rest.lo[axis], common.lo[axis]), rest._cut(axis, common.hi[axis], rest.hi[axis])]
-            rest = rest._cut(axis, common.lo[axis], common.hi[axis])
-        return [piece for piece in pieces if piece]
+        (x0, y0, z0), (x1, y1, z1) = self.lo, self.hi
+        (a0, b0, c0), (a1, b1, c1) = common.lo, common.hi
+        pieces = []
+        if z0 < c0:
+            pieces.append(Box(self.lo, (x1, y1, c0)))
+        if c1 < z1:
+            pieces.append(Box((x0, y0, c1), self.hi))
+        if y0 < b0:
+            pieces.append(Box((x0, y0, c0), (x1, b0, c1)))
+        if b1 < y1:
+            pieces.append(Box((x0, b1, c0), (x1, y1, c1)))
+        if x0 < a0:
+            pieces.append(Box((x0, b0, c0), (a0, b1, c1)))
+        if a1 < x1:
+            pieces.append(Box((a1, b0, c0), (x1, b1, c1)))
+        return pieces
 
     def _cut(self, axis: int, start: int, stop: int) -> Box:
         lo, hi = list(self.lo), list(self.hi)

@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from taskflow.regions import Box, Copy, Partition, triple
+from taskflow.regions import Box, Copy, Partition
 from taskflow.tasks.exchange import GhostAnalysis, Moments, Valid
 from taskflow.tasks.graph import AllReduce, Compute, Message, Node, Receive, Refresh, Send, TaskGraph
-from taskflow.tasks.privilege import Privilege
 from taskflow.tasks.task import Launch
 
 
@@ -46,8 +45,9 @@ def analyse(
     sends: dict[tuple[int, int, int], int] = {}
     for block in mine:
         edges = _edge_boxes(launches, partition, block, messages) if split else {}
+        first = len(graph.nodes)
         for node in _nodes(launches, partition, block, edges, messages):
-            graph.waits.append(accesses[block].add(len(graph.nodes), node))
+            graph.waits.append({first + m for m in accesses[block].add(node)})
             if isinstance(node, Send):
                 sends[block, node.message.target, node.message.number] = len(graph.nodes)
             graph.nodes.append(node)
@@ -92,25 +92,24 @@ def _edge_boxes(
         for name, copy in message.copies:
             rest = [copy.source_box]
             for n in range(moment, -1, -1):
-                launch = launches[n]
-                if rest and any(field == name and privilege.writes for field, privilege in launch.requirements):
-                    cells = launch.over & owned
+                if not rest:
+                    break
+                if name in launches[n].written:
+                    cells = launches[n].over & owned
                     edges[n] += [hit for box in rest if (hit := box & cells)]
                     rest = [piece for box in rest for piece in box.subtract(cells)]
     return edges
 
 
 def _middle(cells: Box, travelling: Iterable[Box]) -> Box:
-    """`cells` without as many layers at each side as it takes to leave all travelling boxes out."""
+    """`cells` without whole layers at their sides, as few cells as it takes to leave all travelling boxes out."""
     middle = cells
     for box in sorted(travelling, key=lambda box: -box.volume):
-        if not box & middle:
-            continue
-        cuts = [(box.hi[a] - middle.lo[a], a, 0) for a in range(3)] + [(middle.hi[a] - box.lo[a], a, 1) for a in range(3)]
-        layers, axis, side = min(cuts)
-        low, high = [0, 0, 0], [0, 0, 0]
-        (low, high)[side][axis] = -layers
-        middle = middle.expand(triple(low), triple(high))
+        if box.meets(middle):
+            lo, hi, shape = middle.lo, middle.hi, middle.shape
+            behind = [middle.layer(a, 0, box.hi[a] - lo[a], shape[a]) for a in (2, 1, 0)]
+            before = [middle.layer(a, 1, hi[a] - box.lo[a], shape[a]) for a in (2, 1, 0)]
+            middle = max(behind + before, key=lambda box: box.volume)
     return middle
 
 
@@ -148,22 +147,48 @@ def _transfer(block: int, messages: list[Message]) -> Iterable[Node]:
 
 
 class _Accesses:
-    """Who touched which cells of a block last; a write that covers an earlier access stands for it from then on."""
+    """Who touched which cells of a block last.
+
+    Nodes are numbered in the order in which they are added. An access is forgotten where a later one that waits for it stands for it:
+    a write for everything it overwrites, a read for an earlier read. So the number of accesses kept does not grow with the program.
+    """
 
     def __init__(self) -> None:
-        self.fields: dict[str, list[tuple[int, Box, Privilege]]] = defaultdict(list)
+        self.reads: dict[str, list[tuple[int, Box]]] = defaultdict(list)
+        self.writes: dict[str, list[tuple[int, Box]]] = defaultdict(list)
+        self.before: list[int] = []  # per node: bit m is set where it comes after node m
 
-    def add(self, n: int, node: Node) -> set[int]:
-        """Register node number `n`; returns the nodes it has to wait for."""
-        waits: set[int] = set()
-        touched = node.accesses()
-        for name, cells, privilege in touched:
-            for m, box, earlier in self.fields[name]:
-                if m != n and earlier.interferes(privilege) and box & cells:
-                    waits.add(m)
-        for name, cells, privilege in touched:
-            live = self.fields[name]
-            if privilege.changes:
-                live[:] = [access for access in live if access[0] == n or access[1] not in cells]
-            live.append((n, cells, privilege))
+    def add(self, node: Node) -> set[int]:
+        """Register the next node; returns the nodes it has to wait for, without those that another of them waits for already."""
+        touched = [(name, cells, privilege.changes) for name, cells, privilege in node.accesses()]
+        interfering: set[int] = set()
+        for name, cells, changes in touched:
+            interfering.update(m for m, box in self.writes[name] if box.meets(cells))
+            if changes:
+                interfering.update(m for m, box in self.reads[name] if box.meets(cells))
+        waits, before = set(), 0
+        for m in sorted(interfering, reverse=True):
+            if not before >> m & 1:
+                waits.add(m)
+                before |= self.before[m] | 1 << m
+        n = len(self.before)
+        for name, cells, changes in touched:
+            if changes:
+                self.writes[name] = [*_outside(cells, self.writes[name]), (n, cells)]
+                self.reads[name] = _outside(cells, self.reads[name])
+            else:
+                later = [(m, box) for m, box in self.reads[name] if not before >> m & 1 or box not in cells]
+                self.reads[name] = [*later, (n, cells)]
+        self.before.append(before)
         return waits
+
+
+def _outside(cells: Box, accesses: list[tuple[int, Box]]) -> list[tuple[int, Box]]:
+    """What the accesses touched besides `cells`."""
+    kept: list[tuple[int, Box]] = []
+    for m, box in accesses:
+        if box.meets(cells):
+            kept += [(m, piece) for piece in box.subtract(cells)]
+        else:
+            kept.append((m, box))
+    return kept

@@ -26,6 +26,7 @@ class GhostAnalysis:
     blocks: frozenset[int]
     _needs: dict[tuple[object, ...], tuple[Box, ...]] = field(default_factory=dict, repr=False)
     _copies: dict[tuple[int, tuple[Box, ...]], list[Copy]] = field(default_factory=dict, repr=False)
+    _left: dict[tuple[Box, tuple[Box, ...]], tuple[Box, ...]] = field(default_factory=dict, repr=False)
 
     def moments(self, launches: Sequence[Launch], following: Sequence[Launch], valid: Valid) -> tuple[Moments, Valid]:
         """The copies of a step by the launch after which they can begin (-1: at its start), and the ghost cells valid at its end.
@@ -85,8 +86,10 @@ class GhostAnalysis:
         region = self.partition.region
         for block in self.blocks:
             if boxes := valid.get((block, name)):
-                images = (image for box in boxes for image in periodic_images(box, region.cells, region.periodic))
-                valid[block, name] = tuple(left.shift(shift) for piece, shift in images for left in piece.subtract(over))
+                if (over, boxes) not in self._left:
+                    images = (image for box in boxes for image in periodic_images(box, region.cells, region.periodic))
+                    self._left[over, boxes] = tuple(p.shift(shift) for cut, shift in images for p in cut.subtract(over))
+                valid[block, name] = self._left[over, boxes]
 
     def _check(self, launch: Launch) -> None:
         region = self.partition.region

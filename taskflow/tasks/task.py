@@ -78,6 +78,11 @@ class Launch:
         return list(zip(self.fields, self.task.fields.values(), strict=True))
 
     @property
+    def written(self) -> list[str]:
+        """The fields that the task writes."""
+        return [name for name, privilege in self.requirements if privilege.writes]
+
+    @property
     def constants(self) -> dict[str, Any]:
         """Constant parameters with their values."""
         return {name: value for name, value in self.values if name in self.task.constants}
