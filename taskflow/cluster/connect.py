@@ -20,7 +20,8 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
 
     if not path.is_file():
         raise BadInput(
-            f"--scheduler-file {path}: there is no such file; start a cluster with: dask scheduler --scheduler-file {path}"
+            f"--scheduler-file {path}: there is no such file;"
+            f" start a cluster with: dask scheduler --scheduler-file {path}"
         )
     try:
         client = Client(scheduler_file=str(path), direct_to_workers=True, timeout=timeout)

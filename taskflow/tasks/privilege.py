@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from taskflow.tasks.stencil import POINT, Stencil, star
 
@@ -54,12 +55,13 @@ class Privilege:
 
 
 class Reduction:
-    """`Reduce["max"]`: the parameter is a scalar into which every cell's value is folded."""
+    """`Reduce[max]`, `Reduce[min]`, `Reduce[sum]`: the parameter is a scalar into which every cell's value is folded."""
 
-    def __getitem__(self, operator: Operator) -> Privilege:
-        if operator not in OPERATORS:
-            raise TypeError(f"Reduce[{operator!r}]: the operators are {', '.join(OPERATORS)}")
-        return Privilege(reduction=operator)
+    def __getitem__(self, operator: Callable[..., Any] | str) -> Privilege:
+        for name in OPERATORS:
+            if name in (operator, getattr(operator, "__name__", "")):
+                return Privilege(reduction=name)
+        raise TypeError(f"Reduce[{operator!r}]: the operators are {', '.join(OPERATORS)}")
 
 
 class Scalar:
