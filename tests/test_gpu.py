@@ -1,0 +1,142 @@
+"""The same flow on GPUs: bit for bit that of the CPU, for any blocks and overlap, in one process and on a dask-cuda cluster."""
+
+import numpy as np
+import pytest
+
+import taskflow as tf
+from taskflow.machine import copy_bandwidth, run_threads
+from taskflow.machine.device import gpu
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.simulation.case import Case
+from taskflow.tasks import Read, Reduce, Write, task
+from tests.flows import compute
+from tests.machine.test_shard import NAMES, Everything, noise, oracle, region
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
+
+HOT, LID = {"type": "wall", "temperature": 1.0}, {"type": "wall", "velocity": [1.0, 0.0, 0.0], "temperature": 0.0}
+SIDES = {
+    "periodic": {"x": "periodic", "y": "periodic", "z": "periodic"},
+    "walls": {"x_min": "wall", "x_max": HOT, "y": "periodic", "z_min": {"type": "wall", "heat_flux": 0.3}, "z_max": LID},
+    "slip": {"x": "periodic", "y_min": "slip", "y_max": "wall", "z_min": HOT, "z_max": LID},
+}
+
+
+def flow(sides, precision="double", **machine):
+    return Case(
+        grid={"cells": [21, 5, 9], "lengths": [1.0, 0.7, 1.3]},
+        fluid={"viscosity": 0.01},
+        heat={"diffusivity": 0.02, "expansion": 1.0},
+        body={"gravity": [0.1, 0.2, -1.0], "force": [0.3, 0.0, 0.1]},
+        initial={"velocity": ["sin(6*x)*cos(z)", "0.3*cos(5*y)", "x*z"], "temperature": "x+sin(7*z)"},
+        boundaries=SIDES[sides],
+        pressure={"iterations": 7},
+        time={"steps": 8},
+        machine={"precision": precision, **machine},
+    )
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("sides", SIDES)
+def test_gpu_and_cpu_agree_to_the_bit(sides, precision):
+    """No compiler contracts multiplications and additions, so both do the same operations; only sums are ordered otherwise."""
+    case = flow(sides, precision)
+    host, device = compute(case), compute(case, device=gpu())
+    for name in host.padded:
+        np.testing.assert_array_equal(device[name], host[name], err_msg=name)
+    for name, value in host.scalars.items():
+        assert device.scalars[name] == pytest.approx(value, rel=1e-12), name
+
+
+@pytest.mark.parametrize("overlap", ["none", "comm", "full"])
+@pytest.mark.parametrize("blocks", [(1, 1, 2), (1, 1, 3), (2, 1, 2), (2, 2, 2)])
+def test_blocks_and_overlap_change_nothing(blocks, overlap):
+    case = flow("walls")
+    one, many = compute(case, device=gpu()), compute(case, blocks, overlap=overlap, device=gpu())
+    for name in one.padded:
+        np.testing.assert_array_equal(many[name], one[name], err_msg=name)
+
+
+def test_tasks_with_python_bodies_run_on_arrays_of_the_gpu():
+    space = region((6, 4, 9))
+    expected, scalars = oracle(space)
+    start, program, partition = noise(space), Everything(space), Partition(space, (1, 1, 2))
+    origin = space.cells.grow(space.ghost).lo
+
+    def job(shard):
+        shard.write({name: start[name][shard.instances.box.slices(origin)] for name in NAMES}, shard.instances.box)
+        for _ in range(4):
+            shard.run(program, dt=0.5)
+        owned = partition.owned[shard.block]
+        return owned, {role: shard.read(role, owned) for role in NAMES}, dict(shard.scalars)
+
+    for owned, fields, found in run_threads(partition, job, gpu()):
+        assert found["largest"] == pytest.approx(scalars["largest"], rel=1e-13)
+        for role, values in fields.items():
+            np.testing.assert_allclose(values, expected[role][owned.slices(origin)], rtol=1e-12, err_msg=role)
+
+
+@task
+def fill(a: Read, b: Write) -> None:
+    """b = a + 1"""
+    b[...] = a[...] + 1
+
+
+@task
+def largest(b: Read, *, value: Reduce[max]) -> None:
+    """value = max of b"""
+    value.fold(b[...])
+
+
+def test_reductions_on_large_fields_are_of_this_step():
+    """A read of a scalar waits for the kernels that lead to it: with small fields they would be done anyway."""
+    space = Region(Box.of((256, 256, 256)), FieldSpace([Field("a"), Field("b")]), ghost=0)
+
+    def program(f):
+        yield fill(f.a, f.b, over=space.cells)
+        f.swap("a", "b")
+        yield largest(f.a, over=space.cells, value="value")
+
+    def job(shard):
+        found = []
+        for _ in range(10):
+            shard.run(program)
+            found.append(shard.scalars["value"])
+        return found
+
+    assert run_threads(Partition(space, (1, 1, 1)), job, gpu())[0] == list(range(1, 11))
+
+
+def test_monitored_numbers_are_those_of_the_fields():
+    case = Case.load("examples/lid_driven_cavity.toml", ["grid.cells=[256,32,256]", "grid.lengths=[1.0,0.125,1.0]",
+                     "time.steps=20", "machine.precision=single"])  # fmt: skip
+    host, device = compute(case), compute(case, device=gpu())
+    for name in ("rate", "divergence", "speed"):
+        assert device.scalars[name] == host.scalars[name], name
+    for name in ("energy", "residual", "norm"):
+        assert device.scalars[name] == pytest.approx(host.scalars[name], rel=1e-10), name
+
+
+def test_copy_bandwidth_is_that_of_a_gpu():
+    assert copy_bandwidth(gpu()) > 2e11
+
+
+def test_a_case_runs_on_a_dask_cuda_cluster(tmp_path):
+    run = tf.run(flow("walls", device="gpu", blocks=[1, 1, 2], workers=1), tmp_path / "gpu")
+    assert run.report["device"] == "gpu"
+    assert run.report["channels"] == ["local"]
+    host = tf.run(flow("walls", device="cpu"), tmp_path / "cpu")
+    for name in ("u", "v", "w", "p", "T"):
+        np.testing.assert_array_equal(run.dataset()[name], host.dataset()[name], err_msg=name)
+
+
+@pytest.mark.multigpu
+@pytest.mark.parametrize("channel", ["ucx", "actor"])
+@pytest.mark.parametrize("overlap", ["none", "comm", "full"])
+def test_one_and_two_gpus_agree_to_the_bit(tmp_path, overlap, channel):
+    one = tf.run(flow("walls", device="gpu", blocks=[1, 1, 1]), tmp_path / "one")
+    two = tf.run(flow("walls", device="gpu", blocks=[1, 1, 2], overlap=overlap, channel=channel), tmp_path / "two")
+    assert len({place["worker"] for place in two.report["hardware"]}) == 2
+    assert two.report["channels"] == [channel]
+    for name in ("u", "v", "w", "p", "T"):
+        np.testing.assert_array_equal(two.dataset()[name], one.dataset()[name], err_msg=name)
