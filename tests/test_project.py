@@ -5,12 +5,16 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 import taskflow
 from taskflow import Case
+from taskflow.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ["cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "typer", "ucxx", "xarray", "zarr"]
@@ -96,6 +100,21 @@ def test_case_reference_has_every_key():
     assert {path[0] for path in Case.paths() if len(path) > 1} <= set(sections)
 
 
+def test_command_reference_has_every_command_and_option():
+    page = (ROOT / "docs" / "reference" / "command.md").read_text()
+    sections = dict(re.findall(r"^## ([\w ]+)\n(.*?)(?=^## |\Z)", page, re.M | re.S))
+    for name, command in commands(get_command(app)):
+        for option in (word for parameter in command.params for word in parameter.opts if word.startswith("--")):
+            assert option in sections[name], f"docs/reference/command.md: {name} {option}"
+
+
+def test_commands_in_the_docs_exist():
+    known = {name.split()[0] for name, _ in commands(get_command(app))}
+    for page in pages():
+        for block in blocks(page, "sh"):
+            assert set(re.findall(r"^ *taskflow (\w+)", block, re.M)) <= known, page
+
+
 @pytest.mark.parametrize("script", sorted((ROOT / "deploy").glob("*.sh")), ids=lambda path: path.name)
 def test_deploy_scripts_explain_themselves(script):
     done = subprocess.run([script], capture_output=True, text=True, timeout=30)
@@ -120,6 +139,15 @@ sys.exit(7)
     assert done.stdout.split() == ["2"], done.stderr
     assert done.returncode == 7
     assert not file.exists()
+
+
+def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """The commands of taskflow with their full names."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
 
 
 def blocks(page: Path, language: str) -> list[str]:
