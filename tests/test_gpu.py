@@ -1,4 +1,4 @@
-"""The same flow on GPUs: bit for bit that of the CPU, for any blocks and overlap, in one process and on a dask-cuda cluster."""
+"""The same flow on GPUs: bit for bit that of the CPU, for any blocks and overlap, also on a dask-cuda cluster."""
 
 import numpy as np
 import pytest
@@ -15,9 +15,10 @@ from tests.machine.test_shard import NAMES, Everything, noise, oracle, region
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 
 HOT, LID = {"type": "wall", "temperature": 1.0}, {"type": "wall", "velocity": [1.0, 0.0, 0.0], "temperature": 0.0}
+HEATED = {"type": "wall", "heat_flux": 0.3}
 SIDES = {
     "periodic": {"x": "periodic", "y": "periodic", "z": "periodic"},
-    "walls": {"x_min": "wall", "x_max": HOT, "y": "periodic", "z_min": {"type": "wall", "heat_flux": 0.3}, "z_max": LID},
+    "walls": {"x_min": "wall", "x_max": HOT, "y": "periodic", "z_min": HEATED, "z_max": LID},
     "slip": {"x": "periodic", "y_min": "slip", "y_max": "wall", "z_min": HOT, "z_max": LID},
 }
 
@@ -39,7 +40,7 @@ def flow(sides, precision="double", **machine):
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("sides", SIDES)
 def test_gpu_and_cpu_agree_to_the_bit(sides, precision):
-    """No compiler contracts multiplications and additions, so both do the same operations; only sums are ordered otherwise."""
+    """Neither compiler contracts operations, so both do the same ones; only sums are ordered otherwise."""
     case = flow(sides, precision)
     host, device = compute(case), compute(case, device=gpu())
     for name in host.padded:
