@@ -70,7 +70,7 @@ class GhostAnalysis:
                     owned = self.partition.owned[block]
                     needed: list[Box] = []
                     for box in privilege.stencil.around(launch.over & owned):
-                        needed += difference([self.partition.clip(box)], [owned, *needed, *held])
+                        needed += difference([box], [owned, *needed, *held])
                     self._needs[key] = tuple(needed)
                 if self._needs[key]:
                     missing[name] = missing.get(name, ()) + self._needs[key]
@@ -100,9 +100,16 @@ class GhostAnalysis:
                 raise BadInput(f"{launch} uses the field {name!r}; the region has {', '.join(region.fields)}")
             if privilege.reads and privilege.stencil.width > region.ghost:
                 raise BadInput(
-                    f"{launch} reads {name!r} {privilege.stencil.width} cells away; the region has {region.ghost} ghost layers:"
-                    f" give it ghost={privilege.stencil.width}"
+                    f"{launch} reads {name!r} {privilege.stencil.width} cells away; the region has {region.ghost} ghost"
+                    f" layers: give it ghost={privilege.stencil.width}"
                 )
+            if privilege.reads:
+                for box in privilege.stencil.around(launch.over):
+                    if self.partition.clip(box) != box:
+                        raise BadInput(
+                            f"{launch} is launched over {launch.over} and reads {name!r} in {box}, beyond the region's bounds"
+                            f" {region.bounds}: launch it over fewer cells"
+                        )
             if privilege.reads and privilege.writes:
                 self._check_race(launch, name, _offsets(privilege.stencil.offsets))
 
@@ -110,9 +117,11 @@ class GhostAnalysis:
         """Point tasks of one launch run at the same time: none may read what another one writes."""
         region = self.partition.region
         for offset in offsets:
-            read = self.partition.clip(launch.over.shift(offset))
-            if any(piece & launch.over for piece, _ in periodic_images(read, region.cells, region.periodic)):
-                raise BadInput(f"{launch} reads {name!r} at the offset {offset}, where it also writes it: use a second field")
+            images = periodic_images(launch.over.shift(offset), region.cells, region.periodic)
+            if any(piece.meets(launch.over) for piece, _ in images):
+                raise BadInput(
+                    f"{launch} reads {name!r} at the offset {offset}, where it also writes it: use a second field"
+                )
 
 
 def _offsets(boxes: Iterable[tuple[Triple, Triple]]) -> set[Triple]:
