@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from taskflow.regions import Box, Copy, Partition
 from taskflow.tasks.exchange import GhostAnalysis, Moments, Valid
@@ -37,6 +37,7 @@ def analyse(
     that the middle can overlap with the transfer. `following` and `valid`: see `GhostAnalysis.moments`.
     Raises BadInput where a launch is impossible on this partition.
     """
+    launches = _distinct(launches)
     mine = sorted(range(len(partition)) if blocks is None else blocks)
     scope = frozenset(mine).union(*(partition.neighbours[block] for block in mine))
     moments, after = GhostAnalysis(partition, scope).moments(launches, following, valid or {})
@@ -64,6 +65,14 @@ def analyse(
     for _, message in messages:
         count[message.source, message.target] += 1
     return Analysis(graph, after, dict(count))
+
+
+def _distinct(launches: Sequence[Launch]) -> list[Launch]:
+    """The launches, with a copy in the place of each that occurs again: nodes are told apart by their launch."""
+    found: dict[Launch, None] = {}
+    for launch in launches:
+        found[replace(launch) if launch in found else launch] = None
+    return list(found)
 
 
 def _messages(moments: Moments) -> list[tuple[int, Message]]:
