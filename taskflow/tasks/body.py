@@ -19,7 +19,7 @@ class View:
     """A field over the cells of a point task.
 
     `view[...]` are the cells, `view[1, 0, 0]` their neighbours at higher x; `view[...] = values` writes the cells.
-    Raises PermissionError for a write without privilege and for a neighbour outside the declared stencil.
+    Raises PermissionError for a write without privilege or to a neighbour, and for a read outside the declared stencil.
     """
 
     def __init__(self, name: str, privilege: Privilege, array: Array, origin: Triple, box: Box) -> None:
@@ -39,11 +39,13 @@ class View:
     def __setitem__(self, cells: EllipsisType, values: Array) -> None:
         if not self._privilege.writes:
             raise PermissionError(f"field {self._name!r} was declared Read: it cannot be written")
+        if cells is not ...:
+            raise PermissionError(f"field {self._name!r} is written at the offset {cells}: a task writes no cells but its own")
         self._array[self._box.slices(self._origin)] = values
 
 
 class Fold:
-    """A reduction parameter: `fold(values)` folds an array or a number into it."""
+    """A reduction parameter: `fold(values)` folds an array of one value per cell into it."""
 
     def __init__(self, operator: Operator) -> None:
         self.operator, self.value = operator, IDENTITY[operator]
