@@ -46,6 +46,9 @@ class Task:
         for name, kind in self.constants.items():
             if isinstance(kind, type) and not isinstance(values[name], kind):
                 raise TypeError(f"{self.name}: {name}={values[name]!r} is not a {kind.__name__}")
+        produced = [values[name] for name in self.reductions]
+        if len(set(produced)) < len(produced):
+            raise TypeError(f"{self.name}: two reductions have the same result among {', '.join(produced)}")
         written = [f for f, p in zip(fields, self.fields.values(), strict=True) if p.writes]
         for name in written:
             if fields.count(name) > 1:
@@ -132,6 +135,8 @@ def _define(body: Callable[..., None], kernel: Path | None) -> Task:
             raise TypeError(f"{where} has a default or is variadic; name every parameter and pass every value")
         if annotation is parameter.empty:
             raise TypeError(f"{where} is not annotated; say Read, Write, ReadWrite, Scalar, Reduce or a constant's type")
+        if parameter.name == "over":
+            raise TypeError(f"{where} has the name of the box that a launch is over; choose another one")
         if kind is not kind.KEYWORD_ONLY:
             if not isinstance(annotation, Privilege) or annotation.reduction:
                 raise TypeError(f"{where} is positional, so a field: annotate it Read, Read[width], Write or ReadWrite")
