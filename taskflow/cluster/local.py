@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import BadInput
@@ -38,11 +40,40 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     with (
         dask.config.set(CONFIG),
         _quiet(),
-        _cluster(workers, gpu) as cluster,
-        Client(cluster, direct_to_workers=True) as client,
+        _open(lambda: _cluster(workers, gpu)) as cluster,
+        _open(lambda: Client(cluster, direct_to_workers=True)) as client,
     ):
         client.wait_for_workers(workers, timeout=120)
         yield client
+
+
+@contextmanager
+def _open(begin: Callable[[], Any]) -> Iterator[Any]:
+    """What `begin` returns, closed at the end; Ctrl-C waits until it has begun, or is closed.
+
+    A terminal sends Ctrl-C to all processes of a command, but only the client's main thread may decide what it means:
+    threads and processes that begin here never see it. A worker amid its imports, or a compiler, would die of it.
+    """
+    opened = None
+    try:
+        with _undisturbed():
+            opened = begin()
+        yield opened
+    finally:
+        if opened is not None:
+            with _undisturbed():
+                opened.close()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ctrl-C comes afterwards. Threads and processes that begin here inherit that it does not come, for ever."""
+    resource_tracker.ensure_running()  # Python would begin it with the first process, and let Ctrl-C through again
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _cluster(workers: int, gpu: bool) -> Any:
@@ -51,6 +82,7 @@ def _cluster(workers: int, gpu: bool) -> Any:
         "threads_per_worker": 1,
         "dashboard_address": ":0",
         "silence_logs": logging.CRITICAL,
+        "memory_limit": 0,
     }
     if gpu:
         try:
@@ -59,12 +91,12 @@ def _cluster(workers: int, gpu: bool) -> Any:
             raise BadInput(
                 'machine.device = "gpu": dask-cuda is not installed; install taskflow[cuda13] or taskflow[cuda12]'
             ) from None
-        return LocalCUDACluster(**options, protocol="tcp", host="127.0.0.1", device_memory_limit=None, memory_limit=0)
+        return LocalCUDACluster(**options, protocol="tcp", host="127.0.0.1", device_memory_limit=None)
     from distributed import LocalCluster
 
     if workers == 1:
-        return LocalCluster(**options, processes=False, memory_limit=0)
-    return LocalCluster(**options, processes=True, protocol="tcp", host="127.0.0.1", memory_limit=0)
+        return LocalCluster(**options, processes=False)
+    return LocalCluster(**options, processes=True, protocol="tcp", host="127.0.0.1")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -38,11 +39,13 @@ class Place:
 
 
 def look(worker: str, *, embedded: bool = False) -> Place:
-    """The place that this process is. An `embedded` worker ignores Ctrl-C from now on: it is for the client to
-    decide.
+    """The place that this process is.
+
+    An `embedded` worker process leaves it to its client, from now on, to decide on Ctrl-C and to say what goes wrong.
     """
     if embedded and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        logging.disable()
     problem = gpu_problem()
     name, free = _gpu() if problem is None else (None, 0)
     return Place(
