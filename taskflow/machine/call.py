@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,8 +51,11 @@ def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: ob
     block = (ctypes.c_void_p * len(values))(*pointers)
     function = library[f"call_{name}"]
     function.restype, function.argtypes = None, [ctypes.c_void_p]
-    block.keep = values, keep  # type: ignore[attr-defined]
-    return partial(function, block)
+
+    def call(_: object = (values, keep)) -> None:
+        function(block)
+
+    return call
 
 
 def cuda_shape(cells: Triple, column: int, widest: int, threads: int) -> tuple[Triple, Triple]:
@@ -75,9 +77,9 @@ def _power(n: int) -> int:
 def cuda_call(
     function: Any, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object
 ) -> Callable[[], None]:
-    """A launch on a lane, or on the stream that is current when it is called. It keeps alive what its pointers lead to."""
+    """A launch on a lane, or on the stream that is current when it is called; keeps alive what its pointers lead to."""
     (grid, block), arguments, stream = shape, tuple(values), None if lane is None else lane.stream
-    launch = function.kernel  # of the RawKernel: takes the stream as an argument, which is faster than to make it current
+    launch = function.kernel  # takes the stream as an argument, which is faster than to make it current
 
     def call(_: object = keep) -> None:
         launch(grid, block, arguments, stream=stream)

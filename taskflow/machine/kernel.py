@@ -141,11 +141,13 @@ def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
     Raises BadInput where there is no compiler and KernelError where the text does not compile with the task's
     declaration.
     """
-    kind: type[Kernel] = {"cpu": HostKernel, "gpu": CudaKernel}[device.kind]
     precision = np.dtype(real)
-    with _lock:
-        (_host_library if device.kind == "cpu" else _cuda_module)(task, precision)
-    return kind(task, precision, device)
+    with _lock:  # one compiler at a time
+        if device.kind == "cpu":
+            _host_library(task, precision)
+            return HostKernel(task, precision, device)
+        _cuda_module(task, precision)
+        return CudaKernel(task, precision, device)
 
 
 @cache

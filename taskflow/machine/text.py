@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -70,6 +71,7 @@ def defined(text: str, name: str, default: int) -> int:
     return int(match[1]) if match else default
 
 
+@cache
 def struct_dtype(constant: type, real: np.dtype) -> np.dtype:
     """The memory of a constant, laid out as C does: int and bool as int, float as real, tuples of three as arrays.
 
