@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from taskflow.tasks import AllReduce, Compute, Node, Receive, Refresh, Send
@@ -21,6 +21,7 @@ class Mapper:
     """
 
     overlap: Overlap = "auto"
+    cache: int = 32 << 20  # bytes that the launches of a CPU block keep in flight together; 0: each does all its cells
 
     def decide(self, cells: int, neighbours: int) -> Mapper:
         """The mapper with `auto` decided for a block of so many cells and neighbours. All blocks have to decide
@@ -28,7 +29,7 @@ class Mapper:
         """
         if self.overlap != "auto":
             return self
-        return Mapper("full" if neighbours and cells > SMALL else "none")
+        return replace(self, overlap="full" if neighbours and cells > SMALL else "none")
 
     @property
     def split(self) -> bool:

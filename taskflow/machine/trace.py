@@ -10,6 +10,7 @@ from taskflow.machine.binding import Binder
 from taskflow.machine.lane import Event, Lane, lanes
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.transfer import Transfers
+from taskflow.machine.wavefront import Stage, Wavefront
 from taskflow.tasks import AllReduce, Analysis, Compute, Launch, Message, Node, Receive, Refresh, Roles, Send, TaskGraph
 
 Operation = Callable[[], None]
@@ -46,10 +47,12 @@ class Tracer:
     reduce: Callable[[AllReduce, bool], None]
     lanes: tuple[Lane, Lane] = field(init=False)
     start: Event = field(init=False)
+    wavefront: Wavefront = field(init=False)
 
     def __post_init__(self) -> None:
         self.lanes = lanes(self.binder.device, two=self.mapper.overlap == "full")
         self.start = self.lanes[0].event()
+        self.wavefront = Wavefront(self.binder, self.mapper.cache)
 
     def begin(self) -> None:
         """Let the urgent lane follow what was enqueued on the other one, and wait until the buffers of messages that
@@ -74,8 +77,14 @@ class Tracer:
         contributing = {node.launch for node in graph.nodes if isinstance(node, Compute)}
         operations: list[Operation] = []
         sends: list[Operation] = []  # of messages whose packing has been enqueued
+        stages: list[Stage] = []  # launches that can be done slab by slab
         for n in graph.order(self.mapper.priority):
             node, lane = graph.nodes[n], lanes[n]
+            if not lane.asynchronous and (more := self.wavefront.stages(node, lane)) is not None:
+                stages += more
+                continue
+            operations += self.wavefront.operations(stages)
+            stages = []
             if isinstance(node, Receive | AllReduce):
                 operations += sends
                 sends = []
@@ -87,6 +96,7 @@ class Tracer:
                 (sends if lane.asynchronous else operations).append(
                     partial(self.transfers.send, node.message, events.get(n))
                 )
+        operations += self.wavefront.operations(stages)
         arrivals = [node.message for node in graph.nodes if isinstance(node, Receive)]
         return Trace(operations + sends, arrivals, analysis.messages, roles, state)
 

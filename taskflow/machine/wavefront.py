@@ -1,0 +1,139 @@
+"""Wavefronts: consecutive launches of a CPU block done slab by slab, so that the next launch finds its data still in
+the cache.
+
+A sweep over a field that is larger than the cache costs a trip to memory. But launch n + 1 needs launch n only a few
+planes ahead: so all launches of a chain follow each other through the block, each lagging behind those it depends on
+by as many planes as their stencils reach (loop skewing). Every cell is still computed by the same operation from the
+same values: the results are the same to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from taskflow.machine.binding import Binder
+from taskflow.machine.lane import Lane
+from taskflow.regions import Box, Copy
+from taskflow.tasks import Compute, Node, Refresh
+
+Operation = Callable[[], None]
+Reach = tuple[str, int, int, bool]  # field, first and last plane touched beside one's own, whether it is written
+
+SLAB = 1 << 19  # cells that one operation does at least, so that its call costs little
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A launch or copy that can be done plane by plane: the planes [first, last), and what it touches at each."""
+
+    first: int
+    last: int
+    reaches: tuple[Reach, ...]
+    bind: Callable[[int, int], Operation]
+
+    def lag(self, earlier: Stage) -> int | None:
+        """How many planes this stage has to stay behind an earlier one; None where they have nothing to do with each
+        other.
+        """
+        return max(
+            (high - low for f, low, _, w in earlier.reaches for g, _, high, v in self.reaches if f == g and (w or v)),
+            default=None,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Wavefront:
+    """Chains stages as long as what is in flight fits into `cache` bytes."""
+
+    binder: Binder
+    cache: int
+
+    def stages(self, node: Node, lane: Lane) -> list[Stage] | None:
+        """The node as stages; None where it cannot be done plane by plane (reductions, messages, copies along z)."""
+        if isinstance(node, Compute) and node.launch.task.kernel is not None and not node.launch.reductions:
+            return [self._launch(node, lane)]
+        if isinstance(node, Refresh) and all(c.source_box.lo[2] == c.target_box.lo[2] for _, c in node.copies):
+            return [self._copy(name, copy, lane) for name, copy in node.copies]
+        return None
+
+    def operations(self, stages: Sequence[Stage]) -> list[Operation]:
+        """All stages, in an order that is as good as one after the other."""
+        found: list[Operation] = []
+        for chain, lags in self._chains(stages):
+            found += (
+                _skewed(chain, lags, self._slab) if len(chain) > 1 else [chain[0].bind(chain[0].first, chain[0].last)]
+            )
+        return found
+
+    def _chains(self, stages: Sequence[Stage]) -> Iterator[tuple[list[Stage], list[int]]]:
+        """The stages in chains, each with how far every stage stays behind the front."""
+        chain: list[Stage] = []
+        lags: list[int] = []
+        for stage in stages:
+            lag = max(
+                (n + d for n, other in zip(lags, chain, strict=True) if (d := stage.lag(other)) is not None), default=0
+            )
+            if chain and not self._fits([*chain, stage], [*lags, lag]):
+                yield chain, lags
+                chain, lags, lag = [], [], 0
+            chain.append(stage)
+            lags.append(lag)
+        if chain:
+            yield chain, lags
+
+    def _fits(self, chain: Sequence[Stage], lags: Sequence[int]) -> bool:
+        """Whether the planes between the first and the last stage that touch a field fit, all fields together, but
+        not all planes.
+        """
+        arrays, span = self.binder.instances.arrays, dict[str, tuple[int, int]]()
+        for stage, lag in zip(chain, lags, strict=True):
+            for name, *_ in stage.reaches:
+                low, high = span.get(name, (lag, lag))
+                span[name] = min(low, lag), max(high, lag)
+        touched = {name: arrays[name] for name in span if name in arrays}
+        in_flight = sum(a[0].nbytes * (span[name][1] - span[name][0] + self._slab) for name, a in touched.items())
+        return in_flight <= self.cache < sum(a.nbytes for a in touched.values())
+
+    @property
+    def _slab(self) -> int:
+        """Planes that one operation does."""
+        x, y, _ = self.binder.instances.box.shape
+        return max(1, -(-SLAB // (x * y)))
+
+    def _launch(self, node: Compute, lane: Lane) -> Stage:
+        first, last = node.box.lo[2], node.box.hi[2]
+        reaches = tuple((name, box.lo[2] - first, box.hi[2] - last, p.changes) for name, box, p in node.accesses())
+
+        def bind(low: int, high: int) -> Operation:
+            return self.binder.compute(Compute(node.block, node.launch, _planes(node.box, low, high), node.part), lane)
+
+        return Stage(first, last, reaches, bind)
+
+    def _copy(self, name: str, copy: Copy, lane: Lane) -> Stage:
+        def bind(low: int, high: int) -> Operation:
+            part = Copy(
+                copy.source, _planes(copy.source_box, low, high), copy.target, _planes(copy.target_box, low, high)
+            )
+            return self.binder.copy(name, part, lane)
+
+        return Stage(copy.source_box.lo[2], copy.source_box.hi[2], ((name, 0, 0, True),), bind)
+
+
+def _planes(box: Box, low: int, high: int) -> Box:
+    """The planes [low, high) of a box."""
+    return Box((*box.lo[:2], low), (*box.hi[:2], high))
+
+
+def _skewed(chain: Sequence[Stage], lags: Sequence[int], slab: int) -> list[Operation]:
+    """Slab after slab, each stage as far as its lag lets it."""
+    front = min(stage.first + lag for stage, lag in zip(chain, lags, strict=True))
+    end = max(stage.last + lag for stage, lag in zip(chain, lags, strict=True))
+    found = []
+    while front < end:
+        for stage, lag in zip(chain, lags, strict=True):
+            low, high = max(stage.first, front - lag), min(stage.last, front + slab - lag)
+            if low < high:
+                found.append(stage.bind(low, high))
+        front += slab
+    return found
