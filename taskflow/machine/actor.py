@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from taskflow.errors import RunFailed, TaskflowError
-from taskflow.machine.channel import Address, Home, Router, Stop
+from taskflow.machine.channel import Address, Deadline, Home, Router, Stop
 from taskflow.machine.device import Device, open_device
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.shard import Limits, Shard
@@ -149,10 +149,10 @@ class BlockActor:
         try:
             if self._device is None or self._channel is None:
                 raise RunFailed(f"block {self.block} was started before it was connected")
-            shard = Shard(
-                self.plan.partition, self.block, self._device, self._channel, self.plan.mapper, self.plan.limits
-            )
-            self.plan.job(shard, self.control)
+            plan = self.plan
+            self._channel.greet(Deadline.after(plan.limits.message))
+            shard = Shard(plan.partition, self.block, self._device, self._channel, plan.mapper, plan.limits)
+            plan.job(shard, self.control)
             shard.finish()
             self.state = "finished"
         except TaskflowError as error:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable
 from typing import TypeVar
 
-from taskflow.machine.channel import Router, Stop, partners
+from taskflow.machine.channel import Deadline, Router, Stop, partners
 from taskflow.machine.device import Device
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.shard import Limits, Shard
@@ -38,6 +38,7 @@ def run_threads(
         try:
             peers = partners(block, len(partition)).union(partition.neighbours[block])
             channels[block].connect({peer: addresses[peer] for peer in peers})
+            channels[block].greet(Deadline.after(limits.message))
             shard = Shard(partition, block, device, channels[block], mapper, limits)
             results[block] = job(shard)
             shard.finish()
