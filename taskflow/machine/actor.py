@@ -123,6 +123,7 @@ class BlockActor:
     async def close(self, timeout: float = 10.0) -> None:
         """Abort what still runs and give everything back: the job's thread first, then the channels. Idempotent."""
         if self._running is not None and not self._running.done():
+            self.control.stop = True  # a block without others never waits, and so never hears of the abort
             self._stop.set("the run was closed")
             await asyncio.wait([asyncio.wrap_future(self._running)], timeout=timeout)
         if self._channel is not None:
