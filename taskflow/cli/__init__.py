@@ -1,0 +1,23 @@
+"""The command `taskflow`: words into calls. Each command loads what it needs when it is called: help comes at once."""
+
+
+import logging
+import os
+import signal
+import sys
+
+CTRL_C = 130
+
+
+def main() -> None:
+    """Entry point of the command."""
+    try:
+        if "--debug" not in sys.argv:
+            logging.disable()  # what libraries log is reported as an error of ours, or is no problem
+        from taskflow.cli.app import app
+
+        app(prog_name="taskflow")
+    except KeyboardInterrupt:  # while loading: a command itself ends in `Commands`
+        sys.exit(CTRL_C)
+    finally:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(CTRL_C))  # what Python does at exit is not worth a traceback

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
@@ -67,13 +68,25 @@ def _open(begin: Callable[[], Any]) -> Iterator[Any]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ctrl-C comes afterwards. Threads and processes that begin here inherit that it does not come, for ever."""
-    resource_tracker.ensure_running()  # Python would begin it with the first process, and let Ctrl-C through again
+    """Ctrl-C comes afterwards. Threads and processes that begin here inherit that it never comes to them.
+
+    Blocking the signal is for what begins here. It does not protect this thread: threads that libraries began earlier
+    take the signal, and Python hands it to the main thread; so that one notes it.
+    """
+    if threading.current_thread() is not threading.main_thread():  # has no say in signals
+        yield
+        return
+    noted: list[tuple[int, Any]] = []
+    usual = signal.signal(signal.SIGINT, lambda *signalled: noted.append(signalled))
+    resource_tracker.ensure_running()  # Python would begin it with the first process, and unblock the signal
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, usual)
+    if noted and callable(usual):
+        usual(*noted[0])
 
 
 def _cluster(workers: int, gpu: bool) -> Any:

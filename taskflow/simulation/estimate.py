@@ -17,6 +17,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.initial import largest
 from taskflow.simulation.placement import cut, placed, processes, threads_per_block
 from taskflow.simulation.setup import Setup, check_memory
+from taskflow.tasks import TaskGraph
 
 # What a whole step usually reaches of the copy bandwidth, and seconds that a launch costs however few its cells are.
 # From the benchmarks in docs/performance.md; they turn a lower bound into an expectation.
@@ -107,6 +108,14 @@ def _bandwidth(device: str, places: list[Place], threads: int) -> float:
     if device == "gpu":
         return copy_bandwidth(open_device("gpu")) * len({place.worker for place in places})
     return copy_bandwidth(open_device("cpu", min(places[0].cores, threads * len(places))), repeats=4)
+
+
+def step_graph(case: Case) -> TaskGraph:
+    """The graph of a step in the long run: of the blocks that the case gives, or of one."""
+    setup = Setup(case, cut(case, 1))
+    widest = max(box.volume for box in setup.partition.blocks)
+    mapper = Mapper(case.machine.overlap).decide(widest, len(setup.partition) - 1)
+    return setup.analysed(split=mapper.split)[1].graph
 
 
 def count_steps(setup: Setup) -> Steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,18 +50,25 @@ class Setup:
 
     @cached_property
     def step(self) -> tuple[tuple[Launch, ...], Analysis]:
-        """The launches of a step in the long run, and their analysis."""
+        """The launches of a step in the long run, and their analysis, launches whole."""
+        return self.analysed(split=False)
+
+    def analysed(self, *, split: bool) -> tuple[tuple[Launch, ...], Analysis]:
+        """The launches of a step in the long run, and their analysis; with `split`, cut into edge and middle."""
         roles = Roles.of(tuple(self.partition.region.fields))
         first, roles = record(self.model.step, roles)
         second, roles = record(self.model.step, roles)
         third, _ = record(self.model.step, roles)
         valid = analyse(first, self.partition, following=second, split=False).valid
-        return second, analyse(second, self.partition, following=third, valid=valid, split=False)
+        return second, analyse(second, self.partition, following=third, valid=valid, split=split)
 
     @property
     def bytes_per_step(self) -> int:
         """What a step must move through memory: each launch reads each of its fields once, and writes it once."""
-        launches, _ = self.step
+        return self.bytes_of(self.step[0])
+
+    def bytes_of(self, launches: Iterable[Launch]) -> int:
+        """What some launches must move through memory."""
         space = self.partition.region.fields
         return sum(
             launch.over.volume * space[name].nbytes * (privilege.reads + privilege.writes)
@@ -103,7 +111,7 @@ def check_memory(setup: Setup, placed: list[Place], device: str) -> None:
             cells = list(setup.case.grid.cells)
             raise BadInput(
                 f"grid.cells = {cells}: needs {gigabytes(needed[where])} on {where}, where {gigabytes(free)} are free;"
-                " use fewer cells, machine.precision = \"single\", or more machines"
+                ' use fewer cells, machine.precision = "single", or more machines'
             )
 
 

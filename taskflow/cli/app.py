@@ -1,0 +1,190 @@
+"""The commands and their options; what they do is in a module each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from taskflow.cli.ending import Commands, refuse
+from taskflow.cli.examples import names
+
+app = typer.Typer(
+    cls=Commands,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="A first flow:  taskflow new cavity.toml,  taskflow run cavity.toml,  taskflow plot cavity",
+)
+bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure this machine, and taskflow on it.")
+app.add_typer(bench, name="bench")
+
+
+def _settings(given: str) -> list[str]:
+    from taskflow.cli.completion import keys
+
+    return keys(given)
+
+
+CaseFile = Annotated[Path, typer.Argument(metavar="CASE.toml", help="The case file.", show_default=False)]
+Settings = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="table.key=VALUE",
+        help="Replace a value of the case file, as often as wanted. VALUE is as in TOML; plain text needs no quotes.",
+        autocompletion=_settings,
+    ),
+]
+Device = Literal["auto", "cpu", "gpu"]
+Precision = Literal["single", "double"]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from taskflow import __version__
+
+        typer.echo(f"taskflow {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def taskflow(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Incompressible flow on structured grids, on one machine or many, on CPUs or GPUs."""
+
+
+@app.command()
+def run(
+    case: CaseFile,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="The run directory; by default CASE in the current folder."),
+    ] = None,
+    settings: Settings = [],  # noqa: B006
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run (not available in this version).")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing run directory.")] = False,
+    scheduler_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Run on the cluster of this Dask scheduler, not on an embedded one."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+) -> None:
+    """Run a case and write a run directory.
+
+    Ctrl-C ends the run after the present step, with its state written; a second Ctrl-C ends it at once.
+    """
+    if resume:
+        refuse("--resume: not available in this version; run again with --force, or into another directory with -o")
+    from taskflow.cli.running import run_case
+
+    run_case(case, output or Path(case.stem), settings, force=force, scheduler_file=scheduler_file, quiet=quiet)
+
+
+@app.command()
+def check(case: CaseFile, settings: Settings = []) -> None:  # noqa: B006
+    """Validate a case and tell what it will cost.
+
+    Nothing is run or written. Memory, time and what `auto` chooses are those of this machine.
+    """
+    from taskflow.cli.checking import check_case
+
+    check_case(case, settings)
+
+
+@app.command()
+def new(
+    case: Annotated[Path, typer.Argument(metavar="CASE.toml", help="The file to write.", show_default=False)],
+    example: Annotated[
+        str,
+        typer.Option("--example", "-e", metavar="NAME", help=f"One of {', '.join(names())}.", autocompletion=names),
+    ] = "lid_driven_cavity",
+) -> None:
+    """Write a commented case to start from. An existing file is never replaced."""
+    from taskflow.cli.examples import write
+
+    write(case, example)
+
+
+@app.command()
+def info(
+    directory: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)
+    ] = None,
+) -> None:
+    """Tell about this machine, or about a run.
+
+    Of a machine: versions, cores, compiler, GPUs. Of a run, also while it goes on: what, where, how far, how fast.
+    """
+    from taskflow.cli.telling import tell_machine, tell_run
+
+    if directory is None:
+        tell_machine()
+    else:
+        tell_run(directory)
+
+
+@app.command()
+def plot(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+    field: Annotated[
+        str | None, typer.Option(metavar="NAME", help="u, v, w, p or T; by default the speed with streamlines.")
+    ] = None,
+    plane: Annotated[
+        str | None, typer.Option(metavar="PLANE", help="x, y or z (the middle), or a position such as y=0.3.")
+    ] = None,
+    time: Annotated[float | None, typer.Option(metavar="TIME", help="The snapshot; by default the last.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="The picture (.png, .pdf, .svg) or a folder; default DIR."),
+    ] = None,
+    reference: Annotated[
+        list[Path],
+        typer.Option(metavar="CSV", help="Draw the centreline profiles too, over this table, as often as wanted."),
+    ] = [],  # noqa: B006
+) -> None:
+    """Draw a snapshot of a run and print the paths of the pictures."""
+    from taskflow.cli.drawing import draw
+
+    draw(directory, field, plane, time, output, reference)
+
+
+@app.command()
+def graph(
+    case: CaseFile,
+    settings: Settings = [],  # noqa: B006
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="A .dot file, or a picture where Graphviz is installed."),
+    ] = None,
+) -> None:
+    """Write the analysed task graph of one step.
+
+    In the DOT language; to see it: taskflow graph CASE.toml | dot -Tsvg > step.svg
+    """
+    from taskflow.cli.drawing import draw_graph
+
+    draw_graph(case, settings, output)
+
+
+@bench.command()
+def kernels(
+    cells: Annotated[
+        int | None, typer.Option(min=4, help="Cells along x, y and z. Default: 256 on a CPU, 512 on a GPU.")
+    ] = None,
+    precision: Annotated[Precision | None, typer.Option(help="Default: double on a CPU, single on a GPU.")] = None,
+    device: Annotated[Device, typer.Option(help="What to measure.")] = "auto",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the numbers as JSON, too.")
+    ] = None,
+) -> None:
+    """Time the kernels and the whole step of the flow solver, beside the copy bandwidth measured with them."""
+    from taskflow.cli.benching import bench_kernels
+
+    bench_kernels(cells, precision, device, output)

@@ -1,0 +1,79 @@
+"""`taskflow check`: a case in words, with what it will cost here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from taskflow.cli.words import duration, say, several, size, times
+from taskflow.simulation.case import Case
+from taskflow.simulation.estimate import Estimate, estimate
+
+
+def check_case(path: Path, settings: Sequence[str]) -> None:
+    """Validate a case and print what it will cost. Raises BadInput where it cannot run on this machine."""
+    found = estimate(Case.load(path, settings))
+    say(f"{found.setup.case.title}: the case is valid", describe(found))
+
+
+def describe(found: Estimate) -> Iterator[tuple[str, str]]:
+    """Label and text of each line."""
+    case, setup = found.setup.case, found.setup
+    yield "grid", f"{times(case.grid.cells)} cells of {times(f'{d:.6g}' for d in case.spacing)}"
+    yield "blocks", f"{_blocks(found)}{_auto(case.machine.blocks)}"
+    yield "device", f"{_device(found)}{_auto(case.machine.device)}"
+    solver = f"{case.pressure.iterations} Jacobi iterations per step"
+    yield "pressure", f"{solver}{_auto(case.pressure.solver)}, {case.machine.precision} precision"
+    yield "memory", _memory(found)
+    if len(found.places) > 1:
+        yield "messages", _messages(found)
+        overlap, channel = _auto(case.machine.overlap), _auto(case.machine.channel)
+        yield "", f"overlap {found.overlap}{overlap}, channel {found.channel}{channel}"
+    yield "step", f"moves {size(setup.bytes_per_step)}; a copy reaches {size(found.bandwidth)}/s (measured now)"
+    steps, seconds = found.steps, found.seconds_per_step
+    yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
+    most = ", fewer if it gets steady" if case.time.steady is not None else ""
+    yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
+    yield "output", _output(found)
+
+
+def _blocks(found: Estimate) -> str:
+    where = "one process" if found.processes == 1 else f"{found.processes} processes"
+    return f"{times(found.setup.blocks)} in {where}"
+
+
+def _device(found: Estimate) -> str:
+    place = found.places[0]
+    if found.device == "gpu":
+        return f"{several(found.processes, 'GPU')}: {place.gpu}"
+    return f"cpu, {several(found.threads, 'core')} per block: {place.processor}"
+
+
+def _memory(found: Estimate) -> str:
+    place, most = found.places[0], max(found.memory)
+    free = f"of {size(place.gpu_memory if found.device == 'gpu' else place.memory)} free"
+    if len(found.memory) == 1:
+        return f"{size(most)} {free}"
+    each = " per GPU" if found.device == "gpu" else ""
+    return f"{size(most)} in the largest block, {size(sum(found.memory))} in all, {free}{each}"
+
+
+def _messages(found: Estimate) -> str:
+    count, nbytes = max(found.messages)
+    total, moved = (sum(part) for part in zip(*found.messages, strict=True))
+    busiest = f"{several(count, 'message')} and {size(nbytes)} per step from the busiest block"
+    return f"{busiest}, {total:,} and {size(moved)} from all"
+
+
+def _output(found: Estimate) -> str:
+    case = found.setup.case
+    value = 8 if case.output.precision == "double" else 4
+    snapshot = len(case.output_fields) * found.setup.grid.box.volume * value
+    count, each = case.clock().snapshots(), f"{', '.join(case.output_fields)} in {case.output.precision} precision"
+    if count is None:
+        return f"snapshots of {size(snapshot)}: {each}"
+    return f"{several(count, 'snapshot')}, at most {size(count * snapshot)}: {each}"
+
+
+def _auto(given: object) -> str:
+    return " (auto)" if given == "auto" else ""

@@ -1,0 +1,87 @@
+"""How a command ends: exit codes, and errors as lines for people."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from taskflow.cli.words import style
+from taskflow.errors import BadInput, Interrupted, TaskflowError
+
+FAILED = TaskflowError.exit_code
+USAGE: Any = typer.BadParameter.__base__  # typer's own errors of usage: it shows them itself, with exit code 2
+
+
+class Commands(TyperGroup):
+    """The commands; whatever ends one of them becomes an exit code and, on standard error, what happened."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Do the command. Never lets an exception through that a user would see as a traceback."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except (typer.Exit, typer.Abort, USAGE):
+            raise
+        except BaseException as error:
+            code = ended_by(error)
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+        raise typer.Exit(code)
+
+
+def ended_by(error: BaseException) -> int:
+    """Say on standard error what happened; the exit code."""
+    match error:
+        case Interrupted():
+            typer.echo(f"{error}", err=True)
+            return error.exit_code
+        case TaskflowError():
+            complain(str(error))
+            return error.exit_code
+        case KeyboardInterrupt():
+            typer.echo("interrupted", err=True)
+            return Interrupted.exit_code
+        case BrokenPipeError():  # who read our output has seen enough
+            deafen()
+        case OSError():
+            complain(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        case MemoryError():
+            complain(f"not enough memory: {error}" if str(error) else "not enough memory")
+        case _:
+            complain(f"unexpected {type(error).__name__}: {error}", f"traceback: {_kept(error)}; please report it")
+    return FAILED
+
+
+def refuse(message: str) -> NoReturn:
+    """Bad input found by the command itself."""
+    raise BadInput(message)
+
+
+def complain(*messages: str) -> None:
+    """Every line of the messages on standard error, marked as an error."""
+    for line in "\n".join(messages).splitlines():
+        typer.echo(f"{style('Error:', fg='red', bold=True)} {line}", err=True)
+
+
+def deafen() -> None:
+    """Let standard output go nowhere from now on: its reader has gone."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
+def _kept(error: BaseException) -> str:
+    """The traceback in a file of its own: the path."""
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="taskflow-", suffix=".txt", delete=False) as file:
+            file.writelines(traceback.format_exception(error))
+        return file.name
+    except OSError:
+        return "taskflow --debug COMMAND ... shows it"

@@ -1,0 +1,61 @@
+"""`taskflow run`: from the case file to the report at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from taskflow.cli.watching import Lines, Meter, View, on_terminal
+from taskflow.cli.words import duration, rate, say, several, size, times
+from taskflow.simulation.case import Case
+
+
+def run_case(
+    path: Path, output: Path, settings: Sequence[str], *, force: bool, scheduler_file: Path | None, quiet: bool
+) -> None:
+    """Run a case; unless quiet, show how it goes and how it went. Raises what `taskflow.run` raises."""
+    case = Case.load(path, settings)
+    with view(case, output, quiet=quiet) as watch:
+        from taskflow.simulation.run import run
+
+        finished = run(case, output, scheduler_file=scheduler_file, force=force, progress=watch)
+    if not quiet:
+        say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
+        typer.echo(f"Next: taskflow plot {output}, or in Python: xarray.open_zarr({str(output / 'fields.zarr')!r})")
+
+
+def view(case: Case, output: Path, *, quiet: bool) -> View:
+    """What shows this run."""
+    if quiet:
+        return View()
+    cells = case.grid.cells
+    heading = f"{case.title}: {times(cells)} cells, to {target(case)}, into {output}"
+    meter = Meter(cells[0] * cells[1] * cells[2], case.clock())
+    if not on_terminal():
+        return Lines(heading, meter, output / "log.jsonl")
+    from taskflow.cli.live import Display
+
+    return Display(heading, meter)
+
+
+def target(case: Case) -> str:
+    """Where a run stops."""
+    return f"time {case.time.end:g}" if case.time.end is not None else several(case.time.steps or 0, "step")
+
+
+def heading(report: Mapping[str, Any]) -> str:
+    """How a run ended, in words."""
+    how = {"end": "finished", "steady": "steady", "interrupted": "interrupted", "failed": "failed"}[report["ended"]]
+    return f"{how} at time {report['time']:g}, after {several(report['steps'], 'step')}"
+
+
+def speed(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Label and text of each line on how fast a run was."""
+    if report["steps"] == 0:
+        return
+    yield "loop", f"{duration(report['loop_seconds'])}, {rate(report['cell_steps_per_second'])}"
+    share = report["t_eff"] / report["copy_bandwidth"]
+    yield "T_eff", f"{size(report['t_eff'])}/s, {share:.0%} of the copy bandwidth"

@@ -1,0 +1,191 @@
+"""`taskflow info`: this machine, or a run that goes on or is over."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from taskflow.cli.ending import refuse
+from taskflow.cli.running import heading, speed
+from taskflow.cli.words import duration, rate, say, several, size, times
+
+
+def tell_machine() -> None:
+    """Print what this machine has, and why it lacks the rest."""
+    import taskflow
+    from taskflow.machine.inventory import inventory
+    from taskflow.simulation.provenance import provenance
+
+    about, here = provenance(), inventory()
+    commit = f", commit {brief(about['git_commit'])}" if about["git_commit"] else ""
+    say(
+        f"taskflow {about['taskflow']}{commit}",
+        [
+            ("installed", str(Path(taskflow.__file__).parent)),
+            ("python", f"{about['python']} on {about['platform']}"),
+            ("packages", ", ".join(f"{name} {version}" for name, version in about["packages"].items())),
+            ("host", f"{here.host}: {here.processor}"),
+            ("cores", f"{here.cores} usable of {here.cores_of_host}"),
+            ("memory", f"{size(here.free)} free of {size(here.memory)}"),
+            ("compiler", _compiler(here.compiler, here.compiler_problem)),
+            ("kernels", f"kept in {here.cache}"),
+            ("GPUs", _gpus(here.gpus, here.gpu_problem)),
+            ("ucxx", here.ucx_problem or "usable: the channel between processes"),
+            ("dask-cuda", about["packages"].get("dask-cuda", "not installed: needed for GPUs")),
+        ],
+    )
+
+
+def brief(commit: str) -> str:
+    """A commit as people quote it; changed files are still told."""
+    number, _, dirty = commit.partition("-")
+    return f"{number[:10]}{' with changes' * bool(dirty)}"
+
+
+def _compiler(found: Any, problem: str | None) -> str:
+    if found is None:
+        return problem or ""
+    threads = "OpenMP" if found.parallel else "no OpenMP: kernels run on one core"
+    return f"{found.command[0]}, {found.version.splitlines()[0]}, {threads}"
+
+
+def _gpus(found: tuple[tuple[str, int], ...], problem: str | None) -> str:
+    listed = ", ".join(f"{number}: {name} with {size(memory)}" for number, (name, memory) in enumerate(found))
+    return "; ".join(filter(None, (listed, problem and f"{'not usable' if found else 'none'}: {problem}")))
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a run directory says: the tables of its case, its report (empty where there is none), its log."""
+
+    directory: Path
+    case: Mapping[str, Any]
+    report: Mapping[str, Any]
+    log: list[dict[str, Any]]
+
+    @classmethod
+    def read(cls, directory: Path) -> Record:
+        """Raises BadInput where the directory is not one of a run."""
+        from taskflow.output import read_log, read_report
+
+        try:
+            case = tomllib.loads((directory / "case.toml").read_text(encoding="utf-8"))
+            report = read_report(directory / "report.json") if (directory / "report.json").exists() else {}
+            log = read_log(directory / "log.jsonl") if (directory / "log.jsonl").exists() else []
+            return cls(directory, case, report, log)
+        except FileNotFoundError:
+            refuse(f"{directory}: not a run directory (it has no case.toml); give one that `taskflow run` wrote")
+        except OSError as error:
+            refuse(f"{directory}: cannot be read ({error.strerror or error}); give a directory that taskflow run wrote")
+        except ValueError as error:  # TOML, JSON or text that is none
+            refuse(f"{directory}: damaged ({error}); give a directory that `taskflow run` wrote")
+
+    @property
+    def alive(self) -> bool | None:
+        """Whether the process that leads the run still exists; None where that cannot be seen from here."""
+        leader = self.report.get("leader", {})
+        if leader.get("host") != socket.gethostname():
+            return None
+        try:
+            os.kill(leader["process"], 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass  # somebody else's, but there
+        return True
+
+
+def tell_run(directory: Path) -> None:
+    """Print what a run directory says. Raises BadInput where it is not one."""
+    record = Record.read(directory)
+    say(f"{directory}: {record.case.get('title', '')}", describe(record))
+
+
+def describe(record: Record) -> Iterator[tuple[str, str]]:
+    """Label and text of each line."""
+    report, last = record.report, record.log[-1] if record.log else {}
+    yield "state", state(record)
+    if "reason" in report:
+        yield "reason", str(report["reason"])
+    if last:
+        yield "reached", _reached(record, last)
+    yield "snapshots", _snapshots(record.directory)
+    grid = record.case["grid"]["cells"]
+    if not report:
+        yield "grid", f"{times(grid)} cells"
+        return
+    yield "grid", f"{times(grid)} cells in {times(report['blocks'])} blocks, {report['precision']} precision"
+    yield "where", _where(report)
+    if "loop_seconds" in report:
+        yield from speed(report)
+    elif len(record.log) > 1:
+        yield "speed", rate(_speed(record))
+    commit = f" ({brief(report['git_commit'])})" if report.get("git_commit") else ""
+    yield "started", f"{report['started']}, taskflow {report['taskflow']}{commit}"
+    yield "command", " ".join(map(str, report["command"]))
+
+
+def state(record: Record) -> str:
+    """What became of a run, in words."""
+    ended = record.report.get("ended")
+    if ended in ("end", "steady", "interrupted"):
+        return heading(record.report)
+    if ended == "failed":
+        return "failed"
+    if ended is None:
+        return "not begun, or ended before its first step"
+    leader = record.report["leader"]
+    where = f"process {leader['process']} on {leader['host']}"
+    if record.alive is False:
+        return f"ended without a word: {where} is gone; what was written is readable"
+    ago = duration(max(time.time() - record.directory.joinpath("log.jsonl").stat().st_mtime, 0.0)) if record.log else ""
+    said = f", last line of the log {ago} ago" if ago else ""
+    return f"running{'' if record.alive else ', as far as can be seen from here'}: {where}{said}"
+
+
+def _reached(record: Record, last: Mapping[str, Any]) -> str:
+    wanted = record.case.get("time", {})
+    if "end" in wanted:
+        done, target = last["time"] / wanted["end"], f"time {wanted['end']:g}"
+    else:
+        done, target = last["step"] / wanted["steps"], several(wanted["steps"], "step")
+    return f"step {last['step']:,}, time {last['time']:g}: {min(done, 1.0):.0%} of the way to {target}"
+
+
+def _snapshots(directory: Path) -> str:
+    from taskflow.errors import BadInput
+    from taskflow.output import dataset
+
+    try:
+        found = dataset(directory / "fields.zarr")["time"].values
+    except BadInput:
+        return "none that can be read"
+    return f"{len(found)}, from time {found[0]:g} to {found[-1]:g}" if len(found) else "none yet"
+
+
+def _where(report: Mapping[str, Any]) -> str:
+    hosts: dict[tuple[str, str], list[str]] = {}
+    for place in report["hardware"]:
+        hosts.setdefault((place["host"], place["gpu"] or place["processor"]), []).append(place["worker"])
+    parts = []
+    for (host, device), workers in hosts.items():
+        threads = report.get("threads_per_block")
+        cores = f" on {several(threads, 'core')}{' each' * (len(workers) > 1)}" if threads else ""
+        blocks = f"{several(len(workers), 'block')}{cores}, in {several(len(set(workers)), 'process')}"
+        parts.append(f"{host} ({device}): {blocks}")
+    channels = f"; messages by {', '.join(report['channels'])}" if report["channels"] else ""
+    return "; ".join(parts) + channels
+
+
+def _speed(record: Record) -> float:
+    """Cells per second over the last lines of the log."""
+    nx, ny, nz = record.case["grid"]["cells"]
+    first, last = record.log[max(0, len(record.log) - 10)], record.log[-1]
+    seconds = last["wall"] - first["wall"]
+    return float(nx * ny * nz * (last["step"] - first["step"]) / seconds) if seconds > 0 else 0.0

@@ -1,0 +1,171 @@
+"""Measurements of the solver's kernels and of its whole step, through the same machinery as in a run."""
+
+from __future__ import annotations
+
+import math
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from taskflow.flow import NavierStokes
+from taskflow.flow.pressure import correct, divergence, jacobi
+from taskflow.machine import Place, Shard, choose_device, copy_bandwidth, look, run_threads
+from taskflow.machine.device import Device, open_device
+from taskflow.machine.kernel import Layout, compiled
+from taskflow.simulation.case import Case
+from taskflow.simulation.provenance import provenance
+from taskflow.simulation.setup import Setup, check_memory
+from taskflow.tasks import Launch, Program, Roles, record
+
+CELLS = {"cpu": 256, "gpu": 512}
+PRECISION = {"cpu": "double", "gpu": "single"}
+SWEEPS = 10  # Jacobi sweeps in a pass, as a step has them in a row
+BUDGET = 1.5  # seconds for the samples of one measurement
+SAMPLES = 5, 50  # least and most of them
+LENGTH = 0.02  # seconds that a sample takes at least: many passes of a short one, the device waited for once
+
+
+def measure_kernels(cells: int | None, precision: str | None, wanted: str) -> dict[str, Any]:
+    """Medians for a cavity of cells^3: Jacobi's sweep in a shard and as the bare kernel, momentum, divergence,
+    correction and the whole step; with the copy bandwidth measured before and after, the machine and the command.
+
+    Raises BadInput where the device is not usable or the memory not enough.
+    """
+    here = look("this machine")
+    device = choose_device(wanted, [here])
+    setup = Setup(_case(cells or CELLS[device], precision or PRECISION[device]), (1, 1, 1))
+    check_memory(setup, [here], device)
+    opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
+    before = copy_bandwidth(opened)
+    timings = run_threads(setup.partition, Measurement(setup, opened), opened)[0]
+    bandwidth = median([before, copy_bandwidth(opened)])
+    results = [timing.report(bandwidth) for timing in timings]
+    return {**_about(setup, here, opened), "copy_bandwidth": bandwidth, "results": results}
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The median time of something that updates so many cells and has to move so many bytes."""
+
+    name: str
+    seconds: float
+    samples: int
+    cells: int
+    nbytes: int
+
+    def report(self, bandwidth: float) -> dict[str, Any]:
+        """The numbers, and rates made of them."""
+        return {
+            "name": self.name,
+            "seconds": self.seconds,
+            "samples": self.samples,
+            "bytes": self.nbytes,
+            "cells_per_second": self.cells / self.seconds,
+            "bytes_per_second": self.nbytes / self.seconds,
+            "share_of_copy": self.nbytes / self.seconds / bandwidth,
+        }
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The job of the one block. The step comes first, so that kernels meet the numbers of a flow."""
+
+    setup: Setup
+    device: Device
+
+    def __call__(self, shard: Shard) -> list[Timing]:
+        """Measure everything."""
+        model = self.setup.model
+        shard.run(model.start, dt=1.0)
+        scalars = {"dt": 0.2 * min(self.setup.grid.spacing), "ratio": 1.0}
+        shard.run(model.step, dt=scalars["dt"], ratio=0.0)
+        found = [self._program(shard, "whole step", model.step, scalars)]
+        for name, program in programs(model).items():
+            found.append(self._program(shard, name, program, {}))
+        return [self._bare(shard), *found[1:], found[0]]
+
+    def _program(self, shard: Shard, name: str, program: Program, scalars: dict[str, float]) -> Timing:
+        launches, _ = record(program, shard.roles)
+        repeats = SWEEPS if launches[0].task is jacobi else 1
+        timing = self._timed(lambda: shard.run(program, **scalars), shard.synchronize, repeats)
+        return Timing(name, *timing, shard.cells.volume, self.setup.bytes_of(launches) // repeats)
+
+    def _bare(self, shard: Shard) -> Timing:
+        """Two bound kernels that write into each other's field, called without anything around them."""
+        instances, grid = shard.instances, self.setup.model.grid
+        layout = Layout(instances.box.lo, instances.box.shape[::-1])
+        kernel = compiled(jacobi, shard.region.fields["p"].dtype, self.device)
+        p, rhs, q = (instances.arrays[name] for name in ("p", "rhs", "p_new"))
+        calls = [kernel.bind(shard.cells, layout, fields, {"grid": grid}, {}) for fields in ((p, rhs, q), (q, rhs, p))]
+        launch = jacobi("p", "rhs", "p_new", over=shard.cells, grid=grid)
+        timing = self._timed(lambda: [call() for call in calls], self.device.synchronize, len(calls))
+        return Timing("Jacobi sweep, bare kernel", *timing, shard.cells.volume, self.setup.bytes_of([launch]))
+
+    @staticmethod
+    def _timed(operation: Callable[[], object], wait: Callable[[], None], repeats: int) -> tuple[float, int]:
+        """Median seconds of an operation, divided by `repeats`, and the number of samples. First calls do not count."""
+
+        def sample(calls: int) -> float:
+            start = time.perf_counter()
+            for _ in range(calls):
+                operation()
+            wait()
+            return (time.perf_counter() - start) / calls
+
+        sample(4)
+        once = sample(1)
+        calls = max(1, math.ceil(LENGTH / once))
+        least, most = SAMPLES
+        count = min(max(least, int(BUDGET / (calls * once))), most)
+        return median(sample(calls) for _ in range(count)) / repeats, count
+
+
+def programs(model: NavierStokes) -> dict[str, Program]:
+    """Parts of the step as programs of their own, by the name under which they are reported."""
+    over, grid = model.staggered.box, model.grid
+
+    def sweeps(f: Roles) -> Iterator[Launch]:
+        for _ in range(SWEEPS):
+            yield jacobi(f.p, f.rhs, f.p_new, over=over, grid=grid)
+            f.swap("p", "p_new")
+
+    def predict(f: Roles) -> Iterator[Launch]:
+        yield next(model.prediction(f))
+
+    def diverge(f: Roles) -> Iterator[Launch]:
+        yield divergence(f.u, f.v, f.w, f.rhs, over=over, dt="dt", grid=grid)
+
+    def project(f: Roles) -> Iterator[Launch]:
+        yield correct(f.u_new, f.v_new, f.w_new, f.p, over=over, dt="dt", grid=grid)
+
+    return {"Jacobi sweep": sweeps, "momentum": predict, "divergence": diverge, "correction": project}
+
+
+def _case(cells: int, precision: str) -> Case:
+    """A lid-driven cavity that stays within the limits of its time step."""
+    lid = {"type": "wall", "velocity": [1.0, 0.0, 0.0]}
+    sides = dict.fromkeys(("x_min", "x_max", "y_min", "y_max", "z_min"), "wall")
+    return Case(
+        grid={"cells": [cells] * 3, "lengths": [1.0] * 3},
+        fluid={"viscosity": 0.1 / cells},
+        boundaries={**sides, "z_max": lid},
+        time={"steps": 1},
+        machine={"precision": precision},
+    )
+
+
+def _about(setup: Setup, here: Place, device: Device) -> dict[str, Any]:
+    on_gpu = device.kind == "gpu"
+    return {
+        **provenance(),
+        "host": socket.gethostname(),
+        "processor": here.processor,
+        "gpu": device.name if on_gpu else None,
+        "threads": None if on_gpu else device.threads,
+        "cells": list(setup.case.grid.cells),
+        "precision": setup.case.machine.precision,
+        "iterations": setup.case.pressure.iterations,
+    }
