@@ -8,9 +8,10 @@ from typing import Any
 import typer
 
 from taskflow.cli.ending import refuse
-from taskflow.cli.words import say, several, significant, size
+from taskflow.cli.words import say, several
 from taskflow.output import write_report
 from taskflow.simulation.bench import measure_kernels
+from taskflow.simulation.units import significant, size
 
 
 def bench_kernels(cells: int | None, precision: str | None, device: str, output: Path | None) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from taskflow.cli.words import duration, say, several, size, times
+from taskflow.cli.words import duration, say, several, times
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import Estimate, estimate
+from taskflow.simulation.units import size
 
 
 def check_case(path: Path, settings: Sequence[str]) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import typer
 
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
-from taskflow.cli.words import duration, rate, say, several, size, times
+from taskflow.cli.words import duration, rate, say, several, times
 from taskflow.simulation.case import Case
+from taskflow.simulation.units import size
 
 
 def run_case(

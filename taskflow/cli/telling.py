@@ -13,7 +13,8 @@ from typing import Any
 
 from taskflow.cli.ending import refuse
 from taskflow.cli.running import heading, speed
-from taskflow.cli.words import duration, rate, say, several, size, times
+from taskflow.cli.words import duration, rate, say, several, times
+from taskflow.simulation.units import size
 
 
 def tell_machine() -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import typer
 
+from taskflow.simulation.units import significant
+
 LABEL = 13  # columns, two of them for the indent
 
 
@@ -28,26 +30,12 @@ def say(heading: str, rows: Iterable[tuple[str, str]] = ()) -> None:
         typer.echo(style(f"  {label}".ljust(LABEL), dim=True) + f"\n{'':{LABEL}}".join(lines))
 
 
-def size(nbytes: float) -> str:
-    """A number of bytes."""
-    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if nbytes >= scale:
-            return f"{significant(nbytes / scale)} {unit}"
-    return f"{nbytes:.0f} bytes"
-
-
 def rate(cells_per_second: float) -> str:
     """Cells per second."""
     for unit, scale in (("Gcell/s", 1e9), ("Mcell/s", 1e6)):
         if cells_per_second >= scale:
             return f"{significant(cells_per_second / scale)} {unit}"
     return f"{significant(cells_per_second / 1e3)} kcell/s"
-
-
-def significant(value: float) -> str:
-    """Three significant digits, never in powers of ten."""
-    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
-    return f"{value:,.{digits}f}"
 
 
 def duration(seconds: float) -> str:

@@ -84,7 +84,7 @@ def choose_device(wanted: str, places: Sequence[Place]) -> str:
     """
     without = [place for place in places if place.gpu_problem is not None]
     if wanted == "gpu" and without:
-        where = f"on worker {without[0].worker} ({without[0].host})"
+        where = f"on {without[0].worker} ({without[0].host})"
         raise BadInput(
             f'machine.device = "gpu": no usable GPU {where}: {without[0].gpu_problem}; use machine.device = "cpu"'
         )

@@ -14,7 +14,7 @@ from taskflow.machine import Mapper, Place, choose_device, copy_bandwidth, look
 from taskflow.machine.device import open_device
 from taskflow.machine.inventory import gpus_of_driver, transport
 from taskflow.simulation.case import Case
-from taskflow.simulation.initial import largest
+from taskflow.simulation.initial import check_start, largest
 from taskflow.simulation.placement import cut, placed, processes, threads_per_block
 from taskflow.simulation.setup import Setup, check_memory
 from taskflow.tasks import TaskGraph
@@ -98,7 +98,7 @@ def estimate(case: Case) -> Estimate:
     setup = Setup(case, cut(case, len(places)))
     where = placed(case, setup.blocks, places, embedded=True)
     check_memory(setup, where, device)
-    largest(case, setup.grid)
+    check_start(case, setup.grid)
     threads = threads_per_block(case, where)
     return Estimate(setup, device, where, threads, _bandwidth(device, where, threads))
 

@@ -18,7 +18,7 @@ from taskflow.errors import Interrupted, RunFailed, TaskflowError
 from taskflow.machine import Gang, Mapper, Place, Plan, Status, cause, choose_device, look, survey
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.initial import largest
+from taskflow.simulation.initial import check_start
 from taskflow.simulation.job import FlowJob
 from taskflow.simulation.placement import cut, placed, processes, threads_per_block
 from taskflow.simulation.report import beginning, broken, summary
@@ -80,14 +80,18 @@ def run(
         setup = Setup(case, cut(case, len(places)))
         where = placed(case, setup.blocks, places, embedded=local)
         check_memory(setup, where, device)
-        largest(case, setup.grid)
+        check_start(case, setup.grid)
         directory.create(setup, force=force)
         directory.check_visible(cluster)
         plan = _plan(setup, directory, device, where)
         with Gang(cluster, plan, [place.worker for place in where]) as gang:
             about = beginning(setup, plan, where, gang.connect())
             directory.write_report(about)
-            statuses = _watch(gang, progress or _ignore)
+            try:
+                statuses = _watch(gang, progress or _ignore)
+            except KeyboardInterrupt:
+                directory.write_report(broken(about, Interrupted("stopped at once by a second Ctrl-C")))
+                raise
         blocks = [status.progress for status in statuses]
         directory.finish(blocks)
         failure = cause(statuses)

@@ -12,6 +12,7 @@ from taskflow.simulation.values import positive, whole
 
 MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one
 FITS = 9e-13  # relative excess over the longest step that is rounding, not a reason for one more step
+STABLE = 0.25  # diffusion number up to which Adams-Bashforth is stable
 ROUNDING = 2.0**-50  # relative: moments this close cannot be told apart
 
 
@@ -203,14 +204,21 @@ class Clock:
         return step % self.output.steps == 0 if self.output.steps else time == self.output.after(now.time)
 
     def _too_short(self, now: Tick, dt: float) -> RunFailed:
-        remedy = self.remedy if self.limit.fixed is None else "give a larger time.step"
-        return RunFailed(f"at step {now.step}, time {now.time:g}, a step of {dt:g} gets nowhere; {remedy}")
+        where = f"at step {now.step}, time {now.time:g}, a step of {dt:g} gets nowhere"
+        if self.limit.fixed is not None:
+            return RunFailed(f"{where}; give a larger time.step")
+        return RunFailed(f"the run diverged: {where}; {self.remedy}")
 
     @property
     def remedy(self) -> str:
         """What to change in a case whose steps are too long or too short."""
         limit = self.limit
-        now = f"time.step (now {limit.fixed:g})" if limit.fixed is not None else f"time.cfl (now {limit.cfl:g})"
+        if limit.fixed is not None:
+            now = f"time.step (now {limit.fixed:g})"
+        else:
+            now = f"time.cfl (now {limit.cfl:g})"
+            if limit.diffusion > STABLE:
+                now += f" and time.diffusion (now {limit.diffusion:g})"
         return f"give a smaller {now}, or more cells"
 
 

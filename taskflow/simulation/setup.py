@@ -11,6 +11,7 @@ from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGr
 from taskflow.machine import Place
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, Case
+from taskflow.simulation.units import size
 from taskflow.tasks import Analysis, Launch, Roles, Send, analyse, record
 
 RESERVE = 0.9  # share of the free memory that a run may take
@@ -110,17 +111,9 @@ def check_memory(setup: Setup, placed: list[Place], device: str) -> None:
         if needed[where] > RESERVE * free:
             cells = list(setup.case.grid.cells)
             raise BadInput(
-                f"grid.cells = {cells}: needs {gigabytes(needed[where])} on {where}, where {gigabytes(free)} are free;"
+                f"grid.cells = {cells}: needs {size(needed[where])} on {where}, where {size(free)} are free;"
                 ' use fewer cells, machine.precision = "single", or more machines'
             )
-
-
-def gigabytes(nbytes: float) -> str:
-    """A number of bytes for people."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if nbytes >= size:
-            return f"{nbytes / size:.3g} {unit}"
-    return f"{nbytes:.0f} bytes"
 
 
 def _side(case: Case, face: str) -> Wall | Slip:
