@@ -16,8 +16,9 @@ class Stencil:
     offsets: tuple[tuple[Triple, Triple], ...]
 
     def __or__(self, other: Stencil) -> Stencil:
-        """The offsets of both."""
-        return Stencil(self.offsets + tuple(o for o in other.offsets if o not in self.offsets))
+        """The offsets of both; a box of offsets inside another one is left out."""
+        boxes = dict.fromkeys(self.offsets + other.offsets)
+        return Stencil(tuple(o for o in boxes if not any(o != p and _inside(o, p) for p in boxes)))
 
     def around(self, box: Box) -> list[Box]:
         """The cells that are read when the stencil is applied to every cell of `box`: overlapping boxes."""
@@ -31,6 +32,10 @@ class Stencil:
     def width(self) -> int:
         """The farthest neighbour along any direction: the ghost layers that the stencil needs."""
         return max(max(abs(n) for n in corner) for pair in self.offsets for corner in pair)
+
+
+def _inside(one: tuple[Triple, Triple], other: tuple[Triple, Triple]) -> bool:
+    return all(other[0][n] <= one[0][n] and one[1][n] <= other[1][n] for n in range(3))
 
 
 def offsets(x: Reach = (0, 0), y: Reach = (0, 0), z: Reach = (0, 0)) -> Stencil:
