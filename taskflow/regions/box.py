@@ -146,8 +146,8 @@ def union(boxes: Iterable[Box]) -> list[Box]:
 def periodic_images(box: Box, cells: Box, periodic: tuple[bool, bool, bool]) -> list[tuple[Box, Triple]]:
     """`box` cut along the borders of the domain's periodic images, each piece moved back into the domain.
 
-    Returns (piece inside the domain, shift that takes it to where it lies in `box`). Across directions that are not periodic nothing
-    is cut or moved. The domain may be smaller than the box: a row of one cell is its own neighbour.
+    Returns (piece inside the domain, shift that takes it to where it lies in `box`). Across directions that are not
+    periodic nothing is cut or moved. The domain may be smaller than the box: a row of one cell is its own neighbour.
     """
     ranges = []
     for axis in range(3):

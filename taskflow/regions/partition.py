@@ -28,9 +28,9 @@ class Copy:
 def cuts(cells: int, blocks: int) -> tuple[int, ...]:
     """Where blocks begin (and, last, where they end) when `cells` in a row are cut into so many blocks.
 
-    Every block is as wide as the widest has to be, ceil(cells / blocks), and the last takes what remains: the widest block sets the
-    time of a step, and equal widths let each block be one shard of a regular Zarr grid. Where nothing would remain for the last
-    block the cut is balanced instead: widths differ by at most one.
+    Every block is as wide as the widest has to be, ceil(cells / blocks), and the last takes what remains: the widest
+    block sets the time of a step, and equal widths let each block be one shard of a regular Zarr grid. Where nothing
+    would remain for the last block the cut is balanced instead: widths differ by at most one.
     """
     width = -(-cells // blocks)
     if (blocks - 1) * width < cells:
@@ -52,8 +52,8 @@ class Partition:
         for name, cells, blocks in zip("xyz", self.region.cells.shape, self.shape, strict=True):
             if not 1 <= blocks <= cells:
                 raise BadInput(
-                    f"machine.blocks = {list(self.shape)}: {blocks} blocks along {name} do not fit {cells} planes of cells;"
-                    f" use 1 to {cells} there"
+                    f"machine.blocks = {list(self.shape)}: {blocks} blocks along {name} do not fit {cells} planes of"
+                    f" cells; use 1 to {cells} there"
                 )
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class Partition:
 
     @cached_property
     def owned(self) -> tuple[Box, ...]:
-        """The cells of each block and the boundary layers it touches: a disjoint, complete partition of the region's bounds."""
+        """The cells of each block and the boundary layers it touches: a disjoint, complete partition of the bounds."""
         cells, bounds = self.region.cells, self.region.bounds
         return tuple(
             Box(
@@ -86,13 +86,13 @@ class Partition:
     def bloat(self, width: int) -> tuple[Box, ...]:
         """Each block with `width` more cells on every side: an aliased partition.
 
-        Across periodic faces the boxes reach out of the domain, where `sources` finds the periodic images; elsewhere they end at
-        the region's bounds.
+        Across periodic faces the boxes reach out of the domain, where `sources` finds the periodic images; elsewhere
+        they end at the region's bounds.
         """
         return tuple(self.clip(block.grow(width)) for block in self.blocks)
 
     def clip(self, box: Box) -> Box:
-        """`box` without the cells that exist nowhere: those beyond the bounds across directions that are not periodic."""
+        """`box` without the cells that exist nowhere: beyond the bounds, across directions that are not periodic."""
         bounds, periodic = self.region.bounds, self.region.periodic
         return Box(
             triple(box.lo[a] if periodic[a] else max(box.lo[a], bounds.lo[a]) for a in range(3)),
@@ -137,5 +137,6 @@ class Partition:
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
         """Per block: the other blocks within the region's ghost width of it, periodic images included."""
         return tuple(
-            tuple(sorted({c.source for c in self.sources(b, [box])} - {b})) for b, box in enumerate(self.bloat(self.region.ghost))
+            tuple(sorted({copy.source for copy in self.sources(block, [box])} - {block}))
+            for block, box in enumerate(self.bloat(self.region.ghost))
         )

@@ -12,9 +12,9 @@ from taskflow.regions.fields import FieldSpace
 class Region:
     """Fields over the cells of a box.
 
-    `periodic` directions close on themselves. Across the others the region has `ghost` more layers of cells beyond each face, the
-    boundary layers, which tasks write like any other cell to impose boundary conditions.
-    Raises ValueError where there is no cell or the ghost width is negative.
+    `periodic` directions close on themselves. Across the others the region has `ghost` more layers of cells beyond each
+    face, the boundary layers, which tasks write like any other cell to impose boundary conditions. Raises ValueError
+    where there is no cell or the ghost width is negative.
     """
 
     cells: Box

@@ -40,7 +40,9 @@ class View:
         if not self._privilege.writes:
             raise PermissionError(f"field {self._name!r} was declared Read: it cannot be written")
         if cells is not ...:
-            raise PermissionError(f"field {self._name!r} is written at the offset {cells}: a task writes no cells but its own")
+            raise PermissionError(
+                f"field {self._name!r} is written at the offset {cells}: a task writes no cells but its own"
+            )
         self._array[self._box.slices(self._origin)] = values
 
 
@@ -59,7 +61,7 @@ IDENTITY: dict[Operator, float] = {"sum": 0.0, "max": -np.inf, "min": np.inf}
 
 
 def combine(operator: Operator, values: Iterable[float]) -> float:
-    """The values folded in their order: a sum depends on it in the last bits; maximum and minimum do not. NaN stays NaN."""
+    """The values folded in their order: a sum's last bits depend on it, maximum and minimum do not. NaN stays NaN."""
     step = {"sum": np.add, "max": np.maximum, "min": np.minimum}[operator]
     result = np.float64(IDENTITY[operator])
     for value in values:

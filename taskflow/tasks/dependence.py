@@ -14,7 +14,7 @@ from taskflow.tasks.task import Launch
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The analysis of one step: the graph of the given blocks, the ghost cells valid afterwards, messages per pair of blocks."""
+    """A step analysed: the graph of the given blocks, the ghost cells valid after it, messages per pair of blocks."""
 
     graph: TaskGraph
     valid: Valid
@@ -32,10 +32,10 @@ def analyse(
 ) -> Analysis:
     """The task graph of a step for `blocks` (all of them by default).
 
-    Two nodes of a block are ordered when one writes cells that the other reads or writes (RAW, WAR, WAW), and a receive waits for the
-    send of the other block. With `split`, a launch whose results travel is cut into edge (the layers that travel) and middle, so
-    that the middle can overlap with the transfer. `following` and `valid`: see `GhostAnalysis.moments`.
-    Raises BadInput where a launch is impossible on this partition.
+    Two nodes of a block are ordered when one writes cells that the other reads or writes (RAW, WAR, WAW), and a receive
+    waits for the send of the other block. With `split`, a launch whose results travel is cut into edge (the layers that
+    travel) and middle, so that the middle can overlap with the transfer. `following` and `valid`: see
+    `GhostAnalysis.moments`. Raises BadInput where a launch is impossible on this partition.
     """
     launches = _distinct(launches)
     mine = sorted(range(len(partition)) if blocks is None else blocks)
@@ -76,7 +76,7 @@ def _distinct(launches: Sequence[Launch]) -> list[Launch]:
 
 
 def _messages(moments: Moments) -> list[tuple[int, Message]]:
-    """All copies of one moment between two blocks as one message; a block's copies to itself are a message to itself."""
+    """All copies of one moment between two blocks as one message; those within a block as a message to itself."""
     found: list[tuple[int, Message]] = []
     count: dict[tuple[int, int], int] = defaultdict(int)
     for moment in sorted(moments):
@@ -158,8 +158,9 @@ def _transfer(block: int, messages: list[Message]) -> Iterable[Node]:
 class _Accesses:
     """Who touched which cells of a block last.
 
-    Nodes are numbered in the order in which they are added. An access is forgotten where a later one that waits for it stands for it:
-    a write for everything it overwrites, a read for an earlier read. So the number of accesses kept does not grow with the program.
+    Nodes are numbered in the order in which they are added. An access is forgotten where a later one that waits for it
+    stands for it: a write for everything it overwrites, a read for an earlier read. So the number of accesses kept does
+    not grow with the program.
     """
 
     def __init__(self) -> None:
@@ -168,7 +169,7 @@ class _Accesses:
         self.before: list[int] = []  # per node: bit m is set where it comes after node m
 
     def add(self, node: Node) -> set[int]:
-        """Register the next node; returns the nodes it has to wait for, without those that another of them waits for already."""
+        """Register the next node; returns what it has to wait for, less what another of these waits for already."""
         touched = [(name, cells, privilege.changes) for name, cells, privilege in node.accesses()]
         interfering: set[int] = set()
         for name, cells, changes in touched:

@@ -18,8 +18,8 @@ Moments = dict[int, list[tuple[str, Copy]]]
 class GhostAnalysis:
     """Finds the copies that fill ghost cells, for some blocks of a partition.
 
-    A ghost cell is valid from the copy that filled it until its owner writes it again. Only the fields, the widths and the
-    neighbours that a reader's stencil touches are copied; what can travel at one moment travels together.
+    A ghost cell is valid from the copy that filled it until its owner writes it again. Only the fields, the widths and
+    the neighbours that a reader's stencil touches are copied; what can travel at one moment travels together.
     """
 
     partition: Partition
@@ -29,11 +29,12 @@ class GhostAnalysis:
     _left: dict[tuple[Box, tuple[Box, ...]], tuple[Box, ...]] = field(default_factory=dict, repr=False)
 
     def moments(self, launches: Sequence[Launch], following: Sequence[Launch], valid: Valid) -> tuple[Moments, Valid]:
-        """The copies of a step by the launch after which they can begin (-1: at its start), and the ghost cells valid at its end.
+        """The copies of a step by the launch after which they can begin (-1: at once), and the ghosts valid at its end.
 
-        `valid` are the ghost cells valid at the start. `following` is what comes after the step: what its readers miss and nothing
-        there overwrites before travels in this step already, so that the transfer can overlap with it. Every block comes to the
-        same result on the copies that it is part of. Raises BadInput where a launch is impossible on this partition.
+        `valid` are the ghost cells valid at the start. `following` is what comes after the step: what its readers miss
+        and nothing there overwrites before travels in this step already, so that the transfer can overlap with it.
+        Every block comes to the same result on the copies that it is part of. Raises BadInput where a launch is
+        impossible on this partition.
         """
         now, after_step = dict(valid), dict(valid)
         writer: dict[str, int] = {}
@@ -107,8 +108,8 @@ class GhostAnalysis:
                 for box in privilege.stencil.around(launch.over):
                     if self.partition.clip(box) != box:
                         raise BadInput(
-                            f"{launch} is launched over {launch.over} and reads {name!r} in {box}, beyond the region's bounds"
-                            f" {region.bounds}: launch it over fewer cells"
+                            f"{launch} is launched over {launch.over} and reads {name!r} in {box}, beyond the region's"
+                            f" bounds {region.bounds}: launch it over fewer cells"
                         )
             if privilege.reads and privilege.writes:
                 self._check_race(launch, name, _offsets(privilege.stencil.offsets))

@@ -48,7 +48,7 @@ class Compute:
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """Cells of one or more fields that travel together; `number` counts the messages of this pair of blocks in the step."""
+    """Cells of some fields that travel together; `number` counts the messages of this pair of blocks in the step."""
 
     source: int
     target: int
@@ -135,7 +135,7 @@ class TaskGraph:
     waits: list[set[int]] = field(default_factory=list)
 
     def order(self, key: Callable[[Node], float]) -> list[int]:
-        """The topological order that always takes, among the nodes that are ready, the one of lowest key, then the earliest.
+        """The topological order that takes, of the nodes that are ready, the one of lowest key, then the earliest.
 
         Raises ValueError where the graph has a cycle.
         """

@@ -16,8 +16,8 @@ OPERATORS: tuple[Operator, ...] = ("sum", "min", "max")
 class Privilege:
     """Reading with a stencil, writing, both, or folding values with an operator.
 
-    A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over, so what
-    they held before is not needed.
+    A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over,
+    so what they held before is not needed.
     """
 
     reads: bool = False
@@ -55,7 +55,7 @@ class Privilege:
 
 
 class Reduction:
-    """`Reduce[max]`, `Reduce[min]`, `Reduce[sum]`: the parameter is a scalar into which every cell's value is folded."""
+    """`Reduce[max]`, `Reduce[min]`, `Reduce[sum]`: the parameter is a scalar into which all values are folded."""
 
     def __getitem__(self, operator: Callable[..., Any] | str) -> Privilege:
         for name in OPERATORS:

@@ -1,8 +1,8 @@
 """Serial execution: the meaning of a program, and of its graph in any order that the graph allows.
 
-Both are slow and plain. `run_program` knows nothing of blocks, ghosts' validity or dependences: it is the oracle. `run_graph` does what the
-nodes say, one after the other. They agree bit for bit for every topological order, or the analysis is wrong.
-Tasks have Python bodies here, and no kernels.
+Both are slow and plain. `run_program` knows nothing of blocks, ghosts' validity or dependences: it is the oracle.
+`run_graph` does what the nodes say, one after the other. They agree bit for bit for every topological order, or the
+analysis is wrong. Tasks have Python bodies here, and no kernels.
 """
 
 from __future__ import annotations
@@ -39,7 +39,11 @@ def run_program(region: Region, memory: Memory, launches: Iterable[Launch], scal
 
 
 def run_graph(
-    graph: TaskGraph, order: Sequence[int], partition: Partition, memories: Sequence[Memory], scalars: Sequence[dict[str, float]]
+    graph: TaskGraph,
+    order: Sequence[int],
+    partition: Partition,
+    memories: Sequence[Memory],
+    scalars: Sequence[dict[str, float]],
 ) -> None:
     """Do the nodes of all blocks in the given order; `memories` and `scalars` hold those of each block.
 
@@ -63,9 +67,8 @@ def run_graph(
             for name, copy in node.copies:
                 memory[name][copy.target_box.slices(origin)] = memory[name][copy.source_box.slices(origin)]
         elif isinstance(node, AllReduce):
-            shares = [
-                partial.get((node.launch, block), {}).get(node.scalar, IDENTITY[node.operator]) for block in range(len(partition))
-            ]
+            found = [partial.get((node.launch, block), {}) for block in range(len(partition))]
+            shares = [share.get(node.scalar, IDENTITY[node.operator]) for share in found]
             scalars[node.block][node.scalar] = combine(node.operator, shares)
 
 
@@ -76,7 +79,7 @@ def scatter(partition: Partition, memory: Memory) -> list[Memory]:
 
 
 def gather(partition: Partition, memories: Sequence[Memory]) -> Memory:
-    """One memory from the cells that each block owns, boundary layers included; ghost cells across periodic faces are zero."""
+    """One memory from the cells that each block owns, boundary layers included; periodic ghost cells are zero."""
     region = partition.region
     memory = allocate(region)
     for block, owned, share in zip(partition.blocks, partition.owned, memories, strict=True):

@@ -16,8 +16,9 @@ from taskflow.tasks.privilege import Operator, Privilege, Scalar
 class Task:
     """A function of cells, with the privileges it declared.
 
-    `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the program), `scalars`
-    (named numbers that change between steps) and `reductions` (named numbers it produces); `keywords` lists them all in order.
+    `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the
+    program), `scalars` (named numbers that change between steps) and `reductions` (named numbers it produces);
+    `keywords` lists them all in order.
     """
 
     name: str
@@ -36,7 +37,8 @@ class Task:
         Raises TypeError where an argument is missing, unknown or of the wrong kind.
         """
         if len(fields) != len(self.fields):
-            raise TypeError(f"{self.name} takes {len(self.fields)} fields ({', '.join(self.fields)}), not {len(fields)}")
+            wanted = ", ".join(self.fields)
+            raise TypeError(f"{self.name} takes {len(self.fields)} fields ({wanted}), not {len(fields)}")
         if set(values) != set(self.keywords):
             wanted = ", ".join(("over", *self.keywords))
             raise TypeError(f"{self.name} takes the keywords {wanted}; it was given {', '.join(('over', *values))}")
@@ -98,7 +100,8 @@ class Launch:
     @property
     def reductions(self) -> dict[str, tuple[str, Operator]]:
         """Reduction parameters with the name of the number they produce, and the operator."""
-        return {name: (value, self.task.reductions[name]) for name, value in self.values if name in self.task.reductions}
+        operators = self.task.reductions
+        return {name: (value, operators[name]) for name, value in self.values if name in operators}
 
     def __str__(self) -> str:
         return f"{self.task.name}({', '.join(self.fields)})"
@@ -111,9 +114,10 @@ def task(*, kernel: Path) -> Callable[[Callable[..., None]], Task]: ...
 def task(body: Callable[..., None] | None = None, /, *, kernel: Path | None = None) -> Any:
     """Make a function a task: `@task`, or `@task(kernel=path)` where a kernel text holds the arithmetic.
 
-    Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write` or `ReadWrite`; keyword-only parameters are annotated
-    `Scalar`, `Reduce[operator]` or with the type of a constant. Without a kernel the body runs on views of the fields (see
-    `taskflow.tasks.body`); with one the body is only its docstring. Raises TypeError where the signature breaks these rules.
+    Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write` or `ReadWrite`; keyword-only parameters
+    are annotated `Scalar`, `Reduce[operator]` or with the type of a constant. Without a kernel the body runs on views
+    of the fields (see `taskflow.tasks.body`); with one the body is only its docstring. Raises TypeError where the
+    signature breaks these rules.
     """
 
     def define(function: Callable[..., None]) -> Task:
@@ -134,7 +138,8 @@ def _define(body: Callable[..., None], kernel: Path | None) -> Task:
         if parameter.default is not parameter.empty or kind in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
             raise TypeError(f"{where} has a default or is variadic; name every parameter and pass every value")
         if annotation is parameter.empty:
-            raise TypeError(f"{where} is not annotated; say Read, Write, ReadWrite, Scalar, Reduce or a constant's type")
+            kinds = "Read, Write, ReadWrite, Scalar, Reduce or a constant's type"
+            raise TypeError(f"{where} is not annotated; say {kinds}")
         if parameter.name == "over":
             raise TypeError(f"{where} has the name of the box that a launch is over; choose another one")
         if kind is not kind.KEYWORD_ONLY:
