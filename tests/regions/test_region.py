@@ -1,0 +1,34 @@
+"""Regions: which cells can hold a value."""
+
+import pytest
+
+from taskflow.regions import Box, Field, FieldSpace, Region
+
+FIELDS = FieldSpace([Field("p")])
+CELLS = Box((1, 2, 3), (5, 6, 7))
+
+
+def test_boundary_layers_lie_beyond_faces_that_are_not_periodic():
+    region = Region(CELLS, FIELDS, (False, True, False), 2)
+    assert region.margin == (2, 0, 2)
+    assert region.bounds == Box((-1, 2, 1), (7, 6, 9))
+
+
+def test_defaults():
+    region = Region(CELLS, FIELDS)
+    assert region.bounds == CELLS.grow(1)
+
+
+@pytest.mark.parametrize("ghost", [0, 1, 3])
+def test_a_periodic_region_ends_with_its_cells(ghost):
+    assert Region(CELLS, FIELDS, (True, True, True), ghost).bounds == CELLS
+
+
+def test_a_region_has_cells():
+    with pytest.raises(ValueError, match=r"at least one cell in every direction, not \(4, 0, 4\)"):
+        Region(Box.of((4, 0, 4)), FIELDS)
+
+
+def test_a_ghost_width_is_not_negative():
+    with pytest.raises(ValueError, match="the ghost width is -1; it must be 0 or more"):
+        Region(CELLS, FIELDS, ghost=-1)

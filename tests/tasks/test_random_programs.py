@@ -1,0 +1,43 @@
+"""Properties of every program: any order that its graph allows has the bits of one processor with one memory."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from .palette import partitions, scripts
+from .running import analysed, check_bits, check_conflicts, check_versions, orders, recorded, relaxed
+
+
+@st.composite
+def runs(draw):
+    """A partition, and two or three steps of one or two programs on it."""
+    partition = draw(partitions())
+    first = draw(scripts(partition.region))
+    second = draw(st.one_of(st.just(first), scripts(partition.region)))
+    steps = recorded(draw(st.sampled_from(([first], [first, second], [first, second, first]))))
+    analyses = analysed(
+        partition,
+        steps,
+        draw(st.sampled_from(("next", "none", "first"))),
+        split=draw(st.sampled_from((True, True, False))),
+    )
+    priorities = [orders(draw(st.integers(0, 1000))) for _ in steps]
+    return partition, steps, analyses, priorities
+
+
+@settings(relaxed, max_examples=150)
+@given(runs())
+def test_any_order_of_the_graph_has_the_bits_of_the_program(run):
+    check_bits(*run)
+
+
+@settings(relaxed, max_examples=100)
+@given(runs())
+def test_every_read_finds_the_latest_write_of_its_owner(run):
+    check_versions(*run)
+
+
+@settings(relaxed, max_examples=60)
+@given(runs())
+def test_nodes_that_interfere_are_ordered(run):
+    partition, _, analyses, _ = run
+    check_conflicts(partition, analyses)
