@@ -38,8 +38,8 @@ class Place:
     compiler_problem: str | None
 
 
-def look(worker: str, *, embedded: bool = False) -> Place:
-    """The place that this process is.
+def look(worker: str, *, embedded: bool = False, opens_gpu: bool = True) -> Place:
+    """The place that this process is. Without `opens_gpu` its GPU is left alone, and its name and memory are not known.
 
     An `embedded` worker process leaves it to its client, from now on, to decide on Ctrl-C and to say what goes wrong.
     """
@@ -47,7 +47,7 @@ def look(worker: str, *, embedded: bool = False) -> Place:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         logging.disable()
     problem = gpu_problem()
-    name, free = _gpu() if problem is None else (None, 0)
+    name, free = _gpu() if problem is None and opens_gpu else (None, 0)
     return Place(
         worker, socket.gethostname(), len(os.sched_getaffinity(0)), psutil.virtual_memory().available, processor_name(),
         name, free, problem, _compiler_problem(),

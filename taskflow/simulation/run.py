@@ -116,10 +116,10 @@ def _cluster(
         with by_scheduler_file(Path(scheduler_file)) as found:
             yield found, False
     else:
-        wanted = case.machine.device
-        here = look("this machine")
-        device = wanted if wanted == "cpu" else choose_device(wanted, [here])
-        with embedded(processes(case, gpus() or None if device == "gpu" else None), gpu=device == "gpu") as found:
+        wanted, lent = case.machine.device, gpus()
+        here = look("this machine", opens_gpu=False)  # a GPU belongs to the process of its block alone
+        device = "cpu" if wanted == "auto" and not lent else choose_device(wanted, [here])
+        with embedded(processes(case, lent or None if device == "gpu" else None), gpu=device == "gpu") as found:
             yield found, True
 
 
