@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-import xgcm
 
 from taskflow.output import Layout, create, dataset
 from tests.output.conftest import layout_of
+
+xgcm = pytest.importorskip("xgcm")
 
 ALL_WALLS, ALL_PERIODIC = (False, False, False), (True, True, True)
 
