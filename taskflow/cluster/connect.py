@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,8 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
             f"--scheduler-file {path}: there is no such file;"
             f" start a cluster with: dask scheduler --scheduler-file {path}"
         )
+    if not _has_address(path):
+        raise BadInput(f"--scheduler-file {path}: no Dask scheduler wrote this file; give the one that yours wrote")
     try:
         client = Client(scheduler_file=str(path), direct_to_workers=True, timeout=timeout)
     except (OSError, TimeoutError, ValueError) as error:
@@ -31,3 +34,11 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
         ) from error
     with client:
         yield client
+
+
+def _has_address(path: Path) -> bool:
+    """Whether a file says where a scheduler is."""
+    try:
+        return isinstance(json.loads(path.read_text(encoding="utf-8")).get("address"), str)
+    except (OSError, ValueError, AttributeError):
+        return False
