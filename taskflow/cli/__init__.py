@@ -9,11 +9,18 @@ import sys
 CTRL_C = 130
 
 
+def _hush() -> None:
+    """What libraries log is reported as an error of ours, or is no problem; what a killed worker leaves is collected."""
+    logging.disable()
+    filters = os.environ.get("PYTHONWARNINGS"), "ignore::UserWarning:multiprocessing.resource_tracker"
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, filters))
+
+
 def main() -> None:
     """Entry point of the command."""
     try:
         if "--debug" not in sys.argv:
-            logging.disable()  # what libraries log is reported as an error of ours, or is no problem
+            _hush()
         from taskflow.cli.app import app
 
         app(prog_name="taskflow")

@@ -29,6 +29,7 @@ def draw(
     from taskflow.output import compare_profiles, plot_profiles, plot_run
 
     try:
+        differences = compare_profiles(directory, references, plane, time) if references else {}
         for path in plot_run(directory, field, plane, time, out):
             typer.echo(path)
         if references:
@@ -36,9 +37,9 @@ def draw(
             target = out.with_stem(f"{out.stem}_profiles") if out and beside else out
             for path in plot_profiles(directory, references, plane, time, target):
                 typer.echo(path)
-            for table, difference in compare_profiles(directory, references, plane, time).items():
-                found = "no point lies between cell centres" if math.isnan(difference) else f"{difference:.2g}"
-                typer.echo(f"{table}: largest difference {found}")
+        for table, difference in differences.items():
+            found = "no point lies between cell centres" if math.isnan(difference) else f"{difference:.2g}"
+            typer.echo(f"{table}: largest difference {found}")
     except OSError as error:
         refuse(f"{error.filename or out or directory}: {error.strerror or error}; choose another place with -o")
 
