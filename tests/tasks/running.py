@@ -3,14 +3,11 @@
 import random
 
 import numpy as np
-from hypothesis import HealthCheck, settings
 
 from taskflow.tasks import Roles, analyse, record, serial
 
 from .palette import FIELDS, SCALARS
 from .spy import Versions, conflicts, unordered
-
-relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 START = {name: 0.25 * n for n, name in enumerate(SCALARS, 1)}
 

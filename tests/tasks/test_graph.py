@@ -23,7 +23,7 @@ from taskflow.tasks import (
 )
 
 from .palette import partitions, scripts
-from .running import analysed, orders, recorded, relaxed
+from .running import analysed, orders, recorded
 from .spy import ancestors, bits, touched
 
 CELLS = Box.of((4, 4, 6))
@@ -123,7 +123,7 @@ def test_a_message_counts_its_values(graph):
     assert {node.message.cells for node in graph.of(Send)} == {16}
 
 
-@settings(relaxed, max_examples=40)
+@settings(max_examples=40)
 @given(st.data())
 def test_every_order_is_topological(data):
     part = data.draw(partitions())
@@ -132,7 +132,7 @@ def test_every_order_is_topological(data):
         assert follows(found.graph, found.graph.order(orders(seed)))
 
 
-@settings(relaxed, max_examples=40)
+@settings(max_examples=40)
 @given(st.data())
 def test_accesses_are_the_cells_that_a_node_touches(data):
     part = data.draw(partitions())
@@ -152,7 +152,7 @@ def test_accesses_are_the_cells_that_a_node_touches(data):
             }
 
 
-@settings(relaxed, max_examples=40)
+@settings(max_examples=40)
 @given(st.data())
 def test_no_edge_within_a_block_is_implied_by_others(data):
     part = data.draw(partitions())

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from .palette import partitions, scripts
-from .running import analysed, check_bits, check_conflicts, check_versions, orders, recorded, relaxed
+from .running import analysed, check_bits, check_conflicts, check_versions, orders, recorded
 
 
 @st.composite
@@ -24,19 +24,19 @@ def runs(draw):
     return partition, steps, analyses, priorities
 
 
-@settings(relaxed, max_examples=150)
+@settings(max_examples=150)
 @given(runs())
 def test_any_order_of_the_graph_has_the_bits_of_the_program(run):
     check_bits(*run)
 
 
-@settings(relaxed, max_examples=100)
+@settings(max_examples=100)
 @given(runs())
 def test_every_read_finds_the_latest_write_of_its_owner(run):
     check_versions(*run)
 
 
-@settings(relaxed, max_examples=60)
+@settings(max_examples=60)
 @given(runs())
 def test_nodes_that_interfere_are_ordered(run):
     partition, _, analyses, _ = run

@@ -1,0 +1,89 @@
+"""Launches that are impossible are refused, with a message that says why; and no others."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from taskflow.errors import BadInput
+from taskflow.tasks import Send, analyse, star
+
+from .known import (
+    fill,
+    implicit,
+    jacobi,
+    partition,
+    whole,
+)
+from .palette import mix, partitions, races, ranges, reach, readable, relax, stencils, sweep
+
+
+@pytest.mark.parametrize(
+    ("launch", "message"),
+    [
+        (
+            lambda cells: fill("p", over=cells.grow(2)),
+            "fill(p) is launched over [-2,6)x[-2,6)x[-2,6), outside the region's bounds [-1,5)x[-1,5)x[-1,5)",
+        ),
+        (lambda cells: fill("s", over=cells), "fill(s) uses the field 's'; the region has p, q, r, rhs"),
+        (
+            lambda cells: sweep(star(2))("p", "q", over=cells),
+            "sweep(p, q) reads 'p' 2 cells away; the region has 1 ghost layers: give it ghost=2",
+        ),
+        (
+            lambda cells: jacobi("p", "rhs", "q", over=cells.expand((1, 0, 0), (0, 0, 0))),
+            "jacobi(p, rhs, q) is launched over [-1,4)x[0,4)x[0,4) and reads 'p' in [-2,5)x[0,4)x[0,4), beyond the"
+            " region's bounds [-1,5)x[-1,5)x[-1,5): launch it over fewer cells",
+        ),
+        (
+            lambda cells: implicit("p", over=cells),
+            "implicit(p) reads 'p' at the offset (0, 0, 1), where it also writes it: use a second field",
+        ),
+    ],
+)
+def test_impossible_launches(launch, message):
+    part = partition((1, 1, 2), (4, 4, 4))
+    for launches, following in (([launch(whole(part))], []), ([], [launch(whole(part))])):
+        with pytest.raises(BadInput, match=re.escape(message)):
+            analyse(launches, part, following=following)
+
+
+def test_a_layer_may_read_the_next_layer_of_its_own_field():
+    part = partition((1, 1, 2), (4, 4, 4))
+    assert analyse([implicit("p", over=whole(part).layer(2, 0, -1, 0))], part).graph.nodes
+
+
+def test_a_periodic_row_of_one_cell_reads_itself():
+    part = partition((1, 1, 1), (4, 4, 1), (False, False, True))
+    with pytest.raises(BadInput, match="where it also writes it"):
+        analyse([implicit("p", over=whole(part))], part)
+
+
+def test_no_bounds_across_periodic_faces():
+    part = partition((1, 1, 2), (4, 4, 4), (True, True, True))
+    assert list(analyse([jacobi("p", "rhs", "q", over=whole(part))], part).graph.of(Send))
+    with pytest.raises(BadInput, match="outside the region's bounds"):
+        analyse([fill("p", over=whole(part).grow(1))], part)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_refused_is_what_races_or_reads_beyond_bounds(data):
+    part = data.draw(partitions())
+    region = part.region
+    stencil, over = data.draw(stencils(region.ghost)), data.draw(ranges(region))
+    beyond = readable(over, stencil, region) != over and bool(over)
+    accepted = {}
+    for name, launch in {
+        "mix": mix(stencil, star(0))("a", "b", "c", over=over),
+        "relax": relax(stencil)("a", over=over),
+    }.items():
+        try:
+            analyse([launch], part)
+            accepted[name] = True
+        except BadInput:
+            accepted[name] = False
+    assert accepted["mix"] == (not beyond)
+    assert accepted["relax"] == (not beyond and not races(over, stencil, region))
+    assert all(max(map(abs, o)) <= region.ghost for o in reach(stencil))

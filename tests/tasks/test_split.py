@@ -1,0 +1,108 @@
+"""Launches whose results travel are cut into edge and middle, so that the middle overlaps with the transfer."""
+
+from itertools import product
+
+from taskflow.regions import Box
+from taskflow.tasks import Compute, Refresh, Send, analyse
+
+from .known import CELLS, adjust, fill, jacobi, partition
+from .spy import ancestors
+
+
+def parts(graph, block):
+    return [(node.part, node.box) for node in graph.nodes if isinstance(node, Compute) and node.block == block]
+
+
+def sweeps(count):
+    fields = ["p", "q"] * (count + 1)
+    return [jacobi(fields[n], "rhs", fields[n + 1], over=CELLS) for n in range(count)]
+
+
+def test_what_travels_is_computed_first():
+    graph = analyse(sweeps(2), partition((1, 1, 2))).graph
+    low, high = Box((0, 0, 0), (4, 4, 2)), Box((0, 0, 2), (4, 4, 4))
+    assert parts(graph, 0) == [
+        ("edge", Box((0, 0, 1), (4, 4, 2))),
+        ("middle", Box((0, 0, 0), (4, 4, 1))),
+        ("whole", low),
+    ]
+    assert parts(graph, 1) == [
+        ("edge", Box((0, 0, 2), (4, 4, 3))),
+        ("middle", Box((0, 0, 3), (4, 4, 4))),
+        ("whole", high),
+    ]
+
+
+def test_a_transfer_does_not_wait_for_the_middle():
+    graph = analyse(sweeps(2), partition((1, 1, 2)), blocks=[0]).graph
+    names = [str(node) for node in graph.nodes]
+    edge, middle = names.index("jacobi(p, rhs, q) edge"), names.index("jacobi(p, rhs, q) middle")
+    send, receive = names.index("send q to 1"), names.index("receive q from 1")
+    assert graph.waits[send] == {edge}
+    assert graph.waits[receive] == set()
+    before = ancestors(graph)
+    assert not before[send] >> middle & 1
+    assert not before[middle] >> send & 1
+    assert before[names.index("jacobi(q, rhs, p) whole")] >> receive & 1
+
+
+def test_the_edge_of_a_sweep_waits_for_the_middle_of_the_one_before():
+    """What overlap written by hand gets wrong: the edge reads a layer of the middle, and overwrites what the middle
+    still reads.
+    """
+    graph = analyse(sweeps(3), partition((1, 1, 2)), blocks=[0]).graph
+    names = [str(node) for node in graph.nodes]
+    edge, middle = names.index("jacobi(q, rhs, p) edge"), names.index("jacobi(p, rhs, q) middle")
+    assert middle in graph.waits[edge]
+
+
+def test_without_split_launches_stay_whole():
+    graph = analyse(sweeps(3), partition((1, 1, 2)), split=False).graph
+    assert {part for part, _ in parts(graph, 0)} == {"whole"}
+
+
+def test_a_block_without_neighbours_has_no_edge():
+    graph = analyse(sweeps(3), partition(periodic=(True, True, True))).graph
+    assert {part for part, _ in parts(graph, 0)} == {"whole"}
+    assert len(list(graph.of(Refresh))) == 3
+
+
+def test_a_reduction_is_computed_in_one_piece():
+    """The order in which its values are folded does not depend on the split."""
+    graph = analyse([adjust("p", over=CELLS, s="s"), jacobi("p", "rhs", "q", over=CELLS)], partition((1, 1, 2))).graph
+    assert {part for part, _ in parts(graph, 0)} == {"whole"}
+
+
+def test_only_the_last_writer_of_what_travels_is_cut():
+    launches = [fill("p", over=CELLS), fill("p", over=CELLS), fill("q", over=CELLS), jacobi("p", "q", "r", over=CELLS)]
+    graph = analyse(launches, partition((1, 1, 2))).graph
+    assert [part for part, _ in parts(graph, 0)] == ["whole", "edge", "middle", "whole", "whole"]
+
+
+def test_both_writers_are_cut_where_each_wrote_some_of_what_travels():
+    west = Box((0, 0, 0), (2, 4, 4))
+    launches = [fill("p", over=CELLS), fill("p", over=west), jacobi("p", "rhs", "q", over=CELLS)]
+    found = parts(analyse(launches, partition((1, 1, 2))).graph, 0)
+    assert [part for part, _ in found] == ["edge", "middle", "edge", "middle", "whole"]
+
+
+def test_the_middle_keeps_what_it_can():
+    """Of the ways to cut a layer off, the one that leaves most: a cut across one cell leaves nothing."""
+    launches = [jacobi("p", "rhs", "q", over=Box.of((8, 1, 8))), jacobi("q", "rhs", "p", over=Box.of((8, 1, 8)))]
+    found = parts(analyse(launches, partition((1, 1, 2), (8, 1, 8), (False, True, False))).graph, 0)
+    assert found[:2] == [("edge", Box((0, 0, 3), (8, 1, 4))), ("middle", Box((0, 0, 0), (8, 1, 3)))]
+
+
+def test_edges_and_middle_are_the_launch_and_all_that_travels_is_in_the_edges():
+    part = partition((2, 2, 2), (8, 8, 8), (True, False, True), 2)
+    over = part.region.cells
+    launches = [jacobi("p", "rhs", "q", over=over), jacobi("q", "rhs", "p", over=over)]
+    graph = analyse(launches, part, blocks=[3]).graph
+    first = [node for node in graph.of(Compute) if node.launch is launches[0]]
+    assert sum(node.box.volume for node in first) == part.blocks[3].volume
+    assert not [1 for a, b in product(first, first) if a is not b and a.box & b.box]
+    (middle,) = (node.box for node in first if node.part == "middle")
+    assert middle == Box((5, 5, 1), (7, 8, 3))
+    travelling = [copy.source_box for node in graph.of(Send) for name, copy in node.message.copies if name == "q"]
+    assert len(travelling) == 5
+    assert not any(box & middle for box in travelling)
