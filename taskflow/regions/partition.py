@@ -100,7 +100,7 @@ class Partition:
         )
 
     def middle(self, block: int, width: int) -> Box:
-        """The cells of a block at least `width` away from all its neighbours."""
+        """The cells of a block at least `width` away from all its neighbours, its own periodic images included."""
         box, cells, periodic = self.blocks[block], self.region.cells, self.region.periodic
         low = triple(0 if box.lo[a] == cells.lo[a] and not periodic[a] else -width for a in range(3))
         high = triple(0 if box.hi[a] == cells.hi[a] and not periodic[a] else -width for a in range(3))
@@ -131,7 +131,7 @@ class Partition:
 
     def overlapping(self, box: Box) -> list[int]:
         """The blocks that own cells of `box` (inside the bounds), in order."""
-        return [n for n, owned in enumerate(self.owned) if owned & box]
+        return [n for n, owned in enumerate(self.owned) if owned.meets(box)]
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:

@@ -14,7 +14,11 @@ from taskflow.tasks.task import Launch
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """A step analysed: the graph of the given blocks, the ghost cells valid after it, messages per pair of blocks."""
+    """A step analysed: the graph of the given blocks, the ghost cells valid after it, messages per pair of blocks.
+
+    Ghost cells and messages (a block's copies to itself count as one) are complete for the given blocks; others may
+    miss some.
+    """
 
     graph: TaskGraph
     valid: Valid
@@ -32,10 +36,11 @@ def analyse(
 ) -> Analysis:
     """The task graph of a step for `blocks` (all of them by default).
 
-    Two nodes of a block are ordered when one writes cells that the other reads or writes (RAW, WAR, WAW), and a receive
-    waits for the send of the other block. With `split`, a launch whose results travel is cut into edge (the layers that
-    travel) and middle, so that the middle can overlap with the transfer. `following` and `valid`: see
-    `GhostAnalysis.moments`. Raises BadInput where a launch is impossible on this partition.
+    Two nodes of a block are ordered when one writes cells that the other reads or writes (RAW, WAR, WAW); a receive
+    waits for the send of the other block, an all-reduce for the shares of all. With `split`, a launch whose results
+    travel is cut into edge (the layers that travel) and middle, so that the middle can overlap with the transfer.
+    `following` and `valid`: see `GhostAnalysis.moments`. Raises BadInput where a launch is impossible on this
+    partition.
     """
     launches = _distinct(launches)
     mine = sorted(range(len(partition)) if blocks is None else blocks)

@@ -129,7 +129,7 @@ Node = Compute | Send | Receive | Refresh | AllReduce
 
 @dataclass(eq=False)
 class TaskGraph:
-    """Nodes in program order and, for each, the nodes that it waits for."""
+    """Nodes, block after block in program order, and, for each, the nodes that it waits for."""
 
     nodes: list[Node] = field(default_factory=list)
     waits: list[set[int]] = field(default_factory=list)
