@@ -1,0 +1,185 @@
+"""Flows computed in this process, without Dask and without files: what the tests of the physics share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from taskflow.flow.navier_stokes import VELOCITY
+from taskflow.machine.device import Device, cpu
+from taskflow.machine.mapper import Mapper
+from taskflow.machine.shard import Shard
+from taskflow.machine.threads import run_threads
+from taskflow.regions import Location, Triple
+from taskflow.simulation.case import Case
+from taskflow.simulation.initial import InitialFields, profiles
+from taskflow.simulation.schedule import Clock, Tick
+from taskflow.simulation.setup import Setup
+from taskflow.tasks import Program
+
+DATA = Path(__file__).parent / "data"
+GHIA = Path(__file__).parents[1] / "examples" / "data"
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """The state at the end of a run.
+
+    `fields` are arrays [z, y, x] of all cells, and of one layer beyond walls (`padded`), by role. `scalars` are those
+    of the last monitor, and of `after`. `history` has the monitor's at each of its ticks.
+    """
+
+    setup: Setup
+    padded: dict[str, np.ndarray]
+    scalars: dict[str, float]
+    tick: Tick
+    history: list[dict[str, float]]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The field in all cells: of a velocity the low face of each, without the high wall."""
+        box, grown = self.setup.grid.box, self.setup.partition.region.bounds
+        return self.padded[name][box.slices(grown.lo)]
+
+    def location(self, name: str) -> Location:
+        """Where the values of a field live in their cells."""
+        return self.setup.model.fields[name]
+
+    def points(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """x, y, z of a field's values, as arrays that broadcast."""
+        return self.setup.grid.points(self.location(name), self.setup.grid.box)
+
+    @property
+    def steady(self) -> float:
+        """max |du| / dt over the largest speed, in the last step."""
+        return self.history[-1]["change"]
+
+
+def compute(
+    case: Case,
+    blocks: Triple = (1, 1, 1),
+    *,
+    overlap: str = "auto",
+    threads: int = 1,
+    after: Program | None = None,
+    garbage: float | None = None,
+    device: Device | None = None,
+    clock: Clock | Lengths | None = None,
+) -> Flow:
+    """Run a case to its end, or to its steady state, on blocks that are threads.
+
+    `after` is a program for the final state. `garbage` fills every field before the initial ones are written.
+    `device` is the CPU with so many threads if not given. `clock` leads the run in place of the case's own.
+    """
+    setup = Setup(case, blocks)
+    job = partial(_run, setup, after, garbage, clock or case.clock())
+    shares = run_threads(setup.partition, job, device or cpu(threads), Mapper(overlap))
+    bounds = setup.partition.region.bounds
+    padded = {name: np.full(bounds.shape[::-1], np.nan) for name in setup.model.fields}
+    for share in shares:
+        for name, (box, values) in share.parts.items():
+            padded[name][box.slices(bounds.lo)] = values
+    first = shares[0]
+    for share in shares:  # what blocks fold they have alike
+        assert share.scalars == first.scalars
+        assert share.tick == first.tick
+    return Flow(setup, padded, first.scalars, first.tick, first.history)
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """A clock for steps of given lengths."""
+
+    lengths: tuple[float, ...]
+
+    def start(self) -> Tick:
+        return Tick()
+
+    def advance(self, now: Tick, _: float) -> Tick:
+        """One of the steps further."""
+        dt, last = self.lengths[now.step], now.step + 1 == len(self.lengths)
+        ratio = dt / now.dt if now.step else 0.0
+        return Tick(now.step + 1, now.time + dt, dt, ratio, output=last, monitor=last, finished=last)
+
+
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """What a block knows at the end."""
+
+    parts: dict
+    scalars: dict[str, float]
+    tick: Tick
+    history: list[dict[str, float]]
+
+
+def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard) -> _Share:
+    """The run loop of simulation.job without output."""
+    case, model = setup.case, setup.model
+    owned, history = setup.partition.owned[shard.block], []
+    if garbage is not None:
+        box = shard.cells.grow(shard.region.ghost)
+        shard.write({name: np.full(box.shape[::-1], garbage) for name in model.fields}, box)
+    InitialFields(setup.grid, profiles(case), Path()).fill(shard)
+    shard.run(model.start, dt=1.0)
+    tick = clock.start()
+    while True:
+        if tick.monitor:
+            shard.run(model.monitor)
+            history.append(_numbers(shard, tick))
+            if case.time.steady and tick.step and history[-1]["change"] < case.time.steady:
+                tick = tick.last()
+        if tick.finished:
+            break
+        tick = clock.advance(tick, shard.scalars["rate"])
+        shard.run(model.step, dt=tick.dt, ratio=tick.ratio)
+    if after is not None:
+        shard.run(after)
+    parts = {name: (owned, shard.read(name, owned)) for name in model.fields}
+    return _Share(parts, dict(shard.scalars), tick, history)
+
+
+def _numbers(shard: Shard, tick: Tick) -> dict[str, float]:
+    found = {**shard.scalars, "time": tick.time, "step": tick.step}
+    scale = tick.dt * found["speed"]
+    found["change"] = found["change"] / scale if scale > 0 else 0.0
+    found["energy"] /= shard.region.cells.volume
+    return found
+
+
+def orders(errors: Sequence[float], cells: Sequence[float]) -> list[float]:
+    """Observed orders of accuracy between neighbouring grids."""
+    pairs = zip(pairwise(errors), pairwise(cells), strict=True)
+    return [float(np.log(coarse / fine) / np.log(n_fine / n_coarse)) for (coarse, fine), (n_coarse, n_fine) in pairs]
+
+
+def norms(error: np.ndarray) -> tuple[float, float]:
+    """Root of the mean square, and the maximum."""
+    return float(np.sqrt(np.mean(error**2))), float(np.abs(error).max())
+
+
+def interpolate(places: np.ndarray, values: np.ndarray, wanted: np.ndarray, points: int = 4) -> np.ndarray:
+    """Values at wanted places, by the polynomial through the nearest points: of a higher order than the solution."""
+    found = []
+    for place in np.atleast_1d(wanted):
+        first = int(np.clip(np.searchsorted(places, place) - points // 2, 0, len(places) - points))
+        near = slice(first, first + points)
+        scale = places[near] - place
+        found.append(np.linalg.solve(np.vander(scale / np.ptp(scale)), values[near])[-1])
+    return np.array(found)
+
+
+def extremum(places: np.ndarray, values: np.ndarray, sign: int) -> tuple[float, float]:
+    """Place and value of the maximum (sign 1) or minimum (-1), of the polynomial through five points around it."""
+    fine = np.linspace(-1.0, 1.0, 4001)
+    top = int(np.clip(np.argmax(sign * values), 2, len(values) - 3))
+    near, width = slice(top - 2, top + 3), places[top + 1] - places[top]
+    curve = np.polyval(np.polyfit((places[near] - places[top]) / width, values[near], 4), fine)
+    best = int(np.argmax(sign * curve))
+    return float(places[top] + width * fine[best]), float(curve[best])
+
+
+__all__ = ["DATA", "GHIA", "VELOCITY", "Flow", "Lengths", "compute", "extremum", "interpolate", "norms", "orders"]

@@ -1,0 +1,92 @@
+"""Air between a hot and a cold wall, after de Vahl Davis (1983): x from the hot wall, gravity down along z."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.flow.diagnostics import plane_heat_flux
+from taskflow.simulation.case import Case
+from taskflow.simulation.setup import Setup
+from taskflow.tasks import Launch, Roles
+from tests.flows import DATA, Flow, compute, extremum
+from tests.validation.cavity import table
+
+PRANDTL = 0.71
+
+
+def heated(n: int, Ra: float, end: float, sweeps: int = 30, **time: float) -> Case:
+    """n^2 cells, from rest and the mean temperature, to `end` or to a steady state. Unit: diffusivity."""
+    return Case(
+        grid={"cells": [n, 1, n], "lengths": [1.0, 1.0, 1.0]},
+        fluid={"viscosity": PRANDTL},
+        heat={"diffusivity": 1.0, "expansion": Ra * PRANDTL, "reference": 0.5},
+        body={"gravity": [0.0, 0.0, -1.0]},
+        boundaries={
+            "x_min": {"type": "wall", "temperature": 1.0}, "x_max": {"type": "wall", "temperature": 0.0},
+            "y": "periodic", "z_min": "wall", "z_max": "wall",
+        },
+        time={"end": end, **time},
+        pressure={"iterations": sweeps},
+        monitor={"every": {"steps": 50}},
+    )  # fmt: skip
+
+
+def compute_fluxes(case: Case) -> Flow:
+    """The flow, with the heat flux through plane i across x as scalar plane_i: i = 0, n/2 and n, the hot wall first."""
+    setup = Setup(case, (1, 1, 1))
+    n = case.grid.cells[0]
+
+    def fluxes(f: Roles) -> Iterator[Launch]:
+        for plane in (0, n // 2, n):
+            yield plane_heat_flux(f.T, f.u, f"plane_{plane}", 0, plane, setup.model.grid, case.heat.diffusivity)
+
+    return compute(case, after=fluxes)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What de Vahl Davis tabulates: mean Nusselt numbers of the hot wall, the middle and the cold wall; the largest
+    horizontal velocity on x = 1/2 and the largest vertical one on z = 1/2.
+    """
+
+    hot: float
+    middle: float
+    cold: float
+    u_max: float
+    v_max: float
+
+    @classmethod
+    def of(cls, flow: Flow) -> Numbers:
+        """For an even number of cells, which have a face in the middle."""
+        n = flow.setup.grid.cells[0]
+        centres = flow.setup.grid.coordinates("c", 0)
+        hot, middle, cold = (flow.scalars[f"plane_{plane}"] / n for plane in (0, n // 2, n))
+        u_max = extremum(centres, flow["u"][:, 0, n // 2], 1)[1]
+        v_max = extremum(centres, flow["w"][n // 2, 0, :], 1)[1]
+        return cls(hot, middle, cold, u_max, v_max)
+
+    @property
+    def tabulated(self) -> dict[str, float]:
+        """By the names of the table."""
+        return {"Nu_mean": self.hot, "u_max": self.u_max, "v_max": self.v_max}
+
+
+def de_vahl_davis(Ra: float) -> dict[str, float]:
+    """The rows of the table on which two sources agree."""
+    rows = table(DATA / "devahldavis1983_pr071.csv")
+    return {row["quantity"]: float(row["value"]) for row in rows if float(row["Ra"]) == Ra and row["status"][:4] == "xchk"}
+
+
+def errors(numbers: Numbers, Ra: float) -> dict[str, float]:
+    """Relative errors."""
+    known = de_vahl_davis(Ra)
+    return {name: abs(value / known[name] - 1) for name, value in numbers.tabulated.items()}
+
+
+def imbalance(numbers: Numbers) -> float:
+    """How far the fluxes through walls and middle are from each other, relative."""
+    fluxes = np.array([numbers.hot, numbers.middle, numbers.cold])
+    return float(np.ptp(fluxes) / fluxes[1])
