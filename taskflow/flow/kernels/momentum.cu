@@ -1,6 +1,7 @@
 // Momentum of a Boussinesq fluid on the MAC grid: central differences of second order, Adams-Bashforth in time.
 // u[i] lives on the low x-face of cell i, v[j] on the low y-face, w[k] on the low z-face.
 #define UZ 1
+#define PLANES 1
 #include "cell.h"
 #include "adams_bashforth.h"
 
@@ -29,12 +30,22 @@ FN real tendency(In q, In r, In s, Index c, Axis a, Axis b, Axis d, real viscosi
   return viscosity * laplacian - real(0.25) * convection;
 }
 
-// One component in one cell. A face that lies on a wall keeps its velocity.
-FN void predict(In q, InOut H_old, Out q_new, Index c, bool on_wall, real H, AdamsBashforth scheme) {
-  const real old = H_old[c], here = q[c];
-  const real next = scheme.advance(here, H, old);
-  H_old[c] = on_wall ? real(0) : H;
-  q_new[c] = on_wall ? here : next;
+// One component in one cell at the end of the step: what replaces H_old, and the velocity.
+struct Next {
+  real tendency, velocity;
+};
+
+// A face that lies on a wall keeps its velocity.
+FN Next predicted(In q, const real* H_old, Index c, bool on_wall, real H, AdamsBashforth scheme) {
+  const real here = q[c], next = scheme.advance(here, H, H_old[c]);
+  return {on_wall ? real(0) : H, on_wall ? here : next};
+}
+
+// What a cell becomes, once everything that it follows from has been loaded.
+FN void store(Index c, Next u, Next v, Next w, InOut h_u, InOut h_v, InOut h_w, Out u_new, Out v_new, Out w_new) {
+  loaded();
+  h_u[c] = u.tendency, h_v[c] = v.tendency, h_w[c] = w.tendency;
+  u_new[c] = u.velocity, v_new[c] = v.velocity, w_new[c] = w.velocity;
 }
 
 // u* = u + dt ((1 + r/2) H - r/2 H_old), H = -div(u u) + viscosity Laplacian(u) + force; H replaces H_old.
@@ -47,9 +58,10 @@ TASK momentum(Range range, In u, In v, In w, InOut h_u, InOut h_v, InOut h_w, Ou
     const real H_u = tendency(u, v, w, c, x, y, z, fluid.viscosity) + fluid.force[0];
     const real H_v = tendency(v, u, w, c, y, x, z, fluid.viscosity) + fluid.force[1];
     const real H_w = tendency(w, u, v, c, z, x, y, fluid.viscosity) + fluid.force[2];
-    predict(u, h_u, u_new, c, c.i == grid.first[0], H_u, scheme);
-    predict(v, h_v, v_new, c, c.j == grid.first[1], H_v, scheme);
-    predict(w, h_w, w_new, c, c.k == grid.first[2], H_w, scheme);
+    const Next next_u = predicted(u, h_u, c, c.i == grid.first[0], H_u, scheme);
+    const Next next_v = predicted(v, h_v, c, c.j == grid.first[1], H_v, scheme);
+    const Next next_w = predicted(w, h_w, c, c.k == grid.first[2], H_w, scheme);
+    store(c, next_u, next_v, next_w, h_u, h_v, h_w, u_new, v_new, w_new);
   });
 }
 
@@ -69,8 +81,9 @@ TASK momentum_buoyant(Range range, In u, In v, In w, In T, InOut h_u, InOut h_v,
     const real B_u = lift * (T[c - X] + warmth) * buoyancy.gravity[0];
     const real B_v = lift * (T[c - Y] + warmth) * buoyancy.gravity[1];
     const real B_w = lift * (T[c - Z] + warmth) * buoyancy.gravity[2];
-    predict(u, h_u, u_new, c, c.i == grid.first[0], H_u + B_u, scheme);
-    predict(v, h_v, v_new, c, c.j == grid.first[1], H_v + B_v, scheme);
-    predict(w, h_w, w_new, c, c.k == grid.first[2], H_w + B_w, scheme);
+    const Next next_u = predicted(u, h_u, c, c.i == grid.first[0], H_u + B_u, scheme);
+    const Next next_v = predicted(v, h_v, c, c.j == grid.first[1], H_v + B_v, scheme);
+    const Next next_w = predicted(w, h_w, c, c.k == grid.first[2], H_w + B_w, scheme);
+    store(c, next_u, next_v, next_w, h_u, h_v, h_w, u_new, v_new, w_new);
   });
 }

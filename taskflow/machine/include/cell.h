@@ -84,6 +84,14 @@ struct Min {
 #include "visit_host.h"
 #endif
 
+// Between the loads and the stores of a cell with many fields. A GPU issues its stores as soon as it can, and later loads then wait for
+// them: momentum took 8 to 17 ms instead of 3.3 on an H200 (512^3, single precision).
+FN void loaded() {
+#ifdef GPU
+  __threadfence_block();
+#endif
+}
+
 FN real larger(real a, real b) { return (b > a) | (b != b) ? b : a; }
 FN real magnitude(real a) { return a < 0 ? -a : a; }
 FN double root(double a) { return ROOT(a); }
