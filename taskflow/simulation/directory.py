@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 OURS = ("case.toml", "fields.zarr")  # what shows that a directory is one of ours
-UNKNOWN = 64  # slots where the number of snapshots is not known before
+SLOTS = 128  # for snapshots, at most, to begin with: the store grows; dropping many unused ones takes a minute
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class RunDirectory:
             fields=case.output_fields,
             starts=starts_of(setup.partition.blocks),
             precision=case.output.precision,
-            slots=case.clock().snapshots() or UNKNOWN,
+            slots=min(case.clock().snapshots() or SLOTS, SLOTS),
         )
 
 
