@@ -10,7 +10,7 @@ CTRL_C = 130
 
 
 def _hush() -> None:
-    """What libraries log is reported as an error of ours, or is no problem; what a killed worker leaves is collected."""
+    """What libraries log we report as an error, or it is no problem; what a killed worker leaves is collected."""
     logging.disable()
     filters = os.environ.get("PYTHONWARNINGS"), "ignore::UserWarning:multiprocessing.resource_tracker"
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, filters))

@@ -1,0 +1,65 @@
+"""Help and version: complete, plain, at once."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import taskflow
+
+COMMANDS = ["run", "check", "new", "info", "plot", "graph", "bench"]
+HEAVY = ["cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"]
+MAIN = "from taskflow.cli import main; main()"
+
+
+def test_help_names_every_command_in_whole_sentences(give):
+    result = give("--help")
+    assert result.exit_code == 0
+    lines = dict(line.split(maxsplit=1) for line in result.stdout.partition("Commands:\n")[2].splitlines()[: len(COMMANDS)])
+    assert list(lines) == COMMANDS
+    assert all(text.endswith(".") and not text.endswith("...") for text in lines.values()), lines
+    assert "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize("command", [*([c] for c in COMMANDS), ["bench", "kernels"]], ids=" ".join)
+def test_every_command_has_help(give, command):
+    for option in ("--help", "-h"):
+        result = give(*command, option)
+        assert result.exit_code == 0
+        assert result.stdout.strip().startswith(f"Usage: taskflow {' '.join(command)} ")
+
+
+def test_version(give):
+    result = give("--version")
+    assert (result.exit_code, result.stdout) == (0, f"taskflow {taskflow.__version__}\n")
+
+
+def test_help_loads_nothing_heavy():
+    script = f"import sys\ntry:\n  {MAIN}\nfinally:\n  print(*({HEAVY} & sys.modules.keys()), file=sys.stderr)"
+    script = script.replace(f"({HEAVY}", f"(set({HEAVY})")
+    done = subprocess.run([sys.executable, "-c", script, "--help"], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.strip()) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "words", [["runn"], ["run"], ["run", "a.toml", "--forse"], ["plot", "a", "--time", "b"], ["bench", "kernels", "--cells", "x"]]
+)
+def test_wrong_usage(give, words):
+    result = give(*words)
+    assert result.exit_code == 2
+    assert "Error: " in result.stderr
+    assert "-h" in result.stderr
+
+
+@pytest.mark.parametrize(("typed", "offered"), [
+    ("taskflow ru", ["run"]),
+    ("taskflow run a.toml --set time.st", ["time.steps=", "time.steady=", "time.step="]),
+    ("taskflow new a.toml --example t", ["taylor_green"]),
+])
+def test_shell_completion(typed, offered):
+    asked = {"_TASKFLOW_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN], capture_output=True, text=True, timeout=60, env={**os.environ, **asked}, check=False
+    )
+    assert done.stdout.split() == offered

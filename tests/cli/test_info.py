@@ -1,0 +1,91 @@
+"""`taskflow info`: a machine, and runs in every state."""
+
+import json
+import os
+import shutil
+import socket
+
+import pytest
+
+import taskflow
+
+
+def test_this_machine(give):
+    result = give("info")
+    assert (result.exit_code, result.stderr) == (0, "")
+    for word in (f"taskflow {taskflow.__version__}", "python", "numpy", "cores", "memory", "compiler", "GPUs", "ucxx", "dask-cuda"):
+        assert word in result.stdout
+
+
+def test_without_compiler_and_gpus(give, monkeypatch):
+    from taskflow.machine import compile_host, inventory
+
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CXX", "")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setattr(inventory, "compiler", compile_host.compiler.__wrapped__)
+    told = give("info").stdout
+    assert "there is no C++ compiler" in told
+    assert "no GPU is visible" in told
+
+
+def test_a_finished_run(give, run_directory):
+    result = give("info", run_directory)
+    assert result.exit_code == 0
+    for word in (
+        f"{run_directory}: A small cavity", "finished at time", "after 40 steps", "100% of the way to 40 steps",
+        "3, from time 0", "16 x 2 x 16 cells in 1 x 1 x 1 blocks, double precision", "1 block on", "T_eff", "cavity.toml --quiet",
+    ):
+        assert word in result.stdout
+
+
+@pytest.fixture
+def altered(run_directory, tmp_path):
+    """Make a copy of the finished run whose report says something else."""
+
+    def alter(**changes):
+        copy = tmp_path / "run"
+        shutil.copytree(run_directory, copy)
+        report = json.loads((copy / "report.json").read_text())
+        for key in ("loop_seconds", "t_eff", "copy_bandwidth"):
+            del report[key]
+        (copy / "report.json").write_text(json.dumps(report | changes))
+        return copy
+
+    return alter
+
+
+@pytest.mark.parametrize(("host", "process", "words"), [
+    (socket.gethostname(), os.getpid(), ["running: process", "last line of the log", "cell/s", "100%"]),
+    (socket.gethostname(), 2**22 + 1, ["ended without a word", "is gone"]),
+    ("elsewhere", 1, ["running, as far as can be seen from here: process 1 on elsewhere"]),
+])
+def test_a_run_without_an_end(give, altered, host, process, words):
+    directory = altered(ended="running", leader={"host": host, "process": process})
+    told = give("info", directory).stdout
+    assert [word for word in words if word not in told] == [], told
+
+
+def test_a_failed_run(give, altered):
+    told = give("info", altered(ended="failed", reason="the run diverged: at step 3")).stdout
+    assert "state      failed" in told
+    assert "reason     the run diverged: at step 3" in told
+
+
+def test_a_run_that_never_began(give, altered):
+    directory = altered()
+    (directory / "report.json").unlink()
+    (directory / "log.jsonl").unlink()
+    shutil.rmtree(directory / "fields.zarr")
+    result = give("info", directory)
+    assert result.exit_code == 0
+    assert "not begun, or ended before its first step" in result.stdout
+    assert "none that can be read" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["case.toml", "report.json", "log.jsonl"])
+def test_a_damaged_run(give, refused, altered, name):
+    directory = altered()
+    (directory / name).write_bytes(b"\xff{]\n")
+    result = give("info", directory)
+    refused(result.exit_code, result.stderr, str(directory), "damaged")

@@ -1,0 +1,55 @@
+"""`taskflow plot` and `taskflow graph`: files where they belong, and their paths."""
+
+import shutil
+
+import pytest
+
+PROFILE = "# Citation: Somebody (1999) Flows\ny,u\n0.2,0.0\n0.8,0.5\n"
+
+
+def test_the_last_snapshot(give, run_directory):
+    result = give("plot", run_directory)
+    path = run_directory / "velocity.png"
+    assert (result.exit_code, result.stdout) == (0, f"{path}\n")
+    assert path.stat().st_size > 10_000
+
+
+def test_options_and_profiles(give, run_directory, here):
+    (here / "table.csv").write_text(PROFILE)
+    result = give("plot", run_directory, "--field", "p", "--plane", "y=0.05", "--time", "0", "-o", "a.svg", "--reference", "table.csv")
+    assert result.exit_code == 0, result.stderr
+    *paths, difference = result.stdout.splitlines()
+    assert paths == ["a.svg", "a_profiles.svg"]
+    assert all((here / path).exists() for path in paths)
+    assert difference.startswith("table.csv: largest difference 0.")
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    (["--field", "q"], "u, v, w"), (["--time", "77"], "time = 77"), (["--plane", "q"], "plane = 'q'"),
+    (["-o", "a.xyz"], "a.xyz"), (["-o", "/proc/nowhere/a.png"], "/proc/nowhere"), (["--reference", "no.csv"], "no.csv"),
+])
+def test_refusals(give, refused, run_directory, here, words, told):
+    result = give("plot", run_directory, *words)
+    refused(result.exit_code, result.stderr, told)
+
+
+def test_a_graph(give, here):
+    result = give("graph", "cavity.toml", "--set", "machine.blocks=[1,1,2]", "--set", "machine.overlap=full")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("digraph step {")
+    assert "block 1" in result.stdout
+    assert "edge" in result.stdout
+    assert "middle" in result.stdout
+    assert give("graph", "cavity.toml", "-o", "step.dot").stdout.startswith("step.dot: ")
+    assert (here / "step.dot").read_text().startswith("digraph step {")
+
+
+def test_a_graph_as_a_picture(give, refused, here, monkeypatch):
+    if shutil.which("dot"):
+        assert give("graph", "cavity.toml", "-o", "step.svg").exit_code == 0
+        assert "<svg" in (here / "step.svg").read_text()
+    monkeypatch.setenv("PATH", "")
+    result = give("graph", "cavity.toml", "-o", "other.svg")
+    refused(result.exit_code, result.stderr, "Graphviz", "-o other.dot")
+    result = give("graph", "cavity.toml", "-o", "/proc/nowhere/a.dot")
+    refused(result.exit_code, result.stderr, "/proc/nowhere/a.dot", "cannot be written")

@@ -1,0 +1,62 @@
+"""`taskflow run` to its end, good or bad: what it prints, writes and returns."""
+
+import pytest
+
+from taskflow.output import dataset, read_log
+
+DIVERGING = ["grid.cells=[32,2,32]", "fluid.viscosity=0.05", "time.end=60", "time.cfl=5", "time.diffusion=5", "output.every=0.1"]
+
+
+def test_lines_and_report(shell, here, report_of):
+    code, out, err = shell("run", "cavity.toml")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "A small cavity: 16 x 2 x 16 cells, to 40 steps, into cavity"
+    log = read_log(here / "cavity" / "log.jsonl")
+    assert [entry["step"] for entry in log] == list(range(0, 41, 4))
+    assert [line.split()[1] for line in lines if line.startswith("step ")] == [str(entry["step"]) for entry in log]
+    assert all(word in lines[3] for word in ("time ", "dt ", "CFL ", "divergence ", "residual ", "cell/s", "left"))
+    end = "\n".join(lines[-5:])
+    for word in ("Finished at time", "after 40 steps", "loop", "T_eff", "of the copy bandwidth", "results    cavity", "taskflow plot cavity"):
+        assert word in end
+    assert "\x1b" not in out
+    assert report_of(here / "cavity")["ended"] == "end"
+
+
+def test_quiet_and_force(shell, here, report_of):
+    target = here / "runs" / "again"
+    for words in ([], ["--force"]):
+        assert shell("run", "cavity.toml", "-o", target, "-q", "--set", "time.steps=3", *words) == (0, "", "")
+    assert report_of(target)["steps"] == 3
+    assert {path.name for path in target.iterdir()} == {"case.toml", "fields.zarr", "log.jsonl", "report.json"}
+    assert [path.name for path in target.parent.iterdir()] == ["again"]
+
+
+def test_a_diverging_run_says_when_and_what_to_change(shell, here, report_of):
+    code, _, err = shell("run", "cavity.toml", "--quiet", *(word for value in DIVERGING for word in ("--set", value)))
+    assert code == 1
+    assert len(err.splitlines()) == 1
+    for word in ("Error: the run diverged: at step ", ", time 0.", "time.cfl (now 5)", "time.diffusion (now 5)"):
+        assert word in err
+    report = report_of(here / "cavity")
+    assert report["ended"] == "failed"
+    assert report["reason"] in err
+    with dataset(here / "cavity" / "fields.zarr") as found:
+        assert len(found.time) > 1
+        assert float(found.time[1]) == pytest.approx(0.1)
+        assert bool((abs(found.isel(time=-1).u) < 1e30).all())
+
+
+def test_a_diverging_fixed_step(shell, here):
+    code, _, err = shell("run", "cavity.toml", "--quiet", "--set", "time.step=0.5", "--set", "time.steps=2000")
+    assert code == 1
+    assert "the run diverged: at step" in err
+    assert "smaller time.step (now 0.5)" in err
+
+
+def test_nobody_reads_the_lines(shell, here, report_of):
+    running = shell.begin("run", "cavity.toml")
+    running.stdout.close()
+    running.stdout = None
+    assert shell.end(running)[::2] == (0, "")
+    assert report_of(here / "cavity")["ended"] == "end"
