@@ -11,9 +11,9 @@ import numpy as np
 from taskflow.simulation.case import Case
 from tests.flows import DATA, GHIA, Flow, extremum, interpolate
 
-# O. Botella, R. Peyret (1998), Benchmark spectral results on the lid-driven cavity flow, Computers & Fluids 27, 421-433,
-# doi:10.1016/S0045-7930(98)00002-4, tables of the extrema on the centrelines at Re = 1000 (theirs has the lid move to
-# the left: the signs of u are turned). Remembered, as widely quoted, not read from the article.
+# O. Botella, R. Peyret (1998), Benchmark spectral results on the lid-driven cavity flow, Computers & Fluids 27,
+# 421-433, doi:10.1016/S0045-7930(98)00002-4: the extrema on the centrelines at Re = 1000 (their lid moves to the left:
+# the signs of u are turned). Remembered, as widely quoted, not read from the article.
 BOTELLA_PEYRET_1000 = {"u_min": -0.3885698, "v_max": 0.3769447, "v_min": -0.5270771}
 
 

@@ -76,8 +76,8 @@ class Numbers:
 
 def de_vahl_davis(Ra: float) -> dict[str, float]:
     """The rows of the table on which two sources agree."""
-    rows = table(DATA / "devahldavis1983_pr071.csv")
-    return {row["quantity"]: float(row["value"]) for row in rows if float(row["Ra"]) == Ra and row["status"][:4] == "xchk"}
+    rows = [row for row in table(DATA / "devahldavis1983_pr071.csv") if float(row["Ra"]) == Ra]
+    return {row["quantity"]: float(row["value"]) for row in rows if row["status"] in ("xchk", "xchk~")}
 
 
 def errors(numbers: Numbers, Ra: float) -> dict[str, float]:

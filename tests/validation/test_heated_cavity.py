@@ -49,7 +49,7 @@ def test_de_vahl_davis(Ra, margin):
     coarse, medium, fine = (compute_numbers(n, Ra) for n in (16, 32, 64))
     check(fine, 64, Ra)
     assert order(coarse.hot, medium.hot, fine.hot) == pytest.approx(2.0, abs=margin)
-    limits = {name: fine.tabulated[name] + (fine.tabulated[name] - medium.tabulated[name]) / 3 for name in fine.tabulated}
+    limits = {name: value + (value - medium.tabulated[name]) / 3 for name, value in fine.tabulated.items()}
     print(limits)
     for name, value in de_vahl_davis(Ra).items():
         if name in limits:

@@ -87,7 +87,10 @@ class Beltrami:
         return [decay * part for part in parts]
 
 
-def periodic_case(exact: TaylorGreen | Beltrami, cells: tuple[int, int, int], steps: int, end: float, sweeps: int) -> Case:
+Exact = TaylorGreen | Beltrami
+
+
+def periodic_case(exact: Exact, cells: tuple[int, int, int], steps: int, end: float, sweeps: int) -> Case:
     """The vortices in a box of side 2 pi, in so many equal steps."""
     return Case(
         grid={"cells": cells, "lengths": [TAU, TAU, TAU]},

@@ -1,0 +1,145 @@
+"""The bits of a flow do not depend on how it is computed: blocks, overlap, threads, channels, processes."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+import taskflow as tf
+from taskflow.cluster import embedded
+from taskflow.machine.channel.ucx_library import ucx_problem
+from taskflow.simulation.case import Case
+from tests.flows import Flow, compute
+
+PERIODIC = {"x": "periodic", "y": "periodic", "z": "periodic"}
+BOX = {  # walls that move, heat, insulate; a slip boundary
+    "x_min": "wall", "x_max": {"type": "wall", "velocity": [0.0, 0.5, 0.2], "temperature": 1.0}, "y": "periodic",
+    "z_min": {"type": "wall", "heat_flux": 0.3}, "z_max": "slip",
+}  # fmt: skip
+LAYER = {
+    "x": "periodic", "y_min": "slip", "y_max": "wall", "z_min": {"type": "wall", "temperature": 0.0},
+    "z_max": {"type": "wall", "velocity": [1.0, 0.0, 0.0], "temperature": 1.0},
+}  # fmt: skip
+BOUNDARIES = {"periodic": PERIODIC, "box": BOX, "layer": LAYER}
+UNEVEN = (11, 5, 9)  # no number of blocks below divides all sides
+BLOCKS = [(1, 1, 2), (1, 1, 3), (1, 1, 4), (2, 1, 2), (2, 2, 2)]
+STEPS = 6
+
+
+def stirred(boundaries: dict, cells: tuple[int, int, int] = UNEVEN, precision: str = "double", **machine) -> Case:
+    """A warm fluid in motion, everywhere different, with all terms of the equations; 7 sweeps, so that roles rotate."""
+    return Case(
+        grid={"cells": cells, "lengths": [1.0, 0.7, 1.3], "origin": [0.1, -0.2, 0.3]},
+        fluid={"viscosity": 0.01},
+        heat={"diffusivity": 0.02, "expansion": 1.0, "reference": 0.3, "source": 0.1},
+        body={"gravity": [0.1, 0.2, -1.0], "force": [0.02, -0.01, 0.03]},
+        boundaries=boundaries,
+        initial={"velocity": ["sin(6*x) * cos(z)", "0.3 * cos(5*y)", "x * z"], "temperature": "x + sin(7*z)"},
+        time={"steps": STEPS},
+        pressure={"iterations": 7},
+        output={"precision": precision, "every": {"steps": 3}},
+        machine={"precision": precision, "device": "cpu", "threads": 1, **machine},
+    )
+
+
+@cache
+def in_one_block(name: str, cells: tuple[int, int, int], precision: str) -> Flow:
+    """What all others are compared with."""
+    flow = compute(stirred(BOUNDARIES[name], cells, precision), overlap="none")
+    assert all(np.isfinite(flow[field]).all() for field in flow.padded)
+    assert np.ptp(flow["u"]) > 0.1
+    return flow
+
+
+def check_same_bits(flow: Flow, one: Flow) -> None:
+    """Every field is the same, boundary layers too. So are maxima; sums are the same up to their order."""
+    for name, values in one.padded.items():
+        np.testing.assert_array_equal(flow.padded[name], values, err_msg=name)
+    assert flow.tick == one.tick
+    for name in ("rate", "divergence", "speed"):
+        assert flow.scalars[name] == one.scalars[name]
+    for name in ("energy", "residual", "norm"):
+        assert flow.scalars[name] == pytest.approx(one.scalars[name], rel=1e-12)
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("blocks", BLOCKS, ids=str)
+@pytest.mark.parametrize("name", BOUNDARIES)
+def test_blocks_and_overlap(name, blocks, precision):
+    one = in_one_block(name, UNEVEN, precision)
+    for overlap in ("none", "comm", "full") if precision == "double" else ("full",):
+        check_same_bits(compute(one.setup.case, blocks, overlap=overlap), one)
+
+
+def test_automatic_overlap():
+    one = in_one_block("layer", UNEVEN, "double")
+    check_same_bits(compute(one.setup.case, (1, 1, 3), overlap="auto"), one)
+
+
+def test_many_blocks():
+    """24, some of them a cell wide, with all 26 neighbours."""
+    one = in_one_block("box", UNEVEN, "double")
+    check_same_bits(compute(one.setup.case, (3, 2, 4), overlap="full"), one)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("name", BOUNDARIES)
+def test_threads(name, threads):
+    one = in_one_block(name, UNEVEN, "double")
+    check_same_bits(compute(one.setup.case, threads=threads), one)
+    check_same_bits(compute(one.setup.case, (1, 1, 2), threads=threads, overlap="full"), one)
+
+
+@pytest.mark.parametrize(("cells", "blocks"), [
+    ((1, 7, 6), (1, 2, 3)), ((2, 7, 6), (2, 1, 3)), ((3, 7, 4), (3, 1, 4)), ((4, 5, 7), (2, 2, 2)),
+    ((8, 1, 6), (2, 1, 3)), ((8, 2, 6), (2, 2, 2)), ((6, 3, 4), (2, 3, 1)), ((8, 6, 1), (3, 2, 1)),
+    ((8, 6, 2), (1, 2, 2)), ((1, 1, 9), (1, 1, 4)), ((5, 1, 1), (5, 1, 1)), ((1, 1, 1), (1, 1, 1)),
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("thin", ["periodic", "slip"])
+def test_few_cells_in_a_direction(cells, blocks, thin):
+    """Blocks of one layer; directions of 1 to 4 cells, periodic or between slip boundaries."""
+    sides = {axis: axis for axis, n in zip("xyz", cells, strict=True) if n <= 4}
+    if thin == "slip":
+        boundaries = {f"{axis}_{end}": "slip" for axis, end in product(sides, ("min", "max"))}
+    else:
+        boundaries = dict.fromkeys(sides, "periodic")
+    wide = {f"{axis}_{end}": "wall" for axis, end in product("xyz", ("min", "max")) if axis not in sides}
+    case = stirred({**boundaries, **wide}, cells)
+    one = compute(case, overlap="none")
+    assert all(np.isfinite(values).all() for values in one.padded.values())
+    for overlap in ("none", "full") if thin == "periodic" else ("comm",):
+        check_same_bits(compute(case, blocks, overlap=overlap), one)
+
+
+needs_ucx = pytest.mark.skipif(ucx_problem() is not None, reason=str(ucx_problem()))
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    """Clients of a worker in this process and of two in processes of their own, begun when first asked for."""
+    with ExitStack() as opened:
+        yield cache(lambda workers: opened.enter_context(embedded(workers, gpu=False)))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("channel", "workers", "blocks", "threads", "overlap"), [
+    ("local", 1, (1, 1, 3), 2, "full"), ("actor", 1, (1, 1, 2), 1, "comm"), ("actor", 2, (2, 1, 2), 1, "full"),
+    pytest.param("ucx", 2, (1, 1, 3), 2, "full", marks=needs_ucx),
+    pytest.param("auto", 2, (2, 2, 2), 1, "comm", marks=needs_ucx),
+])  # fmt: skip
+def test_channels_and_processes(channel, workers, blocks, threads, overlap, clusters, tmp_path):
+    """Whole runs on a cluster: in the store are the bits of one block in this process."""
+    one = in_one_block("box", UNEVEN, "double")
+    case = stirred(BOX, blocks=blocks, threads=threads, overlap=overlap, channel=channel)
+    last = tf.run(case, tmp_path / "run", clusters(workers)).dataset().isel(time=-1)
+    assert last["time"] == one.tick.time
+    lo, box = one.setup.partition.region.bounds.lo, one.setup.grid.box
+    for name in case.output_fields:
+        stored = last[name]
+        high = tuple(int(stored.sizes.get(f"{axis}_f", n) > n) for axis, n in zip("xyz", box.shape, strict=True))
+        values = one.padded[name][box.expand((0, 0, 0), high).slices(lo)]
+        np.testing.assert_array_equal(stored.values, values, err_msg=name)
