@@ -23,8 +23,7 @@ help:
 
 demo: $(VENV)/installed
 	$(BIN)/taskflow run examples/lid_driven_cavity.toml -o $(RUN) --force
-	$(BIN)/taskflow plot $(RUN)
-	$(BIN)/python examples/compare_with_ghia.py $(RUN)
+	$(BIN)/taskflow plot $(RUN) --reference examples/data/ghia1982_re1000_u.csv --reference examples/data/ghia1982_re1000_v.csv
 
 test: lint
 	$(BIN)/python -m pytest -m "not slow and not gpu and not multigpu"
