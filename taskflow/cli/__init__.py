@@ -1,6 +1,5 @@
 """The command `taskflow`: words into calls. Each command loads what it needs when it is called: help comes at once."""
 
-
 import logging
 import os
 import signal

@@ -36,7 +36,7 @@ every = { steps = 4 }
 
 
 class Shell:
-    """Gives commands as processes that lead a group of their own, as a terminal does. They have to end by themselves."""
+    """Gives commands as processes that lead a group of their own, as a terminal does. They have to end themselves."""
 
     limit = 100.0  # seconds, on a busy machine
     command = (sys.executable, "-c", "from taskflow.cli import main; main()")

@@ -9,14 +9,22 @@ import pytest
 import taskflow
 
 COMMANDS = ["run", "check", "new", "info", "plot", "graph", "bench"]
-HEAVY = ["cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"]
+HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}
 MAIN = "from taskflow.cli import main; main()"
+WRONG = [["runn"], ["run"], ["run", "a.toml", "--forse"], ["plot", "a", "--time", "b"], ["bench", "kernels", "--cells=2"]]
+
+
+def python(script, *words, **environment):
+    """What Python makes of a script."""
+    command, settings = [sys.executable, "-c", script, *words], {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=settings, check=False)
 
 
 def test_help_names_every_command_in_whole_sentences(give):
     result = give("--help")
     assert result.exit_code == 0
-    lines = dict(line.split(maxsplit=1) for line in result.stdout.partition("Commands:\n")[2].splitlines()[: len(COMMANDS)])
+    listed = result.stdout.partition("Commands:\n")[2].splitlines()[: len(COMMANDS)]
+    lines = dict(line.split(maxsplit=1) for line in listed)
     assert list(lines) == COMMANDS
     assert all(text.endswith(".") and not text.endswith("...") for text in lines.values()), lines
     assert "\x1b" not in result.stdout
@@ -37,14 +45,11 @@ def test_version(give):
 
 def test_help_loads_nothing_heavy():
     script = f"import sys\ntry:\n  {MAIN}\nfinally:\n  print(*({HEAVY} & sys.modules.keys()), file=sys.stderr)"
-    script = script.replace(f"({HEAVY}", f"(set({HEAVY})")
-    done = subprocess.run([sys.executable, "-c", script, "--help"], capture_output=True, text=True, timeout=60, check=False)
+    done = python(script, "--help")
     assert (done.returncode, done.stderr.strip()) == (0, "")
 
 
-@pytest.mark.parametrize(
-    "words", [["runn"], ["run"], ["run", "a.toml", "--forse"], ["plot", "a", "--time", "b"], ["bench", "kernels", "--cells", "x"]]
-)
+@pytest.mark.parametrize("words", WRONG)
 def test_wrong_usage(give, words):
     result = give(*words)
     assert result.exit_code == 2
@@ -58,8 +63,6 @@ def test_wrong_usage(give, words):
     ("taskflow new a.toml --example t", ["taylor_green"]),
 ])
 def test_shell_completion(typed, offered):
-    asked = {"_TASKFLOW_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN], capture_output=True, text=True, timeout=60, env={**os.environ, **asked}, check=False
-    )
+    last = str(len(typed.split()) - 1)
+    done = python(MAIN, _TASKFLOW_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=last)
     assert done.stdout.split() == offered

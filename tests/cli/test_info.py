@@ -13,7 +13,8 @@ import taskflow
 def test_this_machine(give):
     result = give("info")
     assert (result.exit_code, result.stderr) == (0, "")
-    for word in (f"taskflow {taskflow.__version__}", "python", "numpy", "cores", "memory", "compiler", "GPUs", "ucxx", "dask-cuda"):
+    assert f"taskflow {taskflow.__version__}" in result.stdout
+    for word in ("python", "numpy", "cores", "memory", "compiler", "GPUs", "ucxx", "dask-cuda"):
         assert word in result.stdout
 
 
@@ -33,8 +34,15 @@ def test_a_finished_run(give, run_directory):
     result = give("info", run_directory)
     assert result.exit_code == 0
     for word in (
-        f"{run_directory}: A small cavity", "finished at time", "after 40 steps", "100% of the way to 40 steps",
-        "3, from time 0", "16 x 2 x 16 cells in 1 x 1 x 1 blocks, double precision", "1 block on", "T_eff", "cavity.toml --quiet",
+        f"{run_directory}: A small cavity",
+        "finished at time",
+        "after 40 steps",
+        "100% of the way to 40 steps",
+        "3, from time 0",
+        "16 x 2 x 16 cells in 1 x 1 x 1 blocks, double precision",
+        "1 block on",
+        "T_eff",
+        "cavity.toml --quiet",
     ):
         assert word in result.stdout
 

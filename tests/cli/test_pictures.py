@@ -16,7 +16,8 @@ def test_the_last_snapshot(give, run_directory):
 
 def test_options_and_profiles(give, run_directory, here):
     (here / "table.csv").write_text(PROFILE)
-    result = give("plot", run_directory, "--field", "p", "--plane", "y=0.05", "--time", "0", "-o", "a.svg", "--reference", "table.csv")
+    words = ["--field", "p", "--plane", "y=0.05", "--time", "0", "-o", "a.svg", "--reference", "table.csv"]
+    result = give("plot", run_directory, *words)
     assert result.exit_code == 0, result.stderr
     *paths, difference = result.stdout.splitlines()
     assert paths == ["a.svg", "a_profiles.svg"]
