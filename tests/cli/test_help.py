@@ -11,7 +11,7 @@ import taskflow
 COMMANDS = ["run", "check", "new", "info", "plot", "graph", "bench"]
 HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}
 MAIN = "from taskflow.cli import main; main()"
-WRONG = [["runn"], ["run"], ["run", "a.toml", "--forse"], ["plot", "a", "--time", "b"], ["bench", "kernels", "--cells=2"]]
+WRONG = [["runn"], ["run"], ["run", "a.toml", "--forse"], ["plot", "a", "--time=b"], ["bench", "kernels", "--cells=2"]]
 
 
 def python(script, *words, **environment):
