@@ -1,5 +1,6 @@
 // Heat in an incompressible fluid: central differences of second order, Adams-Bashforth in time.
 #define UZ 1
+#define PLANES 1
 #include "cell.h"
 #include "adams_bashforth.h"
 

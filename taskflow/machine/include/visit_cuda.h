@@ -12,8 +12,8 @@
 #define TASK extern "C" __global__ void __launch_bounds__(BX * BY)
 
 // f(cell) for the cells of this thread's column that lie in the range.
-template <class F>
-FN void for_cells(const Range& r, F f) {
+template <class F, class... Streams>
+FN void for_cells(const Range& r, F f, Streams...) {
   const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = r.lo[2] + int(blockIdx.z) * UZ;

@@ -6,75 +6,104 @@
 
 #define TASK extern "C" void
 
-constexpr Index SERIAL = 8192;  // cells below which waking other threads costs more than they save
-constexpr int LANES = 8;        // sums of a row are kept in so many lanes, whatever the vector width of the machine
-constexpr int BUNDLE = 16;      // rows whose values are folded into one part
+#ifndef PLANES
+#define PLANES 2
+#endif
 
-FN Index rows(const Range& r) {
-  const Index nj = r.hi[1] - r.lo[1], nk = r.hi[2] - r.lo[2];
-  return nj > 0 && nk > 0 && r.hi[0] > r.lo[0] ? nj * nk : 0;
-}
+constexpr Index SERIAL = 8192;                  // cells below which waking other threads costs more than they save
+constexpr Index WIDE = 1024;                    // bytes of a row above which the rows around it outgrow the first cache
+constexpr int LINE = 64 / sizeof(real);         // values in a cache line
+constexpr int CHUNK = 4 * LINE, AHEAD = 24 * LINE;  // how much is fetched at once, and how far ahead
+constexpr int LANES = 8;    // sums of a row are kept in so many lanes, whatever the vector width of the machine
+constexpr int BUNDLE = 16;  // rows whose values are folded into one part
 
-// f(first, last) on every thread, for its share of `count`.
+FN Index size(const Range& r, int axis) { return r.hi[axis] > r.lo[axis] ? r.hi[axis] - r.lo[axis] : 0; }
+
+// f(first, last, backward) on every thread, for its share of `count`. Every other call goes backward: what the last launch touched
+// last is still in the cache, and is touched first.
 template <class F>
 FN void share(const Range& r, Index count, F f) {
+  static thread_local bool turn = false;
+  const bool backward = turn = !turn;
 #ifdef _OPENMP
-  const bool worthwhile = r.threads > 1 && rows(r) * (r.hi[0] - r.lo[0]) >= SERIAL;
+  const bool worthwhile = r.threads > 1 && size(r, 0) * size(r, 1) * size(r, 2) >= SERIAL;
 #pragma omp parallel num_threads(r.threads) if (worthwhile)
   {
     const Index n = omp_get_num_threads(), t = omp_get_thread_num();
     const F mine = f;  // what the closure holds lives in registers then: no store can alias it
-    mine(count * t / n, count * (t + 1) / n);
+    mine(count * t / n, count * (t + 1) / n, backward);
   }
 #else
-  f(Index(0), count);
+  f(Index(0), count, backward);
 #endif
 }
 
-// visit(j, k) for the rows [first, last), counted with j fastest.
-template <class F>
-FN void for_rows(const Range& r, Index first, Index last, F visit) {
-  const Index nj = r.hi[1] - r.lo[1];
-  while (first < last) {
-    const Index k = first / nj, stop = last < (k + 1) * nj ? last : (k + 1) * nj;
-    for (; first < stop; ++first) visit(r.lo[1] + int(first - k * nj), r.lo[2] + int(k));
-  }
+FN void fetch_ahead(const real* q) {
+  for (Index n = 0; n < CHUNK; n += LINE) __builtin_prefetch(q + n + AHEAD);
 }
 
-// f(cell) for every cell of the range, in any order.
+// f(cell) for the cells [from, to) of a row, as one vector loop.
 template <class F>
-FN void for_cells(const Range& r, F f) {
-  const int from = r.lo[0], to = r.hi[0];
-  share(r, rows(r), [=](Index first, Index last) {
-    for_rows(r, first, last, [&](int j, int k) {
-      const Index row = j * r.y + k * r.z;
+FN void for_row(int from, int to, int j, int k, Index row, F f) {
 #pragma omp simd
-      for (int i = from; i < to; ++i) f(Cell{i, j, k, row + i});
-    });
+  for (int i = from; i < to; ++i) f(Cell{i, j, k, row + i});
+}
+
+// f(cell) for every cell of the range, in any order. `streams` are the pointers, at offset 0, along which the kernel meets memory that no
+// cell before has brought into the cache: a hint, for kernels with more rows in flight than the processor's own prefetchers follow.
+template <class F, class... Streams>
+FN void for_cells(const Range& r, F f, Streams... streams) {
+  const int from = r.lo[0], to = r.hi[0];
+  const bool wide = (to - from) * Index(sizeof(real)) > WIDE;
+  const int planes = wide ? 1 : PLANES;
+  const Index nj = size(r, 1), layers = (size(r, 2) + planes - 1) / planes;
+  share(r, layers * nj, [=](Index first, Index last, bool backward) {
+    if (first >= last || from >= to) return;
+    const Index low = first / nj, high = (last - 1) / nj;
+    for (Index n = low; n <= high; ++n) {
+      const Index layer = backward && !wide ? low + high - n : n;
+      const Index begin = first > layer * nj ? first - layer * nj : 0, end = last < (layer + 1) * nj ? last - layer * nj : nj;
+      const int bottom = r.lo[2] + int(layer) * planes, top = bottom + planes < r.hi[2] ? bottom + planes : r.hi[2];
+      for (int j = r.lo[1] + int(begin); j < r.lo[1] + int(end); ++j) {
+        for (int k = bottom; k < top; ++k) {
+          const Index row = j * r.y + k * r.z;
+          if (sizeof...(streams) && wide) {
+            for (int start = from; start < to; start += CHUNK) {
+              (fetch_ahead(streams + row + start), ...);
+              for_row(start, start + CHUNK < to ? start + CHUNK : to, j, k, row, f);
+            }
+          } else {
+            for_row(from, to, j, k, row, f);
+          }
+        }
+      }
+    }
   });
 }
 
 // *result = f(cell) folded over the range: lanes of a row, rows of a bundle, bundles, always in this order.
 template <class Op, class F>
 FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
-  const Index count = rows(r), bundles = (count + BUNDLE - 1) / BUNDLE;
+  const Index nj = size(r, 1), rows = r.hi[0] > r.lo[0] ? nj * size(r, 2) : 0, bundles = (rows + BUNDLE - 1) / BUNDLE;
   const int from = r.lo[0], to = r.hi[0], whole = from + (to - from) / LANES * LANES;
-  share(r, bundles, [=](Index first, Index last) {
-    for (Index b = first; b < last; ++b) {
+  share(r, bundles, [=](Index first, Index last, bool backward) {
+    for (Index n = first; n < last; ++n) {
+      const Index bundle = backward ? first + last - 1 - n : n;
+      const Index end = (bundle + 1) * BUNDLE < rows ? (bundle + 1) * BUNDLE : rows;
       double lanes[LANES];
       for (int l = 0; l < LANES; ++l) lanes[l] = Op::identity();
-      const Index end = (b + 1) * BUNDLE;
-      for_rows(r, b * BUNDLE, end < count ? end : count, [&](int j, int k) {
+      for (Index m = bundle * BUNDLE; m < end; ++m) {
+        const int j = r.lo[1] + int(m % nj), k = r.lo[2] + int(m / nj);
         const Index row = j * r.y + k * r.z;
         for (int i = from; i < whole; i += LANES) {
 #pragma omp simd
           for (int l = 0; l < LANES; ++l) lanes[l] = Op::fold(lanes[l], f(Cell{i + l, j, k, row + i + l}));
         }
         for (int i = whole; i < to; ++i) lanes[i - whole] = Op::fold(lanes[i - whole], f(Cell{i, j, k, row + i}));
-      });
-      for (int n = LANES / 2; n; n /= 2)
-        for (int l = 0; l < n; ++l) lanes[l] = Op::fold(lanes[l], lanes[l + n]);
-      partial.parts[b] = lanes[0];
+      }
+      for (int half = LANES / 2; half; half /= 2)
+        for (int l = 0; l < half; ++l) lanes[l] = Op::fold(lanes[l], lanes[l + half]);
+      partial.parts[bundle] = lanes[0];
     }
   });
   double result = Op::identity();
