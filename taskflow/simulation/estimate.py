@@ -19,10 +19,11 @@ from taskflow.simulation.placement import cut, placed, processes, threads_per_bl
 from taskflow.simulation.setup import Setup, check_memory
 from taskflow.tasks import TaskGraph
 
-# What a whole step usually reaches of the copy bandwidth, and seconds that a launch costs however few its cells are.
-# From the benchmarks in docs/performance.md; they turn a lower bound into an expectation.
+# What turns a lower bound into an expectation: the share of the copy bandwidth that a whole step usually reaches, and
+# the seconds that a launch and a message cost however small they are.
 SHARE = 0.65
 LAUNCH = {"cpu": 15e-6, "gpu": 10e-6}
+MESSAGE = {"local": 15e-6, "ucx": 30e-6, "actor": 2e-3}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +68,10 @@ class Estimate:
 
     @property
     def seconds_per_step(self) -> float:
-        """What a step will probably take, messages between processes not counted."""
-        launches = len(self.setup.step[0])
-        return self.setup.bytes_per_step / (SHARE * self.bandwidth) + launches * LAUNCH[self.device]
+        """What a step will probably take."""
+        launches, (messages, _) = len(self.setup.step[0]), max(self.messages)
+        fixed = launches * LAUNCH[self.device] + messages * MESSAGE[self.channel]
+        return self.setup.bytes_per_step / (SHARE * self.bandwidth) + fixed
 
     @cached_property
     def steps(self) -> Steps:

@@ -1,10 +1,12 @@
 """`taskflow check`: what a case costs, by the same rules as a run."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from taskflow import BadInput, Case
+from taskflow.machine import look
 from taskflow.simulation.estimate import count_steps, estimate
 from taskflow.simulation.setup import Setup
 
@@ -73,3 +75,20 @@ def test_what_cannot_run_is_refused(give, refused, here, settings, words):
     assert result.stdout == ""
     with pytest.raises(BadInput):
         estimate(Case.load("cavity.toml", settings))
+
+
+def test_on_gpus(here, give, monkeypatch):
+    """A machine with two GPUs, as far as `check` can see."""
+    from taskflow.simulation import estimate as room
+
+    here_with = replace(look("this machine"), gpu="A fine GPU", gpu_memory=80 * 10**9, gpu_problem=None)
+    monkeypatch.setattr(room, "look", lambda _: here_with)
+    monkeypatch.setattr(room, "gpus_of_driver", lambda: (("A fine GPU", 80 * 10**9),) * 2)
+    monkeypatch.setattr(room, "open_device", lambda kind: kind)
+    monkeypatch.setattr(room, "copy_bandwidth", lambda device: 4e12)
+    told = give("check", "cavity.toml").stdout
+    for word in ("1 x 1 x 2 in 2 processes (auto)", "2 GPUs: A fine GPU (auto)", "8.00 TB/s", "80.0 GB free per GPU"):
+        assert word in told
+    assert "1 GPU: A fine GPU" in give("check", "cavity.toml", "--set", "machine.blocks=[1,1,1]").stdout
+    result = give("check", "cavity.toml", "--set", "machine.workers=3")
+    assert "this machine has 2 GPUs; use at most 2" in result.stderr
