@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -15,6 +16,7 @@ from rich.text import Text
 from taskflow.cli.watching import Meter, View, facts
 
 PER_SECOND = 5  # times that it is drawn
+WIDTH = 20  # columns of a number with its name; as many beside each other as the terminal holds
 
 
 class Display(View):
@@ -46,15 +48,12 @@ class Display(View):
         bar.add_column(ratio=1)
         bar.add_column(justify="right", width=5)
         bar.add_row(ProgressBar(total=1.0, completed=self.meter.share), f"{100 * self.meter.share:.0f} %")
-        step, time, dt, cfl, divergence, residual = facts(told)
-        numbers = Table.grid(padding=(0, 1))
-        for _ in range(4):
-            numbers.add_column(min_width=19, no_wrap=True)
+        step, time, *others = facts(told)
         clock = self.meter.clock
         of_steps = f" of {clock.steps}" if clock.steps is not None else ""
         of_end = f" of {clock.end:g}" if clock.end is not None else ""
-        numbers.add_row(f"{step}{of_steps}", f"{time}{of_end}", dt, cfl)
-        numbers.add_row(divergence, residual, self.meter.speed, self.meter.left)
+        texts = [f"{step}{of_steps}", f"{time}{of_end}", *others, self.meter.speed, self.meter.left]
+        numbers = Columns([Text(text) for text in texts], width=WIDTH)
         return Group(self.heading, bar, numbers, self._spinner)
 
 
