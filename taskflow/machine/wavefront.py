@@ -20,6 +20,7 @@ from taskflow.tasks import Compute, Node, Refresh
 Operation = Callable[[], None]
 Reach = tuple[str, int, int, bool]  # field, first and last plane touched beside one's own, whether it is written
 
+LARGE = 4  # times the cache: of smaller fields enough is still there when the next launch comes, from the other end
 SLAB = 1 << 19  # cells that one operation does at least, so that its call costs little
 
 
@@ -93,7 +94,7 @@ class Wavefront:
                 span[name] = min(low, lag), max(high, lag)
         touched = {name: arrays[name] for name in span if name in arrays}
         in_flight = sum(a[0].nbytes * (span[name][1] - span[name][0] + self._slab) for name, a in touched.items())
-        return in_flight <= self.cache < sum(a.nbytes for a in touched.values())
+        return in_flight <= self.cache < sum(a.nbytes for a in touched.values()) / LARGE
 
     @property
     def _slab(self) -> int:
