@@ -42,6 +42,9 @@ def ended_by(error: BaseException) -> int:
         case Interrupted():
             typer.echo(f"{error}", err=True)
             return error.exit_code
+        case TaskflowError() if hasattr(error, "__notes__"):  # a block's traceback
+            complain(str(error), _kept(error))
+            return error.exit_code
         case TaskflowError():
             complain(str(error))
             return error.exit_code
@@ -55,7 +58,7 @@ def ended_by(error: BaseException) -> int:
         case MemoryError():
             complain(f"not enough memory: {error}" if str(error) else "not enough memory")
         case _:
-            complain(f"unexpected {type(error).__name__}: {error}", f"traceback: {_kept(error)}; please report it")
+            complain(f"unexpected {type(error).__name__}: {error}", _kept(error))
     return FAILED
 
 
@@ -78,10 +81,10 @@ def deafen() -> None:
 
 
 def _kept(error: BaseException) -> str:
-    """The traceback in a file of its own: the path."""
+    """Writes the traceback to a file of its own; where that is, in words."""
     try:
         with tempfile.NamedTemporaryFile("w", prefix="taskflow-", suffix=".txt", delete=False) as file:
             file.writelines(traceback.format_exception(error))
-        return file.name
+        return f"this is a fault of taskflow; please report it with the traceback in {file.name}"
     except OSError:
-        return "taskflow --debug COMMAND ... shows it"
+        return "this is a fault of taskflow; taskflow --debug COMMAND ... shows the traceback"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -161,7 +162,9 @@ class BlockActor:
         except MemoryError as error:
             self._fail(RunFailed(f"block {self.block} has not enough memory: {error}"))
         except Exception as error:
-            self._fail(RunFailed(f"block {self.block}: {type(error).__name__}: {error}"))
+            failure = RunFailed(f"block {self.block}: {type(error).__name__}: {error}")
+            failure.add_note(traceback.format_exc())  # it travels to the client, the traceback itself does not
+            self._fail(failure)
 
     def _fail(self, error: TaskflowError) -> None:
         self.failed_at = time.time()

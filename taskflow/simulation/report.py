@@ -36,8 +36,9 @@ def beginning(
 
 
 def broken(about: Mapping[str, Any], failure: TaskflowError) -> dict[str, Any]:
-    """The report of a run that could not go on."""
-    return {**about, "ended": "failed", "reason": str(failure)}
+    """The report of a run that could not go on; with a traceback where nobody foresaw why."""
+    notes = {"traceback": "\n".join(failure.__notes__)} if hasattr(failure, "__notes__") else {}
+    return {**about, "ended": "failed", "reason": str(failure), **notes}
 
 
 def summary(about: Mapping[str, Any], setup: Setup, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

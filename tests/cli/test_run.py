@@ -1,5 +1,7 @@
 """`taskflow run` to its end, good or bad: what it prints, writes and returns."""
 
+from pathlib import Path
+
 import pytest
 
 from taskflow.output import dataset, read_log
@@ -61,3 +63,14 @@ def test_nobody_reads_the_lines(shell, here, report_of):
     running.stdout = None
     assert shell.end(running)[::2] == (0, "")
     assert report_of(here / "cavity")["ended"] == "end"
+
+
+def test_the_unforeseen_in_a_block_is_one_line_and_a_traceback_in_the_report(give, here, monkeypatch, report_of):
+    monkeypatch.setattr("taskflow.simulation.job.Loop._numbers", lambda *_: {}["nothing"])
+    result = give("run", "cavity.toml", "-q")
+    assert result.exit_code == 1
+    reason, where = result.stderr.splitlines()
+    assert reason == "Error: block 0: KeyError: 'nothing'"
+    assert "in _look" in Path(where.split()[-1]).read_text()
+    assert "in _look" in report_of(here / "cavity")["traceback"]
+    assert "in _look" in give("--debug", "run", "cavity.toml", "-q", "--force").stderr
