@@ -1,6 +1,11 @@
 """What every test shares: a test that needs GPUs says why it is skipped where there are none."""
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long one example takes says more about the machine's load than about the code; pytest bounds each test.
+settings.register_profile("taskflow", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("taskflow")
 
 
 def usable_gpus() -> tuple[int, str]:

@@ -82,7 +82,8 @@ def struct_dtype(constant: type, real: np.dtype) -> np.dtype:
 
 def packed(value: Any, real: np.dtype) -> np.ndarray:
     """A constant's value as the bytes that a kernel receives: a structured array without dimensions."""
-    memory = np.zeros((), struct_dtype(type(value), real))
+    kind: type = type(value)
+    memory = np.zeros((), struct_dtype(kind, real))
     for field in fields(value):
         memory[field.name] = getattr(value, field.name)
     return memory
