@@ -1,4 +1,4 @@
-"""Every kernel equals its NumPy reference, reads what its task declares, and gives the same bits for every split and thread count."""
+"""Every kernel equals its NumPy reference, reads what its task declares, and gives the same bits however it is cut."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_any_number_of_threads_gives_the_same_bits(threads, real):
 
 @pytest.mark.parametrize("task", STENCILS, ids=lambda task: task.name)
 def test_a_task_reads_exactly_what_it_declares(task):
-    """Of one cell in the middle: NaN outside of the declared stencils changes nothing, each declared value changes something."""
+    """Of one cell in the middle: NaN outside of the declared stencils changes nothing, each declared value does."""
     cell = Box((3, 3, 3), (4, 4, 4))
     clean = Bench((7, 7, 7), (False, False, False), ghost=2).fill(names(task))
     written = [name for name, privilege in task.fields.items() if privilege.writes]

@@ -156,7 +156,8 @@ def test_processes_that_compile_at_once_all_succeed(tmp_path):
     path = tmp_path / "smooth.cu"
     path.write_text(SMOOTH)
     script = (
-        "import sys; from pathlib import Path; import tests.machine.test_kernel as t; from taskflow.machine.device import cpu\n"
+        "import sys; from pathlib import Path; import tests.machine.test_kernel as t\n"
+        "from taskflow.machine.device import cpu\n"
         "assert (t.run_smooth(t.smooth_task(Path(sys.argv[1])), cpu()) == t.EXPECTED).all()"
     )
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
