@@ -97,7 +97,8 @@ class Lengths:
     lengths: tuple[float, ...]
 
     def start(self) -> Tick:
-        return Tick()
+        """The initial state, and the last one where there are no steps."""
+        return Tick(finished=not self.lengths)
 
     def advance(self, now: Tick, _: float) -> Tick:
         """One of the steps further."""

@@ -17,7 +17,7 @@ from tests.flows import DATA, GHIA, Flow, extremum, interpolate
 BOTELLA_PEYRET_1000 = {"u_min": -0.3885698, "v_max": 0.3769447, "v_min": -0.5270771}
 
 
-def cavity(n: int, Re: float, end: float, sweeps: int = 30, **time: float) -> Case:
+def cavity(n: int, Re: float, end: float, sweeps: int = 30, precision: str = "double", **time: float) -> Case:
     """n^2 cells, to `end` or to a steady state."""
     return Case(
         grid={"cells": [n, 1, n], "lengths": [1.0, 1.0, 1.0]},
@@ -29,6 +29,7 @@ def cavity(n: int, Re: float, end: float, sweeps: int = 30, **time: float) -> Ca
         time={"end": end, **time},
         pressure={"iterations": sweeps},
         monitor={"every": {"steps": 20}},
+        machine={"precision": precision},
     )  # fmt: skip
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, compute, norms, orders
-from tests.validation.vortices import Beltrami, Exact, TaylorGreen, periodic_case
+from tests.validation.vortices import TAU, Beltrami, Exact, TaylorGreen, periodic_case
 
 PLANES = [(0, 1), (0, 2), (1, 2)]
 SWEEPS = 0.1  # per cell of n^2: twice as many change the errors by less than 0.6 %
@@ -78,6 +81,31 @@ def test_beltrami_flow_is_of_order_2():
         cells = n, n + n // 4, n + n // 2
         flows[n] = compute(periodic_case(exact, cells, n, 0.5, 10 * n))
     check_orders(exact, flows)
+
+
+def test_temperature_carried_by_a_uniform_flow_is_of_order_2():
+    """T = 2 + sin X cos Y sin Z exp(-3 diffusivity t), in a flow along all three axes."""
+    mean, diffusivity, end, errors = (0.9, -0.6, 0.7), 0.03, 1.0, []
+
+    def exact(time, *points):
+        X, Y, Z = (p - U * time for p, U in zip(points, mean, strict=True))
+        return 2 + np.sin(X) * np.cos(Y) * np.sin(Z) * np.exp(-3 * diffusivity * time)
+
+    for n in (8, 16, 32):
+        case = Case(
+            grid={"cells": [n, n + n // 4, n + n // 2], "lengths": [TAU, TAU, TAU]},
+            fluid={"viscosity": 0.01},
+            heat={"diffusivity": diffusivity},
+            boundaries={"x": "periodic", "y": "periodic", "z": "periodic"},
+            initial={"velocity": mean, "temperature": partial(exact, 0.0)},
+            time={"end": end, "step": end / n},
+            pressure={"iterations": 1},
+        )
+        flow = compute(case)
+        errors.append(norms(flow["T"] - exact(end, *flow.points("T"))))
+    for values in zip(*errors, strict=True):
+        assert orders(values, [8, 16, 32])[1] == pytest.approx(2.0, abs=ORDER)
+    assert errors[-1][1] < 0.02
 
 
 def test_energy_decays_as_viscosity_takes_it():
