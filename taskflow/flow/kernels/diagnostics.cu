@@ -36,9 +36,7 @@ TASK kinetic_energy(Range range, In u, In v, In w, Partial energy) {
 // speed = max of |u|, with the mean of the squares on a cell's two faces
 TASK largest_speed(Range range, In u, In v, In w, Partial speed) {
   STRIDES(range)
-  reduce_cells(range, speed, MAX, CELL(c) {
-    return root(0.5 * (squares(u, c, X) + squares(v, c, Y) + squares(w, c, Z)));
-  });
+  reduce_cells(range, speed, MAX, CELL(c) { return root(0.5 * (squares(u, c, X) + squares(v, c, Y) + squares(w, c, Z))); });
 }
 
 // change = max of |u - u_old|, |v - v_old|, |w - w_old|

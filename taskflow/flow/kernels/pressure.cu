@@ -16,31 +16,34 @@ TASK divergence(Range range, In u, In v, In w, Out rhs, In64 dt, Grid grid) {
   });
 }
 
-FN Walls walls_of(const Grid& g) {
-  return {{g.first[0], g.first[1], g.first[2]}, {g.last[0], g.last[1], g.last[2]}};
+// The two neighbours of a cell along one direction added up; a wall shows the cell its own value.
+FN real neighbours(In p, Index c, Index step, bool low_wall, bool high_wall) {
+  const real here = p[c], low = p[c - step], high = p[c + step];
+  return (low_wall ? here : low) + (high_wall ? here : high);
 }
 
 // a_x (p_W + p_E) + a_y (p_S + p_N) + a_z (p_B + p_T), with a = 1 / h^2
-template <class WalledCell>
-FN real around(In p, WalledCell c, const Grid& grid) {
+FN real around(In p, Cell c, Index X, Index Y, Index Z, const Grid& grid) {
   const real ax = grid.inverse[0] * grid.inverse[0], ay = grid.inverse[1] * grid.inverse[1];
   const real az = grid.inverse[2] * grid.inverse[2];
-  return ax * (c.west(p) + c.east(p)) + ay * (c.south(p) + c.north(p)) + az * (c.bottom(p) + c.top(p));
+  const real x = neighbours(p, c, X, c.i == grid.first[0], c.i == grid.last[0]);
+  const real y = neighbours(p, c, Y, c.j == grid.first[1], c.j == grid.last[1]);
+  const real z = neighbours(p, c, Z, c.k == grid.first[2], c.k == grid.last[2]);
+  return ax * x + ay * y + az * z;
 }
 
 // p_new = (a_x (p_W + p_E) + a_y (p_S + p_N) + a_z (p_B + p_T) - rhs) / diagonal: a sweep towards Laplacian(p) = rhs
 TASK jacobi(Range range, In p, In rhs, Out p_new, Grid grid) {
   STRIDES(range)
-  for_cells(range, walls_of(grid), CELL(c) { p_new[c] = (around(p, c, grid) - rhs[c]) * grid.relaxation; },
-            p + Z, rhs, p_new);
+  for_cells(range, CELL(c) { p_new[c] = (around(p, c, X, Y, Z, grid) - rhs[c]) * grid.relaxation; }, p + Z, rhs, p_new);
 }
 
 // p_new = (p + what jacobi makes of it) / 2: the sweep that damps what jacobi only turns over
 TASK jacobi_half(Range range, In p, In rhs, Out p_new, Grid grid) {
   STRIDES(range)
-  for_cells(range, walls_of(grid), CELL(c) {
-    p_new[c] = real(0.5) * (p[c] + (around(p, c, grid) - rhs[c]) * grid.relaxation);
-  }, p + Z, rhs, p_new);
+  for_cells(range, CELL(c) {
+    p_new[c] = real(0.5) * (p[c] + (around(p, c, X, Y, Z, grid) - rhs[c]) * grid.relaxation);
+  });
 }
 
 // u = u - dt grad(p), in place; faces that lie on a wall keep their velocity.
@@ -61,10 +64,10 @@ TASK correct(Range range, InOut u, InOut v, InOut w, In p, In64 dt, Grid grid) {
 
 // residual = sum of (rhs - Laplacian(p))^2
 TASK residual_square(Range range, In p, In rhs, Partial residual, Grid grid) {
+  STRIDES(range)
   const real diagonal = 1 / grid.relaxation;
-  const Walls walls = walls_of(grid);
   reduce_cells(range, residual, SUM, CELL(c) {
-    const double r = rhs[c] - (around(p, between(walls, c, range), grid) - diagonal * p[c]);
+    const double r = rhs[c] - (around(p, c, X, Y, Z, grid) - diagonal * p[c]);
     return r * r;
   });
 }

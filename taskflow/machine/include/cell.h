@@ -7,9 +7,6 @@
 //     for_cells(range, CELL(c) { p_new[c] = ... p[c - X] ... p[c + Z] ...; });
 //   }
 //
-// `for_cells(range, walls, CELL(c) { ... c.west(p) ... c.top(p) ...; })` visits cells between walls, across which they
-// see their own value (no gradient); `between(walls, c, range)` makes such a cell of one that was visited plainly.
-//
 // Per file, before this header is included: `#define UZ n` gives each GPU thread a column of n cells along z (default
 // 1), unrolled, so that the compiler keeps z-neighbours in registers; `#define BX n` and `#define BY n` set the largest
 // thread block (default 128 x 4). Nothing here depends on -ffast-math or fused multiply-add: every thread count, block
@@ -41,15 +38,13 @@ struct Partial {
 #ifdef GPU
 #define INLINE __device__ __forceinline__
 #define FN INLINE
-#define CELL(c) [=](auto c)
+#define CELL(c) [=](Cell c)
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 #define ROOT __dsqrt_rn
 #else
-#include <string.h>
-
 #define INLINE inline __attribute__((always_inline))
 #define FN static INLINE
-#define CELL(c) [=](auto c) __attribute__((always_inline))
+#define CELL(c) [=](Cell c) __attribute__((always_inline))
 #define INFINITE __builtin_huge_val()
 #define ROOT __builtin_sqrt
 #endif
@@ -64,12 +59,6 @@ struct Cell {
   int i, j, k;
   Index offset;
   INLINE operator Index() const { return offset; }
-};
-
-// The indices, along each axis, of the cells beside the low and the high wall; without a wall, an index that no cell
-// has.
-struct Walls {
-  int first[3], last[3];
 };
 
 // Operators of reductions. NaN wins every comparison: a field that holds one anywhere has no maximum.
@@ -95,30 +84,12 @@ struct Min {
 #include "visit_host.h"
 #endif
 
-// Between the loads and the stores of a cell with many fields. A GPU issues its stores as soon as it can, and later
-// loads then wait for them: momentum took 8 to 17 ms instead of 3.3 on an H200 (512^3, single precision).
+// Between the loads and the stores of a cell with many fields. A GPU issues its stores as soon as it can, and later loads then wait for
+// them: momentum took 8 to 17 ms instead of 3.3 on an H200 (512^3, single precision).
 FN void loaded() {
 #ifdef GPU
   __threadfence_block();
 #endif
-}
-
-// The bits of a value that a mask has set: all of them, or none, which makes zero of a NaN as well.
-template <int size>
-struct Unsigned {
-  typedef unsigned type;
-};
-template <>
-struct Unsigned<8> {
-  typedef unsigned long long type;
-};
-typedef Unsigned<sizeof(real)>::type Bits;
-FN real masked(real value, Bits mask) {
-  Bits bits;
-  memcpy(&bits, &value, sizeof(real));
-  bits &= mask;
-  memcpy(&value, &bits, sizeof(real));
-  return value;
 }
 
 FN real larger(real a, real b) { return (b > a) | (b != b) ? b : a; }

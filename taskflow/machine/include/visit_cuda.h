@@ -11,28 +11,9 @@
 
 #define TASK extern "C" __global__ void __launch_bounds__(BX * BY)
 
-// A cell between walls: it looks at its neighbours, and where a wall lies between it sees its own value. Both are
-// loaded, so that the cells of a column share loads.
-struct WalledCell : Cell {
-  Index y, z;
-  Walls walls;
-  INLINE real west(In q) const { return see(q, -1, i == walls.first[0]); }
-  INLINE real east(In q) const { return see(q, 1, i == walls.last[0]); }
-  INLINE real south(In q) const { return see(q, -y, j == walls.first[1]); }
-  INLINE real north(In q) const { return see(q, y, j == walls.last[1]); }
-  INLINE real bottom(In q) const { return see(q, -z, k == walls.first[2]); }
-  INLINE real top(In q) const { return see(q, z, k == walls.last[2]); }
-  INLINE real see(In q, Index step, bool wall) const {
-    const real here = q[offset], there = q[offset + step];
-    return wall ? here : there;
-  }
-};
-
-FN WalledCell between(const Walls& walls, Cell c, const Range& r) { return {c, r.y, r.z, walls}; }
-
 // f(cell) for the cells of this thread's column that lie in the range.
-template <class F>
-FN void for_cells(const Range& r, F f) {
+template <class F, class... Streams>
+FN void for_cells(const Range& r, F f, Streams...) {
   const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = r.lo[2] + int(blockIdx.z) * UZ;
@@ -45,12 +26,6 @@ FN void for_cells(const Range& r, F f) {
 #pragma unroll 1
     for (int n = 0; k + n < r.hi[2]; ++n) f(Cell{i, j, k + n, offset + n * r.z});
   }
-}
-
-// The same for cells between walls; `streams` help CPUs.
-template <class F, class... Streams>
-FN void for_cells(const Range& r, const Walls& walls, F f, Streams...) {
-  for_cells(r, [=](Cell c) { f(between(walls, c, r)); });
 }
 
 // The values of all threads of a block (whole warps) folded in a fixed order; thread 0 has the result.
