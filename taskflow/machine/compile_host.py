@@ -37,6 +37,7 @@ FLAGS = (
     "c++",
 )
 WANTED = ("-fopenmp", "-march=native")  # used where the compiler has them
+SIMD = "-fopenmp-simd"  # vector loops without OpenMP's threads
 LIMIT = 300  # seconds
 
 # How long an OpenMP thread with nothing to do keeps its core before it sleeps: some 40 microseconds, which covers the
@@ -94,7 +95,9 @@ def compiler() -> Compiler:
         command[0] = found
         about = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=LIMIT, check=False)
         if about.returncode == 0:
-            flags = WANTED if _takes(command, WANTED) else tuple(flag for flag in WANTED if _takes(command, [flag]))
+            flags = WANTED
+            if not _takes(command, WANTED):
+                flags = tuple(flag for flag in (*WANTED, SIMD) if _takes(command, [flag]))
             return Compiler(tuple(command), about.stdout.strip(), flags)
     problem = (
         f"the C++ compiler CXX={wanted!r} does not run" if wanted else "there is no C++ compiler (c++, g++ or clang++)"

@@ -18,6 +18,7 @@ FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
 HEAT = Heat(0.07, 0.6)
 CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (3, 2, 1), (1, 1, 1), (2, 2, 4), (37, 3, 4)]
+ROWS = [(15, 2, 2), (16, 1, 3), (33, 2, 2), (270, 3, 2)]  # around a vector, two, and more than is computed at once
 WALLS = list(product((False, True), repeat=3))
 VELOCITY = ("u", "v", "w")
 TENDENCIES = ("h_u", "h_v", "h_w")
@@ -71,7 +72,7 @@ def test_momentum(cells, walls, warm, real, device):
         bench.agrees(TENDENCIES[a], np.where(on_wall(bench, a), 0.0, H))
 
 
-@pytest.mark.parametrize("cells", CELLS)
+@pytest.mark.parametrize("cells", [*CELLS, (270, 3, 2)])
 @pytest.mark.parametrize("walls", [(False, True, True), (True, False, False)])
 def test_heat(cells, walls, real, device):
     bench = Bench(cells, walls, real, **device).fill(names(heat.heat))
@@ -95,7 +96,7 @@ def test_the_first_step_is_eulers_whatever_the_old_tendency_holds(task, real, de
         bench.agrees(f"{name[2:]}_new", q + DT * H)
 
 
-@pytest.mark.parametrize("cells", CELLS)
+@pytest.mark.parametrize("cells", CELLS + ROWS)
 @pytest.mark.parametrize("walls", WALLS)
 def test_pressure(cells, walls, real, device):
     bench = Bench(cells, walls, real, **device).fill([*VELOCITY, "p", "rhs", "p_new"])
@@ -132,7 +133,7 @@ def test_an_exact_pressure_leaves_no_divergence(device):
     assert bench.scalars["divergence"] < 1e-8
 
 
-@pytest.mark.parametrize("cells", CELLS)
+@pytest.mark.parametrize("cells", CELLS + ROWS)
 def test_no_pressure_beyond_walls_is_used(cells, real, device):
     bench = Bench(cells, real=real, **device).fill(["p", "rhs", "p_new", *VELOCITY])
     beyond = np.ones_like(bench.fields["p"], dtype=bool)
@@ -148,10 +149,11 @@ def test_no_pressure_beyond_walls_is_used(cells, real, device):
 
 @pytest.mark.parametrize("task", STENCILS, ids=lambda task: task.name)
 @pytest.mark.parametrize("walls", [(True, True, True), (False, False, False), (True, False, True)])
-def test_a_launch_in_pieces_gives_the_same_bits(task, walls, real, device):
-    whole, pieces = (Bench((9, 6, 11), walls, real, **device).fill(names(task)) for _ in range(2))
+@pytest.mark.parametrize("nx", [9, 275])
+def test_a_launch_in_pieces_gives_the_same_bits(task, walls, nx, real, device):
+    whole, pieces = (Bench((nx, 6, 11), walls, real, **device).fill(names(task)) for _ in range(2))
     whole.run(whole.launch(task, constants(task, whole)))
-    middle = Box((1, 2, 3), (8, 6, 9))
+    middle = Box((1, 2, 3), (nx - 1, 6, 9))
     for box in (middle, *whole.box.subtract(middle)):
         pieces.run(pieces.launch(task, constants(task, pieces), over=box))
     for name in names(task):
@@ -159,8 +161,8 @@ def test_a_launch_in_pieces_gives_the_same_bits(task, walls, real, device):
 
 
 @pytest.mark.parametrize("threads", [2, 3, 7])
-def test_any_number_of_threads_gives_the_same_bits(threads, real):
-    cells = (41, 23, 12)  # enough for the kernels to use threads
+@pytest.mark.parametrize("cells", [(41, 23, 12), (270, 7, 5)])  # enough for the kernels to use threads
+def test_any_number_of_threads_gives_the_same_bits(threads, cells, real):
     tasks = [*STENCILS, pressure.residual_square, diagnostics.kinetic_energy, diagnostics.advective_rate]
     for task in tasks:
         one, many = (Bench(cells, (True, False, True), real).fill(names(task)) for _ in range(2))
