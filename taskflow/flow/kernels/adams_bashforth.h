@@ -7,7 +7,7 @@ struct AdamsBashforth {
   INLINE AdamsBashforth(In64 step, In64 ratio)
       : dt(real(*step)), now(real(1.0 + 0.5 * *ratio)), before(real(0.5 * *ratio)) {}
   INLINE real advance(real q, real H, real H_old) const {
-    const real old = before == 0 ? real(0) : H_old;
+    const real old = taken(before != 0, H_old);
     return q + dt * (now * H - before * old);
   }
 };

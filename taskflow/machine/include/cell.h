@@ -42,6 +42,8 @@ struct Partial {
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 #define ROOT __dsqrt_rn
 #else
+#include <string.h>
+
 #define INLINE inline __attribute__((always_inline))
 #define FN static INLINE
 #define CELL(c) [=](Cell c) __attribute__((always_inline))
@@ -91,6 +93,27 @@ FN void loaded() {
   __threadfence_block();
 #endif
 }
+
+// The value, or 0 even of a NaN, by a choice that is one for the whole range.
+#ifdef GPU
+FN real taken(bool take, real value) { return take ? value : real(0); }
+#else
+// Its bits are masked: two such choices in one loop (here and at walls) keep GCC from making it a vector loop.
+FN float taken(bool take, float value) {
+  unsigned bits;
+  memcpy(&bits, &value, sizeof(bits));
+  bits &= take ? ~0u : 0u;
+  memcpy(&value, &bits, sizeof(bits));
+  return value;
+}
+FN double taken(bool take, double value) {
+  unsigned long long bits;
+  memcpy(&bits, &value, sizeof(bits));
+  bits &= take ? ~0ull : 0ull;
+  memcpy(&value, &bits, sizeof(bits));
+  return value;
+}
+#endif
 
 FN real larger(real a, real b) { return (b > a) | (b != b) ? b : a; }
 FN real magnitude(real a) { return a < 0 ? -a : a; }
