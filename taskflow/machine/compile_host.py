@@ -95,7 +95,7 @@ def compiler() -> Compiler:
         command[0] = found
         about = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=LIMIT, check=False)
         if about.returncode == 0:
-            flags = WANTED
+            flags: tuple[str, ...] = WANTED
             if not _takes(command, WANTED):
                 flags = tuple(flag for flag in (*WANTED, SIMD) if _takes(command, [flag]))
             return Compiler(tuple(command), about.stdout.strip(), flags)
