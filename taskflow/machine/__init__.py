@@ -1,8 +1,8 @@
 """Where it happens: devices, kernels, channels, and the actors that execute an analysed program block by block."""
 
 from taskflow.machine.actor import Control, Job, Plan, Status
-from taskflow.machine.bandwidth import copy_bandwidth
 from taskflow.machine.gang import Gang, cause
+from taskflow.machine.kernel import copy_bandwidth
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.shard import Limits, Shard
 from taskflow.machine.survey import Place, choose_device, cores_per_block, look, survey

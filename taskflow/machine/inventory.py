@@ -11,8 +11,8 @@ import psutil
 
 from taskflow.errors import BadInput
 from taskflow.machine.channel.ucx_library import ucx_problem
-from taskflow.machine.compile_host import Compiler, cache_folder, compiler
 from taskflow.machine.device import gpu_problem, processor_name
+from taskflow.machine.kernel.compile_host import Compiler, cache_folder, compiler
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.machine.binding import Binder
 from taskflow.machine.channel import AllReduce, Channel, Deadline
 from taskflow.machine.device import Device
-from taskflow.machine.instance import Instances
 from taskflow.machine.mapper import Mapper
-from taskflow.machine.trace import Trace, Tracer
-from taskflow.machine.transfer import Transfers
+from taskflow.machine.trace.binding import Binder
+from taskflow.machine.trace.instance import Instances
+from taskflow.machine.trace.tracer import Trace, Tracer
+from taskflow.machine.trace.transfer import Transfers
 from taskflow.regions import Box, Partition
 from taskflow.tasks import IDENTITY, Program, Roles, Valid, analyse, record
 from taskflow.tasks import AllReduce as Reduction
@@ -79,7 +79,7 @@ class Shard:
         for message in trace.arrivals:
             self.transfers.post(message)
         for operation in trace.operations:
-            operation()
+            operation.call()
         self.transfers.advance(trace.messages)
         self.roles, self._state = trace.roles, trace.state
 

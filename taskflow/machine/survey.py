@@ -110,7 +110,7 @@ def _gpu() -> tuple[str, int]:
 
 
 def _compiler_problem() -> str | None:
-    from taskflow.machine.compile_host import compiler
+    from taskflow.machine.kernel.compile_host import compiler
 
     try:
         compiler()

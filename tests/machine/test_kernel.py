@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.machine import compile_host
 from taskflow.machine.device import cpu, gpu, gpu_problem, open_device
-from taskflow.machine.kernel import Layout, compiled
-from taskflow.machine.text import KernelError, packed, struct_dtype
+from taskflow.machine.kernel import Layout, compile_host, compiled, copier
+from taskflow.machine.kernel.text import KernelError, packed, struct_dtype
 from taskflow.regions import Box
 from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Task, Write, offsets, task
 
@@ -283,8 +282,8 @@ def test_copies_between_strided_boxes(dtype, shape, device):
     view = source[1 : 1 + z, 2 : 2 + y, 3 : 3 + x]
     buffer = device.allocate((view.size * view.itemsize + 32,), "u1")
     part = buffer[16:-16].view(dtype).reshape(shape)
-    device.copier(part, view)()
-    device.copier(target[4 : 4 + z, 1 : 1 + y, 2 : 2 + x], part)()
+    copier(device, part, view)()
+    copier(device, target[4 : 4 + z, 1 : 1 + y, 2 : 2 + x], part)()
     expected = np.zeros(target.shape, dtype)
     expected[4 : 4 + z, 1 : 1 + y, 2 : 2 + x] = device.to_host(view)
     np.testing.assert_array_equal(device.to_host(target), expected)
@@ -293,17 +292,17 @@ def test_copies_between_strided_boxes(dtype, shape, device):
 def test_copies_keep_the_bits_of_nan():
     source = np.array([[[0x7FF4000000000001]]], np.uint64).view("f8")
     target = np.zeros((1, 1, 1))
-    cpu().copier(target, source)()
+    copier(cpu(), target, source)()
     assert target.view(np.uint64)[0, 0, 0] == 0x7FF4000000000001
 
 
 def test_copies_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="cannot copy"):
-        cpu().copier(np.zeros((2, 2, 2)), np.zeros((2, 2, 3)))
+        copier(cpu(), np.zeros((2, 2, 2)), np.zeros((2, 2, 3)))
     with pytest.raises(ValueError, match="cannot copy"):
-        cpu().copier(np.zeros((2, 2, 2)), np.zeros((2, 2, 2), "f4"))
+        copier(cpu(), np.zeros((2, 2, 2)), np.zeros((2, 2, 2), "f4"))
     with pytest.raises(ValueError, match="not contiguous"):
-        cpu().copier(np.zeros((2, 2, 2)), np.zeros((2, 2, 4))[:, :, ::2])
+        copier(cpu(), np.zeros((2, 2, 2)), np.zeros((2, 2, 4))[:, :, ::2])
 
 
 def test_a_cpu_device():
@@ -338,7 +337,7 @@ def test_a_gpu_device():
 
 @pytest.mark.gpu
 def test_a_launch_on_a_lane_runs_on_its_stream(tmp_path):
-    from taskflow.machine.lane import lanes
+    from taskflow.machine.device.lane import lanes
 
     device = gpu()
     plain, urgent = lanes(device, two=True)
@@ -358,7 +357,7 @@ def test_a_launch_on_a_lane_runs_on_its_stream(tmp_path):
 
 
 def test_bandwidth_is_plausible():
-    from taskflow.machine.bandwidth import copy_bandwidth
+    from taskflow.machine.kernel.bandwidth import copy_bandwidth
 
     assert 1e8 < copy_bandwidth(cpu(2), mebibytes=4, repeats=3) < 1e13
 

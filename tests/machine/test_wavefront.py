@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from taskflow.machine import Mapper, run_threads, wavefront
+from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
+from taskflow.machine.trace import wavefront
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from taskflow.machine.device import Array, Device
-from taskflow.machine.instance import Instances
-from taskflow.machine.kernel import Layout, compiled
-from taskflow.machine.lane import Lane
+from taskflow.machine.device import Array, Device, Lane
+from taskflow.machine.kernel import Layout, compiled, copier
+from taskflow.machine.trace.instance import Instances
+from taskflow.machine.trace.operation import Call
 from taskflow.regions import Copy
 from taskflow.tasks import Compute, run_body
-
-Operation = Callable[[], None]
 
 
 class Binder:
@@ -22,7 +18,7 @@ class Binder:
         self._layout = Layout(instances.box.lo, instances.box.shape[::-1])
         self._scalars: dict[str, Array] = {}
 
-    def compute(self, node: Compute, lane: Lane) -> Operation:
+    def compute(self, node: Compute, lane: Lane) -> Call:
         """The operation of a point task: its kernel, or its Python body where it has none."""
         launch, arrays = node.launch, self.instances.arrays
         if launch.task.kernel is None:
@@ -38,10 +34,10 @@ class Binder:
             lane,
         )
 
-    def copy(self, name: str, copy: Copy, lane: Lane) -> Operation:
+    def copy(self, name: str, copy: Copy, lane: Lane) -> Call:
         """The operation that copies cells of a field to ghost cells of the same block."""
         target, source = self.instances.view(name, copy.target_box), self.instances.view(name, copy.source_box)
-        return self.device.copier(target, source, lane)
+        return copier(self.device, target, source, lane)
 
     def set(self, name: str, value: float) -> None:
         """Give a scalar a value, on the lane that is current."""

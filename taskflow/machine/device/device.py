@@ -7,18 +7,13 @@ import importlib.util
 import os
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.machine.copying import cuda_copier, host_copier
-
-if TYPE_CHECKING:
-    from taskflow.machine.lane import Lane
 
 Array = Any  # numpy.ndarray or cupy.ndarray
 Kind = Literal["cpu", "gpu"]
@@ -52,10 +47,6 @@ class Device(ABC):
     def pointer(self, array: Array) -> int:
         """The address of the array's first element."""
 
-    @abstractmethod
-    def copier(self, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
-        """An operation `target[...] = source` between views [z, y, x] of one dtype and shape, contiguous along x."""
-
 
 class Cpu(Device):
     """Cores of this host."""
@@ -87,9 +78,6 @@ class Cpu(Device):
     def pointer(self, array: Array) -> int:
         return int(array.ctypes.data)
 
-    def copier(self, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
-        return host_copier(target, source, self.threads)
-
 
 class Gpu(Device):
     """The first GPU that this process sees, through CuPy."""
@@ -120,9 +108,6 @@ class Gpu(Device):
 
     def pointer(self, array: Array) -> int:
         return int(array.data.ptr)
-
-    def copier(self, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
-        return cuda_copier(target, source, lane)
 
 
 def cpu(threads: int = 1) -> Device:

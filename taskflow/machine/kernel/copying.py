@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from taskflow.machine import compile_cuda, compile_host
-from taskflow.machine.call import Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
-from taskflow.machine.text import INCLUDE, expanded
+from taskflow.machine.device import Array, Device, Lane
+from taskflow.machine.kernel import compile_cuda, compile_host
+from taskflow.machine.kernel.call import Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
+from taskflow.machine.kernel.text import INCLUDE, expanded
 from taskflow.regions import Box
-
-if TYPE_CHECKING:
-    from taskflow.machine.lane import Lane
-
-Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x]
 
 # struct Strides of copy.cu
 STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_y", "source_z")])
 NAME = "copy_box"
 
 
-def host_copier(target: Array, source: Array, threads: int) -> Callable[[], None]:
+def copier(device: Device, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
+    """An operation `target[...] = source` between views [z, y, x] of one dtype and shape, contiguous along x.
+
+    On a GPU it is one launch on `lane`, by default on the stream that is current when it is called.
+    """
+    if device.kind == "cpu":
+        return _host_copier(target, source, device.threads)
+    return _cuda_copier(target, source, lane)
+
+
+def _host_copier(target: Array, source: Array, threads: int) -> Callable[[], None]:
     """`target[...] = source` between NumPy views of one shape and dtype, while other Python threads run on."""
     values = _values(target, source, threads, target.ctypes.data, source.ctypes.data)
     return host_call(_host_library(target.dtype.itemsize), NAME, values, (target, source))
 
 
-def cuda_copier(target: Array, source: Array, lane: Lane | None) -> Callable[[], None]:
+def _cuda_copier(target: Array, source: Array, lane: Lane | None) -> Callable[[], None]:
     """`target[...] = source` between CuPy views of one shape and dtype, as one launch."""
     values = _values(target, source, 1, target.data.ptr, source.data.ptr)
     shape = cuda_shape(target.shape[::-1], 1, 128, 512)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from taskflow.machine.device import Lane
 from taskflow.regions import Box, Triple
-
-if TYPE_CHECKING:
-    from taskflow.machine.lane import Lane
 
 # struct Range of cell.h
 RANGE = np.dtype(

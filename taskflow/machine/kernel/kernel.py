@@ -7,19 +7,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from taskflow.machine import compile_cuda, compile_host
-from taskflow.machine.call import PARTIAL, Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
-from taskflow.machine.device import Array, Device
-from taskflow.machine.text import complete, defined, packed, parameters, siblings
+from taskflow.machine.device import Array, Device, Lane
+from taskflow.machine.kernel import compile_cuda, compile_host
+from taskflow.machine.kernel.call import PARTIAL, Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
+from taskflow.machine.kernel.text import complete, defined, packed, parameters, siblings
 from taskflow.regions import Box, Triple
 from taskflow.tasks import Task
-
-if TYPE_CHECKING:
-    from taskflow.machine.lane import Lane
 
 BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
 _lock = threading.RLock()

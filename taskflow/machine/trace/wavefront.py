@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from taskflow.machine.binding import Binder
-from taskflow.machine.lane import Lane
+from taskflow.machine.device import Lane
+from taskflow.machine.trace.binding import Binder
+from taskflow.machine.trace.operation import Call
 from taskflow.regions import Box, Copy
 from taskflow.tasks import Compute, Node, Refresh
 
-Operation = Callable[[], None]
 Reach = tuple[str, int, int, bool]  # field, first and last plane touched beside one's own, whether it is written
 
 LARGE = 4  # times the cache: of smaller fields enough is still there when the next launch comes, from the other end
@@ -31,7 +31,7 @@ class Stage:
     first: int
     last: int
     reaches: tuple[Reach, ...]
-    bind: Callable[[int, int], Operation]
+    bind: Callable[[int, int], Call]
 
     def lag(self, earlier: Stage) -> int | None:
         """How many planes this stage has to stay behind an earlier one; None where they have nothing to do with each
@@ -58,14 +58,13 @@ class Wavefront:
             return [self._copy(name, copy, lane) for name, copy in node.copies]
         return None
 
-    def operations(self, stages: Sequence[Stage]) -> list[Operation]:
-        """All stages, in an order that is as good as one after the other."""
-        found: list[Operation] = []
+    def operations(self, stages: Sequence[Stage]) -> Iterator[tuple[Stage, Call]]:
+        """All stages, whole or slab by slab, in an order that is as good as one after the other."""
         for chain, lags in self._chains(stages):
-            found += (
-                _skewed(chain, lags, self._slab) if len(chain) > 1 else [chain[0].bind(chain[0].first, chain[0].last)]
-            )
-        return found
+            if len(chain) > 1:
+                yield from _skewed(chain, lags, self._slab)
+            else:
+                yield chain[0], chain[0].bind(chain[0].first, chain[0].last)
 
     def _chains(self, stages: Sequence[Stage]) -> Iterator[tuple[list[Stage], list[int]]]:
         """The stages in chains, each with how far every stage stays behind the front."""
@@ -106,13 +105,13 @@ class Wavefront:
         first, last = node.box.lo[2], node.box.hi[2]
         reaches = tuple((name, box.lo[2] - first, box.hi[2] - last, p.changes) for name, box, p in node.accesses())
 
-        def bind(low: int, high: int) -> Operation:
+        def bind(low: int, high: int) -> Call:
             return self.binder.compute(Compute(node.block, node.launch, _planes(node.box, low, high), node.part), lane)
 
         return Stage(first, last, reaches, bind)
 
     def _copy(self, name: str, copy: Copy, lane: Lane) -> Stage:
-        def bind(low: int, high: int) -> Operation:
+        def bind(low: int, high: int) -> Call:
             part = Copy(
                 copy.source, _planes(copy.source_box, low, high), copy.target, _planes(copy.target_box, low, high)
             )
@@ -126,15 +125,13 @@ def _planes(box: Box, low: int, high: int) -> Box:
     return Box((*box.lo[:2], low), (*box.hi[:2], high))
 
 
-def _skewed(chain: Sequence[Stage], lags: Sequence[int], slab: int) -> list[Operation]:
+def _skewed(chain: Sequence[Stage], lags: Sequence[int], slab: int) -> Iterator[tuple[Stage, Call]]:
     """Slab after slab, each stage as far as its lag lets it."""
     front = min(stage.first + lag for stage, lag in zip(chain, lags, strict=True))
     end = max(stage.last + lag for stage, lag in zip(chain, lags, strict=True))
-    found = []
     while front < end:
         for stage, lag in zip(chain, lags, strict=True):
             low, high = max(stage.first, front - lag), min(stage.last, front + slab - lag)
             if low < high:
-                found.append(stage.bind(low, high))
+                yield stage, stage.bind(low, high)
         front += slab
-    return found

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 
 from taskflow.machine.channel import Channel, Deadline, Pending
-from taskflow.machine.device import Device
-from taskflow.machine.instance import Array, Instances
-from taskflow.machine.lane import Event, Lane
+from taskflow.machine.device import Device, Event, Lane
+from taskflow.machine.kernel import copier
+from taskflow.machine.trace.instance import Array, Instances
+from taskflow.machine.trace.operation import Call
 from taskflow.regions import Copy
 from taskflow.tasks import Message
 
-Operation = Callable[[], None]
 Key = tuple[int, int, int, int]  # source, target, number of the message in the step, bytes
 
 ALIGN = 16  # bytes; every field's part of a message begins at a multiple
@@ -33,18 +32,17 @@ class Transfers:
         self._buffers: dict[Key, Array] = {}
         self._pending: dict[Key, Pending] = {}
 
-    def pack(self, message: Message, lane: Lane) -> list[Operation]:
-        """Operations that copy the message's cells into its buffer, once that is free."""
-        copies = [
-            self.device.copier(part, self.instances.view(name, copy.source_box), lane)
+    def pack(self, message: Message, lane: Lane) -> list[Call]:
+        """Operations that copy the message's cells into its buffer, which has to be free."""
+        return [
+            copier(self.device, part, self.instances.view(name, copy.source_box), lane)
             for name, copy, part in self._parts(message)
         ]
-        return [partial(self.finish, message), *copies]
 
-    def unpack(self, message: Message, lane: Lane) -> list[Operation]:
+    def unpack(self, message: Message, lane: Lane) -> list[Call]:
         """Operations that copy the message's buffer into ghost cells."""
         return [
-            self.device.copier(self.instances.view(name, copy.target_box), part, lane)
+            copier(self.device, self.instances.view(name, copy.target_box), part, lane)
             for name, copy, part in self._parts(message)
         ]
 

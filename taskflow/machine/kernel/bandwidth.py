@@ -6,6 +6,7 @@ import time
 from statistics import median
 
 from taskflow.machine.device import Device
+from taskflow.machine.kernel.copying import copier
 
 MEBIBYTE = 1 << 20
 
@@ -19,7 +20,7 @@ def copy_bandwidth(device: Device, mebibytes: int = 256, repeats: int = 9) -> fl
     """
     target, source = (device.allocate((mebibytes, 128, 1024), "f8") for _ in range(2))
     source[...] = 1.0
-    copy = device.copier(target, source)
+    copy = copier(device, target, source)
     seconds = []
     for _ in range(repeats + 1):
         device.synchronize()

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
-from taskflow.machine.device import Device
+from taskflow.machine.device.device import Device
 
 
 class Event(Protocol):
