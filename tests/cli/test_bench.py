@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from taskflow.simulation import bench
+from taskflow.simulation.bench import kernels, measure
 
 
 @pytest.fixture(autouse=True)
 def brief(monkeypatch):
-    monkeypatch.setattr(bench, "BUDGET", 0.01)
-    monkeypatch.setattr(bench, "LENGTH", 1e-4)
-    monkeypatch.setattr(bench, "copy_bandwidth", lambda device: 2e10)
+    monkeypatch.setattr(measure, "BUDGET", 0.01)
+    monkeypatch.setattr(measure, "LENGTH", 1e-4)
+    monkeypatch.setattr(kernels, "copy_bandwidth", lambda device: 2e10)
 
 
 def test_table_and_numbers(give, here):

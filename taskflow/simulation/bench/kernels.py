@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import math
-import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from taskflow.flow import NavierStokes
 from taskflow.flow.pressure import correct, divergence, jacobi
-from taskflow.machine import Place, Shard, choose_device, copy_bandwidth, look, run_threads
+from taskflow.machine import Shard, choose_device, copy_bandwidth, look, run_threads
 from taskflow.machine.device import Device, open_device
 from taskflow.machine.kernel import Layout, compiled
+from taskflow.simulation.bench.measure import about, timed
 from taskflow.simulation.case import Case
-from taskflow.simulation.provenance import provenance
 from taskflow.simulation.setup import Setup, check_memory
 from taskflow.tasks import Launch, Program, Roles, record
 
 CELLS = {"cpu": 256, "gpu": 512}
 PRECISION = {"cpu": "double", "gpu": "single"}
 SWEEPS = 10  # Jacobi sweeps in a pass, as a step has them in a row
-BUDGET = 1.5  # seconds for the samples of one measurement
-SAMPLES = 5, 50  # least and most of them
-LENGTH = 0.02  # seconds that a sample takes at least: many passes of a short one, the device waited for once
 
 
 def measure_kernels(cells: int | None, precision: str | None, wanted: str) -> dict[str, Any]:
@@ -43,7 +37,14 @@ def measure_kernels(cells: int | None, precision: str | None, wanted: str) -> di
     timings = run_threads(setup.partition, Measurement(setup, opened), opened)[0]
     bandwidth = median([before, copy_bandwidth(opened)])
     results = [timing.report(bandwidth) for timing in timings]
-    return {**_about(setup, here, opened), "copy_bandwidth": bandwidth, "results": results}
+    return {
+        **about(here, opened.name if opened.kind == "gpu" else None, opened.threads),
+        "cells": list(setup.case.grid.cells),
+        "precision": setup.case.machine.precision,
+        "iterations": setup.case.pressure.iterations,
+        "copy_bandwidth": bandwidth,
+        "results": results,
+    }
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Measurement:
     def _program(self, shard: Shard, name: str, program: Program, scalars: dict[str, float]) -> Timing:
         launches, _ = record(program, shard.roles)
         repeats = SWEEPS if launches[0].task is jacobi else 1
-        timing = self._timed(lambda: shard.run(program, **scalars), shard.synchronize, repeats)
+        timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, repeats)
         return Timing(name, *timing, shard.cells.volume, self.setup.bytes_of(launches) // repeats)
 
     def _bare(self, shard: Shard) -> Timing:
@@ -101,26 +102,8 @@ class Measurement:
         p, rhs, q = (instances.arrays[name] for name in ("p", "rhs", "p_new"))
         calls = [kernel.bind(shard.cells, layout, fields, {"grid": grid}, {}) for fields in ((p, rhs, q), (q, rhs, p))]
         launch = jacobi("p", "rhs", "p_new", over=shard.cells, grid=grid)
-        timing = self._timed(lambda: [call() for call in calls], self.device.synchronize, len(calls))
+        timing = timed(lambda: [call() for call in calls], self.device.synchronize, len(calls))
         return Timing("Jacobi sweep, bare kernel", *timing, shard.cells.volume, self.setup.bytes_of([launch]))
-
-    @staticmethod
-    def _timed(operation: Callable[[], object], wait: Callable[[], None], repeats: int) -> tuple[float, int]:
-        """Median seconds of an operation, divided by `repeats`, and the number of samples. First calls do not count."""
-
-        def sample(calls: int) -> float:
-            start = time.perf_counter()
-            for _ in range(calls):
-                operation()
-            wait()
-            return (time.perf_counter() - start) / calls
-
-        sample(4)
-        once = sample(1)
-        calls = max(1, math.ceil(LENGTH / once))
-        least, most = SAMPLES
-        count = min(max(least, int(BUDGET / (calls * once))), most)
-        return median(sample(calls) for _ in range(count)) / repeats, count
 
 
 def programs(model: NavierStokes) -> dict[str, Program]:
@@ -155,17 +138,3 @@ def _case(cells: int, precision: str) -> Case:
         time={"steps": 1},
         machine={"precision": precision},
     )
-
-
-def _about(setup: Setup, here: Place, device: Device) -> dict[str, Any]:
-    on_gpu = device.kind == "gpu"
-    return {
-        **provenance(),
-        "host": socket.gethostname(),
-        "processor": here.processor,
-        "gpu": device.name if on_gpu else None,
-        "threads": None if on_gpu else device.threads,
-        "cells": list(setup.case.grid.cells),
-        "precision": setup.case.machine.precision,
-        "iterations": setup.case.pressure.iterations,
-    }
