@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from taskflow.cli.bench import bench
 from taskflow.cli.ending import Commands, refuse
 from taskflow.cli.examples import names
 
@@ -18,7 +19,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first flow:  taskflow new cavity.toml,  taskflow run cavity.toml,  taskflow plot cavity",
 )
-bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure this machine, and taskflow on it.")
 app.add_typer(bench, name="bench")
 
 
@@ -38,8 +38,6 @@ Settings = Annotated[
         autocompletion=_settings,
     ),
 ]
-Device = Literal["auto", "cpu", "gpu"]
-Precision = Literal["single", "double"]
 
 
 def _version(wanted: bool) -> None:
@@ -171,20 +169,3 @@ def graph(
     from taskflow.cli.drawing import draw_graph
 
     draw_graph(case, settings, output)
-
-
-@bench.command()
-def kernels(
-    cells: Annotated[
-        int | None, typer.Option(min=4, help="Cells along x, y and z. Default: 256 on a CPU, 512 on a GPU.")
-    ] = None,
-    precision: Annotated[Precision | None, typer.Option(help="Default: double on a CPU, single on a GPU.")] = None,
-    device: Annotated[Device, typer.Option(help="What to measure.")] = "auto",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the numbers as JSON, too.")
-    ] = None,
-) -> None:
-    """Time the kernels and the whole step of the flow solver, beside the copy bandwidth measured with them."""
-    from taskflow.cli.benching import bench_kernels
-
-    bench_kernels(cells, precision, device, output)
