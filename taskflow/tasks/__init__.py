@@ -3,9 +3,10 @@
 from taskflow.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.tasks.dependence import Analysis, analyse
 from taskflow.tasks.exchange import Valid
-from taskflow.tasks.graph import AllReduce, Compute, Message, Node, Receive, Refresh, Send, TaskGraph
+from taskflow.tasks.graph import AllReduce, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.privilege import Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
 from taskflow.tasks.program import Program, Roles, record
+from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, offsets, star
 from taskflow.tasks.task import Launch, Task, task
 
@@ -15,6 +16,7 @@ __all__ = [
     "AllReduce",
     "Analysis",
     "Compute",
+    "Grant",
     "Launch",
     "Message",
     "Node",
@@ -41,6 +43,7 @@ __all__ = [
     "offsets",
     "record",
     "run_body",
+    "siblings",
     "star",
     "task",
 ]

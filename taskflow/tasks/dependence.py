@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from taskflow.regions import Box, Copy, Partition
 from taskflow.tasks.exchange import GhostAnalysis, Moments, Valid
-from taskflow.tasks.graph import AllReduce, Compute, Message, Node, Receive, Refresh, Send, TaskGraph
+from taskflow.tasks.graph import AllReduce, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.task import Launch
 
 
@@ -36,9 +36,10 @@ def analyse(
 ) -> Analysis:
     """The task graph of a step for `blocks` (all of them by default).
 
-    Two nodes of a block are ordered when one writes cells that the other reads or writes (RAW, WAR, WAW); a receive
-    waits for the send of the other block, an all-reduce for the shares of all. With `split`, a launch whose results
-    travel is cut into edge (the layers that travel) and middle, so that the middle can overlap with the transfer.
+    Two nodes of a block are ordered when one writes cells that the other reads or writes (RAW, WAR, WAW). Between
+    blocks a receive waits for its send and a send for its grant, an all-reduce for the shares of all. With `split`, a
+    launch whose results travel is cut into edge (the layers that travel) and middle, so that the middle can overlap
+    with the transfer.
     `following` and `valid`: see `GhostAnalysis.moments`. Raises BadInput where a launch is impossible on this
     partition.
     """
@@ -48,22 +49,27 @@ def analyse(
     moments, after = GhostAnalysis(partition, scope).moments(launches, following, valid or {})
     messages = _messages(moments)
     graph, accesses = TaskGraph(), {block: _Accesses() for block in mine}
-    sends: dict[tuple[int, int, int], int] = {}
+    sends: dict[Message, int] = {}
+    grants: dict[Message, int] = {}
     for block in mine:
         edges = _edge_boxes(launches, partition, block, messages) if split else {}
         first = len(graph.nodes)
         for node in _nodes(launches, partition, block, edges, messages):
             graph.waits.append({first + m for m in accesses[block].add(node)})
             if isinstance(node, Send):
-                sends[block, node.message.target, node.message.number] = len(graph.nodes)
+                sends[node.message] = len(graph.nodes)
+            if isinstance(node, Grant):
+                grants[node.message] = len(graph.nodes)
             graph.nodes.append(node)
     producers: dict[Launch, set[int]] = defaultdict(set)
     for n, node in enumerate(graph.nodes):
         if isinstance(node, Compute) and node.launch.reductions:
             producers[node.launch].add(n)
     for n, node in enumerate(graph.nodes):
-        if isinstance(node, Receive) and node.message.source in mine:
-            graph.waits[n].add(sends[node.message.source, node.block, node.message.number])
+        if isinstance(node, Receive) and node.message in sends:
+            graph.waits[n].add(sends[node.message])
+        if isinstance(node, Send) and node.message in grants:
+            graph.waits[n].add(grants[node.message])
         if isinstance(node, AllReduce):
             graph.waits[n] |= producers[node.launch]
     count: dict[tuple[int, int], int] = defaultdict(int)
@@ -154,7 +160,10 @@ def _nodes(
 
 
 def _transfer(block: int, messages: list[Message]) -> Iterable[Node]:
-    """A block's part in the messages of one moment: sends first, so that no two blocks wait for each other."""
+    """A block's part in the messages of one moment. Grants come first and receives last: each waits only for an
+    earlier kind on the other block, so no two blocks wait for each other.
+    """
+    yield from (Grant(block, m) for m in messages if m.target == block != m.source)
     yield from (Send(block, m) for m in messages if m.source == block != m.target)
     yield from (Refresh(block, m.copies) for m in messages if m.source == block == m.target)
     yield from (Receive(block, m) for m in messages if m.target == block != m.source)

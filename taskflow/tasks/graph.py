@@ -21,6 +21,10 @@ def number(name: str) -> str:
     return f"scalar {name}"
 
 
+def _fields(copies: Iterable[tuple[str, Copy]]) -> str:
+    return ", ".join(dict.fromkeys(name for name, _ in copies))
+
+
 @dataclass(frozen=True, eq=False)
 class Compute:
     """A point task: the part of a launch that one block does."""
@@ -62,8 +66,27 @@ class Message:
 
 
 @dataclass(frozen=True, eq=False)
+class Grant:
+    """Let the source of a message overwrite the ghost cells that it fills: all that read or wrote them before is done.
+
+    Between blocks that see each other's memory a send waits for it; where messages have buffers of their own it has
+    nothing to do.
+    """
+
+    block: int
+    message: Message
+
+    def accesses(self) -> list[Access]:
+        """The ghost cells that the message fills: from here on they are its source's."""
+        return [(name, copy.target_box, Write) for name, copy in self.message.copies]
+
+    def __str__(self) -> str:
+        return f"grant {_fields(self.message.copies)} to {self.message.source}"
+
+
+@dataclass(frozen=True, eq=False)
 class Send:
-    """Pack a message and hand it to the channel."""
+    """Pack a message and hand it to the channel, or copy its cells straight into the ghost cells of the target."""
 
     block: int
     message: Message
@@ -73,12 +96,12 @@ class Send:
         return [(name, copy.source_box, Read) for name, copy in self.message.copies]
 
     def __str__(self) -> str:
-        return f"send {', '.join(dict.fromkeys(n for n, _ in self.message.copies))} to {self.message.target}"
+        return f"send {_fields(self.message.copies)} to {self.message.target}"
 
 
 @dataclass(frozen=True, eq=False)
 class Receive:
-    """Wait for a message and unpack it into ghost cells."""
+    """Wait until a message is in the ghost cells that it fills."""
 
     block: int
     message: Message
@@ -88,7 +111,7 @@ class Receive:
         return [(name, copy.target_box, Write) for name, copy in self.message.copies]
 
     def __str__(self) -> str:
-        return f"receive {', '.join(dict.fromkeys(n for n, _ in self.message.copies))} from {self.message.source}"
+        return f"receive {_fields(self.message.copies)} from {self.message.source}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +127,7 @@ class Refresh:
         return reads + [(name, copy.target_box, Write) for name, copy in self.copies]
 
     def __str__(self) -> str:
-        return f"refresh {', '.join(dict.fromkeys(n for n, _ in self.copies))}"
+        return f"refresh {_fields(self.copies)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +147,7 @@ class AllReduce:
         return f"{self.operator} of {self.scalar} over all blocks"
 
 
-Node = Compute | Send | Receive | Refresh | AllReduce
+Node = Compute | Grant | Send | Receive | Refresh | AllReduce
 
 
 @dataclass(eq=False)

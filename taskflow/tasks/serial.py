@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from taskflow.regions import Partition, Region
+from taskflow.regions import Partition, Region, Triple
 from taskflow.tasks.body import IDENTITY, Array, combine, run_body
-from taskflow.tasks.graph import AllReduce, Compute, Receive, Refresh, Send, TaskGraph
+from taskflow.tasks.graph import AllReduce, Compute, Message, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.task import Launch
 
 Memory = dict[str, Array]
@@ -44,25 +44,29 @@ def run_graph(
     partition: Partition,
     memories: Sequence[Memory],
     scalars: Sequence[dict[str, float]],
+    *,
+    direct: bool = False,
 ) -> None:
     """Do the nodes of all blocks in the given order; `memories` and `scalars` hold those of each block.
 
-    A block's arrays cover the block and its ghost layers.
+    A block's arrays cover the block and its ghost layers. A send puts its cells into a buffer that the receive empties,
+    or, with `direct`, straight into the ghost cells of the other block.
     """
     origins = [block.grow(partition.region.ghost).lo for block in partition.blocks]
-    post: dict[tuple[int, int, int], list[Array]] = {}
+    post: dict[Message, list[Array]] = {}
     partial: dict[tuple[Launch, int], Mapping[str, float]] = {}
     for node in (graph.nodes[n] for n in order):
         memory, origin = memories[node.block], origins[node.block]
         if isinstance(node, Compute):
             partial[node.launch, node.block] = run_body(node.launch, node.box, memory, origin, scalars[node.block])
         elif isinstance(node, Send):
-            key = (node.message.source, node.message.target, node.message.number)
-            post[key] = [memory[name][copy.source_box.slices(origin)].copy() for name, copy in node.message.copies]
-        elif isinstance(node, Receive):
-            values = post.pop((node.message.source, node.message.target, node.message.number))
-            for (name, copy), value in zip(node.message.copies, values, strict=True):
-                memory[name][copy.target_box.slices(origin)] = value
+            values = [memory[name][copy.source_box.slices(origin)] for name, copy in node.message.copies]
+            if direct:
+                _fill(node.message, values, memories[node.message.target], origins[node.message.target])
+            else:
+                post[node.message] = [array.copy() for array in values]
+        elif isinstance(node, Receive) and not direct:
+            _fill(node.message, post.pop(node.message), memory, origin)
         elif isinstance(node, Refresh):
             for name, copy in node.copies:
                 memory[name][copy.target_box.slices(origin)] = memory[name][copy.source_box.slices(origin)]
@@ -70,6 +74,11 @@ def run_graph(
             found = [partial.get((node.launch, block), {}) for block in range(len(partition))]
             shares = [share.get(node.scalar, IDENTITY[node.operator]) for share in found]
             scalars[node.block][node.scalar] = combine(node.operator, shares)
+
+
+def _fill(message: Message, values: Sequence[Array], memory: Memory, origin: Triple) -> None:
+    for (name, copy), array in zip(message.copies, values, strict=True):
+        memory[name][copy.target_box.slices(origin)] = array
 
 
 def scatter(partition: Partition, memory: Memory) -> list[Memory]:

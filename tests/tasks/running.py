@@ -64,14 +64,16 @@ def scattered(partition, memory):
     return parts
 
 
-def check_bits(partition, steps, analyses, priorities):
-    """Graphs executed in any order leave the bits of the program in one memory."""
+def check_bits(partition, steps, analyses, priorities, direct=False):
+    """Graphs executed in any order leave the bits of the program in one memory, whether sends are buffered or fill the
+    ghost cells of the other block themselves.
+    """
     region = partition.region
     whole, scalars = random_memory(region), dict(START)
     parts, copies = scattered(partition, whole), [dict(START) for _ in partition.blocks]
     for launches, analysis, priority in zip(steps, analyses, priorities, strict=True):
         serial.run_program(region, whole, launches, scalars)
-        serial.run_graph(analysis.graph, analysis.graph.order(priority), partition, parts, copies)
+        serial.run_graph(analysis.graph, analysis.graph.order(priority), partition, parts, copies, direct=direct)
     gathered = serial.gather(partition, parts)
     inside = region.bounds.slices(region.cells.grow(region.ghost).lo)
     for name, array in whole.items():
@@ -79,9 +81,9 @@ def check_bits(partition, steps, analyses, priorities):
     assert copies == [scalars] * len(partition)
 
 
-def check_versions(partition, steps, analyses, priorities):
+def check_versions(partition, steps, analyses, priorities, direct=False):
     """Every read finds the version that the program means, and what is called valid is."""
-    versions = Versions(partition)
+    versions = Versions(partition, direct)
     for launches, analysis, priority in zip(steps, analyses, priorities, strict=True):
         versions.run(launches, analysis.graph, analysis.graph.order(priority))
         versions.check_valid(analysis.valid)

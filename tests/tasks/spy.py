@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from taskflow.tasks import AllReduce, Compute, Receive, Refresh, Send
+from taskflow.tasks import AllReduce, Compute, Grant, Receive, Refresh, Send
 
 from .palette import reach
 
@@ -68,7 +68,7 @@ def touched(node, frame):
         for name, copy in copies:
             if isinstance(node, Send | Refresh):
                 reads[name] |= bits(copy.source_box, frame)
-            if isinstance(node, Receive | Refresh):
+            if isinstance(node, Grant | Receive | Refresh):
                 writes[name] |= bits(copy.target_box, frame)
     return reads, writes
 
@@ -84,19 +84,22 @@ def conflicts(graph, partition):
     """Every pair (m, n) of nodes that has to be done in this order.
 
     Of one block: one of them writes what the other reads or writes. Of any blocks: a message is sent before it is
-    received, and everybody's share of a reduction is there before anybody folds.
+    received, and, as it may be copied straight into the ghost cells of its target, after all that touched those before;
+    and everybody's share of a reduction is there before anybody folds.
     """
     pairs = set()
+    sends = {node.message: m for m, node in enumerate(graph.nodes) if isinstance(node, Send)}
     for block, box in enumerate(partition.blocks):
         frame = box.grow(partition.region.ghost)
         mine = [(n, *touched(node, frame)) for n, node in enumerate(graph.nodes) if node.block == block]
         for (m, reads, writes), (n, reads_after, writes_after) in combinations(mine, 2):
             if _meet(writes, reads_after) or _meet(writes, writes_after) or _meet(reads, writes_after):
                 pairs.add((m, n))
-    sends = {_name(node.message): m for m, node in enumerate(graph.nodes) if isinstance(node, Send)}
+                if isinstance(graph.nodes[n], Receive):
+                    pairs.add((m, sends[graph.nodes[n].message]))
     for n, node in enumerate(graph.nodes):
         if isinstance(node, Receive):
-            pairs.add((sends[_name(node.message)], n))
+            pairs.add((sends[node.message], n))
         if isinstance(node, AllReduce):
             pairs |= {
                 (m, n)
@@ -104,10 +107,6 @@ def conflicts(graph, partition):
                 if isinstance(other, Compute) and other.launch is node.launch
             }
     return pairs
-
-
-def _name(message):
-    return message.source, message.target, message.number
 
 
 def _meet(one, other):
@@ -129,11 +128,12 @@ class Stale(AssertionError):
 
 class Versions:
     """A memory of version numbers: a cell holds the number of the launch that wrote it last, 0 at first, and a ghost
-    cell -1 until it is filled. The program itself, in one memory, says which version each launch has to find.
+    cell -1 until it is filled, and again from a grant on. The program itself, in one memory, says which version each
+    launch has to find. With `direct`, a send fills the ghost cells of the other block itself.
     """
 
-    def __init__(self, partition):
-        self.partition = partition
+    def __init__(self, partition, direct=False):
+        self.partition, self.direct = partition, direct
         region = partition.region
         self.frames = [block.grow(region.ghost) for block in partition.blocks]
         self.truth = {name: np.zeros(region.bounds.shape[::-1], int) for name in region.fields}
@@ -149,7 +149,7 @@ class Versions:
     def run(self, launches, graph, order):
         """Execute the graph of these launches. Raises Stale."""
         meant = self._meant(launches)
-        post, shares = {}, set()
+        post, shares, granted = {}, set(), set()
         for node in (graph.nodes[n] for n in order):
             arrays, frame, scalars = self.arrays[node.block], self.frames[node.block], self.scalars[node.block]
             if isinstance(node, Compute):
@@ -160,19 +160,34 @@ class Versions:
                 if not needed <= shares:
                     raise Stale(f"{node} before block {needed - shares} had its share")
                 scalars[node.scalar] = meant[node.launch][0]
+            elif isinstance(node, Grant):
+                granted.add(node.message)
+                for name, c in node.message.copies:
+                    arrays[name][c.target_box.slices(frame.lo)] = -1
             elif isinstance(node, Send):
-                post[_name(node.message)] = [
-                    arrays[name][c.source_box.slices(frame.lo)].copy() for name, c in node.message.copies
-                ]
+                if self.direct and node.message not in granted:
+                    raise Stale(f"{node} before it was granted")
+                sent = [arrays[name][c.source_box.slices(frame.lo)].copy() for name, c in node.message.copies]
+                post[node.message] = sent
+                if self.direct:
+                    self._fill(node.message, sent)
             elif isinstance(node, Receive):
-                if _name(node.message) not in post:
+                if node.message not in post:
                     raise Stale(f"{node} before it was sent")
-                for (name, c), values in zip(node.message.copies, post.pop(_name(node.message)), strict=True):
-                    arrays[name][c.target_box.slices(frame.lo)] = values
+                sent = post.pop(node.message)
+                if not self.direct:
+                    self._fill(node.message, sent)
+                for (name, c), values in zip(node.message.copies, sent, strict=True):
+                    if not np.array_equal(arrays[name][c.target_box.slices(frame.lo)], values):
+                        raise Stale(f"{node} after others wrote there")
             else:
                 for name, c in node.copies:
                     arrays[name][c.target_box.slices(frame.lo)] = arrays[name][c.source_box.slices(frame.lo)]
         assert not post, "a message was sent that nobody received"
+
+    def _fill(self, message, values):
+        for (name, c), found in zip(message.copies, values, strict=True):
+            self.arrays[message.target][name][c.target_box.slices(self.frames[message.target].lo)] = found
 
     def _meant(self, launches):
         """Per launch: its number, and the versions of fields and scalars that it finds."""

@@ -1,7 +1,7 @@
 """What waits for what: exact edges of small programs."""
 
 from taskflow.regions import Box
-from taskflow.tasks import AllReduce, Compute, Receive, Send, analyse
+from taskflow.tasks import AllReduce, Compute, Grant, Receive, Send, analyse
 
 from .known import CELLS, above, duplicate, fill, jacobi, measure, partition, scale
 from .spy import conflicts, unordered
@@ -106,12 +106,25 @@ def of(graph, kind, block=None):
     ]
 
 
-def test_a_receive_waits_for_its_send():
+def test_a_receive_waits_for_its_send_and_that_for_its_grant():
     graph = analyse([jacobi("p", "rhs", "q", over=CELLS)], partition((1, 1, 2))).graph
-    sends = {(graph.nodes[n].message.source, graph.nodes[n].message.number): n for n in of(graph, Send)}
+    sends = {graph.nodes[n].message: n for n in of(graph, Send)}
+    grants = {graph.nodes[n].message: n for n in of(graph, Grant)}
+    for message in sends:
+        assert graph.waits[sends[message]] == {grants[message]}
     for n in of(graph, Receive):
         message = graph.nodes[n].message
-        assert graph.waits[n] == {sends[message.source, message.number]}
+        assert graph.waits[n] == {sends[message], grants[message]}
+
+
+def test_a_grant_waits_for_all_who_read_the_ghost_cells():
+    """The sweep before read them in its edge, and only there: the middle may still be under way."""
+    sweeps = [jacobi(p, "rhs", q, over=CELLS) for p, q in ("pq", "qp", "pq")]
+    graph = analyse(sweeps, partition((1, 1, 2)), blocks=[0]).graph
+    names = [str(node) for node in graph.nodes]
+    last = max(of(graph, Grant))
+    assert names[last] == "grant p to 1"
+    assert graph.waits[last] == {names.index("jacobi(p, rhs, q) edge")}
 
 
 def test_everybody_waits_for_all_shares_of_a_reduction():

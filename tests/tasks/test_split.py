@@ -38,8 +38,10 @@ def test_a_transfer_does_not_wait_for_the_middle():
     names = [str(node) for node in graph.nodes]
     edge, middle = names.index("jacobi(p, rhs, q) edge"), names.index("jacobi(p, rhs, q) middle")
     send, receive = names.index("send q to 1"), names.index("receive q from 1")
+    grant = names.index("grant q to 1")
     assert graph.waits[send] == {edge}
-    assert graph.waits[receive] == set()
+    assert graph.waits[grant] == set()
+    assert graph.waits[receive] == {grant}
     before = ancestors(graph)
     assert not before[send] >> middle & 1
     assert not before[middle] >> send & 1

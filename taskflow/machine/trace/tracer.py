@@ -12,7 +12,20 @@ from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.operation import Call, Kind, Operation
 from taskflow.machine.trace.transfer import Transfers
 from taskflow.machine.trace.wavefront import Stage, Wavefront
-from taskflow.tasks import AllReduce, Analysis, Compute, Launch, Message, Node, Receive, Refresh, Roles, Send, TaskGraph
+from taskflow.tasks import (
+    AllReduce,
+    Analysis,
+    Compute,
+    Grant,
+    Launch,
+    Message,
+    Node,
+    Receive,
+    Refresh,
+    Roles,
+    Send,
+    TaskGraph,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +143,8 @@ class Tracer:
             return enqueued("copy", [self.binder.copy(name, copy, lane) for name, copy in node.copies])
         if isinstance(node, AllReduce):
             return [Operation(partial(self.reduce, node, node.launch in contributing), "reduce", (n,))]
+        if isinstance(node, Grant):  # messages have buffers: their source overwrites nothing here
+            return []
         finish = partial(self.transfers.finish, node.message)
         if isinstance(node, Send):
             return [Operation(finish, "free", (n,)), *enqueued("pack", self.transfers.pack(node.message, lane))]
