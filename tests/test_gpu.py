@@ -5,6 +5,7 @@ import pytest
 
 import taskflow as tf
 from taskflow.machine import copy_bandwidth, run_threads
+from taskflow.machine.accelerators import accelerators
 from taskflow.machine.device import gpu
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.simulation.case import Case
@@ -141,3 +142,26 @@ def test_one_and_two_gpus_agree_to_the_bit(tmp_path, overlap, channel):
     assert two.report["channels"] == [channel]
     for name in ("u", "v", "w", "p", "T"):
         np.testing.assert_array_equal(two.dataset()[name], one.dataset()[name], err_msg=name)
+
+
+@pytest.mark.multigpu
+@pytest.mark.parametrize("overlap", ["none", "full"])
+def test_one_process_has_a_block_on_each_gpu(tmp_path, overlap):
+    one = tf.run(flow("walls", device="gpu", blocks=[1, 1, 1]), tmp_path / "one")
+    two = tf.run(flow("walls", device="gpu", blocks=[1, 1, 2], workers=1, overlap=overlap), tmp_path / "two")
+    assert len({place["worker"] for place in two.report["hardware"]}) == 1
+    assert len({place["gpu_id"] for place in two.report["hardware"]}) == 2
+    for name in ("u", "v", "w", "p", "T"):
+        np.testing.assert_array_equal(two.dataset()[name], one.dataset()[name], err_msg=name)
+
+
+def test_accelerators_are_those_of_cupy():
+    import cupy
+
+    found = accelerators()
+    assert len(found) == cupy.cuda.runtime.getDeviceCount()
+    for gpu_found in found:
+        with cupy.cuda.Device(gpu_found.ordinal):
+            free, memory = cupy.cuda.runtime.memGetInfo()
+        assert gpu_found.memory == pytest.approx(memory, rel=0.02)
+        assert gpu_found.free == pytest.approx(free, rel=0.2)

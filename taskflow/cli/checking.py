@@ -46,13 +46,13 @@ def _blocks(found: Estimate) -> str:
 def _device(found: Estimate) -> str:
     place = found.places[0]
     if found.device == "gpu":
-        return f"{several(found.processes, 'GPU')}: {place.gpu}"
+        return f"{several(len({place.gpus[0].identity for place in found.places}), 'GPU')}: {place.gpus[0].name}"
     return f"cpu, {several(found.threads, 'core')} per block: {place.processor}"
 
 
 def _memory(found: Estimate) -> str:
     place, most = found.places[0], max(found.memory)
-    free = f"of {size(place.gpu_memory if found.device == 'gpu' else place.memory)} free"
+    free = f"of {size(place.gpus[0].free if found.device == 'gpu' else place.memory)} free"
     if len(found.memory) == 1:
         return f"{size(most)} {free}"
     each = " per GPU" if found.device == "gpu" else ""

@@ -9,12 +9,15 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taskflow.cli.ending import refuse
 from taskflow.cli.running import heading, speed
 from taskflow.cli.words import duration, rate, say, several, times
 from taskflow.simulation.units import size
+
+if TYPE_CHECKING:
+    from taskflow.machine.accelerators import Accelerator
 
 
 def tell_machine() -> None:
@@ -56,8 +59,8 @@ def _compiler(found: Any, problem: str | None) -> str:
     return f"{found.command[0]}, {found.version.splitlines()[0]}, {threads}"
 
 
-def _gpus(found: tuple[tuple[str, int], ...], problem: str | None) -> str:
-    listed = ", ".join(f"{number}: {name} with {size(memory)}" for number, (name, memory) in enumerate(found))
+def _gpus(found: tuple[Accelerator, ...], problem: str | None) -> str:
+    listed = ", ".join(f"{gpu.ordinal}: {gpu.name} with {size(gpu.memory)}" for gpu in found)
     return "; ".join(filter(None, (listed, problem and f"{'not usable' if found else 'none'}: {problem}")))
 
 

@@ -56,7 +56,7 @@ Job = Callable[[Shard, Control], None]
 @dataclass(frozen=True)
 class Plan:
     """What every block of a run has to know. Picklable. `job` is the control program that each block runs on its
-    shard.
+    shard, `ordinals` the number of each block's GPU among those of its process: by default the first.
     """
 
     run: str
@@ -67,6 +67,7 @@ class Plan:
     mapper: Mapper
     job: Job
     limits: Limits = Limits()
+    ordinals: tuple[int, ...] = ()
 
 
 class BlockActor:
@@ -136,7 +137,8 @@ class BlockActor:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
     def _open(self) -> Address:
-        self._device = open_device(self.plan.device, self.plan.threads)
+        ordinal = self.plan.ordinals[self.block] if self.plan.ordinals else 0
+        self._device = open_device(self.plan.device, self.plan.threads, ordinal)
         self._channel = Router(self.plan.channel, self.plan.run, self.block, self._stop, self._home)
         return self._channel.address()
 

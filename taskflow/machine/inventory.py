@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 import psutil
 
 from taskflow.errors import BadInput
+from taskflow.machine.accelerators import Accelerator, accelerators
 from taskflow.machine.channel.ucx_library import ucx_problem
 from taskflow.machine.device import gpu_problem, processor_name
 from taskflow.machine.kernel.compile_host import Compiler, cache_folder, compiler
@@ -17,7 +17,7 @@ from taskflow.machine.kernel.compile_host import Compiler, cache_folder, compile
 
 @dataclass(frozen=True)
 class Inventory:
-    """Usable cores, memory in bytes, compiler, GPUs (name, bytes), UCX; or what is wrong with them."""
+    """Usable cores, memory in bytes, compiler, GPUs, UCX; or what is wrong with them."""
 
     host: str
     processor: str
@@ -28,7 +28,7 @@ class Inventory:
     compiler: Compiler | None
     compiler_problem: str | None
     cache: str
-    gpus: tuple[tuple[str, int], ...]
+    gpus: tuple[Accelerator, ...]
     gpu_problem: str | None
     ucx_problem: str | None
 
@@ -51,29 +51,10 @@ def inventory() -> Inventory:
         compiler=found,
         compiler_problem=problem,
         cache=str(cache_folder()),
-        gpus=gpus_of_driver(),
+        gpus=accelerators(),
         gpu_problem=gpu_problem(),
         ucx_problem=ucx_problem(),
     )
-
-
-def gpus_of_driver() -> tuple[tuple[str, int], ...]:
-    """Name and memory in bytes of every GPU that the NVIDIA driver shows this process; none without a driver."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return ()
-    count = ctypes.c_int(0)
-    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return ()
-    found = []
-    for ordinal in range(count.value):
-        device, name, size = ctypes.c_int(0), ctypes.create_string_buffer(256), ctypes.c_size_t(0)
-        if driver.cuDeviceGet(ctypes.byref(device), ordinal) or driver.cuDeviceGetName(name, len(name), device):
-            continue
-        driver.cuDeviceTotalMem_v2(ctypes.byref(size), device)
-        found.append((name.value.decode(errors="replace"), size.value))
-    return tuple(found)
 
 
 def transport(requested: str, processes: int) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from taskflow.errors import BadInput, RunFailed, TaskflowError
+from taskflow.machine.accelerators import Accelerator, accelerators
 from taskflow.machine.device import gpu_problem, processor_name
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """A process that can hold blocks: its host, cores, free memory in bytes, GPU and why it cannot compile or use a
-    GPU.
+    """A process that can hold blocks: its host, cores, free memory in bytes, the GPUs that it sees, and why it cannot
+    compile or use a GPU.
     """
 
     worker: str
@@ -32,25 +33,22 @@ class Place:
     cores: int
     memory: int
     processor: str
-    gpu: str | None
-    gpu_memory: int
+    gpus: tuple[Accelerator, ...]
     gpu_problem: str | None
     compiler_problem: str | None
 
 
-def look(worker: str, *, embedded: bool = False, opens_gpu: bool = True) -> Place:
-    """The place that this process is. Without `opens_gpu` its GPU is left alone, and its name and memory are not known.
+def look(worker: str, *, embedded: bool = False) -> Place:
+    """The place that this process is. GPUs are left alone.
 
     An `embedded` worker process leaves it to its client, from now on, to decide on Ctrl-C and to say what goes wrong.
     """
     if embedded and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         logging.disable()
-    problem = gpu_problem()
-    name, free = _gpu() if problem is None and opens_gpu else (None, 0)
     return Place(
         worker, socket.gethostname(), len(os.sched_getaffinity(0)), psutil.virtual_memory().available, processor_name(),
-        name, free, problem, _compiler_problem(),
+        accelerators(), gpu_problem(), _compiler_problem(),
     )  # fmt: skip
 
 
@@ -100,13 +98,6 @@ def cores_per_block(placed: Sequence[Place]) -> int:
     """Cores for each block when all share those of their host alike; `placed` holds the place of each block."""
     blocks = Counter(place.host for place in placed)
     return max(1, min(place.cores // blocks[place.host] for place in placed))
-
-
-def _gpu() -> tuple[str, int]:
-    import cupy
-
-    free, _ = cupy.cuda.runtime.memGetInfo()
-    return cupy.cuda.runtime.getDeviceProperties(0)["name"].decode(), int(free)
 
 
 def _compiler_problem() -> str | None:

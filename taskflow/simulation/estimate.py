@@ -12,10 +12,10 @@ from taskflow.flow import Wall
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Mapper, Place, choose_device, copy_bandwidth, look
 from taskflow.machine.device import open_device
-from taskflow.machine.inventory import gpus_of_driver, transport
+from taskflow.machine.inventory import transport
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial import check_start, largest
-from taskflow.simulation.placement import cut, placed, processes, threads_per_block
+from taskflow.simulation.placement import cut, placed, processes, slabs, threads_per_block
 from taskflow.simulation.setup import Setup, check_memory
 from taskflow.tasks import TaskGraph
 
@@ -95,9 +95,9 @@ def estimate(case: Case) -> Estimate:
     """
     here = look("this machine")
     device = choose_device(case.machine.device, [here])
-    gpus = len(gpus_of_driver()) if device == "gpu" else None
+    gpus = len(here.gpus) if device == "gpu" else None
     places = [replace(here, worker=f"process {n}") for n in range(processes(case, gpus))]
-    setup = Setup(case, cut(case, len(places)))
+    setup = Setup(case, cut(case, slabs(places, device, embedded=True)))
     where = placed(case, setup.blocks, places, embedded=True)
     check_memory(setup, where, device)
     check_start(case, setup.grid)
@@ -108,7 +108,7 @@ def estimate(case: Case) -> Estimate:
 def _bandwidth(device: str, places: list[Place], threads: int) -> float:
     """Copy bandwidth of all devices together: one GPU measured for all, or the cores that the blocks will use."""
     if device == "gpu":
-        return copy_bandwidth(open_device("gpu")) * len({place.worker for place in places})
+        return copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in places})
     return copy_bandwidth(open_device("cpu", min(places[0].cores, threads * len(places))), repeats=4)
 
 

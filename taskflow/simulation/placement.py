@@ -1,10 +1,14 @@
-"""Which block lives where: the processes asked for, the blocks cut for them, and the place of each block.
+"""Which block lives where: the processes asked for, the blocks cut for them, the place and the GPU of each block.
 
+Either every GPU has a process of its own, or a process has several of them, one for each of its blocks.
 `taskflow check` decides by the same rules as a run, without starting anything.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from taskflow.errors import BadInput
@@ -29,20 +33,42 @@ def processes(case: Case, gpus: int | None) -> int:
     return blocks if gpus is None else max(1, min(gpus, blocks))
 
 
-def cut(case: Case, places: int) -> Triple:
-    """The blocks asked for; by default slabs in z, one per place where there are enough planes."""
-    return case.machine.blocks if case.machine.blocks != "auto" else (1, 1, min(places, case.grid.cells[2]))
+def cut(case: Case, slabs: int) -> Triple:
+    """The blocks asked for; by default so many slabs in z, where there are enough planes."""
+    return case.machine.blocks if case.machine.blocks != "auto" else (1, 1, min(slabs, case.grid.cells[2]))
 
 
-def placed(case: Case, blocks: Triple, places: list[Place], *, embedded: bool) -> list[Place]:
-    """The place of each block: neighbouring blocks in one place."""
-    total = prod(blocks)
-    count = min(len(places), total)
-    if not embedded and case.machine.workers != "auto":
-        count = min(count, case.machine.workers)
-    return [places[block * count // total] for block in range(total)]
+def slabs(places: Sequence[Place], device: str, *, embedded: bool) -> int:
+    """How many blocks `auto` means: one per GPU of this machine; on CPUs, or a cluster that is given, one per place."""
+    if device == "gpu" and embedded:
+        return len({gpu.identity for place in places for gpu in place.gpus})
+    return len(places)
 
 
-def threads_per_block(case: Case, where: list[Place]) -> int:
+def placed(case: Case, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
+    """The place of each block, as `spread` finds it."""
+    limit = case.machine.workers if not embedded and case.machine.workers != "auto" else len(places)
+    return spread(prod(blocks), places[:limit])
+
+
+def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
+    """The place of each of so many blocks, neighbours together; of the GPUs of a place it keeps the one for the block.
+
+    That is, of those its process sees, the one with the fewest blocks, and of these the first. dask-cuda shows every
+    process all GPUs, its own first: so each gets its own, and one process alone gets them all.
+    """
+    count = min(len(places), blocks)
+    chosen = [places[block * count // blocks] for block in range(blocks)]
+    rank = [chosen[:block].count(place) for block, place in enumerate(chosen)]  # among the blocks of its process
+    load: Counter[str] = Counter()
+    for block in sorted(range(blocks), key=rank.__getitem__):
+        gpu = min(chosen[block].gpus, key=lambda gpu: load[gpu.identity], default=None)
+        if gpu is not None:
+            load[gpu.identity] += 1
+            chosen[block] = replace(chosen[block], gpus=(gpu,))
+    return chosen
+
+
+def threads_per_block(case: Case, where: Sequence[Place]) -> int:
     """The cores asked for; by default those of a host shared alike by its blocks."""
     return cores_per_block(where) if case.machine.threads == "auto" else case.machine.threads

@@ -29,9 +29,21 @@ def beginning(
         "threads_per_block": plan.threads if plan.device == "cpu" else None,
         "precision": case.machine.precision,
         "channels": sorted({name for peers in channels for name in peers.values()}),
-        "hardware": [{"host": p.host, "worker": p.worker, "processor": p.processor, "gpu": p.gpu} for p in placed],
+        "hardware": [_hardware(place) for place in placed],
         "leader": {"host": socket.gethostname(), "process": os.getpid()},
         "ended": "running",
+    }
+
+
+def _hardware(place: Place) -> dict[str, Any]:
+    """Where a block lives. `gpu_id` tells one GPU from another of its name."""
+    gpu = place.gpus[0] if place.gpus else None
+    return {
+        "host": place.host,
+        "worker": place.worker,
+        "processor": place.processor,
+        "gpu": gpu and gpu.name,
+        "gpu_id": gpu and gpu.identity,
     }
 
 

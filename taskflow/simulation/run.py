@@ -20,7 +20,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.initial import check_start
 from taskflow.simulation.job import FlowJob
-from taskflow.simulation.placement import cut, placed, processes, threads_per_block
+from taskflow.simulation.placement import cut, placed, processes, slabs, threads_per_block
 from taskflow.simulation.report import beginning, broken, summary
 from taskflow.simulation.setup import Setup, check_memory
 
@@ -77,7 +77,7 @@ def run(
     with _cluster(case, client, scheduler_file) as (cluster, local):
         places = survey(cluster, embedded=local)
         device = choose_device(case.machine.device, places)
-        setup = Setup(case, cut(case, len(places)))
+        setup = Setup(case, cut(case, slabs(places, device, embedded=local)))
         where = placed(case, setup.blocks, places, embedded=local)
         check_memory(setup, where, device)
         check_start(case, setup.grid)
@@ -117,7 +117,7 @@ def _cluster(
             yield found, False
     else:
         wanted, lent = case.machine.device, gpus()
-        here = look("this machine", opens_gpu=False)  # a GPU belongs to the process of its block alone
+        here = look("this machine")
         device = "cpu" if wanted == "auto" and not lent else choose_device(wanted, [here])
         with embedded(processes(case, lent or None if device == "gpu" else None), gpu=device == "gpu") as found:
             yield found, True
@@ -133,6 +133,7 @@ def _plan(setup: Setup, directory: RunDirectory, device: str, where: list[Place]
         threads=threads_per_block(case, where),
         channel=machine.channel,
         mapper=Mapper(machine.overlap),
+        ordinals=tuple(place.gpus[0].ordinal if device == "gpu" else 0 for place in where),
         job=FlowJob(setup.model, case.clock(), directory.initial(setup), directory.path, case.time.steady),
     )
 

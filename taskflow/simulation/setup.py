@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -101,13 +102,15 @@ class Setup:
         return max(range(len(self.partition)), key=lambda b: self.partition.blocks[b].volume)
 
 
-def check_memory(setup: Setup, placed: list[Place], device: str) -> None:
+def check_memory(setup: Setup, placed: Sequence[Place], device: str) -> None:
     """Raises BadInput where the blocks need more memory than is free where they will live."""
-    needed: dict[str, int] = {}
+    needed: Counter[str] = Counter()
     for block, place in enumerate(placed):
-        where = place.worker if device == "gpu" else place.host
-        needed[where] = needed.get(where, 0) + setup.memory(block)
-        free = place.gpu_memory if device == "gpu" else place.memory
+        where, free = place.host, place.memory
+        if device == "gpu":
+            gpu = place.gpus[0]
+            where, free = f"{gpu.name} {gpu.identity[:8]} of {place.host}", gpu.free
+        needed[where] += setup.memory(block)
         if needed[where] > RESERVE * free:
             cells = list(setup.case.grid.cells)
             raise BadInput(

@@ -7,6 +7,7 @@ import pytest
 
 from taskflow import BadInput, Case
 from taskflow.machine import look
+from taskflow.machine.accelerators import Accelerator
 from taskflow.simulation.estimate import count_steps, estimate
 from taskflow.simulation.setup import Setup
 
@@ -81,9 +82,9 @@ def test_on_gpus(here, give, monkeypatch):
     """A machine with two GPUs, as far as `check` can see."""
     from taskflow.simulation import estimate as room
 
-    here_with = replace(look("this machine"), gpu="A fine GPU", gpu_memory=80 * 10**9, gpu_problem=None)
+    gpus = tuple(Accelerator(n, "A fine GPU", f"id {n}", 80 * 10**9, 80 * 10**9) for n in range(2))
+    here_with = replace(look("this machine"), gpus=gpus, gpu_problem=None)
     monkeypatch.setattr(room, "look", lambda _: here_with)
-    monkeypatch.setattr(room, "gpus_of_driver", lambda: (("A fine GPU", 80 * 10**9),) * 2)
     monkeypatch.setattr(room, "open_device", lambda kind: kind)
     monkeypatch.setattr(room, "copy_bandwidth", lambda device: 4e12)
     told = give("check", "cavity.toml").stdout
