@@ -1,12 +1,12 @@
 """Which block lives where: processes, blocks and GPUs of machines that only these tests know."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
 
 from taskflow import BadInput, Case
-from taskflow.machine import Mapper, Plan, actor, look
+from taskflow.cluster import embedded
+from taskflow.machine import Gang, Mapper, Plan, actor, look, survey
 from taskflow.machine.accelerators import Accelerator
 from taskflow.simulation.placement import cut, placed, processes, slabs, spread
 from taskflow.simulation.setup import Setup, check_memory
@@ -97,14 +97,9 @@ def test_a_block_opens_the_gpu_that_it_was_given(monkeypatch, ordinals, expected
     monkeypatch.setattr(actor, "open_device", lambda kind, threads, ordinal: opened.append(ordinal))
     partition = Setup(case(), (1, 1, 2)).partition
     plan = Plan("test-ordinals", partition, "gpu", 1, "local", Mapper(), print, ordinals=ordinals)
-    for block in range(2):
-        asyncio.run(_open_and_close(actor.BlockActor(plan, block)))
-    assert opened == expected
-
-
-async def _open_and_close(block):
-    await block.address()
-    await block.close()
+    with embedded(1, gpu=False) as client, Gang(client, plan, [survey(client, embedded=True)[0].worker]) as gang:
+        gang.connect()
+    assert sorted(opened) == expected
 
 
 def test_more_processes_than_gpus_are_refused():
