@@ -3,7 +3,7 @@
 from taskflow.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.tasks.dependence import Analysis, analyse
 from taskflow.tasks.exchange import Valid
-from taskflow.tasks.graph import AllReduce, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
+from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.privilege import Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
 from taskflow.tasks.program import Program, Roles, record
 from taskflow.tasks.siblings import siblings
@@ -15,6 +15,7 @@ __all__ = [
     "POINT",
     "AllReduce",
     "Analysis",
+    "Claim",
     "Compute",
     "Grant",
     "Launch",

@@ -14,7 +14,7 @@ from taskflow.tasks.privilege import Operator, Privilege, Scalar
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A function of cells, with the privileges it declared.
+    """A function of cells, with the privileges it declared. Its kernel is a file, or a text, or None.
 
     `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the
     program), `scalars` (named numbers that change between steps) and `reductions` (named numbers it produces);
@@ -23,7 +23,7 @@ class Task:
 
     name: str
     body: Callable[..., None]
-    kernel: Path | None
+    kernel: Path | str | None
     fields: dict[str, Privilege]
     constants: dict[str, Any]
     scalars: tuple[str, ...]
@@ -56,16 +56,6 @@ class Task:
             if fields.count(name) > 1:
                 raise TypeError(f"{self.name}: field {name!r} is written and bound to a second parameter")
         return Launch(self, fields, tuple((name, values[name]) for name in self.keywords), over)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _load, (self.body.__module__, self.name)
-
-
-def _load(module: str, name: str) -> Any:
-    """A task is one object per process: pickled by name, like a function."""
-    import importlib
-
-    return getattr(importlib.import_module(module), name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,9 +100,11 @@ class Launch:
 @overload
 def task(body: Callable[..., None], /) -> Task: ...
 @overload
-def task(*, kernel: Path) -> Callable[[Callable[..., None]], Task]: ...
-def task(body: Callable[..., None] | None = None, /, *, kernel: Path | None = None) -> Any:
-    """Make a function a task: `@task`, or `@task(kernel=path)` where a kernel text holds the arithmetic.
+def task(*, kernel: Path | str) -> Callable[[Callable[..., None]], Task]: ...
+def task(body: Callable[..., None] | None = None, /, *, kernel: Path | str | None = None) -> Any:
+    """Make a function a task: `@task`, or `@task(kernel=...)` where a kernel text holds the arithmetic.
+
+    `kernel` is the text itself, a string of several lines, or the path of a file with it.
 
     Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write` or `ReadWrite`; keyword-only parameters
     are annotated `Scalar`, `Reduce[operator]` or with the type of a constant. Without a kernel the body runs on views
@@ -120,13 +112,16 @@ def task(body: Callable[..., None] | None = None, /, *, kernel: Path | None = No
     signature breaks these rules.
     """
 
+    if isinstance(kernel, str) and "\n" not in kernel:
+        kernel = Path(kernel)
+
     def define(function: Callable[..., None]) -> Task:
         return _define(function, kernel)
 
     return define if body is None else define(body)
 
 
-def _define(body: Callable[..., None], kernel: Path | None) -> Task:
+def _define(body: Callable[..., None], kernel: Path | str | None) -> Task:
     name = getattr(body, "__name__", "task")
     fields: dict[str, Privilege] = {}
     constants: dict[str, Any] = {}
@@ -158,6 +153,6 @@ def _define(body: Callable[..., None], kernel: Path | None) -> Task:
             constants[parameter.name] = annotation
     if not any(p.writes for p in fields.values()) and not reductions:
         raise TypeError(f"task {name} writes no field and reduces nothing: it has no effect")
-    if kernel is not None and not kernel.is_file():
+    if isinstance(kernel, Path) and not kernel.is_file():
         raise TypeError(f"task {name}: there is no kernel text {kernel}")
     return Task(name, body, kernel, fields, constants, tuple(scalars), reductions, (*keywords,))

@@ -375,3 +375,22 @@ def test_in_place_tasks_write_their_own_cells(device, tmp_path):
     compiled(twice, "f4", device).bind(Box((1, 0, 2), (290, 3, 3)), Layout((0, 0, 0), (3, 3, 300)), [q], {}, {})()
     found = np.array(device.to_host(q))
     assert found.sum() == 1.5 * found.size + 1.5 * 289 * 3
+
+
+def test_an_error_in_a_text_given_as_a_string_shows_its_line(device):
+    @task(kernel="TASK wrong(Range range, InOut q) {\n  for_cells(range, CELL(c) { q[c] = r[c]; });\n}\n")
+    def wrong(q: ReadWrite) -> None: ...
+
+    with pytest.raises(KernelError, match=r"line 2 of the kernel text of wrong: for_cells.*r\[c\]"):
+        compiled(wrong, "f4", device)
+
+
+def test_a_text_given_as_a_string_may_set_the_macros_of_the_vocabulary(device):
+    text = '#define UZ 2\n#include "cell.h"\nTASK two(Range range, Out q) { for_cells(range, CELL(c) { q[c] = UZ; }); }\n'
+
+    @task(kernel=text)
+    def two(q: Write) -> None: ...
+
+    q = device.allocate((3, 3, 5), "f8")
+    compiled(two, "f8", device).bind(Box.of((5, 3, 3)), Layout((0, 0, 0), (3, 3, 5)), [q], {}, {})()
+    assert (np.array(device.to_host(q)) == 2).all()

@@ -14,9 +14,9 @@ import numpy as np
 from taskflow.machine.device import Array, Device, Lane
 from taskflow.machine.kernel import compile_cuda, compile_host
 from taskflow.machine.kernel.call import PARTIAL, Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
-from taskflow.machine.kernel.text import complete, defined, packed, parameters, siblings
+from taskflow.machine.kernel.text import complete, defined, explained, packed, parameters
 from taskflow.regions import Box, Triple
-from taskflow.tasks import Task
+from taskflow.tasks import Task, siblings
 
 BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
 _lock = threading.RLock()
@@ -139,7 +139,7 @@ def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
     declaration.
     """
     precision = np.dtype(real)
-    with _lock:  # one compiler at a time
+    with _lock, explained(task):  # one compiler at a time
         if device.kind == "cpu":
             _host_library(task, precision)
             return HostKernel(task, precision, device)

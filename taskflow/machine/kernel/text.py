@@ -1,4 +1,4 @@
-"""Kernel texts: a `.cu` file with its headers, made complete by what follows from the tasks declared for it.
+"""Kernel texts: a `.cu` file or a string, with its headers, made complete by what follows from the declared tasks.
 
 A text begins with the C struct of every constant, and with a prototype per task: a kernel whose parameters differ from
 the privileges that its task declares does not compile.
@@ -7,8 +7,8 @@ the privileges that its task declares does not compile.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -17,9 +17,11 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from taskflow.errors import TaskflowError
-from taskflow.tasks import Task
+from taskflow.tasks import Task, siblings
 
 INCLUDE = Path(__file__).parent / "include"
+SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
+VOCABULARY = '#include "cell.h"\n'
 _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
 
 
@@ -27,25 +29,20 @@ class KernelError(TaskflowError):
     """A kernel text that does not compile, or a task that no kernel text can serve."""
 
 
-def siblings(task: Task) -> list[Task]:
-    """The tasks declared in the same module for the same kernel text, `task` among them: they are compiled together."""
-    module = sys.modules.get(task.body.__module__)
-    found = {task.name: task}
-    for value in vars(module).values() if module else ():
-        if isinstance(value, Task) and value.kernel == task.kernel:
-            found.setdefault(value.name, value)
-    return [found[name] for name in sorted(found)]
+def expanded(kernel: Path | str, real: np.dtype, generated: Mapping[str, str], name: str = "kernel") -> str:
+    """A text, or that of a file, for a precision, with every `#include "..."` replaced by what it names: a generated
+    text, or a file in the same folder or among taskflow's own headers.
 
-
-def expanded(path: Path, real: np.dtype, generated: Mapping[str, str]) -> str:
-    """The text of a file, for a precision, with every `#include "..."` replaced by what it names: a generated text, or
-    a file in the same folder or among taskflow's own headers.
-
-    Each header is taken once. Lines keep their numbers and file names in compiler messages. Raises KernelError for a
-    missing header.
+    A text that does not include `cell.h` itself begins with it. Each header is taken once. Lines keep their numbers and
+    file names in compiler messages; `name` stands for the file of a text. Raises KernelError for a missing header.
     """
     precision = f"#define REAL {'float' if real.itemsize == 4 else 'double'}\n"
-    return precision + _expand(path.name, path.read_text(encoding="utf-8"), path.parent, dict(generated))
+    if isinstance(kernel, Path):
+        return precision + _expand(kernel.name, kernel.read_text(encoding="utf-8"), kernel.parent, dict(generated))
+    headers, taken = "", dict(generated)
+    if VOCABULARY.strip() not in kernel:
+        headers = _expand("", VOCABULARY, INCLUDE, taken)
+    return precision + headers + _expand(name, kernel, INCLUDE, taken)
 
 
 def _expand(name: str, text: str, folder: Path, generated: dict[str, str]) -> str:
@@ -81,7 +78,9 @@ def struct_dtype(constant: type, real: np.dtype) -> np.dtype:
 
 
 def packed(value: Any, real: np.dtype) -> np.ndarray:
-    """A constant's value as the bytes that a kernel receives: a structured array without dimensions."""
+    """A constant's value as the bytes that a kernel receives: an array without dimensions, structured for a struct."""
+    if isinstance(value, float | int):
+        return np.array(value, real if isinstance(value, float) else np.intc)
     kind: type = type(value)
     memory = np.zeros((), struct_dtype(kind, real))
     for field in fields(value):
@@ -91,7 +90,7 @@ def packed(value: Any, real: np.dtype) -> np.ndarray:
 
 def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]:
     if not is_dataclass(constant):
-        raise KernelError(f"a kernel's constant has to be a dataclass, not {constant!r}")
+        raise KernelError(f"a kernel's constant has to be an int, bool, float or a dataclass, not {constant!r}")
     kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real}
     members = []
     for name, hint in get_type_hints(constant).items():
@@ -120,7 +119,7 @@ def parameters(task: Task) -> list[tuple[str, str]]:
     found = [(kinds[p.reads, p.writes], name) for name, p in task.fields.items()]
     for name in task.keywords:
         if name in task.constants:
-            found.append((task.constants[name].__name__, name))
+            found.append((SCALARS.get(task.constants[name]) or task.constants[name].__name__, name))
         else:
             found.append(("In64" if name in task.scalars else "Partial", name))
     return found
@@ -129,11 +128,11 @@ def parameters(task: Task) -> list[tuple[str, str]]:
 def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str) -> str:
     """The structs and prototypes of the tasks; `linkage` is what precedes `void` in a prototype."""
     tasks = list(tasks)
-    constants = {kind.__name__: kind for task in tasks for kind in task.constants.values()}
-    for task in tasks:
-        for kind in task.constants.values():
-            if constants[kind.__name__] is not kind:
-                raise KernelError(f"two constants named {kind.__name__} are used with the kernel text {task.kernel}")
+    structs = [(kind, task) for task in tasks for kind in task.constants.values() if kind not in SCALARS]
+    constants = {kind.__name__: kind for kind, _ in structs}
+    for kind, task in structs:
+        if constants[kind.__name__] is not kind:
+            raise KernelError(f"two constants named {kind.__name__} are used with the kernel text of {task.name}")
     prototypes = [
         f"{linkage} void {task.name}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
@@ -145,4 +144,18 @@ def complete(task: Task, real: np.dtype, linkage: str) -> str:
     """The text to compile for a task and its siblings; `linkage` is what precedes `void` in a prototype."""
     if task.kernel is None:
         raise KernelError(f"task {task.name} has no kernel text; its Python body runs instead")
-    return expanded(task.kernel, real, {"declared.h": declarations(siblings(task), real, linkage)})
+    together = siblings(task)
+    return expanded(task.kernel, real, {"declared.h": declarations(together, real, linkage)}, together[0].name)
+
+
+@contextmanager
+def explained(task: Task) -> Iterator[None]:
+    """Adds to a compiler's message the line that it is about, where no file has it: the text was given as a string."""
+    try:
+        yield
+    except KernelError as error:
+        found = re.search(rf"^{siblings(task)[0].name}[:(](\d+)", str(error), re.MULTILINE)
+        if found is None or not isinstance(task.kernel, str):
+            raise
+        line = task.kernel.split("\n")[int(found[1]) - 1].strip()
+        raise KernelError(f"{error}\nline {found[1]} of the kernel text of {task.name}: {line}") from error
