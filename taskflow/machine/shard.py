@@ -83,6 +83,11 @@ class Shard:
         self.transfers.advance(trace.messages)
         self.roles, self._state = trace.roles, trace.state
 
+    @property
+    def traces(self) -> list[Trace]:
+        """What was analysed and recorded so far, in order."""
+        return list(self._traces.values())
+
     def _trace(self, program: Program) -> Trace:
         launches, roles = record(program, self.roles)
         following, _ = record(program, roles)
