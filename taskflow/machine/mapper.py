@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from taskflow.tasks import AllReduce, Compute, Grant, Node, Receive, Refresh, Send
+from taskflow.tasks import AllReduce, Claim, Compute, Grant, Node, Receive, Refresh, Send
 
 Overlap = Literal["auto", "none", "comm", "full"]
 SMALL = 1 << 16  # cells of a block below which a second launch costs more than the transfer that it hides
@@ -39,7 +39,7 @@ class Mapper:
     def urgent(self, node: Node) -> bool:
         """Whether a node belongs on the stream for what others wait for."""
         return self.overlap == "full" and (
-            isinstance(node, Grant | Send | Receive | Refresh) or getattr(node, "part", "") == "edge"
+            isinstance(node, Grant | Claim | Send | Receive | Refresh) or getattr(node, "part", "") == "edge"
         )
 
     def priority(self, node: Node) -> int:
@@ -50,4 +50,4 @@ class Mapper:
             return 0
         if isinstance(node, Compute):
             return {"edge": 1, "whole": 2, "middle": 3}[node.part]
-        return {Send: 0, Refresh: 1, Grant: 4, AllReduce: 4, Receive: 4}[type(node)]
+        return {Grant: 0, Send: 0, Refresh: 1, Claim: 4, AllReduce: 4, Receive: 4}[type(node)]

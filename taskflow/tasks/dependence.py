@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from taskflow.regions import Box, Copy, Partition
 from taskflow.tasks.exchange import GhostAnalysis, Moments, Valid
-from taskflow.tasks.graph import AllReduce, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
+from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.task import Launch
 
 
@@ -37,7 +37,8 @@ def analyse(
     """The task graph of a step for `blocks` (all of them by default).
 
     Two nodes of a block are ordered when one writes cells that the other reads or writes (RAW, WAR, WAW). Between
-    blocks a receive waits for its send and a send for its grant, an all-reduce for the shares of all. With `split`, a
+    blocks a receive waits for its send, a claim for its grant and a send for its claim, an all-reduce for the shares of
+    all. With `split`, a
     launch whose results travel is cut into edge (the layers that travel) and middle, so that the middle can overlap
     with the transfer.
     `following` and `valid`: see `GhostAnalysis.moments`. Raises BadInput where a launch is impossible on this
@@ -51,6 +52,7 @@ def analyse(
     graph, accesses = TaskGraph(), {block: _Accesses() for block in mine}
     sends: dict[Message, int] = {}
     grants: dict[Message, int] = {}
+    claims: dict[Message, int] = {}
     for block in mine:
         edges = _edge_boxes(launches, partition, block, messages) if split else {}
         first = len(graph.nodes)
@@ -60,6 +62,8 @@ def analyse(
                 sends[node.message] = len(graph.nodes)
             if isinstance(node, Grant):
                 grants[node.message] = len(graph.nodes)
+            if isinstance(node, Claim):
+                claims[node.message] = len(graph.nodes)
             graph.nodes.append(node)
     producers: dict[Launch, set[int]] = defaultdict(set)
     for n, node in enumerate(graph.nodes):
@@ -68,8 +72,10 @@ def analyse(
     for n, node in enumerate(graph.nodes):
         if isinstance(node, Receive) and node.message in sends:
             graph.waits[n].add(sends[node.message])
-        if isinstance(node, Send) and node.message in grants:
+        if isinstance(node, Claim) and node.message in grants:
             graph.waits[n].add(grants[node.message])
+        if isinstance(node, Send):
+            graph.waits[n].add(claims[node.message])
         if isinstance(node, AllReduce):
             graph.waits[n] |= producers[node.launch]
     count: dict[tuple[int, int], int] = defaultdict(int)
@@ -145,8 +151,10 @@ def _nodes(
     for moment, message in messages:
         if block in (message.source, message.target):
             transfers[moment].append(message)
+    yield from _permission(block, transfers[-1])
     yield from _transfer(block, transfers[-1])
     for n, launch in enumerate(launches):
+        yield from _permission(block, transfers[n])
         cells = launch.over & partition.owned[block]
         middle = _middle(cells, edges.get(n, ()))
         if cells and middle != cells and not launch.reductions:
@@ -159,11 +167,18 @@ def _nodes(
         yield from _transfer(block, transfers[n])
 
 
-def _transfer(block: int, messages: list[Message]) -> Iterable[Node]:
-    """A block's part in the messages of one moment. Grants come first and receives last: each waits only for an
-    earlier kind on the other block, so no two blocks wait for each other.
+def _permission(block: int, messages: list[Message]) -> Iterable[Node]:
+    """What comes before the launch whose results travel: its messages' ghost cells are given away, and asked for.
+
+    So early, because then a block can wait in program order and no two blocks wait for each other. Nothing reads these
+    ghost cells any more: the launch itself reads no cell that it writes elsewhere.
     """
     yield from (Grant(block, m) for m in messages if m.target == block != m.source)
+    yield from (Claim(block, m) for m in messages if m.source == block != m.target)
+
+
+def _transfer(block: int, messages: list[Message]) -> Iterable[Node]:
+    """A block's part in the messages of one moment: sends first, so that no two blocks wait for each other."""
     yield from (Send(block, m) for m in messages if m.source == block != m.target)
     yield from (Refresh(block, m.copies) for m in messages if m.source == block == m.target)
     yield from (Receive(block, m) for m in messages if m.target == block != m.source)

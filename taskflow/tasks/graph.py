@@ -85,6 +85,21 @@ class Grant:
 
 
 @dataclass(frozen=True, eq=False)
+class Claim:
+    """Wait until the target of a message has granted the ghost cells that it fills."""
+
+    block: int
+    message: Message
+
+    def accesses(self) -> list[Access]:
+        """No cells: the send that follows touches them."""
+        return []
+
+    def __str__(self) -> str:
+        return f"claim {_fields(self.message.copies)} of {self.message.target}"
+
+
+@dataclass(frozen=True, eq=False)
 class Send:
     """Pack a message and hand it to the channel, or copy its cells straight into the ghost cells of the target."""
 
@@ -147,7 +162,7 @@ class AllReduce:
         return f"{self.operator} of {self.scalar} over all blocks"
 
 
-Node = Compute | Grant | Send | Receive | Refresh | AllReduce
+Node = Compute | Grant | Claim | Send | Receive | Refresh | AllReduce
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from taskflow.tasks import AllReduce, Compute, Grant, Receive, Refresh, Send
+from taskflow.tasks import AllReduce, Claim, Compute, Grant, Receive, Refresh, Send
 
 from .palette import reach
 
@@ -83,12 +83,14 @@ def bits(box, frame):
 def conflicts(graph, partition):
     """Every pair (m, n) of nodes that has to be done in this order.
 
-    Of one block: one of them writes what the other reads or writes. Of any blocks: a message is sent before it is
-    received, and, as it may be copied straight into the ghost cells of its target, after all that touched those before;
-    and everybody's share of a reduction is there before anybody folds.
+    Of one block: one of them writes what the other reads or writes. Of any blocks: a message is granted, claimed, sent
+    and received in this order, and, as it may be copied straight into the ghost cells of its target, after all that
+    touched those before; and everybody's share of a reduction is there before anybody folds.
     """
     pairs = set()
-    sends = {node.message: m for m, node in enumerate(graph.nodes) if isinstance(node, Send)}
+    sends, grants = (
+        {node.message: m for m, node in enumerate(graph.nodes) if isinstance(node, kind)} for kind in (Send, Grant)
+    )
     for block, box in enumerate(partition.blocks):
         frame = box.grow(partition.region.ghost)
         mine = [(n, *touched(node, frame)) for n, node in enumerate(graph.nodes) if node.block == block]
@@ -100,6 +102,8 @@ def conflicts(graph, partition):
     for n, node in enumerate(graph.nodes):
         if isinstance(node, Receive):
             pairs.add((sends[node.message], n))
+        if isinstance(node, Claim):
+            pairs |= {(grants[node.message], n), (n, sends[node.message])}
         if isinstance(node, AllReduce):
             pairs |= {
                 (m, n)
@@ -149,7 +153,7 @@ class Versions:
     def run(self, launches, graph, order):
         """Execute the graph of these launches. Raises Stale."""
         meant = self._meant(launches)
-        post, shares, granted = {}, set(), set()
+        post, shares, granted, claimed = {}, set(), set(), set()
         for node in (graph.nodes[n] for n in order):
             arrays, frame, scalars = self.arrays[node.block], self.frames[node.block], self.scalars[node.block]
             if isinstance(node, Compute):
@@ -164,9 +168,13 @@ class Versions:
                 granted.add(node.message)
                 for name, c in node.message.copies:
                     arrays[name][c.target_box.slices(frame.lo)] = -1
-            elif isinstance(node, Send):
-                if self.direct and node.message not in granted:
+            elif isinstance(node, Claim):
+                if node.message not in granted:
                     raise Stale(f"{node} before it was granted")
+                claimed.add(node.message)
+            elif isinstance(node, Send):
+                if self.direct and node.message not in claimed:
+                    raise Stale(f"{node} before it was claimed")
                 sent = [arrays[name][c.source_box.slices(frame.lo)].copy() for name, c in node.message.copies]
                 post[node.message] = sent
                 if self.direct:

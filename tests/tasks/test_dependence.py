@@ -1,7 +1,7 @@
 """What waits for what: exact edges of small programs."""
 
 from taskflow.regions import Box
-from taskflow.tasks import AllReduce, Compute, Grant, Receive, Send, analyse
+from taskflow.tasks import AllReduce, Claim, Compute, Grant, Receive, Send, analyse
 
 from .known import CELLS, above, duplicate, fill, jacobi, measure, partition, scale
 from .spy import conflicts, unordered
@@ -106,12 +106,14 @@ def of(graph, kind, block=None):
     ]
 
 
-def test_a_receive_waits_for_its_send_and_that_for_its_grant():
+def test_a_receive_waits_for_its_send_that_for_its_claim_and_that_for_its_grant():
     graph = analyse([jacobi("p", "rhs", "q", over=CELLS)], partition((1, 1, 2))).graph
     sends = {graph.nodes[n].message: n for n in of(graph, Send)}
     grants = {graph.nodes[n].message: n for n in of(graph, Grant)}
+    claims = {graph.nodes[n].message: n for n in of(graph, Claim)}
     for message in sends:
-        assert graph.waits[sends[message]] == {grants[message]}
+        assert graph.waits[sends[message]] == {claims[message]}
+        assert graph.waits[claims[message]] == {grants[message]}
     for n in of(graph, Receive):
         message = graph.nodes[n].message
         assert graph.waits[n] == {sends[message], grants[message]}

@@ -123,8 +123,9 @@ def test_copies_begin_when_the_last_of_their_fields_is_written():
     )
     assert positions(found, 0) == [
         "fill(q) whole",
-        "fill(p) whole",
         "grant p to 1",
+        "claim p of 1",
+        "fill(p) whole",
         "send p to 1",
         "receive p from 1",
         "fill(r) whole",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import (
     AllReduce,
+    Claim,
     Compute,
     Grant,
     Read,
@@ -70,7 +71,7 @@ def test_equal_keys_give_the_earliest_that_is_ready(partition):
 def test_the_lowest_key_that_is_ready_comes_first(graph):
     order = [graph.nodes[n] for n in graph.order(lambda node: node.block)]
     begun = [node.block for node in order]
-    waiting = next(n for n, node in enumerate(order) if isinstance(node, Send) and node.block == 0)
+    waiting = next(n for n, node in enumerate(order) if isinstance(node, Claim) and node.block == 0)
     assert begun.index(1) == waiting - 1  # it waits for the grant of block 1
 
 
@@ -98,7 +99,7 @@ def test_followers_are_waits_turned_round(graph):
 
 
 def test_of_a_kind(graph):
-    kinds = (Compute, Grant, Send, Receive, Refresh, AllReduce)
+    kinds = (Compute, Grant, Claim, Send, Receive, Refresh, AllReduce)
     assert sum(len(list(graph.of(kind))) for kind in kinds) == len(graph.nodes)
     assert [node.block for node in graph.of(AllReduce)] == [0, 1]
 
@@ -106,12 +107,14 @@ def test_of_a_kind(graph):
 def test_nodes_say_what_they_are(graph):
     assert [str(node) for node in graph.nodes if node.block == 0] == [
         "grant p to 1",
+        "claim p of 1",
         "send p to 1",
         "refresh p",
         "receive p from 1",
+        "grant q to 1",
+        "claim q of 1",
         "smooth(p, q) edge",
         "smooth(p, q) middle",
-        "grant q to 1",
         "send q to 1",
         "refresh q",
         "receive q from 1",

@@ -38,8 +38,8 @@ def test_a_transfer_does_not_wait_for_the_middle():
     names = [str(node) for node in graph.nodes]
     edge, middle = names.index("jacobi(p, rhs, q) edge"), names.index("jacobi(p, rhs, q) middle")
     send, receive = names.index("send q to 1"), names.index("receive q from 1")
-    grant = names.index("grant q to 1")
-    assert graph.waits[send] == {edge}
+    grant, claim = names.index("grant q to 1"), names.index("claim q of 1")
+    assert graph.waits[send] == {claim, edge}
     assert graph.waits[grant] == set()
     assert graph.waits[receive] == {grant}
     before = ancestors(graph)

@@ -15,6 +15,7 @@ from taskflow.machine.trace.wavefront import Stage, Wavefront
 from taskflow.tasks import (
     AllReduce,
     Analysis,
+    Claim,
     Compute,
     Grant,
     Launch,
@@ -143,7 +144,7 @@ class Tracer:
             return enqueued("copy", [self.binder.copy(name, copy, lane) for name, copy in node.copies])
         if isinstance(node, AllReduce):
             return [Operation(partial(self.reduce, node, node.launch in contributing), "reduce", (n,))]
-        if isinstance(node, Grant):  # messages have buffers: their source overwrites nothing here
+        if isinstance(node, Grant | Claim):  # messages have buffers: their source overwrites nothing here
             return []
         finish = partial(self.transfers.finish, node.message)
         if isinstance(node, Send):
