@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from taskflow.machine.channel import AllReduce, Channel, Deadline
-from taskflow.machine.device import Device
+from taskflow.machine.device import Device, Lane
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.instance import Instances
@@ -29,6 +29,13 @@ class Limits:
     """How long a block waits for another one, in seconds."""
 
     message: float = 60.0
+
+
+class Instrument(Protocol):
+    """What marks the operations of traces, to see when they are done."""
+
+    def mark(self, trace: Trace, program: Program) -> Trace:
+        """The trace with marks: it does the same in the same order."""
 
 
 class Shard:
@@ -58,6 +65,7 @@ class Shard:
         self._traces: dict[tuple[Any, ...], Trace] = {}
         self._states: list[Valid] = [{}]  # sets of valid ghost cells met so far
         self._state = 0  # the present one
+        self._instrument: Instrument | None = None
 
     # ------------------------------------------------------------------------------------------------ the program
 
@@ -70,10 +78,13 @@ class Shard:
         """
         for name, value in scalars.items():
             self._set(name, value)
-        key = (program, self.roles.key(), self._state)
+        key = (program, self.roles.key(), self._state, self._instrument)
         trace = self._traces.get(key)
         if trace is None:
-            trace = self._traces[key] = self._trace(program)
+            trace = self._trace(program)
+            if self._instrument is not None:
+                trace = self._instrument.mark(trace, program)
+            self._traces[key] = trace
             self.device.synchronize()  # what binding allocated has been zeroed before any lane uses it
         self._tracer.begin()
         for message in trace.arrivals:
@@ -116,6 +127,16 @@ class Shard:
         self._binder.set(name, value)
 
     # ---------------------------------------------------------------------------------------- control and contents
+
+    @property
+    def lanes(self) -> tuple[Lane, Lane]:
+        """The lanes of operations, by their number."""
+        return self._tracer.lanes
+
+    def instrument(self, by: Instrument | None) -> None:
+        """From now on replay traces that `by` has marked, or, without one, those that nobody has."""
+        self._instrument = by
+        self._traces = {key: trace for key, trace in self._traces.items() if key[-1] in (None, by)}
 
     def allreduce(self, values: Iterable[float], operators: str | Iterable[str]) -> np.ndarray:
         """Each value folded over all blocks in their order; every block gets the same bits. All blocks have to call

@@ -1,0 +1,72 @@
+"""Stamps: moments written by a device itself.
+
+Enqueuing takes the host no time that means anything; so, on each lane, a kernel of one thread writes the time of the
+device before and after each operation. It appends to a log of its lane, and lanes keep their order: so stamps need no
+number, and work within a captured graph, where the same stamps are replayed again and again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from taskflow.machine.device import Device, Lane
+from taskflow.machine.kernel import compile_cuda
+from taskflow.machine.kernel.call import address, cuda_call
+from taskflow.machine.profile.clock import TRIES, Offset, narrowest
+
+CAPACITY = 1 << 20  # stamps of a lane: 8 MiB
+CUDA = """
+extern "C" __global__ void stamp(unsigned long long* log, unsigned long long capacity) {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  const unsigned long long n = log[0];
+  if (n < capacity) log[n + 1] = now;
+  log[0] = n + 1;
+}
+"""
+
+
+class Stamps:
+    """The log of one lane of a GPU."""
+
+    def __init__(self, device: Device, lane: Lane) -> None:
+        self.device, self.lane = device, lane
+        self._log = device.allocate((CAPACITY + 1,), "u8")
+        device.synchronize()  # the log has been zeroed before the lane writes it
+        function = compile_cuda.module(CUDA).get_function("stamp")
+        values = [address(device.pointer(self._log)), np.uint64(CAPACITY)]
+        self.stamp: Callable[[], None] = cuda_call(function, ((1, 1, 1), (1, 1, 1)), values, lane, self._log)
+
+    def read(self) -> list[int]:
+        """All stamps that fit into the log, in the order of the lane: nanoseconds of the device."""
+        self.lane.synchronize()
+        count = min(int(self.device.to_host(self._log[:1])[0]), CAPACITY)
+        return [int(moment) for moment in self.device.to_host(self._log[1 : 1 + count])]
+
+    def clear(self) -> None:
+        """Forget all stamps."""
+        self.lane.synchronize()
+        self._log[:1] = 0
+        self.device.synchronize()
+
+    def calibrate(self) -> tuple[Offset, int]:
+        """From the device's time to the host's monotonic clock; and what a stamp costs on the lane: the median
+        distance of stamps in a row, in nanoseconds. Clears the log.
+        """
+        self.clear()
+        around = []
+        for _ in range(TRIES):
+            before = time.perf_counter_ns()
+            self.stamp()
+            self.lane.synchronize()
+            around.append((before, time.perf_counter_ns()))
+        offset = narrowest((before, at, after) for (before, after), at in zip(around, self.read(), strict=True))
+        self.clear()
+        for _ in range(TRIES):
+            self.stamp()
+        cost = int(np.median(np.diff(np.array(self.read(), np.int64))))
+        self.clear()
+        return offset, cost

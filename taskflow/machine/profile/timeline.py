@@ -1,0 +1,146 @@
+"""Timelines: what a block did in some replays, and when. Plain data: picklable, and JSON both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from taskflow.tasks import Compute, Node, TaskGraph
+
+Track = Literal["host", "plain", "urgent"]
+LANES: tuple[Track, Track] = ("plain", "urgent")
+
+COMPUTE = frozenset({"compute"})
+COPY = frozenset({"pack", "unpack", "copy"})
+COMMUNICATION = frozenset({"send", "receive", "free", "reduce", "signal", "await"})
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An operation from `start` to `end`, in nanoseconds since the epoch.
+
+    `issued`: the host only enqueued the operation then; the work itself has a span on the track of its lane.
+    """
+
+    start: int
+    end: int
+    track: Track
+    kind: str
+    nodes: tuple[int, ...]
+    issued: bool = False
+
+    @property
+    def length(self) -> int:
+        """Nanoseconds."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Vertex:
+    """A node of a task graph, as much as a profile tells of it.
+
+    `type` is compute, send, receive, refresh, allreduce or grant; `phase` the task that it serves: a message belongs to
+    the task whose results it carries. `message`: source, target, number.
+    """
+
+    name: str
+    type: str
+    phase: str
+    part: str
+    message: tuple[int, int, int] | None
+    waits: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        """The name that all vertices of a kind share."""
+        return f"{self.phase} {self.part}" if self.part else f"{self.type} ({self.phase})"
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One replay of the graph with number `graph`. `fresh`: the first one, not typical of those that follow."""
+
+    program: str
+    graph: int
+    fresh: bool
+    start: int
+    end: int
+    spans: tuple[Span, ...]
+
+    @property
+    def work(self) -> Iterator[Span]:
+        """The spans in which something was done, not merely enqueued."""
+        return (span for span in self.spans if not span.issued)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """All passes of a block between the beginning and the end of a profile.
+
+    `accuracy` states in nanoseconds how well clocks agree: `host` of this process with the time of day of its host,
+    `device` of the device with the host (0 where the host does the work); `stamp` is the time that marking the
+    beginning or the end of an operation takes on a device.
+    """
+
+    block: int
+    host: str
+    process: int
+    device: str
+    accuracy: Mapping[str, int]
+    graphs: tuple[tuple[Vertex, ...], ...]
+    passes: tuple[Pass, ...]
+
+    @property
+    def typical(self) -> tuple[Pass, ...]:
+        """The passes that are not the first of their graph."""
+        return tuple(p for p in self.passes if not p.fresh)
+
+    def stretches(self) -> list[list[Pass]]:
+        """The typical passes, cut where a fresh one came between: there the host analysed a graph."""
+        found: list[list[Pass]] = [[]]
+        for p in self.passes:
+            if not p.fresh:
+                found[-1].append(p)
+            elif found[-1]:
+                found.append([])
+        return [stretch for stretch in found if stretch]
+
+    def plain(self) -> dict[str, Any]:
+        """The timeline in the types of JSON."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, plain: Mapping[str, Any]) -> Timeline:
+        """The timeline that was written as `plain`."""
+        graphs = tuple(tuple(_vertex(vertex) for vertex in graph) for graph in plain["graphs"])
+        passes = tuple(_pass(p) for p in plain["passes"])
+        return cls(**{**plain, "graphs": graphs, "passes": passes})
+
+
+def _vertex(plain: Mapping[str, Any]) -> Vertex:
+    message = plain["message"]
+    return Vertex(**{**plain, "message": message and tuple(message), "waits": tuple(plain["waits"])})
+
+
+def _pass(plain: Mapping[str, Any]) -> Pass:
+    spans = (Span(**{**span, "nodes": tuple(span["nodes"])}) for span in plain["spans"])
+    return Pass(**{**plain, "spans": tuple(spans)})
+
+
+def sketch(graph: TaskGraph) -> tuple[Vertex, ...]:
+    """The nodes of the graph of one block. What travels before the first task was computed by the last one."""
+    tasks = [node.launch.task.name for node in graph.nodes if isinstance(node, Compute)]
+    phase = tasks[-1] if tasks else "nothing"
+    found = []
+    for node, waits in zip(graph.nodes, graph.waits, strict=True):
+        phase = node.launch.task.name if isinstance(node, Compute) else phase
+        kind = type(node).__name__.lower()
+        part = node.part if isinstance(node, Compute) else ""
+        found.append(Vertex(str(node), kind, phase, part, _identity(node), tuple(sorted(waits))))
+    return tuple(found)
+
+
+def _identity(node: Node) -> tuple[int, int, int] | None:
+    message = getattr(node, "message", None)
+    return None if message is None else (message.source, message.target, message.number)
