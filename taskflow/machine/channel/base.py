@@ -40,6 +40,9 @@ GREETING, GREETING_BYTES = 2 * SEQUENCES - 2, 1 << 16
 """Sequence number and size of a greeting: large enough to take the path of large messages too. UCX sees the death of a
 peer in shared memory only once the paths that are in use have been answered."""
 
+LIFELINE = GREETING - 1
+"""Sequence number of a message that nobody sends: who posts its receive learns from it that the peer is gone."""
+
 
 @dataclass(frozen=True)
 class Deadline:

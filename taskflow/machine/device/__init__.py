@@ -1,9 +1,10 @@
 """Processors and memory: devices, and the lanes on which they work."""
 
+from taskflow.machine.device.arena import Arena
 from taskflow.machine.device.device import Array, Cpu, Device, Gpu, cpu, gpu, gpu_problem, open_device, processor_name
 from taskflow.machine.device.lane import Event, HostLane, Lane, StreamLane, lanes
 
 __all__ = [
-    "Array", "Cpu", "Device", "Event", "Gpu", "HostLane", "Lane", "StreamLane", "cpu", "gpu", "gpu_problem", "lanes",
-    "open_device", "processor_name",
+    "Arena", "Array", "Cpu", "Device", "Event", "Gpu", "HostLane", "Lane", "StreamLane", "cpu", "gpu", "gpu_problem",
+    "lanes", "open_device", "processor_name",
 ]  # fmt: skip

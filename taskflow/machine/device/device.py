@@ -9,11 +9,12 @@ import platform
 from abc import ABC, abstractmethod
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.machine.device.arena import Arena
 
 Array = Any  # numpy.ndarray or cupy.ndarray
 Kind = Literal["cpu", "gpu"]
@@ -21,6 +22,13 @@ Kind = Literal["cpu", "gpu"]
 PAGE = 4096  # bytes
 LINE = 64
 LARGE = 1 << 20
+
+
+class Allocator(Protocol):
+    """Who makes arrays."""
+
+    def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
+        """A C-ordered array of zeros."""
 
 
 class Device(ABC):
@@ -34,6 +42,14 @@ class Device(ABC):
     @abstractmethod
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
         """A C-ordered array of zeros."""
+
+    def arena(self, nbytes: int) -> Allocator:
+        """Where arrays of so many bytes in all (see `Arena.room`) are allocated that belong together."""
+        return self
+
+    @abstractmethod
+    def activate(self) -> None:
+        """From now on this thread works on this device."""
 
     @abstractmethod
     def to_host(self, array: Array) -> np.ndarray:
@@ -72,6 +88,9 @@ class Cpu(Device):
     def to_host(self, array: Array) -> np.ndarray:
         return np.asarray(array)
 
+    def activate(self) -> None:
+        """Every thread can work on all cores."""
+
     def synchronize(self) -> None:
         """Everything is done when it is called."""
 
@@ -80,16 +99,23 @@ class Cpu(Device):
 
 
 class Gpu(Device):
-    """The first GPU that this process sees, through CuPy."""
+    """One of the GPUs that this process sees, through CuPy: number `ordinal` among them."""
 
     kind = "gpu"
     threads = 1
 
-    def __init__(self) -> None:
+    def __init__(self, ordinal: int = 0) -> None:
         import cupy
 
-        self.xp = cupy
-        self.name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
+        self.xp, self.ordinal = cupy, ordinal
+        self.activate()
+        self.name = cupy.cuda.runtime.getDeviceProperties(ordinal)["name"].decode()
+
+    def activate(self) -> None:
+        self.xp.cuda.Device(self.ordinal).use()
+
+    def arena(self, nbytes: int) -> Arena:
+        return Arena(self.xp, nbytes)
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
         return self.xp.zeros(shape, dtype)
@@ -104,7 +130,7 @@ class Gpu(Device):
         return np.asarray(compact.get(out=cupyx.empty_like_pinned(compact)))
 
     def synchronize(self) -> None:
-        self.xp.cuda.Device().synchronize()
+        self.xp.cuda.Device(self.ordinal).synchronize()
 
     def pointer(self, array: Array) -> int:
         return int(array.data.ptr)
@@ -115,16 +141,16 @@ def cpu(threads: int = 1) -> Device:
     return Cpu(threads)
 
 
-def gpu() -> Device:
-    """The first GPU that this process sees. Raises BadInput, with the reason, where none is usable."""
+def gpu(ordinal: int = 0) -> Device:
+    """A GPU that this process sees, the first by default. Raises BadInput, with the reason, where it is not usable."""
     if problem := gpu_problem():
         raise BadInput(f"machine.device = 'gpu': {problem}; use machine.device = 'cpu'")
-    return Gpu()
+    return Gpu(ordinal)
 
 
-def open_device(kind: Kind, threads: int = 1) -> Device:
-    """The device of a block: the first GPU of this process, or so many cores."""
-    return gpu() if kind == "gpu" else cpu(threads)
+def open_device(kind: Kind, threads: int = 1, ordinal: int = 0) -> Device:
+    """The device of a block: the GPU of this number in its process, or so many cores."""
+    return gpu(ordinal) if kind == "gpu" else cpu(threads)
 
 
 def gpu_problem() -> str | None:

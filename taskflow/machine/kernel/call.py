@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.machine.device import Lane
+from taskflow.machine.device.driver import launch
 from taskflow.regions import Box, Triple
 
 # struct Range of cell.h
@@ -76,10 +77,4 @@ def cuda_call(
     function: Any, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object
 ) -> Callable[[], None]:
     """A launch on a lane, or on the stream that is current when it is called; keeps alive what its pointers lead to."""
-    (grid, block), arguments, stream = shape, tuple(values), None if lane is None else lane.stream
-    launch = function.kernel  # takes the stream as an argument, which is faster than to make it current
-
-    def call(_: object = keep) -> None:
-        launch(grid, block, arguments, stream=stream)
-
-    return call
+    return launch(function.kernel, *shape, values, None if lane is None else lane.stream, keep)

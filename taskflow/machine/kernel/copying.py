@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,15 @@ from taskflow.regions import Box
 # struct Strides of copy.cu
 STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_y", "source_z")])
 NAME = "copy_box"
+# struct Part of copy_parts.cu, and how many of them a launch takes
+PART = np.dtype(
+    [("source", np.uint64), ("target", np.uint64)]
+    + [(name, np.int64) for name in ("source_y", "source_z", "target_y", "target_z")]
+    + [(name, np.uint32) for name in ("nx", "ny", "cells")],
+    align=True,
+)
+PARTS = 32
+THREADS, CELLS, WIDEST = 256, 4, 1024  # per thread block; cells per thread; thread blocks for a part at most
 
 
 def copier(device: Device, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
@@ -27,6 +36,20 @@ def copier(device: Device, target: Array, source: Array, lane: Lane | None = Non
     if device.kind == "cpu":
         return _host_copier(target, source, device.threads)
     return _cuda_copier(target, source, lane)
+
+
+def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
+    """Operations that do all `target[...] = source` of the pairs: on a GPU as few launches as possible."""
+    if device.kind == "cpu":
+        return [_host_copier(target, source, device.threads) for target, source in pairs]
+    sizes: dict[int, list[tuple[Array, Array]]] = {}
+    for target, source in pairs:
+        sizes.setdefault(target.dtype.itemsize, []).append((target, source))
+    return [
+        _cuda_copies(size, group[n : n + PARTS], lane)
+        for size, group in sizes.items()
+        for n in range(0, len(group), PARTS)
+    ]
 
 
 def _host_copier(target: Array, source: Array, threads: int) -> Callable[[], None]:
@@ -42,28 +65,45 @@ def _cuda_copier(target: Array, source: Array, lane: Lane | None) -> Callable[[]
     return cuda_call(_cuda_function(target.dtype.itemsize), shape, values, lane, (target, source))
 
 
-def _values(target: Array, source: Array, threads: int, *pointers: int) -> list[Value]:
+def _cuda_copies(size: int, pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:
+    parts = np.zeros(PARTS, PART)
+    for part, (target, source) in zip(parts, pairs, strict=False):
+        _check(target, source)
+        part["source"], part["target"] = source.data.ptr, target.data.ptr
+        for name, array in (("source", source), ("target", target)):
+            part[f"{name}_z"], part[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
+        part["nx"], part["ny"], part["cells"] = target.shape[2], target.shape[1], target.size
+    blocks = min(WIDEST, -(-int(parts["cells"].max()) // (THREADS * CELLS)))
+    function = compile_cuda.module(_text("copy_parts.cu", size)).get_function("copy_parts")
+    return cuda_call(function, ((blocks, len(pairs), 1), (THREADS, 1, 1)), [parts], lane, list(pairs))
+
+
+def _check(target: Array, source: Array) -> None:
     size = target.dtype.itemsize
     if target.ndim != 3 or target.shape != source.shape or target.dtype != source.dtype or size not in (4, 8):
         raise ValueError(f"cannot copy {source.dtype} {source.shape} to {target.dtype} {target.shape}")
     if target.shape[2] > 1 and (target.strides[2] != size or source.strides[2] != size):
         raise ValueError("cannot copy between views that are not contiguous along x")
-    strides = np.zeros((), STRIDES)
+
+
+def _values(target: Array, source: Array, threads: int, *pointers: int) -> list[Value]:
+    _check(target, source)
+    size, strides = target.dtype.itemsize, np.zeros((), STRIDES)
     for name, array in (("target", target), ("source", source)):
         strides[f"{name}_z"], strides[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
     box = Box.of(target.shape[::-1])
     return [range_of(box, target.shape, threads), *(address(pointer) for pointer in pointers), strides]
 
 
-def _text(size: int) -> str:
-    return expanded(INCLUDE / "copy.cu", np.dtype(f"f{size}"), {"declared.h": ""})
+def _text(file: str, size: int) -> str:
+    return expanded(INCLUDE / file, np.dtype(f"f{size}"), {"declared.h": ""})
 
 
 @cache
 def _host_library(size: int) -> Any:
-    return compile_host.library(_text(size) + thunk(NAME, ("Range", "Out", "In", "Strides")))
+    return compile_host.library(_text("copy.cu", size) + thunk(NAME, ("Range", "Out", "In", "Strides")))
 
 
 @cache
 def _cuda_function(size: int) -> Any:
-    return compile_cuda.module(_text(size)).get_function(NAME)
+    return compile_cuda.module(_text("copy.cu", size)).get_function(NAME)

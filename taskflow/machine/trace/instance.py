@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from taskflow.machine.device import Device
+from taskflow.machine.device import Arena, Device
 from taskflow.regions import Box, Region
 
 Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x]
@@ -19,7 +19,8 @@ class Instances:
     def __init__(self, region: Region, block: Box, device: Device) -> None:
         self.box = block.grow(region.ghost)
         shape = self.box.shape[::-1]
-        self.arrays: dict[str, Array] = {name: device.allocate(shape, f.dtype) for name, f in region.fields.items()}
+        self.memory = device.arena(sum(Arena.room(shape, field.dtype) for field in region.fields.values()))
+        self.arrays: dict[str, Array] = {n: self.memory.allocate(shape, f.dtype) for n, f in region.fields.items()}
 
     def view(self, name: str, box: Box) -> Array:
         """The cells of `box` of one field, in place."""

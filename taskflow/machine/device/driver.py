@@ -1,0 +1,55 @@
+"""The CUDA driver, called directly where a microsecond counts: launches whose arguments are prepared once."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from taskflow.errors import RunFailed
+
+Shape = tuple[int, int, int]
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The driver. Raises OSError where there is none."""
+    return ctypes.CDLL("libcuda.so.1")
+
+
+def launch(
+    function: Any, grid: Shape, block: Shape, values: Sequence[Any], stream: Any, keep: object
+) -> Callable[[], None]:
+    """A launch of a CuPy function on a stream (None: the one that is current at each call).
+
+    `values` are numpy scalars and structured arrays without dimensions, as the kernel takes them; what they hold when
+    the launch is called counts. `keep` is kept alive as long as the launch. Raises RunFailed where the driver refuses.
+    """
+    held = [np.ascontiguousarray(value) for value in values]
+    arguments = (ctypes.c_void_p * len(held))(*(value.ctypes.data for value in held))
+    sizes = [ctypes.c_uint(n) for n in (*grid, *block, 0)]
+    cu_launch, pointer = library().cuLaunchKernel, ctypes.c_void_p(function.ptr)
+    fixed = ctypes.c_void_p(stream.ptr) if stream is not None else None
+
+    def call(_: object = (held, keep)) -> None:
+        on = fixed if fixed is not None else ctypes.c_void_p(_current())
+        if error := cu_launch(pointer, *sizes, on, arguments, None):
+            raise RunFailed(f"a kernel could not be launched: {_name(error)}")
+
+    return call
+
+
+def _current() -> int:
+    import cupy
+
+    return int(cupy.cuda.get_current_stream().ptr)
+
+
+def _name(error: int) -> str:
+    """What the driver calls an error."""
+    text = ctypes.c_char_p()
+    library().cuGetErrorName(error, ctypes.byref(text))
+    return text.value.decode() if text.value else f"CUDA error {error}"

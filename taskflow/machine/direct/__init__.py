@@ -1,0 +1,6 @@
+"""Direct transfers: GPUs of one host that see each other's memory, and wait for each other on the device."""
+
+from taskflow.machine.direct.exchange import Exchange, Neighbourhood
+from taskflow.machine.direct.watch import Watch
+
+__all__ = ["Exchange", "Neighbourhood", "Watch"]

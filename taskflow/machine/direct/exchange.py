@@ -1,0 +1,151 @@
+"""The direct transfers of a block, and of each of its traces: which flags stand for which messages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from taskflow.machine.channel import Channel
+from taskflow.machine.channel.base import LIFELINE
+from taskflow.machine.device import Arena, Array, Gpu, Lane
+from taskflow.machine.device.arena import view
+from taskflow.machine.direct import flags
+from taskflow.machine.direct.board import Board
+from taskflow.machine.direct.flags import SHARES, Flag
+from taskflow.machine.direct.link import Gather, Links
+from taskflow.machine.direct.watch import Watch
+from taskflow.machine.trace.instance import Instances
+from taskflow.machine.trace.operation import Call
+from taskflow.regions import Partition
+from taskflow.tasks import IDENTITY, AllReduce, Message
+
+
+class Neighbourhood:
+    """The blocks whose memory this one sees, and which see its own.
+
+    All blocks have to make one at the same time, and to make the same traces in the same order: the flags of a message
+    follow from their count.
+    """
+
+    def __init__(
+        self, partition: Partition, device: Gpu, instances: Instances, channel: Channel, gather: Gather, seconds: float
+    ) -> None:
+        self.partition, self.block, self.device, self.instances = partition, channel.block, device, instances
+        blocks = len(partition)
+        memory = device.arena(Board(blocks).nbytes)
+        device.synchronize()  # the board is blank before anybody sees it
+        self.board, self._keep = Board(blocks, memory.pointer), memory
+        self._links = Links(device, (instances.memory, memory), self.block, gather) if blocks > 1 else None
+        peers = self._links.peers if self._links else {}
+        self.fields = {n: self._fields(n, link.fields) for n, link in peers.items()}
+        self.boards = {self.block: self.board} | {n: Board(blocks, link.board) for n, link in peers.items()}
+        lifelines = [channel.receive(n, LIFELINE, np.empty(1, np.uint8)) for n in sorted(peers) if n in channel.peers]
+        self.watch = Watch(device, channel.stop, seconds, lifelines)
+        self.messages: Counter[tuple[int, int]] = Counter()  # of all traces so far, by pair of blocks
+        self.folds = self.traces = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every block sees every other one's memory, as this block's reductions on the device need."""
+        return len(self.boards) == len(self.partition)
+
+    def reaches(self, message: Message) -> bool:
+        """Whether the source of a message sees the memory of its target, and the other way round."""
+        return message.source in self.boards and message.target in self.boards
+
+    def trace(self, messages: Mapping[tuple[int, int], int]) -> Exchange:
+        """What a new trace with so many messages per pair of blocks needs."""
+        exchange = Exchange(self, self.messages.copy(), self.traces)
+        self.messages.update(messages)
+        self.traces += 1
+        return exchange
+
+    def close(self) -> None:
+        """Let go of the others' memory. Only when all blocks are done."""
+        if self._links is not None:
+            self._links.close()
+
+    def _fields(self, block: int, pointer: int) -> Instances:
+        """The fields of another block, at the address of its arena."""
+        return Instances(self.partition.region, self.partition.blocks[block], _Mapped(self.device, pointer))
+
+
+class _Mapped:
+    """Cuts the arrays out of another block's arena, in the order in which it did so itself."""
+
+    def __init__(self, device: Gpu, pointer: int) -> None:
+        self._device, self._pointer = device, pointer
+
+    def arena(self, _: int) -> _Mapped:
+        return self
+
+    def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
+        found = view(self._device.xp, self._pointer, shape, dtype, self, self._device.ordinal)
+        self._pointer += Arena.room(shape, dtype)
+        return found
+
+
+class Exchange:
+    """The flags and copies of one trace. `begin` has to precede all else in each of its passes."""
+
+    def __init__(self, near: Neighbourhood, messages: Mapping[tuple[int, int], int], trace: int) -> None:
+        self._near, self._messages, self._epoch = near, messages, near.board.passes(trace)
+        self.watch = near.watch.argument
+
+    def begin(self, lane: Lane) -> Call:
+        """The next pass begins."""
+        return flags.advance(self._epoch, lane)
+
+    def grant(self, message: Message) -> Flag:
+        """To be posted when the ghost cells that the message fills may be overwritten."""
+        return Flag(self._near.boards[message.source].granted(message.target, self._number(message)))
+
+    def claim(self, message: Message) -> Flag:
+        """To be awaited before the message is copied."""
+        name = self._near.watch.name(f"room for message {message.number} from block {message.source}"
+                                     f" in block {message.target}")  # fmt: skip
+        return Flag(self._near.board.granted(message.target, self._number(message)), name)
+
+    def sent(self, message: Message) -> Flag:
+        """To be posted when the message has been copied."""
+        return Flag(self._near.boards[message.target].arrived(message.source, self._number(message)))
+
+    def arrival(self, message: Message) -> Flag:
+        """To be awaited before anybody reads the ghost cells that the message fills."""
+        name = self._near.watch.name(f"message {message.number} from block {message.source} to block {message.target}")
+        return Flag(self._near.board.arrived(message.source, self._number(message)), name)
+
+    def copies(self, message: Message) -> Iterator[tuple[Array, Array]]:
+        """The cells of the message: where they go, and where they are."""
+        there = self._near.fields[message.target]
+        for name, copy in message.copies:
+            yield there.view(name, copy.target_box), self._near.instances.view(name, copy.source_box)
+
+    def post(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
+        return flags.post(wanted, self._epoch, lane)
+
+    def wait(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
+        return flags.await_flags(wanted, self._epoch, self.watch, lane)
+
+    def fold(self, node: AllReduce, value: Array, contributes: bool, lane: Lane) -> Call:
+        """The scalar `value` folded over all blocks; of a block that does not contribute it does not count."""
+        near, shares = self._near, np.zeros((), SHARES)
+        number, near.folds = near.folds, near.folds + 1
+        boards, xp = [near.boards[n] for n in range(len(near.partition))], near.device.xp
+        slots = xp.array([board.share(number, near.block) for board in boards], "u8")
+        arrivals = xp.array([board.shared(number, near.block) for board in boards], "u8")
+        shares["value"], shares["mine"] = value.data.ptr, near.board.share(number, 0)
+        shares["arrived"], shares["slots"], shares["flags"] = (
+            near.board.shared(number, 0),
+            slots.data.ptr,
+            arrivals.data.ptr,
+        )
+        shares["identity"], shares["contributes"] = IDENTITY[node.operator], contributes
+        shares["blocks"], shares["block"] = len(boards), near.block
+        shares["name"] = near.watch.name(f"the shares of all blocks of {node.scalar}")
+        return flags.fold(node.operator, shares, self._epoch, self.watch, lane, (value, slots, arrivals))
+
+    def _number(self, message: Message) -> int:
+        return self._messages.get((message.source, message.target), 0) + message.number

@@ -1,0 +1,73 @@
+"""Launches that count passes, post flags, wait for them and fold shares: `direct.cu`, bound to addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from taskflow.machine.device import Lane
+from taskflow.machine.device.driver import launch
+from taskflow.machine.kernel import compile_cuda
+from taskflow.machine.kernel.text import expanded
+from taskflow.machine.trace.operation import Call
+
+FLAGS = 48
+# structs Flags and Shares of direct.cu
+FLAG_LIST = np.dtype([("flag", np.uint64, FLAGS), ("name", np.uint32, FLAGS), ("count", np.intc)], align=True)
+SHARES = np.dtype(
+    [(name, np.uint64) for name in ("value", "mine", "arrived", "slots", "flags")]
+    + [("identity", np.float64)]
+    + [(name, np.intc) for name in ("contributes", "blocks", "block")]
+    + [("name", np.uint32)],
+    align=True,
+)
+WARP = 32
+
+
+class Flag(NamedTuple):
+    """The address of a flag, and the number under which a wait for it in vain is known (see `Watch.name`)."""
+
+    address: int
+    name: int = 0
+
+
+def advance(epoch: int, lane: Lane) -> Call:
+    """A new pass begins: its number is one more."""
+    return _launch("advance", 1, [np.uint64(epoch)], lane)
+
+
+def post(flags: Sequence[Flag], epoch: int, lane: Lane) -> list[Call]:
+    """All flags get the number of the pass, once everything before on the lane is there for all to see."""
+    return [_launch("post", 2 * WARP, [_list(part), np.uint64(epoch)], lane) for part in _parts(flags)]
+
+
+def await_flags(flags: Sequence[Flag], epoch: int, watch: np.ndarray, lane: Lane) -> list[Call]:
+    """What comes after on the lane begins when all flags have got the number of the pass."""
+    return [_launch("await", 2 * WARP, [_list(part), np.uint64(epoch), watch], lane) for part in _parts(flags)]
+
+
+def fold(operator: str, shares: np.ndarray, epoch: int, watch: np.ndarray, lane: Lane, keep: object) -> Call:
+    """A number folded over all blocks, see `Shares` in direct.cu; keeps alive what its pointers lead to."""
+    threads = -(-int(shares["blocks"]) // WARP) * WARP
+    return _launch(f"all_{operator}", threads, [shares, np.uint64(epoch), watch], lane, keep)
+
+
+def _parts(flags: Sequence[Flag]) -> list[Sequence[Flag]]:
+    return [flags[n : n + FLAGS] for n in range(0, len(flags), FLAGS)]
+
+
+def _list(flags: Sequence[Flag]) -> np.ndarray:
+    found = np.zeros((), FLAG_LIST)
+    for n, flag in enumerate(flags):
+        found["flag"][n], found["name"][n] = flag
+    found["count"] = len(flags)
+    return found
+
+
+def _launch(name: str, threads: int, values: list[Any], lane: Lane, keep: object = None) -> Call:
+    text = expanded(Path(__file__).with_name("direct.cu"), np.dtype("f8"), {"declared.h": ""})
+    function = compile_cuda.module(text).get_function(name)
+    return launch(function.kernel, (1, 1, 1), (threads, 1, 1), values, lane.stream, keep)
