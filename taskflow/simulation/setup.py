@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from taskflow.cluster import shortage
 from taskflow.errors import BadInput
 from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
 from taskflow.machine import Place
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, Case
-from taskflow.simulation.units import size
 from taskflow.tasks import Analysis, Launch, Roles, Send, analyse, record
-
-RESERVE = 0.9  # share of the free memory that a run may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,19 +101,11 @@ class Setup:
 
 def check_memory(setup: Setup, placed: Sequence[Place], device: str) -> None:
     """Raises BadInput where the blocks need more memory than is free where they will live."""
-    needed: Counter[str] = Counter()
-    for block, place in enumerate(placed):
-        where, free = place.host, place.memory
-        if device == "gpu":
-            gpu = place.gpus[0]
-            where, free = f"{gpu.name} {gpu.identity[:8]} of {place.host}", gpu.free
-        needed[where] += setup.memory(block)
-        if needed[where] > RESERVE * free:
-            cells = list(setup.case.grid.cells)
-            raise BadInput(
-                f"grid.cells = {cells}: needs {size(needed[where])} on {where}, where {size(free)} are free;"
-                ' use fewer cells, machine.precision = "single", or more machines'
-            )
+    if problem := shortage([setup.memory(block) for block in range(len(placed))], placed, device):
+        raise BadInput(
+            f"grid.cells = {list(setup.case.grid.cells)}: {problem};"
+            ' use fewer cells, machine.precision = "single", or more machines'
+        )
 
 
 def _side(case: Case, face: str) -> Wall | Slip:

@@ -1,0 +1,65 @@
+"""The program by which machines are compared: Jacobi's sweep over seven points, from one field to another and back.
+
+Ghost cells beyond the domain stay as they are: zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from taskflow.machine import Shard
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
+from taskflow.tasks import Launch, Read, Roles, Write, task
+
+SWEEPS = 60  # in a pass: even, so that the fields have their own parts again afterwards
+FIELDS = 3
+
+
+@task(kernel=Path(__file__).with_name("jacobi.cu"))
+def jacobi(p: Read[1], d: Read, p_new: Write) -> None:
+    """p_new = (the six neighbours of p - d) / 6"""
+
+
+@task(kernel=Path(__file__).with_name("jacobi.cu"))
+def isolated(p: Read, d: Read, p_new: Write) -> None:
+    """The same work, declared so that no ghost cell is ever filled: against it one sees what the exchange costs."""
+
+
+@dataclass(frozen=True)
+class Sweeps:
+    """The program: so many sweeps over the cells of a box, with or without the exchange of ghost cells."""
+
+    cells: Box
+    count: int = SWEEPS
+    exchange: bool = True
+
+    def __call__(self, f: Roles) -> Iterator[Launch]:
+        """Each sweep reads what the last one wrote."""
+        for _ in range(self.count):
+            yield (jacobi if self.exchange else isolated)(f.p, f.d, f.p_new, over=self.cells)
+            f.swap("p", "p_new")
+
+
+def partition(cells: Triple, blocks: Triple, precision: str) -> Partition:
+    """A domain of so many `cells` for each of the blocks."""
+    x, y, z = (n * count for n, count in zip(cells, blocks, strict=True))
+    dtype = "f8" if precision == "double" else "f4"
+    fields = FieldSpace(Field(name, dtype) for name in ("p", "d", "p_new"))
+    return Partition(Region(Box.of((x, y, z)), fields), blocks)
+
+
+def fill(shard: Shard) -> None:
+    """Random values between -1/2 and 1/2 in p and d, others for each block."""
+    random = np.random.default_rng(shard.block)
+    shape = shard.cells.shape[::-1]
+    for name in ("p", "d"):
+        shard.write({name: random.random(shape, np.float32) - np.float32(0.5)})
+
+
+def memory(cells: Triple, precision: str) -> int:
+    """Bytes of the fields of a block."""
+    return FIELDS * (8 if precision == "double" else 4) * Box.of(cells).grow(1).volume

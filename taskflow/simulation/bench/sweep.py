@@ -1,0 +1,179 @@
+"""Jacobi's sweep on one block and on many: how much of the machine is left when blocks exchange ghost cells."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from statistics import median
+from typing import Any
+
+from taskflow.machine import Control, Mapper, Shard, copy_bandwidth
+from taskflow.machine.mapper import Overlap
+from taskflow.regions import Triple
+from taskflow.simulation.bench import jacobi
+from taskflow.simulation.bench.measure import SAMPLES, about
+from taskflow.simulation.bench.team import Request, Team, team
+from taskflow.tasks import Send
+
+PRECISION = {"cpu": "double", "gpu": "single"}
+POLICIES: tuple[Overlap, ...] = ("none", "comm", "full")
+LENGTH = 0.1  # seconds that a sample takes at least: blocks begin it together within some 10 us
+COPY = 512 << 20  # bytes of the arrays that the copy bandwidth is measured with
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How blocks are measured: `seconds` for the samples of each measurement."""
+
+    overlaps: tuple[Overlap, ...] = POLICIES
+    channel: str = "auto"
+    precision: str | None = None
+    seconds: float = 1.0
+
+
+@dataclass(frozen=True)
+class SweepJob:
+    """The job of a block: its passes timed together with those of all others, and reported."""
+
+    program: jacobi.Sweeps
+    seconds: float
+
+    def __call__(self, shard: Shard, control: Control) -> dict[str, Any]:
+        """`seconds` of a sweep are those of the slowest block, one value for each sample."""
+        jacobi.fill(shard)
+        shard.allreduce([0.0], "max")  # blocks that share a memory measure together what they can have together
+        bandwidth = copy_bandwidth(shard.device, repeats=4)
+        samples = [seconds / self.program.count for seconds in self._samples(shard)]
+        trace = shard.traces[-1]
+        sent = [node.message.cells for node in trace.graph.of(Send) if isinstance(node, Send)]
+        return {
+            "seconds": samples,
+            "copy_bandwidth": bandwidth,
+            "host_seconds": self._host(shard),
+            "operations": len(trace.operations) / self.program.count,
+            "messages": len(sent) / self.program.count,
+            "bytes": sum(sent) * shard.region.fields["p"].nbytes / self.program.count,
+            "overlap": shard.mapper.overlap,
+        }
+
+    def _samples(self, shard: Shard) -> list[float]:
+        """Seconds of a pass. All blocks take the same samples, because they decide on numbers of all of them."""
+
+        def sample(calls: int) -> float:
+            shard.allreduce([0.0], "max")
+            start = time.perf_counter()
+            for _ in range(calls):
+                shard.run(self.program)
+            shard.synchronize()
+            return float(shard.allreduce([time.perf_counter() - start], "max")[0]) / calls
+
+        sample(3)  # the states that a program meets are analysed; the last one stays
+        once = sample(1)
+        calls = max(1, math.ceil(LENGTH * min(1.0, self.seconds) / once))
+        least, most = SAMPLES
+        return [sample(calls) for _ in range(min(max(least, int(self.seconds / (calls * once))), most))]
+
+    def _host(self, shard: Shard) -> float | None:
+        """Seconds that the host spends on a sweep; None where it computes itself, or waits for messages."""
+        waits = any(operation.kind in ("receive", "free", "reduce") for operation in shard.traces[-1].operations)
+        if shard.device.kind == "cpu" or waits:
+            return None
+        found = []
+        for _ in range(SAMPLES[0]):
+            shard.allreduce([0.0], "max")
+            start = time.perf_counter()
+            shard.run(self.program)
+            found.append(time.perf_counter() - start)
+            shard.synchronize()
+        return median(found) / self.program.count
+
+
+def measure_sweep(
+    wanted: str, cells: Callable[[str], Triple], blocks: Triple, conditions: Conditions, workers: int | None = None
+) -> dict[str, Any]:
+    """One block alone, all blocks without exchange, and all blocks with each way to overlap it.
+
+    `cells` gives the cells of a block for the kind of device. Raises BadInput where the device is not usable, there are
+    fewer GPUs than blocks, or the memory is not enough.
+    """
+    with team(Request(wanted, blocks, workers or "auto")) as people:
+        size, precision = cells(people.device), conditions.precision or PRECISION[people.device]
+        found = Sweeping(people, conditions, precision)
+        rows = [found.measure("one block", size, (1, 1, 1), "none")]
+        if prod(blocks) > 1:
+            rows.append(found.measure("no exchange", size, blocks, "none", exchange=False))
+            rows += [found.measure(overlap, size, blocks, overlap) for overlap in conditions.overlaps]
+    return {
+        **describe(people, precision, rows),
+        "cells_per_block": list(size),
+        "blocks": list(blocks),
+        "workers": len(people.places),
+        "results": compared(rows),
+    }
+
+
+@dataclass(frozen=True)
+class Sweeping:
+    """Measures sweeps on the processes of a team."""
+
+    team: Team
+    conditions: Conditions
+    precision: str
+
+    def measure(
+        self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, *, exchange: bool = True
+    ) -> dict[str, Any]:
+        """A row of the table. Raises BadInput where the memory is not enough."""
+        count, asked = prod(blocks), f"{' x '.join(map(str, cells))} cells per block"
+        self.team.check_memory(jacobi.memory(cells, self.precision) + COPY, count, asked)
+        partition = jacobi.partition(cells, blocks, self.precision)
+        job = SweepJob(jacobi.Sweeps(partition.region.cells, exchange=exchange), self.conditions.seconds)
+        reports, transports = self.team.run(partition, job, Mapper(overlap), self.conditions.channel)
+        seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
+        moved = jacobi.FIELDS * partition.region.fields["p"].nbytes * prod(cells) * count
+        hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]
+        return {
+            "name": name,
+            "blocks": count,
+            "cells_per_block": list(cells),
+            "overlap": reports[0]["overlap"],
+            "transports": transports,
+            "seconds": seconds,
+            "samples": len(reports[0]["seconds"]),
+            "cells_per_second_per_block": prod(cells) / seconds,
+            "copy_bandwidth": bandwidth,
+            "share_of_copy": moved / seconds / bandwidth,
+            "host_seconds": max(hosts, default=None),
+            **{name: max(report[name] for report in reports) for name in ("operations", "messages", "bytes")},
+        }
+
+
+def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with `efficiency`: against the first, and `hidden`: the share of the exchange that an overlap hides,
+    (none - this) / (none - no exchange); None where the exchange cannot be told from no exchange.
+    """
+    times = {row["name"]: row["seconds"] for row in rows}
+    exchange = times.get("none", 0.0) - times.get("no exchange", math.inf)
+    told = exchange > 0.005 * times.get("none", 0.0)
+    return [
+        {
+            **row,
+            "efficiency": rows[0]["seconds"] / row["seconds"],
+            "hidden": (times["none"] - row["seconds"]) / exchange if told and row["name"] in ("comm", "full") else None,
+        }
+        for row in rows
+    ]
+
+
+def describe(people: Team, precision: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Where and with what the rows were measured."""
+    place = people.places[0]
+    gpu = place.gpus[0].name if people.device == "gpu" else None
+    return {
+        **about(place, gpu, people.threads),
+        "precision": precision,
+        "copy_bandwidth": median(row["copy_bandwidth"] / row["blocks"] for row in rows),
+    }
