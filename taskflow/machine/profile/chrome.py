@@ -67,8 +67,8 @@ def _operations(timeline: Timeline, zero: int) -> Iterator[Event]:
         for span in p.spans:
             name, kind, told = _told(timeline, p, span)
             row, _ = ROWS[span.track]
-            about = {**told, "pass": number, "operation": span.kind}
-            yield _complete(timeline.block, row, name, kind, (span.start - zero, span.end - zero), about)
+            told |= {"pass": number, "operation": span.kind}
+            yield _complete(timeline.block, row, name, kind, (span.start - zero, span.end - zero), told)
 
 
 def _told(timeline: Timeline, p: Pass, span: Span) -> tuple[str, str, Event]:
@@ -84,7 +84,7 @@ def _told(timeline: Timeline, p: Pass, span: Span) -> tuple[str, str, Event]:
 
 def _complete(block: int, row: int, name: str, kind: str, when: tuple[int, int], about: Event) -> Event:
     start, end = when
-    event = {"ph": "X", "pid": block, "tid": row, "name": name, "cat": kind}
+    event: Event = {"ph": "X", "pid": block, "tid": row, "name": name, "cat": kind}
     return event | {"ts": start / 1e3, "dur": (end - start) / 1e3, "args": about}
 
 

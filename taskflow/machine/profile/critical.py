@@ -16,7 +16,7 @@ from taskflow.machine.profile.timeline import Pass, Span, Timeline, Vertex
 
 Place = tuple[int, int]  # index of the block's timeline, number of the vertex
 MEASURED = ("compute", "refresh")  # vertices that never wait while they work
-BEFORE = {"receive": "send", "send": "grant"}  # of a message, on the other block
+BEFORE = {"receive": "send", "claim": "grant"}  # of a message, on the other block
 
 
 @dataclass(frozen=True)

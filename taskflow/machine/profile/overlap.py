@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from taskflow.machine.profile.intervals import Interval, common, length, union
 from taskflow.machine.profile.timeline import COMPUTE, Pass, Timeline, Vertex
 
-TRANSFERS = ("send", "receive", "refresh", "grant")
-LEAVING = ("pack", "send", "signal")
-ARRIVING = ("receive", "unpack", "await")
+TRANSFERS = ("send", "receive", "refresh")
 
 
 @dataclass(frozen=True)
@@ -43,12 +41,12 @@ def exchanges(p: Pass, graph: Sequence[Vertex]) -> list[Interval]:
     """When each exchange of a pass began and ended."""
     found = []
     for first, last in _runs(graph):
-        leaving = [s for s in p.work if _within(s.nodes, first, last) and s.kind in LEAVING]
-        arriving = [s for s in p.work if _within(s.nodes, first, last) and s.kind in ARRIVING]
-        if not leaving and not arriving:
-            continue
-        begin = min((s.start for s in leaving), default=_ready(p, graph, first))
-        found.append((begin, max(s.end for s in leaving + arriving)))
+        moving = [s for s in p.work if s.nodes and first <= s.nodes[0] < last and s.kind != "free"]
+        sent = [s for s in moving if graph[s.nodes[0]].type == "send"]
+        received = [s for s in moving if graph[s.nodes[0]].type == "receive"]
+        if sent or received:
+            begin = min((s.start for s in sent), default=_ready(p, graph, first))
+            found.append((begin, max(s.end for s in sent + received)))
     return found
 
 
@@ -62,10 +60,6 @@ def _runs(graph: Sequence[Vertex]) -> Iterator[tuple[int, int]]:
         if last > first:
             yield first, last
         first = max(last, first + 1)
-
-
-def _within(nodes: tuple[int, ...], first: int, last: int) -> bool:
-    return bool(nodes) and first <= nodes[0] < last
 
 
 def _ready(p: Pass, graph: Sequence[Vertex], first: int) -> int:

@@ -18,13 +18,11 @@ from typing import Any
 
 from taskflow.machine.profile.clock import Offset, host_offset
 from taskflow.machine.profile.stamp import Stamps
-from taskflow.machine.profile.timeline import COMMUNICATION, COMPUTE, COPY, LANES, Pass, Span, Timeline, Vertex, sketch
+from taskflow.machine.profile.timeline import LANES, LASTING, Pass, Span, Timeline, Track, Vertex, sketch
 from taskflow.machine.shard import Shard
 from taskflow.machine.trace.operation import Call, Operation
 from taskflow.machine.trace.tracer import Trace
 from taskflow.tasks import Program
-
-STAMPED = COMPUTE | COPY | COMMUNICATION  # kinds; events and waits for them have no length of their own
 
 
 @dataclass(eq=False)
@@ -35,6 +33,12 @@ class Script:
     graph: tuple[Vertex, ...]
     called: list[Operation] = field(default_factory=list)
     stamped: dict[int, list[Operation]] = field(default_factory=lambda: defaultdict(list))
+
+    def span(self, operation: Operation, moments: Iterator[int], track: Track, issued: bool = False) -> Span:
+        """The operation between the next two moments. Ghost cells that a wavefront fills are copied, not computed."""
+        copied = operation.kind == "compute" and self.graph[operation.nodes[0]].type == "refresh"
+        kind = "copy" if copied else operation.kind
+        return Span(next(moments), next(moments), track, kind, operation.nodes, issued)
 
 
 class Profiler:
@@ -82,7 +86,7 @@ class Profiler:
         """The operations with stamps of the device around those that are enqueued. Has to come before capturing."""
         marked = []
         for operation in operations:
-            if operation.lane in self._stamps and operation.kind in STAMPED:
+            if operation.lane in self._stamps and operation.kind in LASTING:
                 stamp = Operation(self._stamps[operation.lane].stamp, "record", operation.nodes, operation.lane)
                 script.stamped[operation.lane].append(operation)
                 marked += [stamp, operation, stamp]
@@ -113,9 +117,9 @@ class Profiler:
         passes: list[Pass] = []
         try:
             for script, began in self._replays:
-                spans = [_span(op, moments, "host", op.lane in self._stamps) for op in script.called]
+                spans = [script.span(op, moments, "host", op.lane in self._stamps) for op in script.called]
                 for number, operations in script.stamped.items():
-                    spans += [_span(op, stamps[number], LANES[number]) for op in operations]
+                    spans += [script.span(op, stamps[number], LANES[number]) for op in operations]
                 fresh, start = script not in graphs, began + host.add
                 graph = graphs.setdefault(script, len(graphs))
                 end = max((span.end for span in spans), default=start)
@@ -157,7 +161,3 @@ def _timed(call: Call, note: Callable[[int], Any]) -> Call:
         note(clock())
 
     return timed
-
-
-def _span(operation: Operation, moments: Iterator[int], track: Any, issued: bool = False) -> Span:
-    return Span(next(moments), next(moments), track, operation.kind, operation.nodes, issued)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from taskflow.tasks import Compute, Node, TaskGraph
+from taskflow.tasks import Claim, Compute, Grant, Node, TaskGraph
 
 Track = Literal["host", "plain", "urgent"]
 LANES: tuple[Track, Track] = ("plain", "urgent")
@@ -14,6 +14,7 @@ LANES: tuple[Track, Track] = ("plain", "urgent")
 COMPUTE = frozenset({"compute"})
 COPY = frozenset({"pack", "unpack", "copy"})
 COMMUNICATION = frozenset({"send", "receive", "free", "reduce", "signal", "await"})
+LASTING = COMPUTE | COPY | COMMUNICATION  # kinds of operations that take time of their own: events do not
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ class Span:
 class Vertex:
     """A node of a task graph, as much as a profile tells of it.
 
-    `type` is compute, send, receive, refresh, allreduce or grant; `phase` the task that it serves: a message belongs to
-    the task whose results it carries. `message`: source, target, number.
+    `type` is compute, grant, claim, send, receive, refresh or allreduce; `phase` the task that it serves: a message
+    belongs to the task whose results it carries. `message`: source, target, number.
     """
 
     name: str
@@ -129,16 +130,24 @@ def _pass(plain: Mapping[str, Any]) -> Pass:
 
 
 def sketch(graph: TaskGraph) -> tuple[Vertex, ...]:
-    """The nodes of the graph of one block. What travels before the first task was computed by the last one."""
-    tasks = [node.launch.task.name for node in graph.nodes if isinstance(node, Compute)]
-    phase = tasks[-1] if tasks else "nothing"
+    """The nodes of the graph of one block."""
     found = []
-    for node, waits in zip(graph.nodes, graph.waits, strict=True):
-        phase = node.launch.task.name if isinstance(node, Compute) else phase
-        kind = type(node).__name__.lower()
+    for node, waits, phase in zip(graph.nodes, graph.waits, _phases(graph), strict=True):
         part = node.part if isinstance(node, Compute) else ""
+        kind = type(node).__name__.lower()
         found.append(Vertex(str(node), kind, phase, part, _identity(node), tuple(sorted(waits))))
     return tuple(found)
+
+
+def _phases(graph: TaskGraph) -> list[str]:
+    """The task that each node serves. What moves before the first task of a pass was computed by the last one."""
+    tasks = {n: node.launch.task.name for n, node in enumerate(graph.nodes) if isinstance(node, Compute)}
+    found, phase = [], next(reversed(tasks.values()), "nothing")
+    for n, node in enumerate(graph.nodes):
+        phase = tasks.get(n, phase)
+        coming = next((tasks[m] for m in sorted(tasks) if m > n), phase) if isinstance(node, Grant | Claim) else phase
+        found.append(coming)
+    return found
 
 
 def _identity(node: Node) -> tuple[int, int, int] | None:
