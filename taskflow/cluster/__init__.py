@@ -1,6 +1,19 @@
-"""Who lends the machines: an embedded cluster on this machine, or one that is running already."""
+"""Who lends the machines: an embedded cluster on this machine, or one that is running already; and who gets which."""
 
 from taskflow.cluster.connect import by_scheduler_file
+from taskflow.cluster.lending import lent
 from taskflow.cluster.local import embedded, gpus
+from taskflow.cluster.placement import cut, placed, processes, slabs, spread, threads_per_block
 
-__all__ = ["by_scheduler_file", "embedded", "gpus"]
+__all__ = [
+    "by_scheduler_file",
+    "cut",
+    "embedded",
+    "gpus",
+    "lent",
+    "placed",
+    "processes",
+    "slabs",
+    "spread",
+    "threads_per_block",
+]

@@ -7,6 +7,7 @@ from taskflow.machine.mapper import Mapper
 from taskflow.machine.shard import Limits, Shard
 from taskflow.machine.survey import Place, choose_device, cores_per_block, look, survey
 from taskflow.machine.threads import run_threads
+from taskflow.machine.watch import Progress, unwatched, watch
 
 __all__ = [
     "Control",
@@ -16,6 +17,7 @@ __all__ = [
     "Mapper",
     "Place",
     "Plan",
+    "Progress",
     "Shard",
     "Status",
     "cause",
@@ -25,4 +27,6 @@ __all__ = [
     "look",
     "run_threads",
     "survey",
+    "unwatched",
+    "watch",
 ]

@@ -1,5 +1,5 @@
-"""The Dask actor that owns one block. Its methods are asynchronous and short; the block's work is done on a thread of
-its own.
+"""The Dask actor that owns one block. Its methods are asynchronous and short; the block works, one job after the other,
+on a thread of its own.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ class Status:
 
 @dataclass(eq=False)
 class Control:
-    """What a running job and its actor say to each other: the job reports, the actor asks it to stop after the
-    present step.
-    """
+    """What a job and its actor say to each other: the job reports, the actor asks it to stop after the present step."""
 
     progress: Mapping[str, Any] = field(default_factory=dict)
     stop: bool = False
@@ -50,7 +48,8 @@ class Control:
         self.progress = progress
 
 
-Job = Callable[[Shard, Control], None]
+Job = Callable[[Shard, Control], Any]
+"""What a block is asked to do with its shard. All blocks have to do jobs together: a job may exchange messages."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,13 @@ class Plan:
     threads: int
     channel: str
     mapper: Mapper
-    job: Job
     limits: Limits = Limits()
     ordinals: tuple[int, ...] = ()
 
 
 class BlockActor:
-    """One block. Calls in order: address, connect, start, status as often as wanted, close. abort and stop at any
-    time.
+    """One block. Calls in order: address, connect; per job start, status as often as wanted, result; close. stop and
+    abort at any time. After a job that failed only close is left.
     """
 
     def __init__(self, plan: Plan, block: int) -> None:
@@ -85,6 +83,8 @@ class BlockActor:
         self._stop = Stop()
         self._channel: Router | None = None
         self._device: Device | None = None
+        self._shard: Shard | None = None
+        self._result: Any = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"taskflow-block-{block}")
         self._running: Future[None] | None = None
         sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
@@ -99,14 +99,23 @@ class BlockActor:
         """Connect to other blocks; returns the transport to each."""
         return await self._on_thread(self._connect, addresses)
 
-    async def start(self) -> None:
-        """Begin the job; returns at once."""
-        self.state = "running"
-        self._running = self._thread.submit(self._run)
+    async def start(self, job: Job) -> None:
+        """Begin a job; returns at once. Raises RunFailed where the last one has not ended well."""
+        if self.state not in ("ready", "finished"):
+            raise RunFailed(f"block {self.block} cannot begin anything: it is {self.state}")
+        self.state, self.control, self._result = "running", Control(), None
+        self._running = self._thread.submit(self._run, job)
 
-    async def status(self) -> Status:
-        """How the job is doing."""
+    async def status(self, patience: float = 0.0) -> Status:
+        """How the job is doing: at once when it has ended, else after so many seconds."""
+        if patience and self._running is not None and not self._running.done():
+            await asyncio.wait([asyncio.wrap_future(self._running)], timeout=patience)
         return Status(self.state, self.control.progress, self.error, self.failed_at)
+
+    async def result(self) -> Any:
+        """What the job returned. Can be had once."""
+        result, self._result = self._result, None
+        return result
 
     async def deliver(self, *message: Any) -> None:
         """Take a message of the channel that consists of actor calls."""
@@ -131,6 +140,7 @@ class BlockActor:
         if self._channel is not None:
             channel, self._channel = self._channel, None
             await asyncio.wait_for(asyncio.to_thread(channel.close), timeout)
+        self._shard = self._result = None
         self._thread.shutdown(wait=False)
 
     async def _on_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -149,14 +159,20 @@ class BlockActor:
         self.state = "ready"
         return self._channel.routes
 
-    def _run(self) -> None:
-        try:
-            if self._device is None or self._channel is None:
-                raise RunFailed(f"block {self.block} was started before it was connected")
+    def _ready(self) -> Shard:
+        """The shard; made, once the other blocks are there, for the first job."""
+        if self._device is None or self._channel is None:
+            raise RunFailed(f"block {self.block} was started before it was connected")
+        if self._shard is None:
             plan = self.plan
             self._channel.greet(Deadline.after(plan.limits.message))
-            shard = Shard(plan.partition, self.block, self._device, self._channel, plan.mapper, plan.limits)
-            plan.job(shard, self.control)
+            self._shard = Shard(plan.partition, self.block, self._device, self._channel, plan.mapper, plan.limits)
+        return self._shard
+
+    def _run(self, job: Job) -> None:
+        try:
+            shard = self._ready()
+            self._result = job(shard, self.control)
             shard.finish()
             self.state = "finished"
         except TaskflowError as error:

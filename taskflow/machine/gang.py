@@ -1,4 +1,4 @@
-"""The gang: the actors of all blocks of a run, seen from the client. Few calls per run, all of them bounded."""
+"""The gang: the actors of all blocks of a run, seen from the client. Few calls per job, all of them bounded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import ChannelError, RunFailed, TaskflowError
-from taskflow.machine.actor import BlockActor, Plan, Status
+from taskflow.machine.actor import BlockActor, Job, Plan, Status
 from taskflow.machine.channel import partners
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 CALL = 30.0  # seconds that a short call to an actor may take
 BUILD = 120.0  # seconds to open devices and channels
+CARRY = 600.0  # seconds that what a job takes or returns may be under way
 
 
 class Gang:
@@ -52,17 +53,25 @@ class Gang:
         peers = [partners(block, len(blocks)).union(self.plan.partition.neighbours[block]) for block in blocks]
         return self._all("connect", [({peer: addresses[peer] for peer in sorted(peers[b])},) for b in blocks], BUILD)
 
-    def start(self) -> None:
-        """Begin the job on every block."""
-        self._all("start")
+    def start(self, jobs: Sequence[Job]) -> None:
+        """Begin a job on every block."""
+        self._all("start", [(job,) for job in jobs], CARRY)
 
-    def status(self) -> list[Status]:
-        """The status of every block; a block whose worker is gone has failed."""
-        pending = [self._or_failure(b, methodcaller("status"), actor) for b, actor in enumerate(self._actors)]
+    def status(self, patience: float = 0.0) -> list[Status]:
+        """The status of every block, each asked to answer after so many seconds or when its job has ended.
+
+        A block whose worker is gone has failed.
+        """
+        ask = methodcaller("status", patience)
+        pending = [self._or_failure(b, ask, actor) for b, actor in enumerate(self._actors)]
         return [
-            call if isinstance(call, Status) else self._or_failure(block, call.result, CALL)
+            call if isinstance(call, Status) else self._or_failure(block, call.result, CALL + patience)
             for block, call in enumerate(pending)
         ]
+
+    def results(self) -> list[Any]:
+        """What the jobs of all blocks returned; once."""
+        return self._all("result", timeout=CARRY)
 
     def stop(self) -> None:
         """Ask every block to end after the present step."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from taskflow.cluster import cut, placed, processes, slabs, threads_per_block
 from taskflow.flow import Wall
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Mapper, Place, choose_device, copy_bandwidth, look
@@ -15,7 +16,6 @@ from taskflow.machine.device import open_device
 from taskflow.machine.inventory import transport
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial import check_start, largest
-from taskflow.simulation.placement import cut, placed, processes, slabs, threads_per_block
 from taskflow.simulation.setup import Setup, check_memory
 from taskflow.tasks import TaskGraph
 
@@ -96,12 +96,12 @@ def estimate(case: Case) -> Estimate:
     here = look("this machine")
     device = choose_device(case.machine.device, [here])
     gpus = len(here.gpus) if device == "gpu" else None
-    places = [replace(here, worker=f"process {n}") for n in range(processes(case, gpus))]
-    setup = Setup(case, cut(case, slabs(places, device, embedded=True)))
-    where = placed(case, setup.blocks, places, embedded=True)
+    places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.cells, gpus))]
+    setup = Setup(case, cut(case.machine, case.grid.cells, slabs(places, device, embedded=True)))
+    where = placed(case.machine, setup.blocks, places, embedded=True)
     check_memory(setup, where, device)
     check_start(case, setup.grid)
-    threads = threads_per_block(case, where)
+    threads = threads_per_block(case.machine, where)
     return Estimate(setup, device, where, threads, _bandwidth(device, where, threads))
 
 
@@ -114,7 +114,7 @@ def _bandwidth(device: str, places: list[Place], threads: int) -> float:
 
 def step_graph(case: Case) -> TaskGraph:
     """The graph of a step in the long run: of the blocks that the case gives, or of one."""
-    setup = Setup(case, cut(case, 1))
+    setup = Setup(case, cut(case.machine, case.grid.cells, 1))
     widest = max(box.volume for box in setup.partition.blocks)
     mapper = Mapper(case.machine.overlap).decide(widest, len(setup.partition) - 1)
     return setup.analysed(split=mapper.split)[1].graph

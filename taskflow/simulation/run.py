@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.cluster import by_scheduler_file, embedded, gpus
+from taskflow.cluster import cut, lent, placed, slabs, threads_per_block
 from taskflow.errors import Interrupted, RunFailed, TaskflowError
-from taskflow.machine import Gang, Mapper, Place, Plan, Status, cause, choose_device, look, survey
+from taskflow.machine import Gang, Mapper, Place, Plan, Progress, cause, choose_device, survey, unwatched, watch
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.initial import check_start
 from taskflow.simulation.job import FlowJob
-from taskflow.simulation.placement import cut, placed, processes, slabs, threads_per_block
 from taskflow.simulation.report import beginning, broken, summary
 from taskflow.simulation.setup import Setup, check_memory
 
 if TYPE_CHECKING:
     import xarray as xr
     from distributed import Client
-
-POLL = 0.1  # seconds between two looks at the blocks
-END = 30.0  # seconds that blocks have to end once they were told to
-
-Progress = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -74,21 +63,23 @@ def run(
     """
     directory = RunDirectory(Path(output) if output is not None else RunDirectory.default(case.title))
     directory.check(force=force)
-    with _cluster(case, client, scheduler_file) as (cluster, local):
+    machine, cells = case.machine, case.grid.cells
+    with lent(machine, cells, client, scheduler_file) as (cluster, local):
         places = survey(cluster, embedded=local)
-        device = choose_device(case.machine.device, places)
-        setup = Setup(case, cut(case, slabs(places, device, embedded=local)))
-        where = placed(case, setup.blocks, places, embedded=local)
+        device = choose_device(machine.device, places)
+        setup = Setup(case, cut(machine, cells, slabs(places, device, embedded=local)))
+        where = placed(machine, setup.blocks, places, embedded=local)
         check_memory(setup, where, device)
         check_start(case, setup.grid)
         directory.create(setup, force=force)
         directory.check_visible(cluster)
         plan = _plan(setup, directory, device, where)
+        job = FlowJob(setup.model, case.clock(), directory.initial(setup), directory.path, case.time.steady)
         with Gang(cluster, plan, [place.worker for place in where]) as gang:
             about = beginning(setup, plan, where, gang.connect())
             directory.write_report(about)
             try:
-                statuses = _watch(gang, progress or _ignore)
+                statuses, _ = watch(gang, [job] * len(plan.partition), progress or unwatched)
             except KeyboardInterrupt:
                 directory.write_report(broken(about, Interrupted("stopped at once by a second Ctrl-C")))
                 raise
@@ -105,24 +96,6 @@ def run(
     return Run(directory.path, report)
 
 
-@contextmanager
-def _cluster(
-    case: Case, client: Client | None, scheduler_file: str | PathLike[str] | None
-) -> Iterator[tuple[Client, bool]]:
-    """The client to use, and whether its cluster is embedded in this run."""
-    if client is not None:
-        yield client, False
-    elif scheduler_file is not None:
-        with by_scheduler_file(Path(scheduler_file)) as found:
-            yield found, False
-    else:
-        wanted, lent = case.machine.device, gpus()
-        here = look("this machine")
-        device = "cpu" if wanted == "auto" and not lent else choose_device(wanted, [here])
-        with embedded(processes(case, lent or None if device == "gpu" else None), gpu=device == "gpu") as found:
-            yield found, True
-
-
 def _plan(setup: Setup, directory: RunDirectory, device: str, where: list[Place]) -> Plan:
     case = setup.case
     machine = case.machine
@@ -130,61 +103,11 @@ def _plan(setup: Setup, directory: RunDirectory, device: str, where: list[Place]
         run=f"{directory.path.name}-{uuid.uuid4().hex[:8]}",
         partition=setup.partition,
         device="gpu" if device == "gpu" else "cpu",
-        threads=threads_per_block(case, where),
+        threads=threads_per_block(machine, where),
         channel=machine.channel,
         mapper=Mapper(machine.overlap),
         ordinals=tuple(place.gpus[0].ordinal if device == "gpu" else 0 for place in where),
-        job=FlowJob(setup.model, case.clock(), directory.initial(setup), directory.path, case.time.steady),
     )
-
-
-def _watch(gang: Gang, progress: Progress) -> list[Status]:
-    """Start the blocks and look at them until all have ended.
-
-    Where one fails the others are told to give up; Ctrl-C is passed on.
-    """
-    with _interruption() as interrupted:
-        gang.start()
-        stopped, ending = False, None
-        while True:
-            statuses = gang.status()
-            progress({**statuses[0].progress, "stopping": stopped})
-            states = {status.state for status in statuses}
-            if states <= {"finished", "failed"}:
-                return statuses
-            if interrupted.is_set() and not stopped:
-                stopped = True
-                gang.stop()
-            if "failed" in states and ending is None:
-                ending = time.monotonic() + END
-                gang.abort(f"another block failed: {cause(statuses)}")
-            if ending is not None and time.monotonic() > ending:
-                return statuses
-            time.sleep(POLL)
-
-
-@contextmanager
-def _interruption() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets. A second Ctrl-C acts as usual. Outside of the main thread nothing can be caught."""
-    event = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield event
-        return
-    usual = signal.getsignal(signal.SIGINT)
-
-    def note(*_: object) -> None:
-        event.set()
-        signal.signal(signal.SIGINT, usual)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield event
-    finally:
-        signal.signal(signal.SIGINT, usual)
-
-
-def _ignore(_: Mapping[str, Any]) -> None:
-    """Nobody watches."""
 
 
 __all__ = ["Run", "RunFailed", "TaskflowError", "run"]

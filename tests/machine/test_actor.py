@@ -45,8 +45,10 @@ class Work:
 
 def gang(client, job, *, blocks=(1, 1, 2), channel="auto", message=30.0):
     partition = Partition(job.space, blocks)
-    plan = Plan(f"test-{time.monotonic_ns()}", partition, "cpu", 1, channel, Mapper("full"), job, Limits(message))
-    return Gang(client, plan, [place.worker for place in survey(client, embedded=True)])
+    plan = Plan(f"test-{time.monotonic_ns()}", partition, "cpu", 1, channel, Mapper("full"), Limits(message))
+    team = Gang(client, plan, [place.worker for place in survey(client, embedded=True)])
+    team.jobs = [job] * len(partition)
+    return team
 
 
 def until_ended(team, seconds=30.0):
@@ -72,7 +74,7 @@ def test_blocks_in_processes_agree_with_the_oracle(cluster: Client, channel):
     expected, _ = oracle(space)
     with gang(cluster, Work(space, 4), channel=channel) as team:
         assert {name for peers in team.connect() for name in peers.values()} == {channel}
-        team.start()
+        team.start(team.jobs)
         statuses = until_ended(team)
     assert [status.state for status in statuses] == ["finished", "finished"], cause(statuses)
     assert len({status.progress["pid"] for status in statuses}) == 2
@@ -86,15 +88,15 @@ def test_several_blocks_in_one_process_use_the_local_channel(cluster: Client):
     with gang(cluster, Work(region((6, 4, 9)), 2), blocks=(2, 2, 1)) as team:
         routes = team.connect()
         assert routes[0][1] == "local"
-        assert routes[0][2] in ("ucx", "actor")
-        team.start()
+        assert routes[0][2] in ("peer", "ucx", "actor")
+        team.start(team.jobs)
         assert [status.state for status in until_ended(team)] == ["finished"] * 4
 
 
 def test_status_is_answered_while_the_block_computes(cluster: Client):
     with gang(cluster, Work(region((32, 32, 32)), 10_000)) as team:
         team.connect()
-        team.start()
+        team.start(team.jobs)
         seconds = []
         for _ in range(40):
             begin = time.perf_counter()
@@ -109,7 +111,7 @@ def test_status_is_answered_while_the_block_computes(cluster: Client):
 def test_stop_ends_all_blocks_after_the_same_step(cluster: Client):
     with gang(cluster, Work(region((6, 4, 9)), 1_000_000)) as team:
         team.connect()
-        team.start()
+        team.start(team.jobs)
         time.sleep(0.3)
         team.stop()
         statuses = until_ended(team)
@@ -120,7 +122,7 @@ def test_stop_ends_all_blocks_after_the_same_step(cluster: Client):
 def test_the_cause_is_the_block_that_failed_and_not_the_one_that_missed_it(cluster: Client):
     with gang(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3))) as team:
         team.connect()
-        team.start()
+        team.start(team.jobs)
         while "failed" not in {status.state for status in team.status()}:
             time.sleep(0.01)
         team.abort("another block failed")
@@ -132,7 +134,7 @@ def test_the_cause_is_the_block_that_failed_and_not_the_one_that_missed_it(clust
 def test_a_neighbour_that_never_sends_is_a_named_error(cluster: Client):
     with gang(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3)), message=1.0) as team:
         team.connect()
-        team.start()
+        team.start(team.jobs)
         statuses = until_ended(team)
     assert "block 1" in str(statuses[0].error)
 
@@ -140,7 +142,7 @@ def test_a_neighbour_that_never_sends_is_a_named_error(cluster: Client):
 def test_a_killed_worker_is_a_named_error_within_seconds():
     with embedded(2, gpu=False) as client, gang(client, Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as team:
         team.connect()
-        team.start()
+        team.start(team.jobs)
         while not all(status.progress for status in team.status()):
             time.sleep(0.02)
         os.kill(team.status()[1].progress["pid"], signal.SIGKILL)
@@ -155,7 +157,7 @@ def test_close_ends_a_running_job_and_the_actor_goes(cluster: Client):
     begin = time.monotonic()
     with gang(cluster, Work(region((6, 4, 9)), 1_000_000)) as team:
         team.connect()
-        team.start()
+        team.start(team.jobs)
         time.sleep(0.2)
     assert time.monotonic() - begin < 15
 
@@ -168,7 +170,7 @@ def test_a_run_is_a_handful_of_calls(cluster: Client, monkeypatch):
     monkeypatch.setattr(Actor, "__getattr__", lambda self, name: calls.append(name) or usual(self, name))
     with gang(cluster, Work(region((6, 4, 9)), 500)) as team:
         team.connect()
-        team.start()
+        team.start(team.jobs)
         time.sleep(1.0)
         until_ended(team)
     assert (

@@ -386,7 +386,7 @@ def test_an_error_in_a_text_given_as_a_string_shows_its_line(device):
 
 
 def test_a_text_given_as_a_string_may_set_the_macros_of_the_vocabulary(device):
-    text = '#define UZ 2\n#include "cell.h"\nTASK two(Range range, Out q) { for_cells(range, CELL(c) { q[c] = UZ; }); }\n'
+    text = '#define UZ 2\n#include "cell.h"\nTASK two(Range r, Out q) { for_cells(r, CELL(c) { q[c] = UZ; }); }\n'
 
     @task(kernel=text)
     def two(q: Write) -> None: ...

@@ -5,13 +5,15 @@ from dataclasses import replace
 import pytest
 
 from taskflow import BadInput, Case
-from taskflow.cluster import embedded
+from taskflow.cluster import cut, embedded, placed, processes, slabs, spread
 from taskflow.machine import Gang, Mapper, Plan, actor, look, survey
 from taskflow.machine.accelerators import Accelerator
-from taskflow.simulation.placement import cut, placed, processes, slabs, spread
 from taskflow.simulation.setup import Setup, check_memory
 
 GPUS = tuple(Accelerator(n, "A fine GPU", f"gpu-{n}", 80 << 30, 70 << 30) for n in range(4))
+
+
+CELLS = (8, 8, 16)
 
 
 def pinned(workers, count=4):
@@ -23,7 +25,7 @@ def pinned(workers, count=4):
 
 
 def case(**machine):
-    return Case(grid={"cells": [8, 8, 16], "lengths": [1.0, 1.0, 2.0]}, fluid={"viscosity": 0.1},
+    return Case(grid={"cells": list(CELLS), "lengths": [1.0, 1.0, 2.0]}, fluid={"viscosity": 0.1},
                 boundaries=dict.fromkeys("xyz", "periodic"), time={"steps": 1}, machine=machine)  # fmt: skip
 
 
@@ -34,26 +36,36 @@ def seats(where):
 
 def test_a_process_per_gpu_is_the_default():
     given = case(device="gpu")
-    assert processes(given, 4) == 4
+    assert processes(given.machine, CELLS, 4) == 4
     places = pinned(4)
     assert slabs(places, "gpu", embedded=True) == 4
-    blocks = cut(given, 4)
+    blocks = cut(given.machine, CELLS, 4)
     assert blocks == (1, 1, 4)
-    assert seats(placed(given, blocks, places, embedded=True)) == [(n, 0, f"gpu-{n}") for n in range(4)]
+    assert seats(placed(given.machine, blocks, places, embedded=True)) == [(n, 0, f"gpu-{n}") for n in range(4)]
 
 
 def test_one_process_holds_a_block_on_each_gpu():
     given = case(device="gpu", workers=1, blocks=[1, 1, 4])
-    assert processes(given, 4) == 1
-    where = placed(given, cut(given, 1), pinned(1), embedded=True)
+    assert processes(given.machine, CELLS, 4) == 1
+    where = placed(given.machine, cut(given.machine, CELLS, 1), pinned(1), embedded=True)
     assert seats(where) == [(0, n, f"gpu-{n}") for n in range(4)]
 
 
 def test_one_process_gets_a_slab_per_gpu_where_the_blocks_are_auto():
     given = case(device="gpu", workers=1)
-    assert cut(given, slabs(pinned(1), "gpu", embedded=True)) == (1, 1, 4)
-    assert cut(given, slabs(pinned(1), "cpu", embedded=True)) == (1, 1, 1)
-    assert cut(given, slabs(pinned(1), "gpu", embedded=False)) == (1, 1, 1)
+    assert cut(given.machine, CELLS, slabs(pinned(1), "gpu", embedded=True)) == (1, 1, 4)
+    assert cut(given.machine, CELLS, slabs(pinned(1), "cpu", embedded=True)) == (1, 1, 1)
+    assert cut(given.machine, CELLS, slabs(pinned(1), "gpu", embedded=False)) == (1, 1, 1)
+
+
+def test_slabs_lie_where_there_is_room_for_them():
+    auto = case().machine
+    assert cut(auto, (64, 64, 64), 8) == (1, 1, 8)
+    assert cut(auto, (64, 64, 1), 8) == (1, 8, 1)
+    assert cut(auto, (64, 4, 1), 8) == (8, 1, 1)
+    assert cut(auto, (64, 64, 16), 8, ghost=4) == (1, 8, 1)
+    assert cut(auto, (2, 2, 3), 8) == (1, 1, 3)
+    assert cut(auto, (2, 2, 3), 8, ghost=4) == (1, 1, 1)
 
 
 def test_two_processes_share_four_gpus():
@@ -96,7 +108,7 @@ def test_a_block_opens_the_gpu_that_it_was_given(monkeypatch, ordinals, expected
     opened = []
     monkeypatch.setattr(actor, "open_device", lambda kind, threads, ordinal: opened.append(ordinal))
     partition = Setup(case(), (1, 1, 2)).partition
-    plan = Plan("test-ordinals", partition, "gpu", 1, "local", Mapper(), print, ordinals=ordinals)
+    plan = Plan("test-ordinals", partition, "gpu", 1, "local", Mapper(), ordinals=ordinals)
     with embedded(1, gpu=False) as client, Gang(client, plan, [survey(client, embedded=True)[0].worker]) as gang:
         gang.connect()
     assert sorted(opened) == expected
@@ -104,4 +116,4 @@ def test_a_block_opens_the_gpu_that_it_was_given(monkeypatch, ordinals, expected
 
 def test_more_processes_than_gpus_are_refused():
     with pytest.raises(BadInput, match=r"machine.workers = 5: this machine has 4 GPUs; use at most 4"):
-        processes(case(device="gpu", workers=5), 4)
+        processes(case(device="gpu", workers=5).machine, CELLS, 4)

@@ -10,32 +10,53 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
+from typing import Literal, Protocol
 
 from taskflow.errors import BadInput
 from taskflow.machine import Place, cores_per_block
-from taskflow.regions import Triple
-from taskflow.simulation.case import Case
+from taskflow.regions import Triple, triple
+
+Auto = Literal["auto"]
 
 
-def processes(case: Case, gpus: int | None) -> int:
+class Wanted(Protocol):
+    """What was asked for: "auto" leaves it to what is there. `workers` are processes, `threads` cores per block."""
+
+    @property
+    def device(self) -> str: ...
+    @property
+    def blocks(self) -> Triple | Auto: ...
+    @property
+    def workers(self) -> int | Auto: ...
+    @property
+    def threads(self) -> int | Auto: ...
+
+
+def processes(wanted: Wanted, cells: Triple, gpus: int | None) -> int:
     """Processes of the embedded cluster: as many as blocks, on GPUs (`gpus` is None on CPUs) at most one for each.
 
     Raises BadInput where more processes are asked for than there are GPUs.
     """
-    wanted, planes = case.machine.workers, case.grid.cells[2]
-    blocks = None if case.machine.blocks == "auto" else prod(case.machine.blocks)
-    if wanted != "auto":
-        if gpus is not None and wanted > gpus:
-            raise BadInput(f"machine.workers = {wanted}: this machine has {gpus} GPUs; use at most {gpus}")
-        return min(wanted, blocks or planes)
+    blocks = None if wanted.blocks == "auto" else prod(wanted.blocks)
+    if wanted.workers != "auto":
+        if gpus is not None and wanted.workers > gpus:
+            raise BadInput(f"machine.workers = {wanted.workers}: this machine has {gpus} GPUs; use at most {gpus}")
+        return min(wanted.workers, blocks or max(cells))
     if blocks is None:
-        return 1 if gpus is None else max(1, min(gpus, planes))
+        return 1 if gpus is None else max(1, min(gpus, max(cells)))
     return blocks if gpus is None else max(1, min(gpus, blocks))
 
 
-def cut(case: Case, slabs: int) -> Triple:
-    """The blocks asked for; by default so many slabs in z, where there are enough planes."""
-    return case.machine.blocks if case.machine.blocks != "auto" else (1, 1, min(slabs, case.grid.cells[2]))
+def cut(wanted: Wanted, cells: Triple, slabs: int, ghost: int = 1) -> Triple:
+    """The blocks asked for; by default so many slabs, each at least as thick as the ghost layers.
+
+    Slabs lie across z, whose planes are contiguous in memory; across y or x where that one has more room for them.
+    """
+    if wanted.blocks != "auto":
+        return wanted.blocks
+    room = [max(1, planes // max(1, ghost)) for planes in cells]
+    across = max((2, 1, 0), key=lambda axis: min(slabs, room[axis]))
+    return triple(min(slabs, room[axis]) if axis == across else 1 for axis in range(3))
 
 
 def slabs(places: Sequence[Place], device: str, *, embedded: bool) -> int:
@@ -45,9 +66,9 @@ def slabs(places: Sequence[Place], device: str, *, embedded: bool) -> int:
     return len(places)
 
 
-def placed(case: Case, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
+def placed(wanted: Wanted, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
     """The place of each block, as `spread` finds it."""
-    limit = case.machine.workers if not embedded and case.machine.workers != "auto" else len(places)
+    limit = wanted.workers if not embedded and wanted.workers != "auto" else len(places)
     return spread(prod(blocks), places[:limit])
 
 
@@ -69,6 +90,6 @@ def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
     return chosen
 
 
-def threads_per_block(case: Case, where: Sequence[Place]) -> int:
+def threads_per_block(wanted: Wanted, where: Sequence[Place]) -> int:
     """The cores asked for; by default those of a host shared alike by its blocks."""
-    return cores_per_block(where) if case.machine.threads == "auto" else case.machine.threads
+    return cores_per_block(where) if wanted.threads == "auto" else wanted.threads

@@ -1,0 +1,37 @@
+"""The cluster of a run: one that is given, one that a scheduler file leads to, or one embedded in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from taskflow.cluster.connect import by_scheduler_file
+from taskflow.cluster.local import embedded, gpus
+from taskflow.cluster.placement import Wanted, processes
+from taskflow.machine import choose_device, look
+from taskflow.regions import Triple
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@contextmanager
+def lent(
+    wanted: Wanted, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
+) -> Iterator[tuple[Client, bool]]:
+    """The client to use, and whether its cluster is embedded: begun here, and ended on leaving."""
+    if client is not None:
+        yield client, False
+    elif scheduler_file is not None:
+        with by_scheduler_file(Path(scheduler_file)) as found:
+            yield found, False
+    else:
+        usable = gpus()
+        here = look("this machine")
+        device = "cpu" if wanted.device == "auto" and not usable else choose_device(wanted.device, [here])
+        count = processes(wanted, cells, usable or None if device == "gpu" else None)
+        with embedded(count, gpu=device == "gpu") as found:
+            yield found, True
