@@ -9,31 +9,44 @@ from typing import Any
 import typer
 
 from taskflow.cli.ending import refuse
-from taskflow.cli.words import say, several
+from taskflow.cli.words import say, several, times
 from taskflow.output import write_report
 from taskflow.simulation.units import significant, size
 
 NAME = 30  # columns of the first column of a table
-COLUMN = 10
+COLUMN = 12
 
 Found = dict[str, Any]
 
 
-def bench(measure: Callable[[], Found], show: Callable[[Found], None], output: Path | None) -> None:
-    """Measure, show what was found, and write it to `output`, too. Raises what `measure` raises, and BadInput where
-    the file cannot be written: before anything is measured, as far as that can be known.
+def bench(
+    measure: Callable[[], Found],
+    show: Callable[[Found], None],
+    output: Path | None,
+    draw: Callable[[Found, Path], Path] | None = None,
+    picture: Path | None = None,
+) -> None:
+    """Measure, show what was found, and write it to `output` and draw it to `picture`, too.
+
+    Raises what `measure` raises, and BadInput where a file cannot be written: before anything is measured, as far as
+    that can be known.
     """
-    if output is not None and not output.absolute().parent.is_dir():
-        refuse(f"{output}: {output.absolute().parent} is not a directory; choose another file with -o")
+    wanted = {path: write for path, write in ((output, _write), (picture, draw)) if path is not None and write}
+    for path in wanted:
+        if not path.absolute().parent.is_dir():
+            refuse(f"{path}: {path.absolute().parent} is not a directory; choose another file")
     found = measure()
     show(found)
-    if output is None:
-        return
-    try:
-        write_report(output, found)
-    except OSError as error:
-        refuse(f"{output}: cannot be written ({error.strerror or error}); choose another file with -o")
-    typer.echo(f"{output}")
+    for path, write in wanted.items():
+        try:
+            typer.echo(f"{write(found, path)}")
+        except OSError as error:
+            refuse(f"{path}: cannot be written ({error.strerror or error}); choose another file")
+
+
+def _write(found: Found, path: Path) -> Path:
+    write_report(path, found)
+    return path
 
 
 def table(names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
@@ -74,3 +87,76 @@ def show_kernels(found: Found) -> None:
             for line in found["results"]
         ),
     )
+
+
+def show_sweep(found: Found) -> None:
+    """What `measure_sweep` found."""
+    rows, blocks = found["results"], times(found["blocks"])
+    heading = f"Jacobi sweeps over {times(found['cells_per_block'])} cells per block, {_conditions(found)}"
+    exchanged = [row for row in rows if row["messages"]]
+    carried = [
+        ("copy", f"{size(found['copy_bandwidth'])}/s for each block, measured beside the sweeps"),
+        ("blocks", f"{blocks} in {several(found['workers'], 'process')}"),
+    ]
+    if exchanged:
+        row = exchanged[-1]
+        count, over = significant(row["messages"]), ", ".join(row["transports"])
+        carried.append(("messages", f"{count} with {size(row['bytes'])} per sweep from the busiest block, over {over}"))
+    say(heading, carried)
+    table(
+        ("us", "Gcell/s", "of copy", "efficiency", "hidden", "host us"),
+        ((row["name"] + _decided(row), (*_speed(row), _share(row["hidden"]), _host(row))) for row in rows),
+    )
+
+
+def show_scaling(found: Found) -> None:
+    """What `measure_scaling` found."""
+    say(
+        f"Scaling of Jacobi sweeps, {_conditions(found)}",
+        [("copy", f"{size(found['copy_bandwidth'])}/s for each block, measured beside the sweeps")],
+    )
+    for shape in dict.fromkeys(row["shape"] for row in found["results"]):
+        typer.echo(f"{shape}")
+        table(
+            ("us", "Gcell/s", "of copy", "efficiency", "speedup", "host us"),
+            (
+                (_scaled(row), (*_speed(row), significant(row["speedup"]), _host(row)))
+                for row in found["results"]
+                if row["shape"] == shape
+            ),
+        )
+
+
+def draw_scaling(found: Found, path: Path) -> Path:
+    """Draw what `measure_scaling` found."""
+    from taskflow.output import plot_scaling
+
+    return plot_scaling(found["results"], f"Jacobi sweeps, {_conditions(found)}", path)
+
+
+def _conditions(found: Found) -> str:
+    return f"{found['precision']} precision on {where(found)}"
+
+
+def _speed(row: Found) -> tuple[str, ...]:
+    """Microseconds, cells per second of a block, share of the copy bandwidth, efficiency."""
+    rate = row["cells_per_second_per_block"] / 1e9
+    return number(row["seconds"] * 1e6), number(rate), _share(row["share_of_copy"]), _share(row["efficiency"])
+
+
+def _scaled(row: Found) -> str:
+    overlap = f" {row['name']}{_decided(row)}" if row["blocks"] > 1 else ""
+    return f"{row['blocks']} x {'x'.join(map(str, row['cells_per_block']))}{overlap}"
+
+
+def _decided(row: Found) -> str:
+    """What `auto` decided."""
+    return f" ({row['overlap']})" if row["name"] == "auto" else ""
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def _host(row: Found) -> str:
+    return number(None if row["host_seconds"] is None else row["host_seconds"] * 1e6)

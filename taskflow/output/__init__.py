@@ -23,6 +23,7 @@ _HOME = {
     "plot_run": "plot",
     "compare_profiles": "profiles",
     "plot_profiles": "profiles",
+    "plot_scaling": "scaling",
 }
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "load_initial",
     "plot_profiles",
     "plot_run",
+    "plot_scaling",
     "read_log",
     "read_report",
     "save_initial",
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from taskflow.output.plot import plot_run
     from taskflow.output.profiles import compare_profiles, plot_profiles
     from taskflow.output.reading import dataset
+    from taskflow.output.scaling import plot_scaling
     from taskflow.output.store import BlockStore, Store, create
     from taskflow.output.writer import Writer
 

@@ -1,5 +1,15 @@
 """Measurements of this machine and of taskflow on it: medians, with the machine, the versions and the command."""
 
 from taskflow.simulation.bench.kernels import measure_kernels
+from taskflow.simulation.bench.scaling import Growth, measure_scaling
+from taskflow.simulation.bench.shapes import Size
+from taskflow.simulation.bench.sweep import Conditions, measure_sweep
 
-__all__ = ["measure_kernels"]
+__all__ = [
+    "Conditions",
+    "Growth",
+    "Size",
+    "measure_kernels",
+    "measure_scaling",
+    "measure_sweep",
+]

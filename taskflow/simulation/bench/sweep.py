@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from statistics import median
@@ -15,13 +15,14 @@ from taskflow.machine.mapper import Overlap
 from taskflow.regions import Triple
 from taskflow.simulation.bench import jacobi
 from taskflow.simulation.bench.measure import SAMPLES, about
+from taskflow.simulation.bench.shapes import Size
 from taskflow.simulation.bench.team import Request, Team, team
 from taskflow.tasks import Send
 
 PRECISION = {"cpu": "double", "gpu": "single"}
 POLICIES: tuple[Overlap, ...] = ("none", "comm", "full")
 LENGTH = 0.1  # seconds that a sample takes at least: blocks begin it together within some 10 us
-COPY = 512 << 20  # bytes of the arrays that the copy bandwidth is measured with
+COPY = {"cpu": 64, "gpu": 256}  # mebibytes of each of the two arrays that the copy bandwidth is measured with
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Conditions:
     channel: str = "auto"
     precision: str | None = None
     seconds: float = 1.0
+    graphs: bool = True
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class SweepJob:
         """`seconds` of a sweep are those of the slowest block, one value for each sample."""
         jacobi.fill(shard)
         shard.allreduce([0.0], "max")  # blocks that share a memory measure together what they can have together
-        bandwidth = copy_bandwidth(shard.device, repeats=4)
+        bandwidth = copy_bandwidth(shard.device, COPY[shard.device.kind], repeats=4)
         samples = [seconds / self.program.count for seconds in self._samples(shard)]
         trace = shard.traces[-1]
         sent = [node.message.cells for node in trace.graph.of(Send) if isinstance(node, Send)]
@@ -92,23 +94,23 @@ class SweepJob:
 
 
 def measure_sweep(
-    wanted: str, cells: Callable[[str], Triple], blocks: Triple, conditions: Conditions, workers: int | None = None
+    wanted: str, size: Size, blocks: Triple, conditions: Conditions, workers: int | None = None
 ) -> dict[str, Any]:
     """One block alone, all blocks without exchange, and all blocks with each way to overlap it.
 
-    `cells` gives the cells of a block for the kind of device. Raises BadInput where the device is not usable, there are
+    Raises BadInput where the device is not usable, there are
     fewer GPUs than blocks, or the memory is not enough.
     """
     with team(Request(wanted, blocks, workers or "auto")) as people:
-        size, precision = cells(people.device), conditions.precision or PRECISION[people.device]
+        cells, precision = size.of(blocks, people.device), conditions.precision or PRECISION[people.device]
         found = Sweeping(people, conditions, precision)
-        rows = [found.measure("one block", size, (1, 1, 1), "none")]
+        rows = [found.measure("one block", cells, (1, 1, 1), "none")]
         if prod(blocks) > 1:
-            rows.append(found.measure("no exchange", size, blocks, "none", exchange=False))
-            rows += [found.measure(overlap, size, blocks, overlap) for overlap in conditions.overlaps]
+            rows.append(found.measure("no exchange", cells, blocks, "none", exchange=False))
+            rows += [found.measure(overlap, cells, blocks, overlap) for overlap in conditions.overlaps]
     return {
         **describe(people, precision, rows),
-        "cells_per_block": list(size),
+        "cells_per_block": list(cells),
         "blocks": list(blocks),
         "workers": len(people.places),
         "results": compared(rows),
@@ -128,10 +130,13 @@ class Sweeping:
     ) -> dict[str, Any]:
         """A row of the table. Raises BadInput where the memory is not enough."""
         count, asked = prod(blocks), f"{' x '.join(map(str, cells))} cells per block"
-        self.team.check_memory(jacobi.memory(cells, self.precision) + COPY, count, asked)
+        need = jacobi.memory(cells, self.precision) + 2 * (COPY[self.team.device] << 20)
+        self.team.check_memory(need, count, asked)
         partition = jacobi.partition(cells, blocks, self.precision)
         job = SweepJob(jacobi.Sweeps(partition.region.cells, exchange=exchange), self.conditions.seconds)
-        reports, transports = self.team.run(partition, job, Mapper(overlap), self.conditions.channel)
+        reports, transports = self.team.run(
+            partition, job, Mapper(overlap, graphs=self.conditions.graphs), self.conditions.channel
+        )
         seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
         moved = jacobi.FIELDS * partition.region.fields["p"].nbytes * prod(cells) * count
         hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]

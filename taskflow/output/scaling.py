@@ -1,0 +1,68 @@
+"""A picture of scaling: what many devices reach of what one would reach that many times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from taskflow.output.plot import save
+
+MARKS = {"none": "o", "comm": "s", "full": "^", "auto": "D"}
+Row = Mapping[str, Any]
+
+
+def plot_scaling(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
+    """Draw what `taskflow bench scaling` found: the efficiency of weak scaling, and the speedup of strong scaling.
+
+    `rows` have shape, overlap, blocks, efficiency and speedup. Returns the file written. Raises BadInput where the
+    format is not known.
+    """
+    weak, strong = [r for r in rows if r["shape"] != "strong"], [r for r in rows if r["shape"] == "strong"]
+    panels = [(draw, part) for draw, part in ((_efficiency, weak), (_speedup, strong)) if part]
+    figure = Figure(figsize=(5.6 * len(panels), 4.6), layout="constrained")
+    figure.suptitle(heading, fontsize="medium")
+    for axes, (draw, part) in zip(figure.subplots(1, len(panels), squeeze=False).flat, panels, strict=True):
+        draw(axes, part)
+        counts = sorted({row["blocks"] for row in part})
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(counts, [str(count) for count in counts], minor=False)
+        axes.set_xlabel("blocks, each on a device of its own")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small")
+    return save(figure, Path(out).parent, "scaling", out)
+
+
+def _efficiency(axes: Axes, rows: Sequence[Row]) -> None:
+    for label, mark, colour, line in _lines(rows):
+        values = [100 * row["efficiency"] for row in line]
+        axes.plot([row["blocks"] for row in line], values, marker=mark, color=colour, label=label)
+    axes.axhline(100, color="black", linestyle="--", linewidth=1, label="ideal")
+    axes.set_ylim(0, 1.08 * max(100, *(100 * row["efficiency"] for row in rows)))
+    axes.set_ylabel("efficiency [%]")
+    axes.set_title("weak scaling", fontsize="medium")
+
+
+def _speedup(axes: Axes, rows: Sequence[Row]) -> None:
+    counts = sorted({row["blocks"] for row in rows})
+    for label, mark, colour, line in _lines(rows):
+        speedups = [row["speedup"] for row in line]
+        axes.plot([row["blocks"] for row in line], speedups, marker=mark, color=colour, label=label)
+    axes.plot(counts, counts, color="black", linestyle="--", linewidth=1, label="ideal")
+    axes.set_yscale("log", base=2)
+    axes.set_yticks(counts, [str(count) for count in counts], minor=False)
+    axes.set_ylabel("speedup")
+    axes.set_title("strong scaling", fontsize="medium")
+
+
+def _lines(rows: Sequence[Row]) -> Iterable[tuple[str, str, str, list[Row]]]:
+    """(label, mark, colour, rows) of each shape and overlap; every line begins at the one block of its shape."""
+    shapes = list(dict.fromkeys(row["shape"] for row in rows))
+    for overlap in dict.fromkeys(row["name"] for row in rows if row["blocks"] > 1):
+        for number, shape in enumerate(shapes):
+            line = [r for r in rows if r["shape"] == shape and (r["blocks"] == 1 or r["name"] == overlap)]
+            label = f"{overlap}" if shape == "strong" else f"{shape}, {overlap}"
+            yield label, MARKS.get(overlap, "x"), f"C{number}", sorted(line, key=lambda row: row["blocks"])
