@@ -7,16 +7,19 @@ Messages follow from the analysis alone, so no block ever asks another what to d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from taskflow.machine.channel import AllReduce, Channel, Deadline
-from taskflow.machine.device import Device, Lane
+from taskflow.machine.device import Device, Gpu, Lane
+from taskflow.machine.direct import Neighbourhood
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.instance import Instances
+from taskflow.machine.trace.replay import calls
+from taskflow.machine.trace.scalars import Scalars
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.machine.trace.transfer import Transfers
 from taskflow.regions import Box, Partition
@@ -54,14 +57,16 @@ class Shard:
         self.region, self.cells = partition.region, partition.blocks[block]
         widest = max(box.volume for box in partition.blocks)
         self.mapper = mapper.decide(widest, len(partition) - 1)
+        device.activate()
         self.instances = Instances(self.region, self.cells, device)
         self.transfers = Transfers(channel, device, self.instances, limits.message)
         self.roles = Roles.of(tuple(self.region.fields))
-        self.scalars: dict[str, float] = {}
-        self._binder = Binder(device, self.instances)
-        self._tracer = Tracer(self._binder, self.transfers, self.mapper, self._reduce)
-        self._tracer.lanes[0].activate()
+        self.scalars = Scalars(device, self.synchronize)
         self._fold = AllReduce(channel, len(partition))
+        self._near = self._neighbourhood(channel)
+        self._binder = Binder(device, self.instances, self.scalars)
+        self._tracer = Tracer(self._binder, self.transfers, self.mapper, self._reduce, self._near)
+        self._tracer.lanes[0].activate()
         self._traces: dict[tuple[Any, ...], Trace] = {}
         self._states: list[Valid] = [{}]  # sets of valid ghost cells met so far
         self._state = 0  # the present one
@@ -76,28 +81,37 @@ class Shard:
         from then on; it is assumed to be followed by itself. A wrong assumption costs a transfer, no more. Raises
         BadInput where the program is impossible on this partition, ChannelError where another block is lost.
         """
-        for name, value in scalars.items():
-            self._set(name, value)
+        if self._near is not None:
+            self._near.watch.check()
+        if scalars:
+            self.scalars.set(scalars)
         key = (program, self.roles.key(), self._state, self._instrument)
         trace = self._traces.get(key)
         if trace is None:
-            trace = self._trace(program)
-            if self._instrument is not None:
-                trace = self._instrument.mark(trace, program)
-            self._traces[key] = trace
-            self.device.synchronize()  # what binding allocated has been zeroed before any lane uses it
-        self._tracer.begin()
-        for message in trace.arrivals:
-            self.transfers.post(message)
-        for operation in trace.operations:
-            operation.call()
+            trace = self._traces[key] = self._recorded(program)
+        if trace.arrivals:
+            self.lanes[1].synchronize()  # what came in with the last pass has been unpacked
+            for message in trace.arrivals:
+                self.transfers.post(message)
+        for call in trace.calls:
+            call()
         self.transfers.advance(trace.messages)
+        self.scalars.changed(trace.folded)
         self.roles, self._state = trace.roles, trace.state
 
     @property
     def traces(self) -> list[Trace]:
         """What was analysed and recorded so far, in order."""
         return list(self._traces.values())
+
+    def _recorded(self, program: Program) -> Trace:
+        trace = self._trace(program)
+        if self._instrument is not None:
+            trace = self._instrument.mark(trace, program)
+        self.synchronize()
+        self.device.synchronize()  # what binding allocated has been zeroed before any lane uses it
+        graphs = self.mapper.graphs and self._instrument is None
+        return replace(trace, calls=calls(trace.operations, self.lanes, graphs=graphs))
 
     def _trace(self, program: Program) -> Trace:
         launches, roles = record(program, self.roles)
@@ -120,11 +134,18 @@ class Shard:
 
     def _reduce(self, node: Reduction, contributes: bool) -> None:
         share = self._binder.value(node.scalar) if contributes else IDENTITY[node.operator]
-        self._set(node.scalar, float(self.allreduce([share], node.operator)[0]))
+        self.scalars.set({node.scalar: float(self.allreduce([share], node.operator)[0])})
 
-    def _set(self, name: str, value: float) -> None:
-        self.scalars[name] = value
-        self._binder.set(name, value)
+    def _neighbourhood(self, channel: Channel) -> Neighbourhood | None:
+        """The blocks whose memory this one sees; on a GPU, without others, at least its own."""
+        if self.device.kind != "gpu" or not (channel.direct or len(self.partition) == 1):
+            return None
+        gpu = cast(Gpu, self.device)
+        return Neighbourhood(self.partition, gpu, self.instances, channel, self._gather, self.limits.message)
+
+    def _gather(self, row: np.ndarray) -> np.ndarray:
+        """The rows of all blocks from a row of each."""
+        return self._fold.gather(row, Deadline.after(self.limits.message))
 
     # ---------------------------------------------------------------------------------------- control and contents
 
@@ -164,11 +185,18 @@ class Shard:
         return np.array(self.device.to_host(self.instances.view(self.roles[role], box or self.cells)))
 
     def synchronize(self) -> None:
-        """Wait until the device has done everything."""
-        self._tracer.synchronize()
+        """Wait until the device has done everything. Raises ChannelError where it waits for a block that is lost."""
+        for lane in self.lanes:
+            if self._near is None:
+                lane.synchronize()
+            else:
+                self._near.watch.wait(lane.reached())
 
     def finish(self) -> None:
         """Wait until the device has done everything and what was sent has been taken. All blocks have to call it."""
         self.synchronize()
         self.transfers.drain()
         self.allreduce([0.0], "max")
+        if self._near is not None:
+            self._near.close()
+            self.allreduce([0.0], "max")  # nobody gives memory back that another still sees

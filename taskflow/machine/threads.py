@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from taskflow.machine.channel import Deadline, Router, Stop, partners
@@ -19,17 +19,20 @@ Result = TypeVar("Result")
 def run_threads(
     partition: Partition,
     job: Callable[[Shard], Result],
-    device: Device,
+    device: Device | Sequence[Device],
     mapper: Mapper = Mapper(),
     limits: Limits = Limits(),
 ) -> list[Result]:
-    """Run `job` on a shard of every block, all on one device; returns what each returned, in the order of the blocks.
+    """Run `job` on a shard of every block, all on one device or each on its own; returns what each returned, in the
+    order of the blocks.
 
     The first error of a block ends the others and is raised.
     """
     run, blocks = uuid.uuid4().hex, range(len(partition))
     stops = [Stop() for _ in blocks]
-    channels = [Router("local", run, block, stop) for block, stop in zip(blocks, stops, strict=True)]
+    devices = [device] * len(partition) if isinstance(device, Device) else list(device)
+    request = "local" if isinstance(device, Device) else "auto"
+    channels = [Router(request, run, block, stop) for block, stop in zip(blocks, stops, strict=True)]
     addresses = [channel.address() for channel in channels]
     results: dict[int, Result] = {}
     errors: list[BaseException] = []
@@ -39,7 +42,7 @@ def run_threads(
             peers = partners(block, len(partition)).union(partition.neighbours[block])
             channels[block].connect({peer: addresses[peer] for peer in peers})
             channels[block].greet(Deadline.after(limits.message))
-            shard = Shard(partition, block, device, channels[block], mapper, limits)
+            shard = Shard(partition, block, devices[block], channels[block], mapper, limits)
             results[block] = job(shard)
             shard.finish()
         except BaseException as error:

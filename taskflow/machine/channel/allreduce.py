@@ -43,7 +43,7 @@ class AllReduce:
         names = [ops] * row.size if isinstance(ops, str) else list(ops)
         if row.ndim != 1 or len(names) != row.size or not set(names) <= FOLD.keys():
             raise BadInput(f"allreduce of shape {row.shape} with {ops!r}: pass a vector and one of {sorted(FOLD)} each")
-        gathered = self._gather(row, deadline)
+        gathered = self.gather(row, deadline)
         result = np.empty_like(row)
         for op in dict.fromkeys(names):
             mine = [c for c, name in enumerate(names) if name == op]
@@ -52,10 +52,10 @@ class AllReduce:
         result[np.isnan(result)] = np.nan
         return result
 
-    def _gather(self, row: np.ndarray, deadline: Deadline) -> np.ndarray:
-        """The vectors of all blocks, [block, component]."""
+    def gather(self, row: np.ndarray, deadline: Deadline) -> np.ndarray:
+        """The vectors of all blocks, [block, component], all of one length and dtype."""
         blocks, block, channel = self._blocks, self._channel.block, self._channel
-        rows = np.empty((blocks, row.size))  # rows[i] is that of block (block + i) mod blocks
+        rows = np.empty((blocks, row.size), row.dtype)  # rows[i] is that of block (block + i) mod blocks
         rows[0] = row
         first = SEQUENCES + next(self._calls) * len(self._rounds)
         for number, distance in self._rounds:

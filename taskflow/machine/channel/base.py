@@ -132,6 +132,8 @@ class Channel(ABC):
     """
 
     name: ClassVar[str]
+    direct = False
+    """Whether GPUs of one host may fill each other's ghost cells themselves, past the channel."""
 
     def __init__(self, run: str, block: int, stop: Stop) -> None:
         self.run = run

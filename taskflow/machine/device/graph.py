@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from taskflow.machine.device.lane import Lane, StreamLane
+from taskflow.machine.device.lane import Lane
 
 
-def captured(first: StreamLane, others: Sequence[Lane], calls: Sequence[Callable[[], None]]) -> Callable[[], None]:
+def captured(first: Lane, others: Sequence[Lane], calls: Sequence[Callable[[], None]]) -> Callable[[], None]:
     """One launch on `first` that does what the calls enqueue, on whichever of the lanes.
 
     The other lanes begin with what `first` had enqueued before, and `first` goes on when all of them are done. The

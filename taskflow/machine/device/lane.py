@@ -43,6 +43,9 @@ class Lane(Protocol):
     def synchronize(self) -> None:
         """Wait until everything enqueued is done."""
 
+    def reached(self) -> Callable[[], bool]:
+        """Tells whether everything is done that has been enqueued by now."""
+
 
 class HostLane:
     """Everything is done when it is called."""
@@ -67,6 +70,9 @@ class HostLane:
 
     def synchronize(self) -> None:
         """Nothing is ever outstanding."""
+
+    def reached(self) -> Callable[[], bool]:
+        return lambda: True
 
 
 class StreamLane:
@@ -103,6 +109,11 @@ class StreamLane:
 
     def synchronize(self) -> None:
         self.stream.synchronize()
+
+    def reached(self) -> Callable[[], bool]:
+        event = self._cupy.cuda.Event(disable_timing=True)
+        self.stream.record(event)
+        return lambda: bool(event.done)
 
 
 def lanes(device: Device, *, two: bool) -> tuple[Lane, Lane]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
 from taskflow.machine.channel import Channel
 from taskflow.machine.channel.base import LIFELINE
-from taskflow.machine.device import Arena, Array, Gpu, Lane
+from taskflow.machine.device import Arena, Array, Device, Gpu, Lane
 from taskflow.machine.device.arena import view
 from taskflow.machine.direct import flags
 from taskflow.machine.direct.board import Board
@@ -37,7 +38,7 @@ class Neighbourhood:
         memory = device.arena(Board(blocks).nbytes)
         device.synchronize()  # the board is blank before anybody sees it
         self.board, self._keep = Board(blocks, memory.pointer), memory
-        self._links = Links(device, (instances.memory, memory), self.block, gather) if blocks > 1 else None
+        self._links = Links(device, (cast(Arena, instances.memory), memory), self.block, gather) if blocks > 1 else None
         peers = self._links.peers if self._links else {}
         self.fields = {n: self._fields(n, link.fields) for n, link in peers.items()}
         self.boards = {self.block: self.board} | {n: Board(blocks, link.board) for n, link in peers.items()}
@@ -69,7 +70,9 @@ class Neighbourhood:
 
     def _fields(self, block: int, pointer: int) -> Instances:
         """The fields of another block, at the address of its arena."""
-        return Instances(self.partition.region, self.partition.blocks[block], _Mapped(self.device, pointer))
+        return Instances(
+            self.partition.region, self.partition.blocks[block], cast(Device, _Mapped(self.device, pointer))
+        )
 
 
 class _Mapped:

@@ -40,7 +40,7 @@ class Links:
 
     def __init__(self, device: Gpu, memories: tuple[Arena, Arena], block: int, gather: Gather) -> None:
         self._runtime, self._opened = device.xp.cuda.runtime, list[int]()
-        offers = gather(np.array([_offer(device, memories)]).view(np.uint8)).view(OFFER)[:, 0]
+        offers = gather(_offer(device, memories).view(np.uint8)).view(OFFER)[:, 0]
         found = {n: self._open(offers[block], offer) for n, offer in enumerate(offers) if n != block}
         mine = np.array([found.get(n) is not None for n in range(len(offers))], np.uint8)
         both = gather(mine)
@@ -79,15 +79,15 @@ class Links:
             self._runtime.ipcCloseMemHandle(self._opened.pop())
 
 
-def _offer(device: Gpu, memories: tuple[Arena, Arena]) -> np.void:
-    offer = np.zeros((), OFFER)
+def _offer(device: Gpu, memories: tuple[Arena, Arena]) -> np.ndarray:
+    offer = np.zeros(1, OFFER)
     offer["host"] = _digest(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
     offer["process"] = _digest(PROCESS)
     offer["gpu"] = bytes(device.xp.cuda.runtime.getDeviceProperties(device.ordinal)["uuid"])[:16]
     offer["ordinal"] = device.ordinal
     for n, memory in enumerate(memories):
-        offer["pointer"][n], offer["handle"][n] = memory.pointer, memory.handle()
-    return offer[()]
+        offer["pointer"][0, n], offer["handle"][0, n] = memory.pointer, memory.handle()
+    return offer
 
 
 def _digest(text: str) -> bytes:

@@ -1,26 +1,28 @@
-"""Binding: point tasks and copies of a block as operations on its arrays."""
+"""Binding: point tasks and copies of a block as calls on its arrays."""
 
 from __future__ import annotations
 
-from taskflow.machine.device import Array, Device, Lane
-from taskflow.machine.kernel import Layout, compiled, copier
+from collections.abc import Iterable
+
+from taskflow.machine.device import Device, Lane
+from taskflow.machine.kernel import Layout, compiled, copiers
 from taskflow.machine.trace.instance import Instances
 from taskflow.machine.trace.operation import Call
+from taskflow.machine.trace.scalars import Scalars
 from taskflow.regions import Copy
 from taskflow.tasks import Compute, run_body
 
 
 class Binder:
-    """Binds to the arrays of one block, and keeps its scalars in the memory of its device."""
+    """Binds to the arrays and scalars of one block."""
 
-    def __init__(self, device: Device, instances: Instances) -> None:
-        self.device, self.instances = device, instances
+    def __init__(self, device: Device, instances: Instances, scalars: Scalars) -> None:
+        self.device, self.instances, self.scalars = device, instances, scalars
         self._layout = Layout(instances.box.lo, instances.box.shape[::-1])
-        self._scalars: dict[str, Array] = {}
 
     def compute(self, node: Compute, lane: Lane) -> Call:
-        """The operation of a point task: its kernel, or its Python body where it has none."""
-        launch, arrays = node.launch, self.instances.arrays
+        """The call of a point task: its kernel, or its Python body where it has none."""
+        launch, arrays, scalar = node.launch, self.instances.arrays, self.scalars.array
         if launch.task.kernel is None:
             return lambda: self._run_body(node, lane)
         kernel = compiled(launch.task, arrays[launch.fields[0]].dtype, self.device)
@@ -29,32 +31,24 @@ class Binder:
             self._layout,
             [arrays[name] for name in launch.fields],
             launch.constants,
-            {parameter: self._scalar(name) for parameter, name in launch.scalars.items()},
-            {parameter: self._scalar(name) for parameter, (name, _) in launch.reductions.items()},
+            {parameter: scalar(name) for parameter, name in launch.scalars.items()},
+            {parameter: scalar(name) for parameter, (name, _) in launch.reductions.items()},
             lane,
         )
 
-    def copy(self, name: str, copy: Copy, lane: Lane) -> Call:
-        """The operation that copies cells of a field to ghost cells of the same block."""
-        target, source = self.instances.view(name, copy.target_box), self.instances.view(name, copy.source_box)
-        return copier(self.device, target, source, lane)
-
-    def set(self, name: str, value: float) -> None:
-        """Give a scalar a value, on the lane that is current."""
-        self._scalar(name)[...] = value
+    def copies(self, copies: Iterable[tuple[str, Copy]], lane: Lane) -> list[Call]:
+        """Calls that copy cells of fields to ghost cells of the same block."""
+        view = self.instances.view
+        pairs = [(view(name, copy.target_box), view(name, copy.source_box)) for name, copy in copies]
+        return copiers(self.device, pairs, lane)
 
     def value(self, name: str) -> float:
-        """The value of a scalar, once the device has got there."""
-        return float(self.device.to_host(self._scalar(name))[0])
-
-    def _scalar(self, name: str) -> Array:
-        if name not in self._scalars:
-            self._scalars[name] = self.device.allocate((1,), "f8")
-        return self._scalars[name]
+        """The value of a scalar here, once the device has got there."""
+        return float(self.device.to_host(self.scalars.array(name))[0])
 
     def _run_body(self, node: Compute, lane: Lane) -> None:
         with lane.active():
             numbers = {name: self.value(name) for name in node.launch.scalars.values()}
             found = run_body(node.launch, node.box, self.instances.arrays, self._layout.origin, numbers)
             for name, value in found.items():
-                self.set(name, value)
+                self.scalars.array(name)[...] = value

@@ -8,7 +8,19 @@ from typing import Literal
 
 Call = Callable[[], None]
 Kind = Literal[
-    "compute", "copy", "pack", "unpack", "send", "receive", "free", "reduce", "record", "wait", "signal", "await"
+    "begin",
+    "compute",
+    "copy",
+    "pack",
+    "unpack",
+    "send",
+    "receive",
+    "free",
+    "reduce",
+    "record",
+    "wait",
+    "signal",
+    "await",
 ]
 
 
@@ -18,14 +30,18 @@ class Operation:
 
     `kind` says what it is, `nodes` which nodes of the task graph it belongs to. On `lane` 0 (plain) or 1 (urgent) it is
     enqueued, and done in the order of the lane; `None`: the host does it, and is done with it when it returns.
+    `fixed`: it enqueues the same every time and never waits on the host, so that it can be recorded in a CUDA graph.
 
-    compute, copy (within the block), pack, unpack: work on cells. send, receive, free, reduce: the host hands a message
-    to the channel, waits for one, waits until a buffer may be packed again, folds over all blocks. record, wait: an
-    event that stands for the operations of `nodes` on their lane, and a lane that waits for it. signal, await: the same
-    between blocks that see each other's memory, on the device.
+    begin: a new pass is counted. compute, copy (within the block), pack, unpack: work on cells. send, receive, free:
+    the host hands a message to the channel, waits for one, waits until a buffer may be packed again. reduce: folds over
+    all blocks, on the host or on a lane. record, wait: an event that stands for the operations of `nodes` on their
+    lane, and a lane that waits for it. Between blocks that see each other's memory, on a lane: pack is a copy into
+    their ghost cells; signal posts flags: that ghost cells are granted (nodes: grants) or filled (sends); await waits
+    for flags of others (nodes: claims, receives).
     """
 
     call: Call
     kind: Kind
     nodes: tuple[int, ...]
     lane: int | None = None
+    fixed: bool = True

@@ -1,14 +1,17 @@
-"""Traces: the analysed step of one block as a flat list of operations, bound to its arrays and ready to be replayed."""
+"""Tracing: the graph of a block as a flat list of operations, bound to its arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from taskflow.machine.device import Event, Lane, lanes
+from taskflow.machine.direct import Exchange, Neighbourhood
+from taskflow.machine.kernel import copiers
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.trace.binding import Binder
+from taskflow.machine.trace.joint import Bind, Listing
 from taskflow.machine.trace.operation import Call, Kind, Operation
 from taskflow.machine.trace.transfer import Transfers
 from taskflow.machine.trace.wavefront import Stage, Wavefront
@@ -18,7 +21,6 @@ from taskflow.tasks import (
     Claim,
     Compute,
     Grant,
-    Launch,
     Message,
     Node,
     Receive,
@@ -31,10 +33,11 @@ from taskflow.tasks import (
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What a block does in a step, and the state in which the step leaves the program.
+    """What a block does in a pass of a program, and the state in which the pass leaves the program.
 
-    `operations` do the nodes of `graph`, in the order of the list. `arrivals` are the messages that come in. `roles`
-    and the number `state` of the valid ghost cells hold when it has been replayed.
+    `operations` do the nodes of `graph`, in the order of the list. `arrivals` are the messages that come in through
+    buffers; `calls` is what to call, once it is ready. `roles` and the number `state` of the valid ghost cells hold
+    when it has been replayed.
     """
 
     graph: TaskGraph
@@ -43,6 +46,13 @@ class Trace:
     messages: dict[tuple[int, int], int]
     roles: Roles
     state: int
+    calls: list[Call] = field(default_factory=list)
+
+    @cached_property
+    def folded(self) -> tuple[str, ...]:
+        """The scalars that are reduced on the device."""
+        nodes = (self.graph.nodes[op.nodes[0]] for op in self.operations if op.kind == "reduce" and op.lane is not None)
+        return tuple(node.scalar for node in nodes if isinstance(node, AllReduce))
 
 
 @dataclass(eq=False)
@@ -50,103 +60,162 @@ class Tracer:
     """Turns the graph of a block into operations.
 
     Nodes are taken in the mapper's order. Each runs on the lane (stream) the mapper gives it and waits, on the
-    device, for what the graph says it waits for on other lanes. The host waits only for messages and for reductions;
-    before it does, everything that was ready has been enqueued and sent, and it waits in program order: so blocks
-    cannot wait for each other in a circle.
+    device, for what the graph says it waits for on the other lane. What waits for other blocks (claims, receives,
+    reductions) comes last, in program order, when all else that was ready has been enqueued and sent: so blocks cannot
+    wait for each other in a circle. `near`: the blocks whose ghost cells are filled directly; messages to others go
+    through buffers and the channel.
     """
 
     binder: Binder
     transfers: Transfers
     mapper: Mapper
     reduce: Callable[[AllReduce, bool], None]
+    near: Neighbourhood | None = None
     lanes: tuple[Lane, Lane] = field(init=False)
-    start: Event = field(init=False)
-    wavefront: Wavefront = field(init=False)
 
     def __post_init__(self) -> None:
         self.lanes = lanes(self.binder.device, two=self.mapper.overlap == "full")
-        self.start = self.lanes[0].event()
-        self.wavefront = Wavefront(self.binder, self.mapper.cache)
-
-    def begin(self) -> None:
-        """Let the urgent lane follow what was enqueued on the other one, and wait until the buffers of messages that
-        came in have been emptied.
-        """
-        plain, urgent = self.lanes
-        urgent.synchronize()
-        if urgent is not plain:
-            plain.recorder(self.start)()
-            urgent.waiter(self.start)()
-
-    def synchronize(self) -> None:
-        """Wait until everything enqueued is done."""
-        for lane in self.lanes:
-            lane.synchronize()
 
     def trace(self, analysis: Analysis, roles: Roles, state: int) -> Trace:
         """Bind the graph of this block."""
-        graph = analysis.graph
-        numbers = [int(self.lanes[1] is not self.lanes[0] and self.mapper.urgent(node)) for node in graph.nodes]
-        events = self._events(graph, numbers)
-        contributing = {node.launch for node in graph.nodes if isinstance(node, Compute)}
-        operations: list[Operation] = []
-        sends: list[Operation] = []  # of messages whose packing has been enqueued
-        stages: list[tuple[int, Stage]] = []  # launches that can be done slab by slab
-        for n in graph.order(self.mapper.priority):
-            node, number = graph.nodes[n], numbers[n]
+        operations = _Pass(self, analysis).operations()
+        arriving = (node.message for node in analysis.graph.nodes if isinstance(node, Receive))
+        arrivals = [message for message in arriving if not self.direct(message)]
+        return Trace(analysis.graph, operations, arrivals, analysis.messages, roles, state)
+
+    def direct(self, message: Message) -> bool:
+        """Whether a message is copied straight into the ghost cells of its target."""
+        return self.near is not None and self.near.reaches(message)
+
+    def priority(self, node: Node) -> int:
+        """The mapper's; but a claim of a message that has buffers waits for nobody."""
+        return 0 if isinstance(node, Claim) and not self.direct(node.message) else self.mapper.priority(node)
+
+
+class _Pass:
+    """One graph on its way to operations."""
+
+    def __init__(self, tracer: Tracer, analysis: Analysis) -> None:
+        self.tracer, self.graph, self.lanes = tracer, analysis.graph, tracer.lanes
+        near = tracer.near
+        self.exchange: Exchange | None = near.trace(analysis.messages) if near is not None else None
+        self.folds_on_device = near is not None and near.complete
+        two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
+        self.numbers = [int(two and mapper.urgent(node)) for node in self.graph.nodes]
+        self.contributing = {node.launch for node in self.graph.nodes if isinstance(node, Compute)}
+        self.wavefront = Wavefront(tracer.binder, mapper.cache)
+        self.sends: list[Operation] = []  # of messages whose packing has been enqueued
+        self.stages: list[tuple[int, Stage]] = []  # launches that can be done slab by slab
+        self.list = Listing(self._binders())
+
+    def operations(self) -> list[Operation]:
+        order = self.graph.order(self.tracer.priority)
+        waits = self._waits(order)
+        events = self._events(waits)
+        if self.exchange is not None:
+            self.list.add([Operation(self.exchange.begin(self.lanes[0]), "begin", (), 0)])
+        for n in order:
+            node, number = self.graph.nodes[n], self.numbers[n]
             lane = self.lanes[number]
             if not lane.asynchronous and (more := self.wavefront.stages(node, lane)) is not None:
-                stages += [(n, stage) for stage in more]
+                self.stages += [(n, stage) for stage in more]
                 continue
-            operations += self._slabs(stages)
-            stages = []
-            if isinstance(node, Receive | AllReduce):
-                operations += sends
-                sends = []
-            operations += [
-                Operation(lane.waiter(events[m]), "wait", (m,), number)
-                for m in sorted(graph.waits[n])
-                if numbers[m] != number
-            ]
-            operations += self._node(n, node, number, contributing)
+            self._flush(sends=isinstance(node, Receive | AllReduce | Claim))
+            if n in waits:
+                self.list.add([Operation(lane.waiter(events[waits[n]]), "wait", (waits[n],), number)])
+            self._node(n, node, number)
             if n in events:
-                operations.append(Operation(lane.recorder(events[n]), "record", (n,), number))
-            if isinstance(node, Send):
-                send = Operation(partial(self.transfers.send, node.message, events.get(n)), "send", (n,))
-                (sends if lane.asynchronous else operations).append(send)
-        operations += self._slabs(stages)
-        arrivals = [node.message for node in graph.nodes if isinstance(node, Receive)]
-        return Trace(graph, operations + sends, arrivals, analysis.messages, roles, state)
+                self.list.add([Operation(lane.recorder(events[n]), "record", (n,), number)])
+            if isinstance(node, Send) and not self.tracer.direct(node.message):
+                send = Operation(partial(self.tracer.transfers.send, node.message, events.get(n)), "send", (n,))
+                if lane.asynchronous:
+                    self.sends.append(send)
+                else:
+                    self.list.add([send])
+        self._flush(sends=True)
+        return self.list.operations()
 
-    def _events(self, graph: TaskGraph, numbers: list[int]) -> dict[int, Event]:
-        """An event for every node that a node on another lane waits for, and for packing, which the host waits for."""
-        watched = {m for n, waits in enumerate(graph.waits) for m in waits if numbers[m] != numbers[n]}
-        watched |= {
-            n for n, node in enumerate(graph.nodes) if isinstance(node, Send) and self.lanes[numbers[n]].asynchronous
+    def _waits(self, order: list[int]) -> dict[int, int]:
+        """Per node that has to wait for the other lane: the last node there that it waits for.
+
+        What its lane has waited for before, and all that came before that on the other lane, is done.
+        """
+        place, waited, found = {n: i for i, n in enumerate(order)}, [-1, -1], {}
+        for n in order:
+            mine = self.numbers[n]
+            last = max((m for m in self.graph.waits[n] if self.numbers[m] != mine), key=place.__getitem__, default=None)
+            if last is not None and place[last] > waited[mine]:
+                waited[mine], found[n] = place[last], last
+        return found
+
+    def _events(self, waits: Mapping[int, int]) -> dict[int, Event]:
+        """An event for every node that the other lane waits for, and for packing, which the host waits for."""
+        lanes = [self.lanes[number] for number in self.numbers]
+        packed = {
+            n
+            for n, node in enumerate(self.graph.nodes)
+            if isinstance(node, Send) and lanes[n].asynchronous and not self.tracer.direct(node.message)
         }
-        return {n: self.lanes[numbers[n]].event() for n in watched}
+        return {n: lanes[n].event() for n in packed.union(waits.values())}
 
-    def _slabs(self, stages: list[tuple[int, Stage]]) -> Iterable[Operation]:
-        """The stages, as operations of the nodes to which they belong."""
-        nodes = {stage: n for n, stage in stages}
-        for stage, call in self.wavefront.operations([stage for _, stage in stages]):
-            yield Operation(call, "compute", (nodes[stage],), 0)
+    def _flush(self, *, sends: bool) -> None:
+        """Put what was held back into the list."""
+        nodes = {stage: n for n, stage in self.stages}
+        slabs = self.wavefront.operations([stage for _, stage in self.stages])
+        self.list.add(Operation(call, "compute", (nodes[stage],), 0) for stage, call in slabs)
+        self.stages = []
+        if sends:
+            self.list.add(self.sends)
+            self.sends = []
 
-    def _node(self, n: int, node: Node, number: int, contributing: set[Launch]) -> list[Operation]:
-        lane = self.lanes[number]
-
-        def enqueued(kind: Kind, calls: Iterable[Call]) -> list[Operation]:
-            return [Operation(call, kind, (n,), number) for call in calls]
-
+    def _node(self, n: int, node: Node, number: int) -> None:
+        lane, binder, transfers = self.lanes[number], self.tracer.binder, self.tracer.transfers
         if isinstance(node, Compute):
-            return enqueued("compute", [self.binder.compute(node, lane)])
-        if isinstance(node, Refresh):
-            return enqueued("copy", [self.binder.copy(name, copy, lane) for name, copy in node.copies])
-        if isinstance(node, AllReduce):
-            return [Operation(partial(self.reduce, node, node.launch in contributing), "reduce", (n,))]
-        if isinstance(node, Grant | Claim):  # messages have buffers: their source overwrites nothing here
-            return []
-        finish = partial(self.transfers.finish, node.message)
-        if isinstance(node, Send):
-            return [Operation(finish, "free", (n,)), *enqueued("pack", self.transfers.pack(node.message, lane))]
-        return [Operation(finish, "receive", (n,)), *enqueued("unpack", self.transfers.unpack(node.message, lane))]
+            fixed = node.launch.task.kernel is not None
+            self.list.add([Operation(binder.compute(node, lane), "compute", (n,), number, fixed)])
+        elif isinstance(node, Refresh):
+            self._enqueue("copy", n, number, binder.copies(node.copies, lane))
+        elif isinstance(node, AllReduce):
+            self._reduce(n, node, number)
+        elif self.tracer.direct(node.message):
+            self._exchange(n, node, number)
+        elif isinstance(node, Send):
+            self.list.add([Operation(partial(transfers.finish, node.message), "free", (n,))])
+            self._enqueue("pack", n, number, transfers.pack(node.message, lane))
+        elif isinstance(node, Receive):
+            self.list.add([Operation(partial(transfers.finish, node.message), "receive", (n,))])
+            self._enqueue("unpack", n, number, transfers.unpack(node.message, lane))
+
+    def _enqueue(self, kind: Kind, n: int, number: int, calls: Iterable[Call]) -> None:
+        self.list.add(Operation(call, kind, (n,), number) for call in calls)
+
+    def _reduce(self, n: int, node: AllReduce, number: int) -> None:
+        contributes = node.launch in self.contributing
+        if self.exchange is not None and self.folds_on_device:
+            value = self.tracer.binder.scalars.array(node.scalar)
+            self._enqueue("reduce", n, number, [self.exchange.fold(node, value, contributes, self.lanes[number])])
+        else:
+            self.list.add([Operation(partial(self.tracer.reduce, node, contributes), "reduce", (n,))])
+
+    def _exchange(self, n: int, node: Grant | Claim | Send | Receive, number: int) -> None:
+        assert self.exchange is not None
+        message = node.message
+        if isinstance(node, Grant):
+            self.list.join("signal", number, n, [self.exchange.grant(message)])
+        elif isinstance(node, Claim):
+            self.list.join("await", number, n, [self.exchange.claim(message)])
+        elif isinstance(node, Receive):
+            self.list.join("await", number, n, [self.exchange.arrival(message)])
+        else:
+            self.list.join("pack", number, n, self.exchange.copies(message))
+            self.list.join("signal", number, n, [self.exchange.sent(message)])
+
+    def _binders(self) -> Mapping[Kind, Bind]:
+        exchange, device = self.exchange, self.tracer.binder.device
+        if exchange is None:
+            return {}
+        return {
+            "await": lambda flags, number: exchange.wait(flags, self.lanes[number]),
+            "pack": lambda pairs, number: copiers(device, pairs, self.lanes[number]),
+            "signal": lambda flags, number: exchange.post(flags, self.lanes[number]),
+        }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from taskflow.machine.channel import Channel, Deadline, Pending
 from taskflow.machine.device import Device, Event, Lane
-from taskflow.machine.kernel import copier
+from taskflow.machine.kernel import copiers
 from taskflow.machine.trace.instance import Array, Instances
 from taskflow.machine.trace.operation import Call
 from taskflow.regions import Copy
@@ -34,17 +34,13 @@ class Transfers:
 
     def pack(self, message: Message, lane: Lane) -> list[Call]:
         """Operations that copy the message's cells into its buffer, which has to be free."""
-        return [
-            copier(self.device, part, self.instances.view(name, copy.source_box), lane)
-            for name, copy, part in self._parts(message)
-        ]
+        parts = [(part, self.instances.view(name, copy.source_box)) for name, copy, part in self._parts(message)]
+        return copiers(self.device, parts, lane)
 
     def unpack(self, message: Message, lane: Lane) -> list[Call]:
         """Operations that copy the message's buffer into ghost cells."""
-        return [
-            copier(self.device, self.instances.view(name, copy.target_box), part, lane)
-            for name, copy, part in self._parts(message)
-        ]
+        parts = [(self.instances.view(name, copy.target_box), part) for name, copy, part in self._parts(message)]
+        return copiers(self.device, parts, lane)
 
     def send(self, message: Message, packed: Event | None) -> None:
         """Hand the message to the channel, once it has been packed."""

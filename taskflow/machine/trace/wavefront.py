@@ -115,7 +115,7 @@ class Wavefront:
             part = Copy(
                 copy.source, _planes(copy.source_box, low, high), copy.target, _planes(copy.target_box, low, high)
             )
-            return self.binder.copy(name, part, lane)
+            return self.binder.copies([(name, part)], lane)[0]
 
         return Stage(copy.source_box.lo[2], copy.source_box.hi[2], ((name, 0, 0, True),), bind)
 

@@ -1,0 +1,92 @@
+"""Scalars: the named numbers of a program, in the memory of a block's device, where kernels read and write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from taskflow.errors import RunFailed
+from taskflow.machine.device import Array, Device
+from taskflow.machine.device.driver import launch
+from taskflow.machine.kernel import compile_cuda
+
+MOST = 256
+# struct Numbers of scalars.cu
+AT_ONCE = 16
+NUMBERS = np.dtype([("value", np.float64, AT_ONCE), ("place", np.intc, AT_ONCE), ("count", np.intc)], align=True)
+
+
+class Scalars(Mapping[str, float]):
+    """What was set, and what passes have reduced, by name. Reading waits until the device has done what is enqueued.
+
+    `wait` does that. All numbers are read from the device at once, and again only after `changed`. Raises RunFailed
+    where a program has more than `MOST` scalars.
+    """
+
+    def __init__(self, device: Device, wait: Callable[[], None]) -> None:
+        self._device, self._wait = device, wait
+        self._memory = device.allocate((MOST,), "f8")
+        self._places: dict[str, int] = {}
+        self._known: dict[str, None] = {}
+        self._values: np.ndarray | None = self._memory if device.kind == "cpu" else None
+        self._setter: tuple[np.ndarray, Callable[[], None]] | None = None
+
+    def array(self, name: str) -> Array:
+        """An array of one float64, where kernels find a scalar."""
+        if name not in self._places:
+            if len(self._places) == MOST:
+                raise RunFailed(f"the programs of this run have more than {MOST} scalars; {name!r} has no place")
+            self._places[name] = len(self._places)
+        place = self._places[name]
+        return self._memory[place : place + 1]
+
+    def set(self, values: Mapping[str, float]) -> None:
+        """Give scalars values, in the order of what is enqueued."""
+        names = list(values)
+        for name in names:
+            self.array(name)
+            self._known[name] = None
+        if self._device.kind == "cpu":
+            for name in names:
+                self._memory[self._places[name]] = values[name]
+            return
+        for n in range(0, len(names), AT_ONCE):
+            self._enqueue({self._places[name]: values[name] for name in names[n : n + AT_ONCE]})
+        if self._values is not None:
+            for name in names:
+                self._values[self._places[name]] = values[name]
+
+    def changed(self, names: Iterable[str]) -> None:
+        """Passes have produced new values of these scalars on the device."""
+        for name in names:
+            self._known[name] = None
+            self._values = None
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self._known:
+            raise KeyError(name)
+        if self._values is None:
+            self._wait()
+            self._values = self._device.to_host(self._memory)
+        return float(self._values[self._places[name]])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def _enqueue(self, values: Mapping[int, float]) -> None:
+        """A launch copies its arguments: it can take other ones while the last is still under way."""
+        if self._setter is None:
+            numbers = np.zeros(1, NUMBERS)
+            text = Path(__file__).with_name("scalars.cu").read_text(encoding="utf-8")
+            function = compile_cuda.module(text).get_function("set_numbers")
+            arguments = [np.uint64(self._memory.data.ptr), numbers]
+            self._setter = numbers, launch(function.kernel, (1, 1, 1), (32, 1, 1), arguments, None, self._memory)
+        numbers, call = self._setter
+        numbers["count"] = len(values)
+        numbers["place"][0, : len(values)], numbers["value"][0, : len(values)] = list(values), list(values.values())
+        call()
