@@ -10,6 +10,7 @@ import psutil
 
 from taskflow.errors import BadInput
 from taskflow.machine.accelerators import Accelerator, accelerators
+from taskflow.machine.channel.peer_door import peer_problem
 from taskflow.machine.channel.ucx_library import ucx_problem
 from taskflow.machine.device import gpu_problem, processor_name
 from taskflow.machine.kernel.compile_host import Compiler, cache_folder, compiler
@@ -61,4 +62,6 @@ def transport(requested: str, processes: int) -> str:
     """The channel that `machine.channel` means between blocks in so many processes of this machine."""
     if requested != "auto":
         return requested
-    return "local" if processes == 1 else "actor" if ucx_problem() else "ucx"
+    if processes == 1:
+        return "local"
+    return "peer" if peer_problem() is None else "ucx" if ucx_problem() is None else "actor"

@@ -23,7 +23,7 @@ from taskflow.tasks import TaskGraph
 # the seconds that a launch and a message cost however small they are.
 SHARE = 0.65
 LAUNCH = {"cpu": 15e-6, "gpu": 10e-6}
-MESSAGE = {"local": 15e-6, "ucx": 30e-6, "actor": 2e-3}
+MESSAGE = {"local": 15e-6, "peer": 10e-6, "ucx": 15e-6, "actor": 2e-3}
 
 
 @dataclass(frozen=True, eq=False)

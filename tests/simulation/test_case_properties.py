@@ -125,7 +125,7 @@ def cases(draw):
         "machine": draw(st.fixed_dictionaries({}, optional={
             "blocks": st.just([1, 2, 2]), "threads": st.integers(1, 64),
             "overlap": st.sampled_from(["none", "comm", "full"]),
-            "channel": st.sampled_from(["local", "ucx", "actor"]), "device": st.sampled_from(["cpu", "gpu"])})),
+            "channel": st.sampled_from(["local", "peer", "ucx", "actor"]), "device": st.sampled_from(["cpu", "gpu"])})),
     }
     return Case(**tables)
 

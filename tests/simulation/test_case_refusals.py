@@ -68,6 +68,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      'machine.device = "gpuu": give "auto", "cpu" or "gpu"; did you mean "gpu"?'),
     ({"machine__blocks": [1, 0, 1]}, 'machine.blocks = [1, 0, 1]: give three whole numbers >= 1, in the order x, y, z '
                                      '(y: give a whole number >= 1); or "auto"'),
+    ({"machine__channel": "mpi"},
+     'machine.channel = "mpi": give "auto", "local", "peer", "ucx" or "actor"'),
     ({"machine__threads": 0}, 'machine.threads = 0: give a whole number >= 1; or "auto"'),
     ({"output__precision": 64}, 'output.precision = 64: give "single" or "double"'),
     ({"output__fields": []}, 'output.fields = []: give a list of names, as ["u", "p"]'),
@@ -146,8 +148,6 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"pressure__tolerance": 1e-6}, "pressure.tolerance = 1e-06: not available in this version; give iterations"),
     ({"pressure__max_iterations": 9}, "pressure.max_iterations = 9: not available in this version; give iterations"),
     ({"checkpoint": {"every": 3}}, "checkpoint = { every = 3 }: not available in this version; leave the table out"),
-    ({"machine__channel": "peer"},
-     'machine.channel = "peer": not available in this version; give "auto", "local", "ucx" or "actor"'),
 ])
 def test_a_mistake_is_told_in_one_line(cavity, changes, line):
     assert problems(cavity(**changes)) == [line]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
@@ -12,23 +12,29 @@ from taskflow.machine.channel.actor import ActorChannel, Home
 from taskflow.machine.channel.base import PROCESS, Address, Channel, Pending
 from taskflow.machine.channel.buffer import Buffer
 from taskflow.machine.channel.local import LocalChannel
+from taskflow.machine.channel.peer import PeerChannel
+from taskflow.machine.channel.peer_door import peer_problem
 from taskflow.machine.channel.stop import Stop
 from taskflow.machine.channel.ucx import UCXChannel
 from taskflow.machine.channel.ucx_library import ucx_problem
 
 KEY = "machine.channel"
-PREFERENCE = ("local", "ucx", "actor")
+PREFERENCE = ("local", "peer", "ucx", "actor")
 """Fastest first; `auto` takes the first that both blocks of a pair offer."""
+
+REACH: Mapping[str, Callable[[Address], str]] = {
+    "local": lambda address: address.process,
+    "peer": lambda address: address.offers["peer"].host,
+}
+"""What two blocks must share to use a transport that does not reach everywhere."""
 
 
 def check_request(requested: str) -> None:
-    """`BadInput` unless `requested` is "auto" or a transport of this version."""
+    """`BadInput` unless `requested` is "auto" or a transport."""
     names = ("auto", *PREFERENCE)
     if requested in names:
         return
     known = ", ".join(f'"{name}"' for name in names)
-    if requested == "peer":
-        raise BadInput(f'{KEY} = "peer" is not available in this version; use one of {known}')
     close = difflib.get_close_matches(requested, names, 1)
     remedy = f'did you mean "{close[0]}"?' if close else f"use one of {known}"
     raise BadInput(f'{KEY} = "{requested}" is not a channel; {remedy}')
@@ -37,17 +43,20 @@ def check_request(requested: str) -> None:
 def choose(requested: str, mine: Address, theirs: Address) -> str:
     """The transport between two blocks; the same whichever of them asks.
 
-    "auto": `local` within a process; else `ucx` if both have it; else `actor`. A forced transport that cannot connect
-    the two is `BadInput`.
+    "auto": `local` within a process; `peer` on one host; else `ucx` if both have it; else `actor`. A forced transport
+    that cannot connect the two is `BadInput`.
     """
     check_request(requested)
-    together = mine.process == theirs.process
-    for name in PREFERENCE if requested == "auto" else (requested,):
-        if name in mine.offers and name in theirs.offers and (together or name != "local"):
+    offered = [name for name in PREFERENCE if name in mine.offers and name in theirs.offers]
+    apart = {name for name in offered if name in REACH and REACH[name](mine) != REACH[name](theirs)}
+    for name in offered if requested == "auto" else (requested,):
+        if name in offered and name not in apart:
             return name
     pair = f"blocks {min(mine.block, theirs.block)} and {max(mine.block, theirs.block)}"
     if requested == "local":
         raise BadInput(f'{KEY} = "local", but {pair} live in different processes; use "auto", or one process for all')
+    if requested in apart:
+        raise BadInput(f'{KEY} = "{requested}", but {pair} live on different hosts; use "auto"')
     reasons = [f"block {end.block}: {reason}" for end in (mine, theirs) for reason in end.refusals.values()]
     raise BadInput(f'{KEY} = "{requested}" cannot connect {pair} ({"; ".join(reasons) or "not offered"}); use "auto"')
 
@@ -65,6 +74,7 @@ class Router(Channel):
         super().__init__(run, block, stop)
         check_request(requested)
         self._requested = requested
+        self.direct = requested in ("auto", "peer")
         self._channels: dict[str, Channel] = {}
         self._refusals: dict[str, str] = {}
         self._routes: dict[int, Channel] = {}
@@ -75,6 +85,10 @@ class Router(Channel):
         problem = None
         if name == "local":
             self._channels[name] = LocalChannel(self.run, self.block, self.stop)
+        elif name == "peer":
+            problem = peer_problem()
+            if problem is None:
+                self._channels[name] = PeerChannel(self.run, self.block, self.stop)
         elif name == "ucx":
             problem = ucx_problem()
             if problem is None:

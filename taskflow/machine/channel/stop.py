@@ -7,6 +7,7 @@ import math
 import os
 import select
 import threading
+import time
 import weakref
 from typing import Protocol
 
@@ -14,6 +15,10 @@ from taskflow.errors import Aborted
 
 SLICE = 0.04
 """Longest sleep in seconds between two looks at the clock, the peers and the stop; a ring ends it at once."""
+
+SPIN = 50e-6
+"""Seconds for which a step thread looks again and again before it sleeps: about what falling asleep and being woken
+costs. It yields its core between two looks, so that a neighbour on the same core is not kept waiting."""
 
 
 class Engine(Protocol):
@@ -46,6 +51,7 @@ class Bell:
         self._rung = False
         self._asleep = False
         self._engines: tuple[Engine, ...] = ()
+        self._spins = False
         self._poll = select.poll()
         self._poll.register(self._inlet, select.POLLIN)
 
@@ -58,10 +64,7 @@ class Bell:
 
     def sleep(self, seconds: float) -> None:
         """Let every engine move; if none could, sleep until a ring, an engine's event or the given time."""
-        busy = False
-        for engine in self._engines:
-            busy |= engine.progress()
-        if busy:
+        if self._stir():
             return
         if not all(engine.arm() for engine in self._engines):
             os.sched_yield()  # the work waits for the peer, say for room in its queue: leave it the core
@@ -73,17 +76,30 @@ class Bell:
                     os.read(self._inlet, 4096)
         self._asleep = self._rung = False
 
+    def _stir(self) -> bool:
+        """Let every engine move, again and again for a moment if none could; True if one did."""
+        until = time.perf_counter() + SPIN
+        while True:
+            busy = False
+            for engine in self._engines:
+                busy |= engine.progress()
+            if busy or self._rung or not self._spins or time.perf_counter() > until:
+                return busy
+            os.sched_yield()
+
     def attach(self, engine: Engine) -> None:
         """From now on the step thread drives this engine in every wait."""
         if engine.descriptor is not None:
             self._poll.register(engine.descriptor, select.POLLIN)
         self._engines += (engine,)
+        self._spins = any(engine.descriptor is not None for engine in self._engines)
 
     def detach(self, engine: Engine) -> None:
         """Forget the engine; without effect if it is not attached."""
         if engine not in self._engines:
             return
         self._engines = tuple(other for other in self._engines if other is not engine)
+        self._spins = any(engine.descriptor is not None for engine in self._engines)
         if engine.descriptor is not None:
             self._poll.unregister(engine.descriptor)
 

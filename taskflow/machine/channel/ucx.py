@@ -156,7 +156,10 @@ class UCXChannel(Channel):
 
     def progress(self) -> bool:
         with self._lock:
-            return not self._closed and self._drive(self._worker.progress_once)
+            if self._closed or not self._drive(self._worker.progress_once):
+                return False
+            self._drive(self._worker.progress)  # all the rest at once
+            return True
 
     def arm(self) -> bool:
         with self._lock:

@@ -10,7 +10,7 @@ from taskflow.simulation.values import one_of, three, whole
 
 Auto = Literal["auto"]
 Overlap = Literal["auto", "none", "comm", "full"]
-Channel = Literal["auto", "local", "ucx", "actor"]
+Channel = Literal["auto", "local", "peer", "ucx", "actor"]
 Device = Literal["auto", "cpu", "gpu"]
 
 
@@ -38,4 +38,4 @@ class Machine(Table):
     threads: Count = "auto"
     precision: Precision = "double"
     overlap: Annotated[Overlap, reads(one_of("auto", "none", "comm", "full"))] = "auto"
-    channel: Annotated[Channel, reads(one_of("auto", "local", "ucx", "actor", later=("peer",)))] = "auto"
+    channel: Annotated[Channel, reads(one_of("auto", "local", "peer", "ucx", "actor"))] = "auto"

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from taskflow.machine.channel import Address, Channel, Home, Router, Stop
 from taskflow.machine.channel.actor import ActorChannel
 from taskflow.machine.channel.local import LocalChannel
+from taskflow.machine.channel.peer import PeerChannel
 from taskflow.machine.channel.ucx import UCXChannel
 
 Scenario = Callable[[Channel, int], Any]
@@ -35,6 +36,8 @@ def make(transport: str, run: str, block: int, home: Home | None = None) -> Chan
     match transport:
         case "local":
             return LocalChannel(run, block, Stop())
+        case "peer":
+            return PeerChannel(run, block, Stop())
         case "ucx":
             return UCXChannel(run, block, Stop())
         case "actor":

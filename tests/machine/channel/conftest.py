@@ -10,16 +10,19 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the spawned processes and 
 
 from channel_stages import ActorStage, ProcessStage, Stage, ThreadStage
 
+from taskflow.machine.channel.peer_door import peer_problem
 from taskflow.machine.channel.ucx_library import ucx_problem
 
 needs_ucx = pytest.mark.skipif(ucx_problem() is not None, reason=str(ucx_problem()))
 STAGES = {
     "local": lambda: ThreadStage("local"),
+    "peer": lambda: ProcessStage("peer"),
     "ucx": lambda: ProcessStage("ucx"),
     "actor": ActorStage,
     "auto": lambda: ProcessStage("auto"),
 }
-MARKS = {"ucx": needs_ucx, "auto": needs_ucx}
+needs_peer = pytest.mark.skipif(peer_problem() is not None, reason=str(peer_problem()))
+MARKS = {"peer": needs_peer, "ucx": needs_ucx}
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +41,7 @@ def stage(request: pytest.FixtureRequest, processes: dict[str, Stage]) -> Stage:
     return processes[request.param]
 
 
-@pytest.fixture(params=[pytest.param("ucx", marks=needs_ucx), "actor"])
+@pytest.fixture(params=[pytest.param(name, marks=MARKS.get(name, ())) for name in ("peer", "ucx", "actor")])
 def doomed(request: pytest.FixtureRequest) -> Iterator[Stage]:
     """A stage whose processes may be killed."""
     stage = STAGES[request.param]()

@@ -6,22 +6,28 @@ import pytest
 
 from taskflow.errors import BadInput, ChannelError
 from taskflow.machine.channel import Address, Router, Stop, check_request, choose
+from taskflow.machine.channel.peer import PeerOffer
+from taskflow.machine.channel.peer_door import peer_problem
 from taskflow.machine.channel.ucx_library import ucx_problem
 
 pytestmark = pytest.mark.timeout(30)
-ALL = ("local", "ucx", "actor")
+ALL = ("local", "peer", "ucx", "actor")
 NO_UCX = "ucxx cannot be loaded (No module named 'ucxx')"
 
 
 def address(block: int, process: str, offers: tuple[str, ...] = ALL) -> Address:
+    """A block in a process of a host: "a1" and "a2" are two processes on host a."""
     refusals = {} if "ucx" in offers else {"ucx": NO_UCX}
-    return Address("run", block, process, dict.fromkeys(offers), refusals)
+    details = {"peer": PeerOffer(process[0], "door")}
+    return Address("run", block, process, {name: details.get(name) for name in offers}, refusals)
 
 
 @pytest.mark.parametrize(("mine", "theirs", "expected"), [
     (address(0, "a"), address(1, "a"), "local"),
+    (address(0, "a1"), address(1, "a2"), "peer"),
+    (address(0, "a1"), address(1, "a2", ("local", "ucx")), "ucx"),
     (address(0, "a"), address(1, "b"), "ucx"),
-    (address(0, "a"), address(1, "b", ("local", "actor")), "actor"),
+    (address(0, "a"), address(1, "b", ("local", "peer", "actor")), "actor"),
     (address(0, "a", ("local", "actor")), address(1, "a"), "local"),
 ])
 def test_auto_takes_the_fastest_that_both_have(mine: Address, theirs: Address, expected: str) -> None:
@@ -34,9 +40,9 @@ def test_a_forced_transport_is_taken_within_a_process_too(name: str) -> None:
 
 
 @pytest.mark.parametrize(("requested", "words"), [
-    ("peer", 'machine.channel = "peer" is not available in this version; use one of "auto", "local", "ucx", "actor"'),
+    ("pear", 'machine.channel = "pear" is not a channel; did you mean "peer"?'),
     ("uxc", 'machine.channel = "uxc" is not a channel; did you mean "ucx"?'),
-    ("mpi", 'machine.channel = "mpi" is not a channel; use one of "auto", "local", "ucx", "actor"'),
+    ("mpi", 'machine.channel = "mpi" is not a channel; use one of "auto", "local", "peer", "ucx", "actor"'),
 ])
 def test_a_request_that_is_none(requested: str, words: str) -> None:
     with pytest.raises(BadInput, match=re.escape(words)):
@@ -48,6 +54,11 @@ def test_local_between_processes_is_bad_input_with_a_remedy() -> None:
         choose("local", address(1, "b"), address(0, "a"))
 
 
+def test_peer_between_hosts_is_bad_input_with_a_remedy() -> None:
+    with pytest.raises(BadInput, match='blocks 0 and 1 live on different hosts; use "auto"'):
+        choose("peer", address(1, "b"), address(0, "a"))
+
+
 def test_a_forced_transport_that_one_side_lacks_says_why() -> None:
     lacking = address(1, "b", ("local", "actor"))
     with pytest.raises(BadInput, match=re.escape(f"cannot connect blocks 0 and 1 (block 1: {NO_UCX})")):
@@ -57,8 +68,9 @@ def test_a_forced_transport_that_one_side_lacks_says_why() -> None:
 def test_a_router_offers_what_it_can_and_closes_what_it_does_not_need() -> None:
     routers = [Router("auto", "select test", block, Stop()) for block in range(2)]
     addresses = {router.block: router.address() for router in routers}
-    assert set(addresses[0].offers) == ({"local", "ucx"} if ucx_problem() is None else {"local"})
-    assert addresses[0].refusals["actor"] == "it does not live in a Dask actor"
+    problems = {"peer": peer_problem(), "ucx": ucx_problem(), "actor": "it does not live in a Dask actor"}
+    assert set(addresses[0].offers) == {"local"} | {name for name, problem in problems.items() if problem is None}
+    assert addresses[0].refusals == {name: problem for name, problem in problems.items() if problem is not None}
     for router in routers:
         router.connect({block: theirs for block, theirs in addresses.items() if block != router.block})
         assert router.routes == {1 - router.block: "local"}
@@ -68,11 +80,12 @@ def test_a_router_offers_what_it_can_and_closes_what_it_does_not_need() -> None:
         router.close()
 
 
-def test_a_router_without_ucx_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("taskflow.machine.channel.select.ucx_problem", lambda: NO_UCX)
+@pytest.mark.parametrize(("name", "problem"), [("ucx", NO_UCX), ("peer", "there is no C++ compiler")])
+def test_a_router_that_lacks_a_transport_says_why(name: str, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"taskflow.machine.channel.select.{name}_problem", lambda: problem)
     router = Router("auto", "select test", 0, Stop())
-    assert set(router.address().offers) == {"local"}
-    assert router.address().refusals["ucx"] == NO_UCX
+    assert name not in router.address().offers
+    assert router.address().refusals[name] == problem
     router.close()
 
 
