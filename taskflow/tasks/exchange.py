@@ -1,133 +1,192 @@
-"""Ghost validity: which ghost cells hold the present value, and which copies readers still need."""
+"""Exchange: which ghost cells hold the present value, which copies readers still need, and the messages they are in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 
-from taskflow.errors import BadInput
-from taskflow.regions import Box, Copy, Partition, Triple, difference, periodic_images
+from taskflow.regions import Box, Copy, Partition, difference, periodic_images
+from taskflow.tasks.check import check
+from taskflow.tasks.graph import Message
+from taskflow.tasks.stencil import Stencil
 from taskflow.tasks.task import Launch
 
 Valid = dict[tuple[int, str], tuple[Box, ...]]
-Moments = dict[int, list[tuple[str, Copy]]]
+Copies = tuple[tuple[str, Copy], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class GhostAnalysis:
-    """Finds the copies that fill ghost cells, for some blocks of a partition.
+class Exchange:
+    """What moves between blocks in a step, and the ghost cells of each block and field that are valid after it.
 
-    A ghost cell is valid from the copy that filled it until its owner writes it again. Only the fields, the widths and
-    the neighbours that a reader's stencil touches are copied; what can travel at one moment travels together.
+    `messages` has, per launch after which they can begin (-1: at once), the messages of that moment, those of a block
+    to itself included.
     """
 
-    partition: Partition
-    blocks: frozenset[int]
-    _needs: dict[tuple[object, ...], tuple[Box, ...]] = field(default_factory=dict, repr=False)
-    _copies: dict[tuple[int, tuple[Box, ...]], list[Copy]] = field(default_factory=dict, repr=False)
-    _left: dict[tuple[Box, tuple[Box, ...]], tuple[Box, ...]] = field(default_factory=dict, repr=False)
+    messages: dict[int, list[Message]]
+    valid: Valid
 
-    def moments(self, launches: Sequence[Launch], following: Sequence[Launch], valid: Valid) -> tuple[Moments, Valid]:
-        """The copies of a step by the launch after which they can begin (-1: at once), and the ghosts valid at its end.
+    def by_block(self) -> dict[int, dict[int, list[Message]]]:
+        """For each block the messages that it takes part in, by moment."""
+        found: dict[int, dict[int, list[Message]]] = defaultdict(lambda: defaultdict(list))
+        for moment, messages in self.messages.items():
+            for message in messages:
+                for block in {message.source, message.target}:
+                    found[block][moment].append(message)
+        return found
 
-        `valid` are the ghost cells valid at the start. `following` is what comes after the step: what its readers miss
-        and nothing there overwrites before travels in this step already, so that the transfer can overlap with it.
-        Every block comes to the same result on the copies that it is part of. Raises BadInput where a launch is
-        impossible on this partition.
-        """
-        now, after_step = dict(valid), dict(valid)
-        writer: dict[str, int] = {}
-        found: Moments = {}
-        for n, launch in enumerate((*launches, *following)):
-            if n == len(launches):
-                after_step = dict(now)
-            self._check(launch)
-            for block in sorted(self.blocks):
-                missing = self._missing(launch, block, now)
-                if not missing:
-                    continue
-                moment = max(writer.get(name, -1) for name in missing)
-                for name, boxes in missing.items():
-                    now[block, name] = now.get((block, name), ()) + boxes
-                    if moment < len(launches):
-                        found.setdefault(moment, []).extend((name, copy) for copy in self._sources(block, boxes))
-                    if moment < len(launches) <= n:
-                        after_step[block, name] = after_step.get((block, name), ()) + boxes
-            for name, privilege in launch.requirements:
-                if privilege.writes:
-                    writer[name] = n
-                    self._invalidate(name, launch.over, now)
-        return found, after_step if following else now
+    @property
+    def count(self) -> dict[tuple[int, int], int]:
+        """Messages per pair of blocks."""
+        count: dict[tuple[int, int], int] = defaultdict(int)
+        for message in (message for moment in self.messages.values() for message in moment):
+            count[message.source, message.target] += 1
+        return dict(count)
 
-    def _missing(self, launch: Launch, block: int, valid: Valid) -> dict[str, tuple[Box, ...]]:
-        """Per field: the ghost cells of a block that the launch reads and that are not valid."""
-        missing: dict[str, tuple[Box, ...]] = {}
-        for name, privilege in launch.requirements:
-            if privilege.reads:
-                held = (*valid.get((block, name), ()), *missing.get(name, ()))
-                key = (block, launch.over, privilege.stencil, held)
-                if key not in self._needs:
-                    owned = self.partition.owned[block]
-                    needed: list[Box] = []
-                    for box in privilege.stencil.around(launch.over & owned):
-                        needed += difference([box], [owned, *needed, *held])
-                    self._needs[key] = tuple(needed)
-                if self._needs[key]:
-                    missing[name] = missing.get(name, ()) + self._needs[key]
-        return missing
 
-    def _sources(self, block: int, boxes: tuple[Box, ...]) -> list[Copy]:
-        if (block, boxes) not in self._copies:
-            self._copies[block, boxes] = self.partition.sources(block, boxes)
-        return self._copies[block, boxes]
+def exchange(
+    launches: Sequence[Launch],
+    partition: Partition,
+    *,
+    following: Sequence[Launch] = (),
+    valid: Valid | None = None,
+    blocks: Iterable[int] | None = None,
+) -> Exchange:
+    """The messages of a step in which any of `blocks` (all of them by default) takes part.
 
-    def _invalidate(self, name: str, over: Box, valid: Valid) -> None:
-        """Ghost copies of cells that have been overwritten are valid no more."""
+    A ghost cell is valid from the copy that filled it until its owner writes it again. Only the fields, the widths and
+    the neighbours that a reader's stencil touches are copied; what can travel at one moment travels together. `valid`
+    are the ghost cells valid at the start. `following` is what comes after the step: what its readers miss and nothing
+    there overwrites before travels in this step already, so that the transfer can overlap with it. Every block comes
+    to the same result on the messages that it is part of. Raises BadInput where a launch is impossible on this
+    partition.
+    """
+    check((*launches, *following), partition)
+    mine = frozenset(range(len(partition)) if blocks is None else blocks)
+    geometry = _Geometry(partition, sorted(mine.union(*(partition.neighbours[block] for block in mine))))
+    now, writer = geometry.states(valid or {}), dict.fromkeys(partition.region.fields, -1)
+    after, ahead = now, Valid()
+    found: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
+    for n, launch in enumerate((*launches, *following)):
+        if n == len(launches):
+            after = dict(now)
+        gaps: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
+        for name, stencil in launch.stencils.items():
+            missing, now[name] = now[name].read(launch.over, stencil)
+            for gap in missing:
+                gaps[gap.block].append((name, gap))
+        for block in sorted(gaps):
+            moment = max(writer[name] for name, _ in gaps[block])
+            if moment < len(launches):
+                found[moment] += gaps[block]
+            if moment < len(launches) <= n:
+                for name, gap in gaps[block]:
+                    ahead[block, name] = ahead.get((block, name), ()) + gap.boxes
+        for name in launch.written:
+            now[name], writer[name] = now[name].written(launch.over), n
+    held = geometry.valid(after if following else now)
+    held.update({key: held.get(key, ()) + boxes for key, boxes in ahead.items()})
+    return Exchange(_messages(found, mine, geometry), held)
+
+
+def _messages(
+    found: Mapping[int, list[tuple[str, Gap]]], mine: Collection[int], geometry: _Geometry
+) -> dict[int, list[Message]]:
+    """All copies of one moment between two blocks as one message; those within a block as a message to itself."""
+    messages: dict[int, list[Message]] = {}
+    count: dict[tuple[int, int], int] = defaultdict(int)
+    pairs: dict[tuple[tuple[str, Gap], ...], list[tuple[tuple[int, int], Copies]]] = {}
+    for moment in sorted(found):
+        gaps = tuple(found[moment])
+        if gaps not in pairs:
+            grouped: dict[tuple[int, int], Copies] = defaultdict(tuple)
+            for name, gap in gaps:
+                for copy in geometry.partition.sources(gap.block, gap.boxes):
+                    if copy.source in mine or copy.target in mine:
+                        grouped[copy.source, copy.target] += ((name, copy),)
+            pairs[gaps] = sorted(grouped.items(), key=lambda pair: pair[0])
+        messages[moment] = [Message(*pair, count[pair], copies) for pair, copies in pairs[gaps]]
+        for pair, _ in pairs[gaps]:
+            count[pair] += 1
+    return messages
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """Ghost cells of a block that a reader lacks, as disjoint boxes."""
+
+    block: int
+    boxes: tuple[Box, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """Valid ghost cells of one field: `boxes` of each block. There is one object per state of a geometry, and it
+    remembers what launches make of it, so that a sweep that is repeated is worked out once.
+    """
+
+    geometry: _Geometry
+    boxes: tuple[tuple[Box, ...], ...]
+    _read: dict[tuple[Box, Stencil], tuple[list[Gap], _State]] = field(default_factory=dict)
+    _written: dict[Box, _State] = field(default_factory=dict)
+
+    def read(self, over: Box, stencil: Stencil) -> tuple[list[Gap], _State]:
+        """What a reader over these cells lacks, and the state after it has been copied."""
+        key = over, stencil
+        if key not in self._read:
+            lacks = [self.geometry.lacks(b, over, stencil, held) for b, held in self._blocks()]
+            gaps = [Gap(block, boxes) for block, boxes in zip(self.geometry.blocks, lacks, strict=True) if boxes]
+            filled = tuple(held + boxes for held, boxes in zip(self.boxes, lacks, strict=True))
+            self._read[key] = gaps, self.geometry.state(filled)
+        return self._read[key]
+
+    def written(self, over: Box) -> _State:
+        """The state after these cells were overwritten: copies of them are valid no more."""
+        if over not in self._written:
+            self._written[over] = self.geometry.state(
+                tuple(self.geometry.left(over, held) if held else () for held in self.boxes)
+            )
+        return self._written[over]
+
+    def _blocks(self) -> Iterable[tuple[int, tuple[Box, ...]]]:
+        return zip(self.geometry.blocks, self.boxes, strict=True)
+
+
+class _Geometry:
+    """Ghost cells of some blocks of a partition, and the states in which they were met."""
+
+    def __init__(self, partition: Partition, blocks: Sequence[int]) -> None:
+        self.partition, self.blocks = partition, blocks
+        self._states: dict[tuple[tuple[Box, ...], ...], _State] = {}
+
+    def state(self, boxes: tuple[tuple[Box, ...], ...]) -> _State:
+        """The one object for this state."""
+        if boxes not in self._states:
+            self._states[boxes] = _State(self, boxes)
+        return self._states[boxes]
+
+    def states(self, valid: Valid) -> dict[str, _State]:
+        """The state of each field."""
+        names = self.partition.region.fields
+        return {name: self.state(tuple(valid.get((block, name), ()) for block in self.blocks)) for name in names}
+
+    def valid(self, states: Mapping[str, _State]) -> Valid:
+        """States as ghost cells by block and field, where there are any."""
+        found = ((b, name, boxes) for name, state in states.items() for b, boxes in state._blocks())
+        return {(block, name): boxes for block, name, boxes in found if boxes}
+
+    def lacks(self, block: int, over: Box, stencil: Stencil, held: tuple[Box, ...]) -> tuple[Box, ...]:
+        """The ghost cells of a block that a stencil over these cells reads and that are not held."""
+        owned = self.partition.owned[block]
+        lacking: list[Box] = []
+        for box in stencil.around(over & owned):
+            if box not in owned:
+                lacking += difference([box], [owned, *lacking, *held])
+        return tuple(lacking)
+
+    def left(self, over: Box, held: Iterable[Box]) -> tuple[Box, ...]:
+        """The ghost cells held that are no copies of these cells."""
         region = self.partition.region
-        for block in self.blocks:
-            if boxes := valid.get((block, name)):
-                if (over, boxes) not in self._left:
-                    images = (image for box in boxes for image in periodic_images(box, region.cells, region.periodic))
-                    self._left[over, boxes] = tuple(p.shift(shift) for cut, shift in images for p in cut.subtract(over))
-                valid[block, name] = self._left[over, boxes]
-
-    def _check(self, launch: Launch) -> None:
-        region = self.partition.region
-        if launch.over not in region.bounds:
-            raise BadInput(f"{launch} is launched over {launch.over}, outside the region's bounds {region.bounds}")
-        for name, privilege in launch.requirements:
-            if name not in region.fields:
-                raise BadInput(f"{launch} uses the field {name!r}; the region has {', '.join(region.fields)}")
-            if privilege.reads and privilege.stencil.width > region.ghost:
-                raise BadInput(
-                    f"{launch} reads {name!r} {privilege.stencil.width} cells away; the region has {region.ghost} ghost"
-                    f" layers: give it ghost={privilege.stencil.width}"
-                )
-            if privilege.reads:
-                for box in privilege.stencil.around(launch.over):
-                    if self.partition.clip(box) != box:
-                        raise BadInput(
-                            f"{launch} is launched over {launch.over} and reads {name!r} in {box}, beyond the region's"
-                            f" bounds {region.bounds}: launch it over fewer cells"
-                        )
-            if privilege.reads and privilege.writes:
-                self._check_race(launch, name, _offsets(privilege.stencil.offsets))
-
-    def _check_race(self, launch: Launch, name: str, offsets: Iterable[Triple]) -> None:
-        """Point tasks of one launch run at the same time: none may read what another one writes."""
-        region = self.partition.region
-        for offset in offsets:
-            images = periodic_images(launch.over.shift(offset), region.cells, region.periodic)
-            if any(piece.meets(launch.over) for piece, _ in images):
-                raise BadInput(
-                    f"{launch} reads {name!r} at the offset {offset}, where it also writes it: use a second field"
-                )
-
-
-def _offsets(boxes: Iterable[tuple[Triple, Triple]]) -> set[Triple]:
-    """Every neighbour in a union of offset boxes, the cell itself left out."""
-    found: set[Triple] = set()
-    for (x0, y0, z0), (x1, y1, z1) in boxes:
-        found.update(product(range(x0, x1 + 1), range(y0, y1 + 1), range(z0, z1 + 1)))
-    return found - {(0, 0, 0)}
+        images = (image for box in held for image in periodic_images(box, region.cells, region.periodic))
+        return tuple(piece.shift(shift) for image, shift in images for piece in image.subtract(over))

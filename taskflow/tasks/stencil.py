@@ -29,9 +29,14 @@ class Stencil:
         return any(all(a[n] <= offset[n] <= b[n] for n in range(3)) for a, b in self.offsets)
 
     @property
+    def reach(self) -> Triple:
+        """The farthest neighbour along x, y and z."""
+        return triple(max(max(abs(a[n]), abs(b[n])) for a, b in self.offsets) for n in range(3))
+
+    @property
     def width(self) -> int:
         """The farthest neighbour along any direction: the ghost layers that the stencil needs."""
-        return max(max(abs(n) for n in corner) for pair in self.offsets for corner in pair)
+        return max(self.reach)
 
 
 def _inside(one: tuple[Triple, Triple], other: tuple[Triple, Triple]) -> bool:

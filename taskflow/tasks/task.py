@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from taskflow.regions import Box
 from taskflow.tasks.privilege import Operator, Privilege, Scalar
+from taskflow.tasks.stencil import Stencil
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,15 @@ class Launch:
     def written(self) -> list[str]:
         """The fields that the task writes."""
         return [name for name, privilege in self.requirements if privilege.writes]
+
+    @property
+    def stencils(self) -> dict[str, Stencil]:
+        """The fields that the task reads, each with all the neighbours it reads."""
+        found: dict[str, Stencil] = {}
+        for name, privilege in self.requirements:
+            if privilege.reads:
+                found[name] = found[name] | privilege.stencil if name in found else privilege.stencil
+        return found
 
     @property
     def constants(self) -> dict[str, Any]:

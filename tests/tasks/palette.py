@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from hypothesis import strategies as st
 
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region, triple
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region, cuts, triple
 from taskflow.tasks import Launch, Read, ReadWrite, Reduce, Roles, Scalar, Write, box, offsets, star, task
 
 FIELDS = ("a", "b", "c")
@@ -245,7 +245,9 @@ def scripts(draw, region, most=4):
 
 @st.composite
 def partitions(draw):
-    """A small region somewhere: many blocks of a few cells, or a few blocks that have a middle."""
+    """A small region somewhere: many blocks of a few cells, or a few blocks that have a middle. No stencil reaches
+    beyond the next block.
+    """
     lo = triple(draw(st.integers(-2, 2)) for _ in range(3))
     extents, blocks = draw(st.sampled_from((((1, 2, 3, 4, 5), 8), ((1, 6, 8), 4))))
     shape = triple(draw(st.sampled_from(extents)) for _ in range(3))
@@ -255,5 +257,9 @@ def partitions(draw):
         draw(st.tuples(st.booleans(), st.booleans(), st.booleans())),
         draw(st.sampled_from((1, 1, 2))),
     )
-    numbers = st.tuples(*(st.sampled_from([m for m in (1, 2, 2, 3) if m <= n]) for n in shape))
+
+    def wide(cells, blocks):
+        return blocks == 1 or (blocks <= cells and min(b - a for a, b in pairwise(cuts(cells, blocks))) >= region.ghost)
+
+    numbers = st.tuples(*(st.sampled_from([m for m in (1, 2, 2, 3) if wide(n, m)]) for n in shape))
     return Partition(region, draw(numbers.filter(lambda n: n[0] * n[1] * n[2] <= blocks)))

@@ -18,7 +18,7 @@ def runs(draw):
         partition,
         steps,
         draw(st.sampled_from(("next", "none", "first"))),
-        split=draw(st.sampled_from((True, True, False))),
+        split=draw(st.one_of(st.booleans(), st.sets(st.integers(0, 3)))),
     )
     priorities = [orders(draw(st.integers(0, 1000))) for _ in steps]
     return partition, steps, analyses, priorities

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskflow.errors import BadInput
-from taskflow.tasks import Send, analyse, star
+from taskflow.regions import Box
+from taskflow.tasks import Refresh, Send, analyse, offsets, star
 
 from .known import (
     fill,
@@ -47,6 +48,27 @@ def test_impossible_launches(launch, message):
     for launches, following in (([launch(whole(part))], []), ([], [launch(whole(part))])):
         with pytest.raises(BadInput, match=re.escape(message)):
             analyse(launches, part, following=following)
+
+
+def test_a_stencil_does_not_reach_beyond_the_next_block():
+    """Its ghost cells would come from three blocks in a row."""
+    narrow, wide = partition((1, 2, 3), (4, 4, 5), ghost=2), partition((1, 2, 2), (4, 4, 5), ghost=2)
+    message = (
+        "sweep(p, q) reads 'p' 2 cells away along z, beyond the next block: the narrowest of 3 blocks there is 1 wide;"
+        " use fewer blocks along z or more cells"
+    )
+    for stencil in (star(2), offsets(z=(0, 2)), offsets(x=(-1, 0), z=(-2, -2))):
+        over = Box((1, 1, 2), (3, 3, 3))
+        with pytest.raises(BadInput, match=re.escape(message)):
+            analyse([sweep(stencil)("p", "q", over=over)], narrow)
+        assert analyse([sweep(stencil)("p", "q", over=over)], wide).graph.nodes
+    assert analyse([sweep(offsets(x=(-2, 2), y=(-1, 1)))("p", "q", over=whole(narrow))], narrow).graph.nodes
+
+
+def test_a_row_of_one_block_may_be_narrower_than_the_stencil():
+    """Its ghost cells are its own cells, some of them more than once."""
+    part = partition((2, 1, 1), (4, 4, 1), (False, False, True), ghost=2)
+    assert list(analyse([sweep(offsets(z=(-2, 2)))("p", "q", over=whole(part))], part).graph.of(Refresh))
 
 
 def test_a_layer_may_read_the_next_layer_of_its_own_field():

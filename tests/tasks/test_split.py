@@ -2,6 +2,8 @@
 
 from itertools import product
 
+import pytest
+
 from taskflow.regions import Box
 from taskflow.tasks import Compute, Refresh, Send, analyse
 
@@ -61,6 +63,18 @@ def test_the_edge_of_a_sweep_waits_for_the_middle_of_the_one_before():
 def test_without_split_launches_stay_whole():
     graph = analyse(sweeps(3), partition((1, 1, 2)), split=False).graph
     assert {part for part, _ in parts(graph, 0)} == {"whole"}
+
+
+@pytest.mark.parametrize("split", [{0}, {1, 3}, [0, 1, 2, 3], range(2, 9), set(), (), True, False])
+def test_only_the_launches_that_are_named_are_cut(split):
+    """By their position in the program. The last one is whole in any case: nobody reads what it writes."""
+    launches = sweeps(4)
+    graph = analyse(launches, partition((2, 1, 2)), split=split).graph
+    cut = {launches.index(node.launch) for node in graph.of(Compute) if node.part != "whole"}
+    whole = {launches.index(node.launch) for node in graph.of(Compute) if node.part == "whole"}
+    named = {n for n in range(4) if (split if isinstance(split, bool) else n in split)}
+    assert cut == named - {3}
+    assert whole == set(range(4)) - cut
 
 
 def test_a_block_without_neighbours_has_no_edge():

@@ -1,0 +1,76 @@
+"""Checks of launches against a region and its partition: what is impossible is refused before anything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+
+from taskflow.errors import BadInput
+from taskflow.regions import Partition, Triple, periodic_images
+from taskflow.tasks.privilege import Privilege
+from taskflow.tasks.stencil import Stencil
+from taskflow.tasks.task import Launch
+
+
+def check(launches: Iterable[Launch], partition: Partition) -> None:
+    """Raises BadInput for the first launch that is impossible: over cells that do not exist, with a field that the
+    region does not have, with a stencil that reaches beyond the bounds, the ghost layers or the next block, or with
+    point tasks that read what others of them write.
+    """
+    distinct = {(launch.task, launch.fields, launch.over): launch for launch in reversed(tuple(launches))}
+    for launch in reversed(distinct.values()):
+        _check(launch, partition)
+
+
+def _check(launch: Launch, partition: Partition) -> None:
+    region = partition.region
+    if launch.over not in region.bounds:
+        raise BadInput(f"{launch} is launched over {launch.over}, outside the region's bounds {region.bounds}")
+    for name, privilege in launch.requirements:
+        if name not in region.fields:
+            raise BadInput(f"{launch} uses the field {name!r}; the region has {', '.join(region.fields)}")
+        if privilege.reads:
+            _check_reach(launch, name, privilege, partition)
+        if privilege.reads and privilege.writes:
+            _check_race(launch, name, privilege.stencil, partition)
+
+
+def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
+    region, stencil = partition.region, privilege.stencil
+    if stencil.width > region.ghost:
+        raise BadInput(
+            f"{launch} reads {name!r} {stencil.width} cells away; the region has {region.ghost} ghost layers: give it"
+            f" ghost={stencil.width}"
+        )
+    for axis, reach in enumerate(stencil.reach):
+        narrowest, blocks = min(block.shape[axis] for block in partition.blocks), partition.shape[axis]
+        if blocks > 1 and reach > narrowest:
+            raise BadInput(
+                f"{launch} reads {name!r} {reach} cells away along {'xyz'[axis]}, beyond the next block: the narrowest"
+                f" of {blocks} blocks there is {narrowest} wide; use fewer blocks along {'xyz'[axis]} or more cells"
+            )
+    for box in stencil.around(launch.over):
+        if partition.clip(box) != box:
+            raise BadInput(
+                f"{launch} is launched over {launch.over} and reads {name!r} in {box}, beyond the region's bounds"
+                f" {region.bounds}: launch it over fewer cells"
+            )
+
+
+def _check_race(launch: Launch, name: str, stencil: Stencil, partition: Partition) -> None:
+    """Point tasks of one launch run at the same time: none may read what another one writes."""
+    region = partition.region
+    for offset in _neighbours(stencil):
+        images = periodic_images(launch.over.shift(offset), region.cells, region.periodic)
+        if any(piece.meets(launch.over) for piece, _ in images):
+            raise BadInput(
+                f"{launch} reads {name!r} at the offset {offset}, where it also writes it: use a second field"
+            )
+
+
+def _neighbours(stencil: Stencil) -> set[Triple]:
+    """Every offset of a stencil, the cell itself left out."""
+    found: set[Triple] = set()
+    for (x0, y0, z0), (x1, y1, z1) in stencil.offsets:
+        found.update(product(range(x0, x1 + 1), range(y0, y1 + 1), range(z0, z1 + 1)))
+    return found - {(0, 0, 0)}

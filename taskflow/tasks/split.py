@@ -1,0 +1,71 @@
+"""The split of launches into edge, the layers whose results travel, and middle, which can overlap with the transfer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+
+from taskflow.regions import Box
+from taskflow.tasks.graph import Message, Part
+from taskflow.tasks.order import States, Touched, Use
+from taskflow.tasks.task import Launch
+
+Pieces = list[tuple[Box, Part]]
+
+
+class Splitter:
+    """Cuts launches, of which those in `chosen` (by their position) may be cut.
+
+    A launch that reduces stays whole: the order in which its values are folded must not depend on the split.
+    """
+
+    def __init__(self, launches: Sequence[Launch], chosen: Collection[int]) -> None:
+        self.launches = launches
+        self.chosen = {n for n, launch in enumerate(launches) if n in chosen and not launch.task.reductions}
+        self._states = States()
+        self._pieces = cache(_pieces)
+        self._write = cache(lambda name, cells: Use(name, (), (cells,)))
+        self._read = cache(lambda name, cells: Use(name, (cells,), ()))
+
+    def pieces(self, block: int, owned: Box, messages: Mapping[int, Sequence[Message]]) -> list[Pieces]:
+        """Per launch, in order, what is done of it by the block that owns these cells."""
+        travelling = self._travelling(block, owned, messages) if self.chosen else {}
+        return [
+            self._pieces(launch.over & owned, tuple(travelling.get(n, ()))) for n, launch in enumerate(self.launches)
+        ]
+
+    def _travelling(self, block: int, owned: Box, messages: Mapping[int, Sequence[Message]]) -> dict[int, list[Box]]:
+        """Per launch: the cells it writes that travel to another block before anything overwrites them."""
+        found: dict[int, list[Box]] = defaultdict(list)
+        fields: dict[str, Touched] = defaultdict(lambda: Touched(self._states))
+        for n, launch in enumerate(self.launches):
+            for name in launch.written:
+                fields[name].add(self._write(name, launch.over & owned), n, 0)
+            for message in messages.get(n, ()):
+                if message.source == block != message.target:
+                    for name, copy in message.copies:
+                        for writer, cells in fields[name].written(self._read(name, copy.source_box)):
+                            if writer in self.chosen:
+                                found[writer].append(cells & copy.source_box)
+        return found
+
+
+def _pieces(cells: Box, travelling: Sequence[Box]) -> Pieces:
+    middle = _middle(cells, travelling)
+    if not cells or middle == cells:
+        return [(cells, "whole")] if cells else []
+    edges: Pieces = [(box, "edge") for box in cells.subtract(middle)]
+    return [*edges, (middle, "middle")] if middle else edges
+
+
+def _middle(cells: Box, travelling: Sequence[Box]) -> Box:
+    """`cells` without whole layers at their sides, as few cells as it takes to leave all travelling boxes out."""
+    middle = cells
+    for box in sorted(travelling, key=lambda box: -box.volume):
+        if box.meets(middle):
+            lo, hi, shape = middle.lo, middle.hi, middle.shape
+            behind = [middle.layer(a, 0, box.hi[a] - lo[a], shape[a]) for a in (2, 1, 0)]
+            before = [middle.layer(a, 1, hi[a] - box.lo[a], shape[a]) for a in (2, 1, 0)]
+            middle = max(behind + before, key=lambda box: box.volume)
+    return middle
