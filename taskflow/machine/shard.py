@@ -35,10 +35,15 @@ class Limits:
 
 
 class Instrument(Protocol):
-    """What marks the operations of traces, to see when they are done."""
+    """What marks the operations of traces, to see when they are done. `graphs`: marks work in a CUDA graph, too."""
+
+    graphs: bool
 
     def mark(self, trace: Trace, program: Program) -> Trace:
         """The trace with marks: it does the same in the same order."""
+
+    def enclose(self, trace: Trace) -> Trace:
+        """The trace that was marked and is ready, with marks around its calls."""
 
 
 class Shard:
@@ -105,13 +110,14 @@ class Shard:
         return list(self._traces.values())
 
     def _recorded(self, program: Program) -> Trace:
-        trace = self._trace(program)
-        if self._instrument is not None:
-            trace = self._instrument.mark(trace, program)
+        trace, marks = self._trace(program), self._instrument
+        if marks is not None:
+            trace = marks.mark(trace, program)
         self.synchronize()
         self.device.synchronize()  # what binding allocated has been zeroed before any lane uses it
-        graphs = self.mapper.graphs and self._instrument is None
-        return replace(trace, calls=calls(trace.operations, self.lanes, graphs=graphs))
+        graphs = self.mapper.graphs and (marks is None or marks.graphs)
+        trace = replace(trace, calls=calls(trace.operations, self.lanes, graphs=graphs))
+        return trace if marks is None else marks.enclose(trace)
 
     def _trace(self, program: Program) -> Trace:
         launches, roles = record(program, self.roles)

@@ -61,9 +61,8 @@ def _meta(block: int, row: int, what: str, **arguments: Any) -> Event:
 
 def _operations(timeline: Timeline, zero: int) -> Iterator[Event]:
     for number, p in enumerate(timeline.passes):
-        hosted = max((span.end for span in p.spans if span.track == "host"), default=p.start)
         about = {"pass": number, "first of its graph": p.fresh}
-        yield _complete(timeline.block, 0, p.program, "pass", (p.start - zero, hosted - zero), about)
+        yield _complete(timeline.block, 0, p.program, "pass", (p.start - zero, p.issued - zero), about)
         for span in p.spans:
             name, kind, told = _told(timeline, p, span)
             row, _ = ROWS[span.track]
@@ -73,13 +72,13 @@ def _operations(timeline: Timeline, zero: int) -> Iterator[Event]:
 
 def _told(timeline: Timeline, p: Pass, span: Span) -> tuple[str, str, Event]:
     """Name, category and arguments of an operation."""
-    kind = "issue" if span.issued else category(span) or "order"
+    kind = category(span) or "order"
     if not span.nodes:
         return span.kind, kind, {}
     vertex = timeline.graphs[p.graph][span.nodes[0]]
     name = vertex.name if span.kind in ("compute", vertex.type) else f"{span.kind}: {vertex.name}"
     about = {"phase": vertex.phase, "part": vertex.part or vertex.type}
-    return f"issue {name}" if span.issued else name, kind, about
+    return name, kind, about
 
 
 def _complete(block: int, row: int, name: str, kind: str, when: tuple[int, int], about: Event) -> Event:

@@ -50,7 +50,7 @@ def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Pass]) -> list[
     waits = joined(graphs)
     spans: dict[Place, list[Span]] = defaultdict(list)
     for b, p in enumerate(passes):
-        for span in p.work:
+        for span in p.spans:
             for n in span.nodes:
                 spans[b, n].append(span)
     done = {place: max(span.end for span in found) for place, found in spans.items()}

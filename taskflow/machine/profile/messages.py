@@ -41,7 +41,7 @@ def carried(timelines: Sequence[Timeline]) -> Iterator[Carried]:
 def _transfers(graph: Sequence[Vertex], p: Pass) -> Iterator[tuple[Vertex, list[Span]]]:
     """The sends and receives of a pass with their spans in the order of time."""
     found: dict[int, list[Span]] = {}
-    for span in p.work:
+    for span in p.spans:
         for n in span.nodes:
             if graph[n].type in ("send", "receive"):
                 found.setdefault(n, []).append(span)

@@ -24,6 +24,7 @@ class Ranges:
 
     push: Callable[[str], Any]
     pop: Callable[[], Any]
+    graphs = False  # its operations have no names there
 
     @classmethod
     def open(cls) -> Ranges:
@@ -44,6 +45,10 @@ class Ranges:
             replace(op, call=self._ranged(op.call, name)) for op, name in zip(trace.operations, names, strict=True)
         ]
         return replace(trace, operations=operations)
+
+    def enclose(self, trace: Trace) -> Trace:
+        """A range around all of it is not needed."""
+        return trace
 
     def _ranged(self, call: Call, name: str) -> Call:
         push, pop = self.push, self.pop

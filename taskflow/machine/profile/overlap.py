@@ -32,7 +32,7 @@ class Overlap:
 
 def overlap(timeline: Timeline) -> Overlap:
     """Over the typical passes of a block."""
-    computing = union((s.start, s.end) for p in timeline.passes for s in p.work if s.kind in COMPUTE)
+    computing = union((s.start, s.end) for p in timeline.passes for s in p.spans if s.kind in COMPUTE)
     windows = [window for p in timeline.typical for window in exchanges(p, timeline.graphs[p.graph])]
     return Overlap(length(windows), sum(length(common([window], computing)) for window in windows))
 
@@ -41,9 +41,9 @@ def exchanges(p: Pass, graph: Sequence[Vertex]) -> list[Interval]:
     """When each exchange of a pass began and ended."""
     found = []
     for first, last in _runs(graph):
-        moving = [s for s in p.work if s.nodes and first <= s.nodes[0] < last and s.kind != "free"]
-        sent = [s for s in moving if graph[s.nodes[0]].type == "send"]
-        received = [s for s in moving if graph[s.nodes[0]].type == "receive"]
+        moving = [(s, graph[n].type) for s in p.spans for n in s.nodes if first <= n < last and s.kind != "free"]
+        sent = [s for s, kind in moving if kind == "send"]
+        received = [s for s, kind in moving if kind == "receive"]
         if sent or received:
             begin = min((s.start for s in sent), default=_ready(p, graph, first))
             found.append((begin, max(s.end for s in sent + received)))
@@ -64,5 +64,5 @@ def _runs(graph: Sequence[Vertex]) -> Iterator[tuple[int, int]]:
 
 def _ready(p: Pass, graph: Sequence[Vertex], first: int) -> int:
     """The end of what was computed before an exchange and is not a middle."""
-    before = (s.end for s in p.work if s.kind in COMPUTE and s.nodes[0] < first and graph[s.nodes[0]].part != "middle")
+    before = (s.end for s in p.spans if s.kind in COMPUTE and s.nodes[0] < first and graph[s.nodes[0]].part != "middle")
     return max(before, default=p.start)

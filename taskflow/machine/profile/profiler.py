@@ -1,8 +1,9 @@
 """The profiler of one block: marks the operations of traces while it is on, and tells afterwards when they were done.
 
-A trace that is recorded meanwhile gets marks: the time of the host around every call, and on a GPU a stamp before and
-after every operation that works on cells or waits for another block, on its lane. A replay then only writes down
-moments; they are put together when the profiler is stopped.
+A trace that is recorded meanwhile gets marks: the time of the host around what the host does itself, and on a GPU a
+stamp before and after every operation that takes time on its lane. A replay then only writes down moments; they are put
+together when the profiler is stopped. Stamps are launches like all others and become part of CUDA graphs; the time of
+the host is then that of the graph's launch.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import socket
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,7 +23,7 @@ from taskflow.machine.profile.timeline import LANES, LASTING, Pass, Span, Timeli
 from taskflow.machine.shard import Shard
 from taskflow.machine.trace.operation import Call, Operation
 from taskflow.machine.trace.tracer import Trace
-from taskflow.tasks import Program
+from taskflow.tasks import Program, TaskGraph
 
 
 @dataclass(eq=False)
@@ -33,22 +34,26 @@ class Script:
     graph: tuple[Vertex, ...]
     called: list[Operation] = field(default_factory=list)
     stamped: dict[int, list[Operation]] = field(default_factory=lambda: defaultdict(list))
+    calls: int = 0
 
-    def span(self, operation: Operation, moments: Iterator[int], track: Track, issued: bool = False) -> Span:
+    def span(self, operation: Operation, moments: Iterator[int], track: Track) -> Span:
         """The operation between the next two moments. Ghost cells that a wavefront fills are copied, not computed."""
         copied = operation.kind == "compute" and self.graph[operation.nodes[0]].type == "refresh"
         kind = "copy" if copied else operation.kind
-        return Span(next(moments), next(moments), track, kind, operation.nodes, issued)
+        return Span(next(moments), next(moments), track, kind, operation.nodes)
 
 
 class Profiler:
     """Profiles a shard between `start` and `stop`; then its `timeline` is there."""
 
+    graphs = True
+
     def __init__(self, shard: Shard) -> None:
         self.shard = shard
         self._stamps: dict[int, Stamps] = {}  # by number of the lane
+        self._scripts: dict[TaskGraph, Script] = {}
         self._replays: list[tuple[Script, int]] = []  # with the moment when it began
-        self._moments: list[int] = []  # of the host: before and after every call of every replay
+        self._moments: list[int] = []  # of the host: before and after calls, and the end of each replay
         self._timeline: Timeline | None = None
 
     def start(self) -> None:
@@ -66,7 +71,7 @@ class Profiler:
         self.shard.synchronize()
         self.shard.instrument(None)
         self._timeline = self._read()
-        self._stamps, self._moments, self._replays = {}, [], []
+        self._stamps, self._scripts, self._moments, self._replays = {}, {}, [], []
 
     @property
     def timeline(self) -> Timeline:
@@ -78,33 +83,35 @@ class Profiler:
     # ------------------------------------------------------------------------------------------------ marking traces
 
     def mark(self, trace: Trace, program: Program) -> Trace:
-        """The trace with marks: it does the same in the same order."""
+        """The trace with marks around its operations."""
         script = Script(getattr(program, "__name__", type(program).__name__), sketch(trace.graph))
-        return replace(trace, operations=self.timed(script, self.stamped(script, trace.operations)))
+        self._scripts[trace.graph] = script
+        marked = [mark for operation in trace.operations for mark in self._marked(script, operation)]
+        return replace(trace, operations=marked)
 
-    def stamped(self, script: Script, operations: Sequence[Operation]) -> list[Operation]:
-        """The operations with stamps of the device around those that are enqueued. Has to come before capturing."""
-        marked = []
-        for operation in operations:
-            if operation.lane in self._stamps and operation.kind in LASTING:
-                stamp = Operation(self._stamps[operation.lane].stamp, "record", operation.nodes, operation.lane)
-                script.stamped[operation.lane].append(operation)
-                marked += [stamp, operation, stamp]
-            else:
-                marked.append(operation)
-        return marked
+    def _marked(self, script: Script, operation: Operation) -> list[Operation]:
+        lane = operation.lane
+        if lane is None or lane not in self._stamps:
+            script.called.append(operation)
+            return [replace(operation, call=_timed(operation.call, self._moments.append))]
+        if operation.kind not in LASTING:
+            return [operation]
+        script.stamped[lane].append(operation)
+        stamp = Operation(self._stamps[lane].stamp, "stamp", operation.nodes, lane)
+        return [stamp, operation, stamp]
 
-    def timed(self, script: Script, operations: Sequence[Operation]) -> list[Operation]:
-        """The operations with the time of the host around each call. Has to come after capturing."""
-        stamps = [stamps.stamp for stamps in self._stamps.values()]
-        marked = [Operation(lambda: self._replays.append((script, time.perf_counter_ns())), "record", ())]
-        for operation in operations:
-            if operation.call in stamps:
-                marked.append(operation)
-            else:
-                script.called.append(operation)
-                marked.append(replace(operation, call=_timed(operation.call, self._moments.append)))
-        return marked
+    def enclose(self, trace: Trace) -> Trace:
+        """The trace with a note of when a replay begins and ends."""
+        script, replays, moments, clock = self._scripts[trace.graph], self._replays, self._moments, time.perf_counter_ns
+        script.calls = len(trace.calls)
+
+        def begin() -> None:
+            replays.append((script, clock()))
+
+        def end() -> None:
+            moments.append(clock())
+
+        return replace(trace, calls=[begin, *trace.calls, end])
 
     # ---------------------------------------------------------------------------------------------- putting together
 
@@ -117,13 +124,14 @@ class Profiler:
         passes: list[Pass] = []
         try:
             for script, began in self._replays:
-                spans = [script.span(op, moments, "host", op.lane in self._stamps) for op in script.called]
+                spans = [script.span(op, moments, "host") for op in script.called]
+                issued = next(moments)
                 for number, operations in script.stamped.items():
                     spans += [script.span(op, stamps[number], LANES[number]) for op in operations]
                 fresh, start = script not in graphs, began + host.add
                 graph = graphs.setdefault(script, len(graphs))
-                end = max((span.end for span in spans), default=start)
-                passes.append(Pass(script.program, graph, fresh, start, end, tuple(spans)))
+                end = max([issued, *(span.end for span in spans)])
+                passes.append(Pass(script.program, graph, fresh, start, end, issued, script.calls, tuple(spans)))
         except StopIteration:  # a replay that an error ended, or a log that is full
             pass
         return Timeline(
@@ -148,8 +156,10 @@ def profiled(shard: Shard) -> Iterator[Profiler]:
     profiler.start()
     try:
         yield profiler
-    finally:
-        profiler.stop()
+    except BaseException:
+        shard.instrument(None)
+        raise
+    profiler.stop()
 
 
 def _timed(call: Call, note: Callable[[int], Any]) -> Call:

@@ -61,7 +61,7 @@ def exclusive(claims: Iterable[tuple[Span, Share]]) -> Counter[Share]:
 
 def _claims(timeline: Timeline, stretch: Sequence[Pass]) -> Iterable[tuple[Span, Share]]:
     for p in stretch:
-        for span in p.work:
+        for span in p.spans:
             kind = category(span)
             if kind is not None:
                 yield span, (_phase(timeline.graphs[p.graph], span), kind)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 from taskflow.machine.profile.critical import critical_path
@@ -78,18 +77,9 @@ def _phases(found: Counter[Share], whole: int) -> dict[str, dict[str, float]]:
 
 
 def _host(timelines: Sequence[Timeline]) -> dict[str, float]:
-    """Calls per pass, and what one costs the host: where it enqueues work, the mean time of that; where it does the
-    work itself, the mean time between two calls.
-    """
-    calls, issued, between, gaps, passes = 0, Counter[str](), 0, 0, 0
-    for timeline in timelines:
-        for p in timeline.typical:
-            called = sorted((span for span in p.spans if span.track == "host"), key=lambda span: span.start)
-            passes += 1
-            calls += len(called)
-            issued["calls"] += sum(span.issued for span in called)
-            issued["time"] += sum(span.length for span in called if span.issued)
-            between += sum(b.start - a.end for a, b in pairwise(called))
-            gaps += max(len(called) - 1, 0)
-    cost = issued["time"] / issued["calls"] if issued["calls"] else between / max(gaps, 1)
-    return {"calls_per_pass": calls / passes, "call_microseconds": cost * US}
+    """Calls per pass, and what one costs the host: its time in a pass, without what it does or waits for itself."""
+    passes = [p for timeline in timelines for p in timeline.typical]
+    calls = sum(p.calls for p in passes)
+    busy = sum(span.length for p in passes for span in p.spans if span.track == "host")
+    cost = sum(p.issued - p.start for p in passes) - busy
+    return {"calls_per_pass": calls / len(passes), "call_microseconds": cost / max(calls, 1) * US}

@@ -1,10 +1,10 @@
-"""Timelines: what a block did in some replays, and when. Plain data: picklable, and JSON both ways."""
+"""Timelines: what a block did in some replays, and when. Plain data that can be sent anywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from taskflow.tasks import Claim, Compute, Grant, Node, TaskGraph
 
@@ -19,17 +19,13 @@ LASTING = COMPUTE | COPY | COMMUNICATION  # kinds of operations that take time o
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """An operation from `start` to `end`, in nanoseconds since the epoch.
-
-    `issued`: the host only enqueued the operation then; the work itself has a span on the track of its lane.
-    """
+    """An operation from `start` to `end`, in nanoseconds since the epoch, on the host or on a lane of its device."""
 
     start: int
     end: int
     track: Track
     kind: str
     nodes: tuple[int, ...]
-    issued: bool = False
 
     @property
     def length(self) -> int:
@@ -60,19 +56,19 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One replay of the graph with number `graph`. `fresh`: the first one, not typical of those that follow."""
+    """One replay of the graph with number `graph`. `fresh`: the first one, not typical of those that follow.
+
+    The host began at `start` and was done at `issued`, with so many `calls`; at `end` the device was done, too.
+    """
 
     program: str
     graph: int
     fresh: bool
     start: int
     end: int
+    issued: int
+    calls: int
     spans: tuple[Span, ...]
-
-    @property
-    def work(self) -> Iterator[Span]:
-        """The spans in which something was done, not merely enqueued."""
-        return (span for span in self.spans if not span.issued)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,27 +102,6 @@ class Timeline:
             elif found[-1]:
                 found.append([])
         return [stretch for stretch in found if stretch]
-
-    def plain(self) -> dict[str, Any]:
-        """The timeline in the types of JSON."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, plain: Mapping[str, Any]) -> Timeline:
-        """The timeline that was written as `plain`."""
-        graphs = tuple(tuple(_vertex(vertex) for vertex in graph) for graph in plain["graphs"])
-        passes = tuple(_pass(p) for p in plain["passes"])
-        return cls(**{**plain, "graphs": graphs, "passes": passes})
-
-
-def _vertex(plain: Mapping[str, Any]) -> Vertex:
-    message = plain["message"]
-    return Vertex(**{**plain, "message": message and tuple(message), "waits": tuple(plain["waits"])})
-
-
-def _pass(plain: Mapping[str, Any]) -> Pass:
-    spans = (Span(**{**span, "nodes": tuple(span["nodes"])}) for span in plain["spans"])
-    return Pass(**{**plain, "spans": tuple(spans)})
 
 
 def sketch(graph: TaskGraph) -> tuple[Vertex, ...]:

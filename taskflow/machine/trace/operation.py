@@ -21,6 +21,7 @@ Kind = Literal[
     "wait",
     "signal",
     "await",
+    "stamp",
 ]
 
 
@@ -37,7 +38,7 @@ class Operation:
     all blocks, on the host or on a lane. record, wait: an event that stands for the operations of `nodes` on their
     lane, and a lane that waits for it. Between blocks that see each other's memory, on a lane: pack is a copy into
     their ghost cells; signal posts flags: that ghost cells are granted (nodes: grants) or filled (sends); await waits
-    for flags of others (nodes: claims, receives).
+    for flags of others (nodes: claims, receives). stamp: a profiler notes the time, on the lane.
     """
 
     call: Call

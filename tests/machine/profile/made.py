@@ -25,8 +25,8 @@ def allreduce(task, *waits):
     return Vertex("max of m over all blocks", "allreduce", task, "", None, waits)
 
 
-def host(start, end, kind, *nodes, issued=False):
-    return Span(start, end, "host", kind, nodes, issued)
+def host(start, end, kind, *nodes):
+    return Span(start, end, "host", kind, nodes)
 
 
 def plain(start, end, kind, *nodes):
@@ -37,8 +37,11 @@ def urgent(start, end, kind, *nodes):
     return Span(start, end, "urgent", kind, nodes)
 
 
-def replay(*spans, start=0, end=None, graph=0, fresh=False, program="step"):
-    return Pass(program, graph, fresh, start, max(s.end for s in spans) if end is None else end, spans)
+def replay(*spans, start=0, end=None, issued=None, calls=None, graph=0, fresh=False, program="step"):
+    """A pass that begins at `start`; by default everything has been done when the last span ends."""
+    end = max(s.end for s in spans) if end is None else end
+    issued, calls = end if issued is None else issued, len(spans) if calls is None else calls
+    return Pass(program, graph, fresh, start, end, issued, calls, spans)
 
 
 def timeline(graph, *passes, block=0):
