@@ -113,8 +113,6 @@ class Shard:
         trace, marks = self._trace(program), self._instrument
         if marks is not None:
             trace = marks.mark(trace, program)
-        self.synchronize()
-        self.device.synchronize()  # what binding allocated has been zeroed before any lane uses it
         graphs = self.mapper.graphs and (marks is None or marks.graphs)
         trace = replace(trace, calls=calls(trace.operations, self.lanes, graphs=graphs))
         return trace if marks is None else marks.enclose(trace)
@@ -181,7 +179,7 @@ class Shard:
         self.synchronize()
         for role, array in values.items():
             self.instances.view(self.roles[role], box or self.cells)[...] = self.device.xp.asarray(array)
-        self.device.synchronize()
+        self.synchronize()
         valid = self._states[self._state]
         self._state = self._number({key: boxes for key, boxes in valid.items() if key[1] not in written})
 

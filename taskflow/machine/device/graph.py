@@ -7,24 +7,18 @@ from collections.abc import Callable, Sequence
 from taskflow.machine.device.lane import Lane
 
 
-def captured(first: Lane, others: Sequence[Lane], calls: Sequence[Callable[[], None]]) -> Callable[[], None]:
-    """One launch on `first` that does what the calls enqueue, on whichever of the lanes.
+def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], None]:
+    """One launch on `lane` that does what the calls enqueue there, and on lanes that follow it and are followed by it.
 
-    The other lanes begin with what `first` had enqueued before, and `first` goes on when all of them are done. The
-    calls must not wait on the host, nor allocate.
+    The calls must not wait on the host, nor allocate.
     """
-    stream, relay = first.stream, [lane for lane in others if lane is not first]
-    fork, joins = first.event(), [lane.event() for lane in relay]
-    stream.begin_capture(_thread_local())
+    from cupy.cuda import runtime
+
+    stream = lane.stream
+    stream.begin_capture(runtime.streamCaptureModeThreadLocal)  # other threads may allocate meanwhile
     try:
-        first.recorder(fork)()
-        for lane in relay:
-            lane.waiter(fork)()
         for call in calls:
             call()
-        for lane, join in zip(relay, joins, strict=True):
-            lane.recorder(join)()
-            first.waiter(join)()
     finally:
         graph = stream.end_capture()
     graph.upload(stream)
@@ -33,10 +27,3 @@ def captured(first: Lane, others: Sequence[Lane], calls: Sequence[Callable[[], N
         graph.launch(stream)
 
     return launch
-
-
-def _thread_local() -> int:
-    """Other threads of this process may allocate meanwhile."""
-    from cupy.cuda import runtime
-
-    return int(runtime.streamCaptureModeThreadLocal)

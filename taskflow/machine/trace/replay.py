@@ -1,7 +1,7 @@
 """Replays: the operations of a trace as calls, recorded as CUDA graphs where that can be.
 
-A step that never waits on the host is one graph. With messages that the host moves, what is enqueued on a lane between
-two points that other lanes or the host wait for is one.
+A pass that never waits on the host is one graph. With messages that the host moves, what is enqueued on a lane between
+two points that the other lane or the host waits for is one.
 """
 
 from __future__ import annotations
@@ -16,37 +16,33 @@ WORTH = 2  # launches that are worth a graph
 
 
 def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: bool) -> list[Call]:
-    """What to call, in order. Begins when lane 0 has done what was enqueued there; what comes on lane 0 afterwards
-    comes after all of it.
+    """What to call, in order. It begins when all is done that is enqueued on lane 0, and what is enqueued there
+    afterwards comes after all of it.
     """
     plain, urgent = lanes
-    if not graphs or not plain.asynchronous:
-        return _joined([operation.call for operation in operations], lanes)
-    if all(operation.lane is not None and operation.fixed for operation in operations):
-        whole = [operation.call for operation in operations]
-        return [captured(plain, [urgent], whole)] if len(whole) >= WORTH else _joined(whole, lanes)
-    return _joined(list(_segments(operations, lanes)), lanes)
+    first = [operation.call for operation in operations if operation.kind == "begin"]
+    rest = [operation for operation in operations if operation.kind != "begin"]
+    graphs = graphs and plain.asynchronous
+    whole = graphs and all(operation.lane is not None and operation.fixed for operation in rest)
+    inner = list(_segments(rest, lanes)) if graphs and not whole else [operation.call for operation in rest]
+    found = first + (inner if urgent is plain else _joined(inner, lanes))
+    return [captured(plain, found)] if whole and len(found) >= WORTH else found
 
 
 def _joined(inner: list[Call], lanes: tuple[Lane, Lane]) -> list[Call]:
     """The urgent lane follows the plain one at the start, and the plain one the urgent one at the end."""
     plain, urgent = lanes
-    if urgent is plain:
-        return inner
     fork, join = plain.event(), urgent.event()
-    return [
-        plain.recorder(fork), urgent.waiter(fork), *inner, urgent.recorder(join), plain.waiter(join)
-    ]  # fmt: skip
+    return [plain.recorder(fork), urgent.waiter(fork), *inner, urgent.recorder(join), plain.waiter(join)]
 
 
 def _segments(operations: Sequence[Operation], lanes: tuple[Lane, Lane]) -> Iterator[Call]:
     """Runs of launches on a lane as graphs; events, and what the host does, between them."""
     runs: dict[int, list[Call]] = {0: [], 1: []}
 
-    def closed(number: int) -> Iterator[Call]:
+    def closed(number: int) -> list[Call]:
         run, runs[number] = runs[number], []
-        lane = lanes[number]
-        yield from [captured(lane, [], run)] if len(run) >= WORTH else run
+        return [captured(lanes[number], run)] if len(run) >= WORTH else run
 
     for operation in operations:
         if operation.lane is not None and operation.fixed and operation.kind not in ("record", "wait"):
