@@ -8,21 +8,49 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "Case": "taskflow.simulation.case",
-    "Run": "taskflow.simulation.run",
-    "run": "taskflow.simulation.run",
-    "BadInput": "taskflow.errors",
-    "RunFailed": "taskflow.errors",
-    "TaskflowError": "taskflow.errors",
+_ROOMS = {
+    "taskflow.simulation.case": ("Case",),
+    "taskflow.simulation.run": ("Run", "run"),
+    "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "TaskflowError"),
+    "taskflow.regions": ("Box", "Field", "Region", "region"),
+    "taskflow.tasks": ("Read", "ReadWrite", "Reduce", "Scalar", "Write", "box", "offsets", "star", "task"),
+    "taskflow.cluster.session": ("Blocks", "distribute"),
 }
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = ["BadInput", "Case", "Run", "RunFailed", "TaskflowError", "__version__", "run"]
+__all__ = [
+    "BadInput",
+    "Blocks",
+    "Box",
+    "Case",
+    "Field",
+    "Interrupted",
+    "Read",
+    "ReadWrite",
+    "Reduce",
+    "Region",
+    "Run",
+    "RunFailed",
+    "Scalar",
+    "TaskflowError",
+    "Write",
+    "__version__",
+    "box",
+    "distribute",
+    "offsets",
+    "region",
+    "run",
+    "star",
+    "task",
+]
 
 if TYPE_CHECKING:
-    from taskflow.errors import BadInput, RunFailed, TaskflowError
+    from taskflow.cluster.session import Blocks, distribute
+    from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
+    from taskflow.regions import Box, Field, Region, region
     from taskflow.simulation.case import Case
     from taskflow.simulation.run import Run, run
+    from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Write, box, offsets, star, task
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 from taskflow.regions.box import Box, Slices, Triple, difference, periodic_images, triple, union
 from taskflow.regions.fields import Field, FieldSpace, Location
 from taskflow.regions.partition import Copy, Partition, cuts
-from taskflow.regions.region import Region
+from taskflow.regions.region import Region, region
 
 __all__ = [
     "Box",
@@ -18,6 +18,7 @@ __all__ = [
     "cuts",
     "difference",
     "periodic_images",
+    "region",
     "triple",
     "union",
 ]

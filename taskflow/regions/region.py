@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from taskflow.errors import BadInput
 from taskflow.regions.box import Box, Triple
-from taskflow.regions.fields import FieldSpace
+from taskflow.regions.fields import Field, FieldSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,3 +40,21 @@ class Region:
     def bounds(self) -> Box:
         """Every cell that can hold a value of its own: the cells and the boundary layers."""
         return self.cells.expand(self.margin, self.margin)
+
+
+def region(
+    cells: Iterable[int], fields: Iterable[str | Field], *, dtype: str = "f8", ghost: int = 1, periodic: str = ""
+) -> Region:
+    """Fields over so many cells along x, y and z, the first of which is the cell (0, 0, 0).
+
+    `fields` are names, of fields of `dtype`, or Fields. `ghost` is the width of the widest stencil. `periodic` has the
+    letters of the directions that close on themselves: "xy". Raises BadInput where there is no such region.
+    """
+    if set(periodic) - set("xyz"):
+        raise BadInput(f'periodic = "{periodic}" has other letters than x, y and z; write "xy" for x and y')
+    try:
+        space = FieldSpace(field if isinstance(field, Field) else Field(field, dtype) for field in fields)
+        box = Box.of(int(count) for count in cells)
+        return Region(box, space, ("x" in periodic, "y" in periodic, "z" in periodic), ghost)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"region(cells={cells!r}, fields={fields!r}): {error}") from error

@@ -33,6 +33,7 @@ FLAGS = (
     "-fno-trapping-math",
     "-fPIC",
     "-shared",
+    "-Wl,-Bsymbolic",  # a task may have the name of a function of the C library, which has one named advance
     "-x",
     "c++",
 )

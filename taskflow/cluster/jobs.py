@@ -1,0 +1,105 @@
+"""What the blocks of a region are asked to do: pass through a program, take values, give values, call a function."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from taskflow.cluster.parcel import Parcel
+from taskflow.machine import Control, Shard
+from taskflow.regions import Box
+
+INTERVAL = 0.2  # seconds between two moments at which the blocks agree whether to go on
+
+
+class Ran(NamedTuple):
+    """What came of a run: passes done, seconds they took, cells computed per second over all blocks, named numbers.
+
+    The rate is that of the second half of the passes, by which time everything has been compiled and analysed.
+    """
+
+    passes: int
+    seconds: float
+    rate: float
+    scalars: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Do `times` passes of a program; `scalars` have these values before the first. Returns a `Ran`.
+
+    Blocks pass on without waiting for each other more than the program says, but for a moment every INTERVAL, when they
+    agree on whether somebody has asked them to stop.
+    """
+
+    program: Parcel
+    times: int
+    scalars: Mapping[str, float]
+
+    def __call__(self, shard: Shard, control: Control) -> Ran:
+        program, scalars = self.program.shared(), self.scalars
+        half, done, stride = self.times // 2, 0, 1
+        began = middle = last = time.perf_counter()
+        while done < self.times:
+            count = min(stride, (half if done < half else self.times) - done)
+            for _ in range(count):
+                shard.run(program, **scalars)
+                scalars = {}
+            shard.synchronize()
+            done += count
+            stop, seconds = shard.allreduce([control.stop, time.perf_counter() - last], "max")
+            last = time.perf_counter()
+            if done == half:
+                middle = last
+            if stop:
+                break
+            stride = max(1, min(4 * count, int(count * INTERVAL / max(seconds, 1e-9))))
+        cells = shard.region.cells.volume * max(0, done - half)
+        return Ran(done, last - began, cells / max(last - middle, 1e-9), dict(shard.scalars))
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Write fields: numbers, functions of cell indices, or arrays of the cells in `box` that this block owns."""
+
+    values: Parcel
+    box: Box
+
+    def __call__(self, shard: Shard, control: Control) -> None:
+        cells = self.box & shard.partition.owned[shard.block]
+        for role, value in self.values.open().items():
+            found = value(*indices(cells)) if callable(value) else value
+            shard.write({role: np.broadcast_to(found, cells.shape[::-1])}, cells)
+
+
+@dataclass(frozen=True)
+class Read:
+    """The cells in `box` that this block owns, and their values in a role."""
+
+    role: str
+    box: Box
+
+    def __call__(self, shard: Shard, control: Control) -> tuple[Box, np.ndarray]:
+        cells = self.box & shard.partition.owned[shard.block]
+        return cells, shard.read(self.role, cells) if cells else np.empty(0)
+
+
+@dataclass(frozen=True)
+class Call:
+    """What `function(shard, *arguments)` returns."""
+
+    function: Parcel
+    arguments: Parcel
+
+    def __call__(self, shard: Shard, control: Control) -> Any:
+        return self.function.shared()(shard, *self.arguments.open())
+
+
+def indices(cells: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The indices i, j, k of cells along x, y, z, as arrays that broadcast to the shape [z, y, x]."""
+    i, j, k = (np.arange(cells.lo[axis], cells.hi[axis]) for axis in range(3))
+    return i[None, None, :], j[None, :, None], k[:, None, None]
