@@ -7,7 +7,7 @@ them, is kept apart from the nodes that touched them, and is worked out once for
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from taskflow.regions import Box
@@ -99,16 +99,14 @@ class Touched:
         self.writers: Sequence[int] = ()
         self.readers: Sequence[int] = ()
 
-    def written(self, use: Use) -> Iterator[tuple[int, Box]]:
+    def written(self, use: Use) -> list[tuple[int, Box]]:
         """The nodes that wrote what the use touches, each with a box that it wrote last and that the use meets."""
-        for n in self.state.met(use)[0]:
-            yield self.writers[n], self.state.writes[n]
+        return [(self.writers[n], self.state.writes[n]) for n in self.state.met(use)[0]]
 
-    def before(self, use: Use) -> Iterator[int]:
+    def before(self, use: Use) -> list[int]:
         """The nodes that the use has to follow: those that read or wrote what it writes, or wrote what it reads."""
         writers, readers, _ = self.state.met(use)
-        yield from (self.writers[n] for n in writers)
-        yield from (self.readers[n] for n in readers)
+        return [self.writers[n] for n in writers] + [self.readers[n] for n in readers]
 
     def add(self, use: Use, node: int, before: int) -> None:
         """Register the use by a node that follows the nodes whose bits are set in `before`.
@@ -160,7 +158,7 @@ class Order:
     def add(self, used: Iterable[Use]) -> set[int]:
         """Register the next node; returns what it has to wait for, less what another of these waits for already."""
         touched = [(self._fields[use.name], use) for use in used]
-        interfering = {m for cells, use in touched for m in cells.before(use)}
+        interfering = set().union(*(cells.before(use) for cells, use in touched))
         waits, before = set(), 0
         for m in sorted(interfering, reverse=True):
             if not before >> m & 1:

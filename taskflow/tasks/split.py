@@ -40,14 +40,15 @@ class Splitter:
         found: dict[int, list[Box]] = defaultdict(list)
         fields: dict[str, Touched] = defaultdict(lambda: Touched(self._states))
         for n, launch in enumerate(self.launches):
-            for name in launch.written:
-                fields[name].add(self._write(name, launch.over & owned), n, 0)
+            if cells := launch.over & owned:
+                for name in launch.written:
+                    fields[name].add(self._write(name, cells), n, 0)
             for message in messages.get(n, ()):
                 if message.source == block != message.target:
                     for name, copy in message.copies:
-                        for writer, cells in fields[name].written(self._read(name, copy.source_box)):
+                        for writer, written in fields[name].written(self._read(name, copy.source_box)):
                             if writer in self.chosen:
-                                found[writer].append(cells & copy.source_box)
+                                found[writer].append(written & copy.source_box)
         return found
 
 
