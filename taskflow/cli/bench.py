@@ -12,6 +12,7 @@ bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure t
 
 OVERLAPS: tuple[Literal["none", "comm", "full", "auto"], ...] = ("none", "comm", "full", "auto")
 SHAPES = ("1d", "2d", "3d", "strong")
+CHANNELS = ("local", "peer", "ucx", "actor")
 
 Device = Annotated[Literal["auto", "cpu", "gpu"], typer.Option(help="What to measure.")]
 Precision = Annotated[
@@ -50,6 +51,43 @@ def kernels(
     from taskflow.simulation.bench import measure_kernels
 
     benching.bench(partial(measure_kernels, cells, precision, device), benching.show_kernels, output)
+
+
+@bench.command()
+def runtime(
+    graphs: Graphs = True,
+    device: Device = "auto",
+    seconds: Seconds = 1.0,
+    output: Output = None,
+) -> None:
+    """Time what the runtime itself costs: replays, analysis and recording, and control by Dask."""
+    from taskflow.cli import benching
+    from taskflow.simulation.bench import Conditions, measure_runtime
+
+    conditions = Conditions(seconds=seconds, graphs=graphs)
+    benching.bench(partial(measure_runtime, device, conditions), benching.show_runtime, output)
+
+
+@bench.command()
+def channels(
+    names: Annotated[
+        str, typer.Option("--channels", metavar="NAMES", help=f"Of {', '.join(CHANNELS)}, with commas; or all.")
+    ] = "all",
+    blocks: Annotated[int, typer.Option(min=2, help="Blocks in a ring, each with two neighbours.")] = 2,
+    sizes: Annotated[str, typer.Option(metavar="N,N,...", help="Bytes of a message.")] = "8,4096,65536,1048576",
+    seconds: Seconds = 0.5,
+    output: Output = None,
+) -> None:
+    """Time halo steps and all-reduces between blocks, in host memory, over each channel that this machine has.
+
+    In a halo step every block exchanges a message with both its neighbours, both ways. `local` is measured between
+    threads of a process, the others between a process for each block.
+    """
+    from taskflow.cli import benching, given
+    from taskflow.simulation.bench import measure_channels
+
+    wanted, counts = given.names("--channels", names, CHANNELS), given.counts(sizes, "--sizes", "bytes")
+    benching.bench(partial(measure_channels, wanted, blocks, counts, seconds), benching.show_channels, output)
 
 
 @bench.command()

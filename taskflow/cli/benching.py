@@ -89,6 +89,44 @@ def show_kernels(found: Found) -> None:
     )
 
 
+def show_runtime(found: Found) -> None:
+    """What `measure_runtime` found."""
+    say(f"The runtime on {where(found)}")
+    for row in found["results"]:
+        value = f"{row['value']:,.0f}" if row["unit"] == "" else number(row["value"])
+        typer.echo(f"  {row['name']:{NAME - 2}}{value:>{COLUMN}} {row['unit']:3} {row['how']}")
+
+
+def show_channels(found: Found) -> None:
+    """What `measure_channels` found."""
+    say(
+        f"Messages between {found['blocks']} blocks in a ring, in host memory of {where(found)}",
+        [
+            ("copy", f"{size(found['copy_bandwidth'])}/s for all blocks together, measured beside the messages"),
+            ("halo step", "microseconds for a message to and from both neighbours; all-reduce: of three numbers"),
+        ],
+    )
+    measured = [row for row in found["results"] if row["problem"] is None]
+    largest = size(found["sizes"][-1])
+    table(
+        (*(size(nbytes) for nbytes in found["sizes"]), f"{largest}, GB/s", "all-reduce"),
+        ((_carrier(row), _carried(row)) for row in measured),
+    )
+    for row in found["results"]:
+        if row["problem"] is not None:
+            typer.echo(f"  {row['name']}: {row['problem']}")
+
+
+def _carrier(row: Found) -> str:
+    return f"{row['name']}, {several(row['processes'], 'process')}"
+
+
+def _carried(row: Found) -> tuple[str, ...]:
+    """Microseconds of halo steps, gigabytes per second that leave a block in the last, microseconds of a reduction."""
+    steps = [number(step["seconds"] * 1e6) for step in row["halo"]]
+    return *steps, number(row["halo"][-1]["bytes_per_second"] / 1e9), number(row["allreduce"]["seconds"] * 1e6)
+
+
 def show_sweep(found: Found) -> None:
     """What `measure_sweep` found."""
     rows, blocks = found["results"], times(found["blocks"])

@@ -1,6 +1,7 @@
 """Who lends the machines: an embedded cluster on this machine, or one that is running already; and who gets which."""
 
 from taskflow.cluster.connect import by_scheduler_file
+from taskflow.cluster.counting import dask_messages
 from taskflow.cluster.lending import lent
 from taskflow.cluster.local import embedded, gpus
 from taskflow.cluster.placement import cut, placed, processes, slabs, spread, threads_per_block
@@ -8,6 +9,7 @@ from taskflow.cluster.placement import cut, placed, processes, slabs, spread, th
 __all__ = [
     "by_scheduler_file",
     "cut",
+    "dask_messages",
     "embedded",
     "gpus",
     "lent",

@@ -1,6 +1,8 @@
 """Measurements of this machine and of taskflow on it: medians, with the machine, the versions and the command."""
 
+from taskflow.simulation.bench.channels import measure_channels
 from taskflow.simulation.bench.kernels import measure_kernels
+from taskflow.simulation.bench.runtime import measure_runtime
 from taskflow.simulation.bench.scaling import Growth, measure_scaling
 from taskflow.simulation.bench.shapes import Size
 from taskflow.simulation.bench.sweep import Conditions, measure_sweep
@@ -9,7 +11,9 @@ __all__ = [
     "Conditions",
     "Growth",
     "Size",
+    "measure_channels",
     "measure_kernels",
+    "measure_runtime",
     "measure_scaling",
     "measure_sweep",
 ]

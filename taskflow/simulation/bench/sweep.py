@@ -56,6 +56,7 @@ class SweepJob:
             "copy_bandwidth": bandwidth,
             "host_seconds": self._host(shard),
             "operations": len(trace.operations) / self.program.count,
+            "calls": len(trace.calls) / self.program.count,
             "messages": len(sent) / self.program.count,
             "bytes": sum(sent) * shard.region.fields["p"].nbytes / self.program.count,
             "overlap": shard.mapper.overlap,
@@ -80,8 +81,7 @@ class SweepJob:
 
     def _host(self, shard: Shard) -> float | None:
         """Seconds that the host spends on a sweep; None where it computes itself, or waits for messages."""
-        waits = any(operation.kind in ("receive", "free", "reduce") for operation in shard.traces[-1].operations)
-        if shard.device.kind == "cpu" or waits:
+        if shard.device.kind == "cpu" or any(operation.lane is None for operation in shard.traces[-1].operations):
             return None
         found = []
         for _ in range(SAMPLES[0]):
@@ -152,7 +152,7 @@ class Sweeping:
             "copy_bandwidth": bandwidth,
             "share_of_copy": moved / seconds / bandwidth,
             "host_seconds": max(hosts, default=None),
-            **{name: max(report[name] for report in reports) for name in ("operations", "messages", "bytes")},
+            **{name: max(report[name] for report in reports) for name in ("operations", "calls", "messages", "bytes")},
         }
 
 
