@@ -15,6 +15,7 @@ from taskflow.simulation.units import significant, size
 
 NAME = 30  # columns of the first column of a table
 COLUMN = 12
+PICTURES = (".png", ".svg", ".pdf")
 
 Found = dict[str, Any]
 
@@ -35,6 +36,8 @@ def bench(
     for path in wanted:
         if not path.absolute().parent.is_dir():
             refuse(f"{path}: {path.absolute().parent} is not a directory; choose another file")
+    if picture is not None and picture.suffix not in PICTURES:
+        refuse(f"{picture}: cannot draw this format; choose one of {', '.join(PICTURES)}")
     found = measure()
     show(found)
     for path, write in wanted.items():
