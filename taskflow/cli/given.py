@@ -30,11 +30,11 @@ def blocks(given: str) -> tuple[int, int, int]:
     return 1, 1, slabs[0]
 
 
-def counts(given: str) -> tuple[int, ...]:
+def counts(given: str, option: str = "--counts", of: str = "blocks") -> tuple[int, ...]:
     """Ascending numbers from "1,2,4". Raises BadInput where it is something else."""
     numbers = _numbers(given.split(","))
     if not numbers:
-        refuse(f"--counts {given}: give numbers of blocks, such as 1,2,4")
+        refuse(f"{option} {given}: give numbers of {of}, such as 1,2,4")
     return tuple(sorted(set(numbers)))
 
 

@@ -40,7 +40,8 @@ def tell_machine() -> None:
             ("compiler", _compiler(here.compiler, here.compiler_problem)),
             ("kernels", f"kept in {here.cache}"),
             ("GPUs", _gpus(here.gpus, here.gpu_problem)),
-            ("ucxx", here.ucx_problem or "usable: the channel between processes"),
+            ("shared memory", here.peer_problem or "usable: the channel between processes of this host"),
+            ("ucxx", here.ucx_problem or "usable: the channel between hosts"),
             ("dask-cuda", about["packages"].get("dask-cuda", "not installed: needed for GPUs")),
         ],
     )

@@ -10,8 +10,7 @@ import psutil
 
 from taskflow.errors import BadInput
 from taskflow.machine.accelerators import Accelerator, accelerators
-from taskflow.machine.channel.peer_door import peer_problem
-from taskflow.machine.channel.ucx_library import ucx_problem
+from taskflow.machine.channel import PREFERENCE, channel_problem
 from taskflow.machine.device import gpu_problem, processor_name
 from taskflow.machine.kernel.compile_host import Compiler, cache_folder, compiler
 
@@ -31,6 +30,7 @@ class Inventory:
     cache: str
     gpus: tuple[Accelerator, ...]
     gpu_problem: str | None
+    peer_problem: str | None
     ucx_problem: str | None
 
 
@@ -54,7 +54,8 @@ def inventory() -> Inventory:
         cache=str(cache_folder()),
         gpus=accelerators(),
         gpu_problem=gpu_problem(),
-        ucx_problem=ucx_problem(),
+        peer_problem=channel_problem("peer"),
+        ucx_problem=channel_problem("ucx"),
     )
 
 
@@ -64,4 +65,4 @@ def transport(requested: str, processes: int) -> str:
         return requested
     if processes == 1:
         return "local"
-    return "peer" if peer_problem() is None else "ucx" if ucx_problem() is None else "actor"
+    return next(name for name in PREFERENCE if name != "local" and channel_problem(name) is None)

@@ -3,10 +3,10 @@
 from taskflow.machine.channel.actor import Home
 from taskflow.machine.channel.allreduce import AllReduce, partners
 from taskflow.machine.channel.base import SEQUENCES, Address, Channel, Deadline, Pending
-from taskflow.machine.channel.select import Router, check_request, choose
+from taskflow.machine.channel.select import PREFERENCE, Router, channel_problem, check_request, choose
 from taskflow.machine.channel.stop import Stop
 
 __all__ = [
-    "SEQUENCES", "Address", "AllReduce", "Channel", "Deadline", "Home", "Pending", "Router", "Stop",
-    "check_request", "choose", "partners",
+    "PREFERENCE", "SEQUENCES", "Address", "AllReduce", "Channel", "Deadline", "Home", "Pending", "Router", "Stop",
+    "channel_problem", "check_request", "choose", "partners",
 ]

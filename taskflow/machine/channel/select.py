@@ -40,6 +40,13 @@ def check_request(requested: str) -> None:
     raise BadInput(f'{KEY} = "{requested}" is not a channel; {remedy}')
 
 
+def channel_problem(name: str) -> str | None:
+    """Why this process cannot use a transport; None if it can. (`actor` needs an actor, too.)"""
+    if name == "peer":
+        return peer_problem()
+    return ucx_problem() if name == "ucx" else None
+
+
 def choose(requested: str, mine: Address, theirs: Address) -> str:
     """The transport between two blocks; the same whichever of them asks.
 
@@ -82,23 +89,16 @@ class Router(Channel):
             self._open(name, home)
 
     def _open(self, name: str, home: Home | None) -> None:
-        problem = None
-        if name == "local":
-            self._channels[name] = LocalChannel(self.run, self.block, self.stop)
-        elif name == "peer":
-            problem = peer_problem()
-            if problem is None:
-                self._channels[name] = PeerChannel(self.run, self.block, self.stop)
-        elif name == "ucx":
-            problem = ucx_problem()
-            if problem is None:
-                self._channels[name] = UCXChannel(self.run, self.block, self.stop)
-        elif home is not None:
-            self._channels[name] = ActorChannel(self.run, self.block, self.stop, home)
-        else:
-            problem = "it does not live in a Dask actor"
+        problem = "it does not live in a Dask actor" if name == "actor" and home is None else channel_problem(name)
         if problem is not None:
             self._refusals[name] = problem
+        elif name == "actor" and home is not None:
+            self._channels[name] = ActorChannel(self.run, self.block, self.stop, home)
+        else:
+            kinds: dict[str, type[LocalChannel | PeerChannel | UCXChannel]] = {
+                "local": LocalChannel, "peer": PeerChannel, "ucx": UCXChannel
+            }  # fmt: skip
+            self._channels[name] = kinds[name](self.run, self.block, self.stop)
 
     @property
     def routes(self) -> dict[int, str]:

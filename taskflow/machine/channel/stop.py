@@ -51,7 +51,6 @@ class Bell:
         self._rung = False
         self._asleep = False
         self._engines: tuple[Engine, ...] = ()
-        self._spins = False
         self._poll = select.poll()
         self._poll.register(self._inlet, select.POLLIN)
 
@@ -77,13 +76,14 @@ class Bell:
         self._asleep = self._rung = False
 
     def _stir(self) -> bool:
-        """Let every engine move, again and again for a moment if none could; True if one did."""
+        """Let every engine move, again and again for a moment if none could; True if one did, or if somebody rang."""
         until = time.perf_counter() + SPIN
         while True:
-            busy = False
+            busy = self._rung
+            self._rung = False
             for engine in self._engines:
                 busy |= engine.progress()
-            if busy or self._rung or not self._spins or time.perf_counter() > until:
+            if busy or time.perf_counter() > until:
                 return busy
             os.sched_yield()
 
@@ -92,14 +92,12 @@ class Bell:
         if engine.descriptor is not None:
             self._poll.register(engine.descriptor, select.POLLIN)
         self._engines += (engine,)
-        self._spins = any(engine.descriptor is not None for engine in self._engines)
 
     def detach(self, engine: Engine) -> None:
         """Forget the engine; without effect if it is not attached."""
         if engine not in self._engines:
             return
         self._engines = tuple(other for other in self._engines if other is not engine)
-        self._spins = any(engine.descriptor is not None for engine in self._engines)
         if engine.descriptor is not None:
             self._poll.unregister(engine.descriptor)
 

@@ -71,11 +71,12 @@ def test_an_engine_with_work_keeps_the_thread_awake() -> None:
     bell.attach(engine)
     for _ in range(5):
         bell.sleep(60.0)
-    assert engine.steps == -2
+    steps = engine.steps
+    assert steps < 0, "it was driven until it had nothing to do"
     bell.detach(engine)
     bell.detach(engine)
     bell.sleep(0.0)
-    assert engine.steps == -2
+    assert engine.steps == steps
 
 
 def test_an_engine_descriptor_ends_the_sleep() -> None:
