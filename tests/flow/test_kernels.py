@@ -12,7 +12,7 @@ from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from taskflow.tasks import Task
 from tests import reference
-from tests.flow.bench import DT, RATIO, Bench
+from tests.flow.byhand import DT, RATIO, ByHand
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
@@ -28,8 +28,8 @@ STENCILS = [
 ]  # fmt: skip
 
 
-def constants(task: Task, bench: Bench) -> dict[str, object]:
-    known = {"grid": bench.staggered.constants, "fluid": FLUID, "buoyancy": BUOYANCY, "heat": HEAT}
+def constants(task: Task, hand: ByHand) -> dict[str, object]:
+    known = {"grid": hand.staggered.constants, "fluid": FLUID, "buoyancy": BUOYANCY, "heat": HEAT}
     return {name: known[name] for name in task.constants}
 
 
@@ -47,10 +47,10 @@ def real(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def on_wall(bench: Bench, axis: int) -> np.ndarray:
+def on_wall(hand: ByHand, axis: int) -> np.ndarray:
     """Which faces across an axis lie on a low wall."""
-    index = np.arange(bench.cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
-    return np.broadcast_to(bench.walls[axis] & (index == 0), bench.cells[::-1])
+    index = np.arange(hand.cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
+    return np.broadcast_to(hand.walls[axis] & (index == 0), hand.cells[::-1])
 
 
 @pytest.mark.parametrize("cells", CELLS)
@@ -58,100 +58,100 @@ def on_wall(bench: Bench, axis: int) -> np.ndarray:
 @pytest.mark.parametrize("warm", [False, True])
 def test_momentum(cells, walls, warm, real, device):
     task = momentum.momentum_buoyant if warm else momentum.momentum
-    bench = Bench(cells, walls, real, **device).fill(names(task))
-    velocity, old = bench.shifted(*VELOCITY), bench.shifted(*TENDENCIES)
-    bench.run(bench.launch(task, constants(task, bench)))
-    h = bench.staggered.spacing
+    hand = ByHand(cells, walls, real, **device).fill(names(task))
+    velocity, old = hand.shifted(*VELOCITY), hand.shifted(*TENDENCIES)
+    hand.run(hand.launch(task, constants(task, hand)))
+    h = hand.staggered.spacing
     for a in range(3):
         H = reference.momentum_tendency(velocity, a, h, FLUID.viscosity) + FLUID.force[a]
         if warm:
-            [T] = bench.shifted("T")
+            [T] = hand.shifted("T")
             H += reference.buoyancy(T, a, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
         wanted = reference.step(velocity[a], H, old[a], DT, RATIO)
-        bench.agrees(f"{VELOCITY[a]}_new", np.where(on_wall(bench, a), velocity[a](), wanted))
-        bench.agrees(TENDENCIES[a], np.where(on_wall(bench, a), 0.0, H))
+        hand.agrees(f"{VELOCITY[a]}_new", np.where(on_wall(hand, a), velocity[a](), wanted))
+        hand.agrees(TENDENCIES[a], np.where(on_wall(hand, a), 0.0, H))
 
 
 @pytest.mark.parametrize("cells", [*CELLS, (270, 3, 2)])
 @pytest.mark.parametrize("walls", [(False, True, True), (True, False, False)])
 def test_heat(cells, walls, real, device):
-    bench = Bench(cells, walls, real, **device).fill(names(heat.heat))
-    velocity, (T, old) = bench.shifted(*VELOCITY), bench.shifted("T", "h_T")
-    bench.run(bench.launch(heat.heat, constants(heat.heat, bench)))
-    H = reference.heat_tendency(T, velocity, bench.staggered.spacing, HEAT.diffusivity) + HEAT.source
-    bench.agrees("T_new", reference.step(T, H, old, DT, RATIO))
-    bench.agrees("h_T", H)
+    hand = ByHand(cells, walls, real, **device).fill(names(heat.heat))
+    velocity, (T, old) = hand.shifted(*VELOCITY), hand.shifted("T", "h_T")
+    hand.run(hand.launch(heat.heat, constants(heat.heat, hand)))
+    H = reference.heat_tendency(T, velocity, hand.staggered.spacing, HEAT.diffusivity) + HEAT.source
+    hand.agrees("T_new", reference.step(T, H, old, DT, RATIO))
+    hand.agrees("h_T", H)
 
 
 @pytest.mark.parametrize("task", [momentum.momentum, momentum.momentum_buoyant, heat.heat], ids=lambda task: task.name)
 def test_the_first_step_is_eulers_whatever_the_old_tendency_holds(task, real, device):
-    bench = Bench((6, 5, 4), real=real, **device).fill(names(task))
-    bench.scalars["ratio"] = 0.0
+    hand = ByHand((6, 5, 4), real=real, **device).fill(names(task))
+    hand.scalars["ratio"] = 0.0
     old = [name for name in names(task) if name.startswith("h_")]
     for name in old:
-        bench.fields[name][...] = np.nan
-    bench.run(bench.launch(task, constants(task, bench)))
+        hand.fields[name][...] = np.nan
+    hand.run(hand.launch(task, constants(task, hand)))
     for name in old:
-        q, H = bench.values(name[2:]).astype("f8"), bench.values(name).astype("f8")
-        bench.agrees(f"{name[2:]}_new", q + DT * H)
+        q, H = hand.values(name[2:]).astype("f8"), hand.values(name).astype("f8")
+        hand.agrees(f"{name[2:]}_new", q + DT * H)
 
 
 @pytest.mark.parametrize("cells", CELLS + ROWS)
 @pytest.mark.parametrize("walls", WALLS)
 def test_pressure(cells, walls, real, device):
-    bench = Bench(cells, walls, real, **device).fill([*VELOCITY, "p", "rhs", "p_new"])
-    h, grid = bench.staggered.spacing, {"grid": bench.staggered.constants}
-    velocity, (p, rhs) = bench.shifted(*VELOCITY), bench.shifted("p", "rhs")
-    bench.run(bench.launch(pressure.jacobi, grid))
-    bench.agrees("p_new", reference.jacobi(p, rhs, h, cells, walls))
-    bench.run(bench.launch(pressure.jacobi_half, grid))
-    bench.agrees("p_new", (p() + reference.jacobi(p, rhs, h, cells, walls)) / 2)
-    bench.run(bench.launch(pressure.residual_square, grid), bench.launch(pressure.rhs_square, {}))
+    hand = ByHand(cells, walls, real, **device).fill([*VELOCITY, "p", "rhs", "p_new"])
+    h, grid = hand.staggered.spacing, {"grid": hand.staggered.constants}
+    velocity, (p, rhs) = hand.shifted(*VELOCITY), hand.shifted("p", "rhs")
+    hand.run(hand.launch(pressure.jacobi, grid))
+    hand.agrees("p_new", reference.jacobi(p, rhs, h, cells, walls))
+    hand.run(hand.launch(pressure.jacobi_half, grid))
+    hand.agrees("p_new", (p() + reference.jacobi(p, rhs, h, cells, walls)) / 2)
+    hand.run(hand.launch(pressure.residual_square, grid), hand.launch(pressure.rhs_square, {}))
     residual = ((rhs() - reference.laplacian_with_walls(p, h, cells, walls)) ** 2).sum()
-    assert bench.scalars["residual"] == pytest.approx(residual, rel=bench.tolerance)
-    assert bench.scalars["norm"] == pytest.approx((rhs() ** 2).sum(), rel=bench.tolerance)
-    bench.run(bench.launch(pressure.divergence, grid))
-    bench.agrees("rhs", reference.divergence(velocity, h) / DT)
-    bench.run(bench.launch(pressure.correct, grid))
+    assert hand.scalars["residual"] == pytest.approx(residual, rel=hand.tolerance)
+    assert hand.scalars["norm"] == pytest.approx((rhs() ** 2).sum(), rel=hand.tolerance)
+    hand.run(hand.launch(pressure.divergence, grid))
+    hand.agrees("rhs", reference.divergence(velocity, h) / DT)
+    hand.run(hand.launch(pressure.correct, grid))
     for a, q in enumerate(velocity):
-        bench.agrees(VELOCITY[a], np.where(on_wall(bench, a), q(), reference.correct(q, p, a, h, DT)))
+        hand.agrees(VELOCITY[a], np.where(on_wall(hand, a), q(), reference.correct(q, p, a, h, DT)))
 
 
 def test_an_exact_pressure_leaves_no_divergence(device):
     """Divergence, Laplacian and gradient belong together: what jacobi solves for makes `correct` a projection."""
-    bench = Bench((4, 3, 5), (True, True, True), **device).fill([*VELOCITY, "rhs"])
+    hand = ByHand((4, 3, 5), (True, True, True), **device).fill([*VELOCITY, "rhs"])
     for name in ("p", "p_new"):
-        bench.fields[name] = np.zeros_like(bench.fields["rhs"])
-    grid = {"grid": bench.staggered.constants}
-    walls = dict.fromkeys(bench.faces(), boundary.Slip())
-    bench.run(*boundary.normal_velocity(VELOCITY, walls, bench.staggered.constants))
-    bench.run(bench.launch(pressure.divergence, grid))
+        hand.fields[name] = np.zeros_like(hand.fields["rhs"])
+    grid = {"grid": hand.staggered.constants}
+    walls = dict.fromkeys(hand.faces(), boundary.Slip())
+    hand.run(*boundary.normal_velocity(VELOCITY, walls, hand.staggered.constants))
+    hand.run(hand.launch(pressure.divergence, grid))
     for _ in range(500):
-        bench.run(bench.launch(pressure.jacobi, grid))
-        bench.fields["p"], bench.fields["p_new"] = bench.fields["p_new"], bench.fields["p"]
-    bench.run(bench.launch(pressure.correct, grid), bench.launch(diagnostics.divergence_max, grid))
-    assert bench.scalars["divergence"] < 1e-8
+        hand.run(hand.launch(pressure.jacobi, grid))
+        hand.fields["p"], hand.fields["p_new"] = hand.fields["p_new"], hand.fields["p"]
+    hand.run(hand.launch(pressure.correct, grid), hand.launch(diagnostics.divergence_max, grid))
+    assert hand.scalars["divergence"] < 1e-8
 
 
 @pytest.mark.parametrize("cells", CELLS + ROWS)
 def test_no_pressure_beyond_walls_is_used(cells, real, device):
-    bench = Bench(cells, real=real, **device).fill(["p", "rhs", "p_new", *VELOCITY])
-    beyond = np.ones_like(bench.fields["p"], dtype=bool)
-    beyond[bench.box.slices(bench.memory.lo)] = False
-    bench.fields["p"][beyond] = np.nan
-    grid = {"grid": bench.staggered.constants}
+    hand = ByHand(cells, real=real, **device).fill(["p", "rhs", "p_new", *VELOCITY])
+    beyond = np.ones_like(hand.fields["p"], dtype=bool)
+    beyond[hand.box.slices(hand.memory.lo)] = False
+    hand.fields["p"][beyond] = np.nan
+    grid = {"grid": hand.staggered.constants}
     for task in (pressure.jacobi, pressure.jacobi_half, pressure.correct, pressure.residual_square):
-        bench.run(bench.launch(task, grid))
+        hand.run(hand.launch(task, grid))
     for name in ("p_new", *VELOCITY):
-        assert np.isfinite(bench.values(name)).all(), name
-    assert np.isfinite(bench.scalars["residual"])
+        assert np.isfinite(hand.values(name)).all(), name
+    assert np.isfinite(hand.scalars["residual"])
 
 
 @pytest.mark.parametrize("task", STENCILS, ids=lambda task: task.name)
 @pytest.mark.parametrize("walls", [(True, True, True), (False, False, False), (True, False, True)])
 @pytest.mark.parametrize("nx", [9, 275])
 def test_a_launch_in_pieces_gives_the_same_bits(task, walls, nx, real, device):
-    whole, pieces = (Bench((nx, 6, 11), walls, real, **device).fill(names(task)) for _ in range(2))
+    whole, pieces = (ByHand((nx, 6, 11), walls, real, **device).fill(names(task)) for _ in range(2))
     whole.run(whole.launch(task, constants(task, whole)))
     middle = Box((1, 2, 3), (nx - 1, 6, 9))
     for box in (middle, *whole.box.subtract(middle)):
@@ -165,7 +165,7 @@ def test_a_launch_in_pieces_gives_the_same_bits(task, walls, nx, real, device):
 def test_any_number_of_threads_gives_the_same_bits(threads, cells, real):
     tasks = [*STENCILS, pressure.residual_square, diagnostics.kinetic_energy, diagnostics.advective_rate]
     for task in tasks:
-        one, many = (Bench(cells, (True, False, True), real).fill(names(task)) for _ in range(2))
+        one, many = (ByHand(cells, (True, False, True), real).fill(names(task)) for _ in range(2))
         one.run(one.launch(task, constants(task, one)), threads=1)
         many.run(many.launch(task, constants(task, many)), threads=threads)
         for name in names(task):
@@ -177,13 +177,13 @@ def test_any_number_of_threads_gives_the_same_bits(threads, cells, real):
 def test_a_task_reads_exactly_what_it_declares(task):
     """Of one cell in the middle: NaN outside of the declared stencils changes nothing, each declared value does."""
     cell = Box((3, 3, 3), (4, 4, 4))
-    clean = Bench((7, 7, 7), (False, False, False), ghost=2).fill(names(task))
+    clean = ByHand((7, 7, 7), (False, False, False), ghost=2).fill(names(task))
     written = [name for name, privilege in task.fields.items() if privilege.writes]
 
     def results(fields: dict[str, np.ndarray]) -> np.ndarray:
-        bench = Bench(clean.cells, clean.walls, ghost=2, fields=fields)
-        bench.run(bench.launch(task, constants(task, bench), over=cell))
-        return np.array([bench.values(name, cell) for name in written])
+        hand = ByHand(clean.cells, clean.walls, ghost=2, fields=fields)
+        hand.run(hand.launch(task, constants(task, hand), over=cell))
+        return np.array([hand.values(name, cell) for name in written])
 
     wanted = results(dict(clean.fields))
     poisoned = {}
@@ -207,14 +207,14 @@ def test_a_task_reads_exactly_what_it_declares(task):
 
 @pytest.mark.parametrize("cells", CELLS)
 def test_diagnostics(cells, real, device):
-    bench = Bench(cells, real=real, **device).fill([*VELOCITY, "u_old", "v_old", "w_old"])
-    h, grid, velocity = bench.staggered.spacing, {"grid": bench.staggered.constants}, bench.shifted(*VELOCITY)
+    hand = ByHand(cells, real=real, **device).fill([*VELOCITY, "u_old", "v_old", "w_old"])
+    h, grid, velocity = hand.staggered.spacing, {"grid": hand.staggered.constants}, hand.shifted(*VELOCITY)
     for task in (diagnostics.divergence_max, diagnostics.advective_rate):
-        bench.run(bench.launch(task, grid))
+        hand.run(hand.launch(task, grid))
     for task in (diagnostics.kinetic_energy, diagnostics.largest_speed, diagnostics.velocity_change):
-        bench.run(bench.launch(task, {}))
+        hand.run(hand.launch(task, {}))
     change = max(
-        abs(q() - old()).max() for q, old in zip(velocity, bench.shifted("u_old", "v_old", "w_old"), strict=True)
+        abs(q() - old()).max() for q, old in zip(velocity, hand.shifted("u_old", "v_old", "w_old"), strict=True)
     )
     wanted = {
         "divergence": abs(reference.divergence(velocity, h)).max(),
@@ -224,7 +224,7 @@ def test_diagnostics(cells, real, device):
         "change": change,
     }
     for name, value in wanted.items():
-        assert bench.scalars[name] == pytest.approx(value, rel=bench.tolerance), name
+        assert hand.scalars[name] == pytest.approx(value, rel=hand.tolerance), name
 
 
 @pytest.mark.parametrize("place", [(0, 0, 0), (40, 22, 11), (17, 5, 3)])
@@ -240,34 +240,34 @@ def test_diagnostics(cells, real, device):
     ids=lambda value: getattr(value, "name", None),
 )
 def test_a_single_nan_is_never_lost(place, task, name, scalar, real, device):
-    bench = Bench((41, 23, 12), real=real, **device).fill(names(task))
+    hand = ByHand((41, 23, 12), real=real, **device).fill(names(task))
     x, y, z = place
-    bench.fields[name][Box(place, (x + 1, y + 1, z + 1)).slices(bench.memory.lo)] = np.nan
-    bench.run(bench.launch(task, constants(task, bench)))
-    assert np.isnan(bench.scalars[scalar])
+    hand.fields[name][Box(place, (x + 1, y + 1, z + 1)).slices(hand.memory.lo)] = np.nan
+    hand.run(hand.launch(task, constants(task, hand)))
+    assert np.isnan(hand.scalars[scalar])
 
 
 def test_a_reduction_over_no_cells_is_the_operators_identity(device):
-    bench = Bench((5, 4, 3), **device).fill(VELOCITY)
+    hand = ByHand((5, 4, 3), **device).fill(VELOCITY)
     nothing = Box((2, 2, 2), (2, 3, 3))
-    bench.run(bench.launch(diagnostics.kinetic_energy, {}, over=nothing))
-    bench.run(bench.launch(diagnostics.largest_speed, {}, over=nothing))
-    assert bench.scalars["energy"] == 0.0
-    assert bench.scalars["speed"] == -np.inf
+    hand.run(hand.launch(diagnostics.kinetic_energy, {}, over=nothing))
+    hand.run(hand.launch(diagnostics.largest_speed, {}, over=nothing))
+    assert hand.scalars["energy"] == 0.0
+    assert hand.scalars["speed"] == -np.inf
 
 
 @pytest.mark.parametrize("axis", range(3))
 def test_heat_flux_through_planes_and_walls(axis, real, device):
-    bench = Bench((6, 5, 4), real=real, **device).fill([*VELOCITY, "T"])
-    grid, normal, h = bench.staggered.constants, VELOCITY[axis], bench.staggered.spacing
-    n = bench.cells[axis]
+    hand = ByHand((6, 5, 4), real=real, **device).fill([*VELOCITY, "T"])
+    grid, normal, h = hand.staggered.constants, VELOCITY[axis], hand.staggered.spacing
+    n = hand.cells[axis]
     for plane in range(n + 1):
-        faces = bench.box.layer(axis, 0, plane, plane + 1)
-        T, q = bench.shifted("T", normal, box=faces)
+        faces = hand.box.layer(axis, 0, plane, plane + 1)
+        T, q = hand.shifted("T", normal, box=faces)
         wanted = reference.heat_flux(T, q, axis, h, 0.07).sum()
-        bench.run(diagnostics.plane_heat_flux("T", normal, "flux", axis, plane, grid, 0.07))
-        assert bench.scalars["flux"] == pytest.approx(wanted, rel=bench.tolerance * 10)
+        hand.run(diagnostics.plane_heat_flux("T", normal, "flux", axis, plane, grid, 0.07))
+        assert hand.scalars["flux"] == pytest.approx(wanted, rel=hand.tolerance * 10)
         for end, at, sign in (("min", 0, 1.0), ("max", n, -1.0)):
             if plane == at:
-                bench.run(diagnostics.wall_heat_flux("T", normal, "wall", f"{'xyz'[axis]}_{end}", grid, 0.07))
-                assert bench.scalars["wall"] == pytest.approx(sign * wanted, rel=bench.tolerance * 10)
+                hand.run(diagnostics.wall_heat_flux("T", normal, "wall", f"{'xyz'[axis]}_{end}", grid, 0.07))
+                assert hand.scalars["wall"] == pytest.approx(sign * wanted, rel=hand.tolerance * 10)

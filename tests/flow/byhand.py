@@ -20,7 +20,7 @@ DT, RATIO = 0.05, 0.8
 
 
 @dataclass
-class Bench:
+class ByHand:
     """Fields of random values over a grid and its ghost layers, and the means to run launches on them."""
 
     cells: tuple[int, int, int]
@@ -53,7 +53,7 @@ class Bench:
         """Of a kernel's values relative to the largest."""
         return 200 * float(np.finfo(self.real).eps)
 
-    def fill(self, names: Iterable[str], seed: int = 0) -> Bench:
+    def fill(self, names: Iterable[str], seed: int = 0) -> ByHand:
         random = np.random.default_rng(seed)
         for name in names:
             self.fields[name] = random.uniform(-1, 1, self.memory.shape[::-1]).astype(self.real)
