@@ -73,6 +73,18 @@ def run(
         typer.Option(metavar="FILE", help="Run on the cluster of this Dask scheduler, not on an embedded one."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Time some steps: a timeline in the run directory, and a summary.")
+    ] = False,
+    nvtx: Annotated[
+        bool, typer.Option("--nvtx", help="Name the operations of those steps for Nsight Systems.")
+    ] = False,
+    profile_after: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Profile after so many steps.", show_default=True)
+    ] = 10,
+    profile_steps: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Profile so many steps.", show_default=True)
+    ] = 20,
 ) -> None:
     """Run a case and write a run directory.
 
@@ -80,9 +92,13 @@ def run(
     """
     if resume:
         refuse("--resume: not available in this version; run again with --force, or into another directory with -o")
-    from taskflow.cli.running import run_case
+    if profile and nvtx:
+        refuse("--profile --nvtx: one at a time; --nvtx is for a run under nsys, which has timelines of its own")
+    from taskflow.cli.running import run_case, window
 
-    run_case(case, output or Path(case.stem), settings, force=force, scheduler_file=scheduler_file, quiet=quiet)
+    wanted = window(profile_after, profile_steps, profile=profile, nvtx=nvtx)
+    target = output or Path(case.stem)
+    run_case(case, target, settings, force=force, scheduler_file=scheduler_file, quiet=quiet, profile=wanted)
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,19 +13,42 @@ from taskflow.cli.words import duration, rate, say, several, times
 from taskflow.simulation.case import Case
 from taskflow.simulation.units import size
 
+if TYPE_CHECKING:
+    from taskflow.simulation.profiling import Window
+
 
 def run_case(
-    path: Path, output: Path, settings: Sequence[str], *, force: bool, scheduler_file: Path | None, quiet: bool
+    path: Path,
+    output: Path,
+    settings: Sequence[str],
+    *,
+    force: bool,
+    scheduler_file: Path | None,
+    quiet: bool,
+    profile: Window | None,
 ) -> None:
     """Run a case; unless quiet, show how it goes and how it went. Raises what `taskflow.run` raises."""
     case = Case.load(path, settings)
     with view(case, output, quiet=quiet) as watch:
         from taskflow.simulation.run import run
 
-        finished = run(case, output, scheduler_file=scheduler_file, force=force, progress=watch)
+        finished = run(case, output, scheduler_file=scheduler_file, force=force, progress=watch, profile=profile)
     if not quiet:
+        if "profile" in finished.report:
+            from taskflow.cli.profiling import tell_profile
+
+            tell_profile(finished.report["profile"], output / "profile.json")
         say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
         typer.echo(f"Next: taskflow plot {output}, or in Python: xarray.open_zarr({str(output / 'fields.zarr')!r})")
+
+
+def window(after: int, steps: int, *, profile: bool, nvtx: bool) -> Window | None:
+    """The steps to profile, if any."""
+    if not (profile or nvtx):
+        return None
+    from taskflow.simulation.profiling import Window
+
+    return Window(after, steps, "nvtx" if nvtx else "timeline")
 
 
 def view(case: Case, output: Path, *, quiet: bool) -> View:

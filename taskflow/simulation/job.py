@@ -14,8 +14,10 @@ from typing import Any
 from taskflow.errors import RunFailed
 from taskflow.flow import NavierStokes
 from taskflow.machine import Control, Shard, copy_bandwidth
+from taskflow.machine.profile import Timeline
 from taskflow.output import BlockStore, RunLog, Store, Writer
 from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.profiling import Profiling, Window
 from taskflow.simulation.schedule import Clock, Tick
 
 FOLDED = ("max", "min", "max")  # stop asked for, snapshots written, writing failed
@@ -30,14 +32,19 @@ class FlowJob:
     initial: InitialFields
     directory: Path
     steady: float | None = None
+    profile: Window | None = None
 
-    def __call__(self, shard: Shard, control: Control) -> None:
-        """Run the case on one block. Raises RunFailed where the flow diverges or the output cannot be written."""
+    def __call__(self, shard: Shard, control: Control) -> Timeline | None:
+        """Run the case on one block; what was profiled of it, if anything.
+
+        Raises RunFailed where the flow diverges or the output cannot be written.
+        """
         loop = Loop(self, shard, control)
         try:
             loop.run()
         finally:
             loop.close()
+        return loop.profiling.timeline
 
 
 @dataclass(eq=False)
@@ -56,6 +63,7 @@ class Loop:
         self.store = Store(job.directory / "fields.zarr") if first else None
         self.log = RunLog(job.directory / "log.jsonl") if first else None
         self.writer = Writer()
+        self.profiling = Profiling(job.profile, self.shard)
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or interrupted
 
@@ -68,9 +76,11 @@ class Loop:
         self.began = time.perf_counter()
         tick = self._look(tick)
         while not tick.finished:
+            self.profiling.at(tick.step)
             tick = self.clock.advance(tick, shard.scalars["rate"])
             shard.run(model.step, dt=tick.dt, ratio=tick.ratio)
             tick = self._look(self._agreed(tick))
+        self.profiling.end()
         shard.synchronize()
         seconds = time.perf_counter() - self.began
         self.control.report(**{**self.control.progress, "seconds": seconds, "ended": self.ended})

@@ -15,6 +15,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.initial import check_start
 from taskflow.simulation.job import FlowJob
+from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.report import beginning, broken, summary
 from taskflow.simulation.setup import Setup, check_memory
 
@@ -51,13 +52,15 @@ def run(
     scheduler_file: str | PathLike[str] | None = None,
     force: bool = False,
     progress: Progress | None = None,
+    profile: Window | None = None,
 ) -> Run:
     """Run a case to its end and return the finished run.
 
     `output` is the run directory (by default the case's title as a name, in the current folder); an existing one is
     refused unless `force` replaces it. The blocks live on the workers of `client`, or of the cluster behind
     `scheduler_file`, or of an embedded cluster of this machine. `progress` is called a few times a second with what
-    block 0 last reported; its `stopping` says whether Ctrl-C has been pressed.
+    block 0 last reported; its `stopping` says whether Ctrl-C has been pressed. `profile` names steps to be timed:
+    a timeline is written and a summary added to the report.
     Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after
     Ctrl-C: what was written stays readable.
     """
@@ -74,7 +77,7 @@ def run(
         directory.create(setup, force=force)
         directory.check_visible(cluster)
         plan = _plan(setup, directory, device, where)
-        job = FlowJob(setup.model, case.clock(), directory.initial(setup), directory.path, case.time.steady)
+        job = FlowJob(setup.model, case.clock(), directory.initial(setup), directory.path, case.time.steady, profile)
         with Gang(cluster, plan, [place.worker for place in where]) as gang:
             about = beginning(setup, plan, where, gang.connect())
             directory.write_report(about)
@@ -83,6 +86,7 @@ def run(
             except KeyboardInterrupt:
                 directory.write_report(broken(about, Interrupted("stopped at once by a second Ctrl-C")))
                 raise
+            timelines = gang.results() if profile is not None and cause(statuses) is None else []
         blocks = [status.progress for status in statuses]
         directory.finish(blocks)
         failure = cause(statuses)
@@ -90,6 +94,8 @@ def run(
             directory.write_report(broken(about, failure))
             raise failure
     report = summary(about, setup, blocks)
+    if profile is not None and profile.by == "timeline":
+        report["profile"] = write_profile(directory.path, timelines, profile)
     directory.write_report(report)
     if report["ended"] == "interrupted":
         raise Interrupted(f"interrupted at time {report['time']:g}; the state is in {directory.path}")
