@@ -1,0 +1,362 @@
+"""Programs of one's own on blocks: what comes back is right, what is wrong is said, and nothing waits for ever."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import taskflow as tf
+from taskflow.cluster import embedded
+from taskflow.machine.kernel import KernelError
+
+pytestmark = pytest.mark.timeout(90)
+ROOT = Path(__file__).parents[2]
+
+TEXT = """
+TASK blur(Range range, In a, Out b, In64 weight) {
+  STRIDES(range)
+  const real w = real(*weight);
+  for_cells(range, CELL(c) { b[c] = a[c] + w * (a[c - X] + a[c + X] + a[c - Z] + a[c + Z] - 4 * a[c]); });
+}
+TASK total(Range range, In a, Partial mass) { reduce_cells(range, mass, SUM, CELL(c) { return a[c]; }); }
+"""
+
+
+@tf.task(kernel=TEXT)
+def blur(a: tf.Read[1], b: tf.Write, *, weight: tf.Scalar) -> None: ...
+
+
+@tf.task(kernel=TEXT)
+def total(a: tf.Read, *, mass: tf.Reduce[sum]) -> None: ...
+
+
+BOX = tf.region((8, 6, 10), ["a", "b"], periodic="xz")
+
+
+def step(f):
+    yield blur(f.a, f.b, over=BOX.cells, weight="weight")
+    f.swap("a", "b")
+
+
+def look(f):
+    yield total(f.a, over=BOX.cells, mass="mass")
+
+
+def index(i, j, k):
+    return i + 10.0 * j + 100.0 * k
+
+
+def blurred(a: np.ndarray, times: int, weight: float) -> np.ndarray:
+    for _ in range(times):
+        a = a + weight * (np.roll(a, 1, 2) + np.roll(a, -1, 2) + np.roll(a, 1, 0) + np.roll(a, -1, 0) - 4 * a)
+    return a
+
+
+@pytest.fixture(scope="module")
+def client():
+    with embedded(2, gpu=False) as found:
+        yield found
+
+
+@pytest.fixture
+def blocks(client):
+    with tf.distribute(BOX, client=client, threads=1) as found:
+        yield found
+
+
+# ----------------------------------------------------------------------------------------------------- what comes back
+
+
+def test_a_program_runs_on_blocks_in_processes(blocks):
+    assert len(blocks.partition) == len({name for peers in blocks.transports for name in peers}) == 2
+    blocks.fill(a=index)
+    start = index(*np.ogrid[:8, :6, :10]).transpose(2, 1, 0)
+    np.testing.assert_array_equal(blocks.read("a"), start)
+    ran = blocks.run(step, times=7, weight=0.1)
+    assert ran.passes == 7
+    assert ran.rate > 0
+    np.testing.assert_allclose(blocks.read("a"), blurred(start, 7, 0.1), rtol=1e-13)
+    blocks.run(look)
+    assert blocks.scalars["mass"] == pytest.approx(start.sum(), rel=1e-13)
+
+
+def test_fields_take_numbers_functions_and_arrays(blocks):
+    noise = np.random.default_rng(0).random((10, 6, 8))
+    blocks.fill(a=noise, b=2)
+    np.testing.assert_array_equal(blocks.read("a"), noise)
+    assert (blocks.read("b") == 2).all()
+    part = tf.Box((2, 0, 3), (5, 6, 8))
+    np.testing.assert_array_equal(blocks.read("a", part), noise[3:8, :, 2:5])
+
+
+def test_boundary_layers_are_filled_too(blocks):
+    """y has boundary layers: functions and numbers reach them, and arrays that are large enough."""
+    blocks.fill(a=index, b=7)
+    assert blocks.read("a", BOX.bounds).shape == (10, 8, 8)
+    assert blocks.read("a", tf.Box((3, -1, 4), (4, 0, 5))).item() == index(3, -1, 4)
+    assert (blocks.read("b", BOX.bounds) == 7).all()
+    wide = np.random.default_rng(0).random((10, 8, 8))
+    blocks.fill(a=wide)
+    np.testing.assert_array_equal(blocks.read("a", BOX.bounds), wide)
+
+
+def test_a_program_that_comes_again_finds_its_traces(blocks):
+    """Also one that was made anew, as long as it says the same. Numbers keep their values until given again."""
+
+    def made(width):
+        return lambda f: [blur(f.a, f.b, over=BOX.cells.layer(1, 0, 0, width), weight="weight")]
+
+    def traces(shard):
+        return len(shard._traces)
+
+    blocks.fill(a=index)
+    blocks.run(step, times=8, weight=0.1)
+    counts = []
+    for _ in range(4):
+        blocks.run(made(6), times=4)
+        blocks.run(step, times=8)
+        counts.append(blocks.call(traces))
+    assert counts[1] == counts[-1]
+    blocks.run(made(3))
+    assert min(blocks.call(traces)) > max(counts[-1])
+
+
+def test_a_function_is_called_on_every_block(blocks):
+    def where(shard, base):
+        return base + shard.block, os.getpid(), float(shard.allreduce([shard.block], "sum")[0])
+
+    (one, pid, fold), (two, other, same) = blocks.call(where, 10)
+    assert (one, two, fold, same) == (10, 11, 1.0, 1.0)
+    assert len({pid, other, os.getpid()}) == 3
+
+
+def test_the_same_bits_on_blocks_of_every_shape(client):
+    found = set()
+    for shape in ((1, 1, 1), (1, 1, 2), (2, 3, 1), (2, 1, 2)):
+        with tf.distribute(BOX, client=client, blocks=shape, threads=1) as blocks:
+            blocks.fill(a=lambda i, j, k: np.sin(1.0 * i * j + k))
+            blocks.run(step, times=9, weight=0.1)
+            found.add(hashlib.sha256(blocks.read("a").tobytes()).hexdigest())
+    assert len(found) == 1
+
+
+def listen():
+    """From now on this process notes what it says through Dask."""
+    from distributed.comm.tcp import TCP
+
+    async def write(self, message, *arguments, **options):
+        TCP.said.append(message.get("op", "answer") if isinstance(message, dict) else "stream")
+        return await TCP.usual(self, message, *arguments, **options)
+
+    TCP.said, TCP.usual, TCP.write = [], TCP.write, write
+
+
+def silence():
+    """No longer; returns what was said."""
+    from distributed.comm.tcp import TCP
+
+    TCP.write = TCP.usual
+    return TCP.said
+
+
+def test_steps_send_no_message_through_dask(client, blocks):
+    """While 2000 steps are run, processes say through Dask that they live, and answer a handful of calls."""
+    blocks.fill(a=index)
+    blocks.run(step, times=4, weight=0.1)
+    client.run(listen)
+    begin = time.monotonic()
+    blocks.run(step, times=2000)
+    looks = (time.monotonic() - begin) / 0.1
+    for said in client.run(silence).values():
+        assert set(said) <= {"answer", "heartbeat_worker", "stream"}
+        assert said.count("answer") < 10 + looks < 200
+        assert len(said) < 20 + 2 * looks
+
+
+# ----------------------------------------------------------------------------------------------------- what goes wrong
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    ({"blocks": (1, 1, 11)}, r"^blocks = \[1, 1, 11\]: 11 blocks along z do not fit 10 planes"),
+    ({"blocks": (2, 2)}, r"blocks = \(2, 2\); use three whole numbers"),
+    ({"device": "tpu"}, "device = 'tpu'; use one of auto, cpu, gpu"),
+    ({"overlap": "some"}, "overlap = 'some'; use one of"),
+    ({"threads": 0}, "threads = 0; use a whole number from 1"),
+    ({"channel": "pigeon"}, r'^channel = "pigeon" is not a channel'),
+])  # fmt: skip
+def test_arguments_that_cannot_be_obeyed(client, wrong, message):
+    with pytest.raises(tf.BadInput, match=message):
+        tf.distribute(BOX, client=client, **wrong)
+
+
+def test_a_scheduler_file_that_is_not_there(tmp_path):
+    with pytest.raises(tf.BadInput, match=r"scheduler_file = .*gone\.json: there is no such file"):
+        tf.distribute(BOX, scheduler_file=tmp_path / "gone.json")
+
+
+def test_mistakes_are_found_before_any_block_is_troubled(blocks):
+    """After each of them the blocks work on."""
+    with pytest.raises(tf.BadInput, match="no field plays 'c'; there are a, b"):
+        blocks.fill(c=1)
+    with pytest.raises(tf.BadInput, match="no field plays 'c'"):
+        blocks.read("c")
+    with pytest.raises(AttributeError, match="no field plays 'c'"):
+        blocks.run(lambda f: [total(f.c, over=BOX.cells, mass="mass")])
+    with pytest.raises(tf.BadInput, match="no field plays 'c'"):
+        blocks.run(lambda f: [total("c", over=BOX.cells, mass="mass")])
+    with pytest.raises(tf.BadInput, match=r"a = array of shape \(8, 6, 10\); the region has \(10, 6, 8\)"):
+        blocks.fill(a=np.zeros((8, 6, 10)))
+    with pytest.raises(ZeroDivisionError):
+        blocks.fill(a=lambda i, j, k: 1 / 0)
+    with pytest.raises(tf.BadInput, match="blur reads 'weight', which has no value; run"):
+        blocks.run(step)
+    with pytest.raises(tf.BadInput, match="no task reads 'time'; they read weight"):
+        blocks.run(step, time=5, weight=0.1)
+    with pytest.raises(tf.BadInput, match=r"there are values in .* only"):
+        blocks.read("a", tf.Box.of((99, 1, 1)))
+    lock = threading.Lock()
+
+    def hold(shard):
+        return lock
+
+    with pytest.raises(tf.BadInput, match="hold cannot be sent to the blocks"):
+        blocks.call(hold)
+    blocks.fill(a=1)
+    blocks.run(step, weight=0.0)
+    assert (blocks.read("a") == 1).all()
+
+
+def test_a_kernel_that_does_not_compile_ends_the_blocks(blocks):
+    @tf.task(kernel="TASK wrong(Range range, InOut a) {\n  for_cells(range, CELL(c) { a[c] = nothing; });\n}\n")
+    def wrong(a: tf.ReadWrite) -> None: ...
+
+    with pytest.raises(KernelError, match=r"line 2 of the kernel text of wrong: .*nothing") as caught:
+        blocks.run(lambda f: [wrong(f.a, over=BOX.cells)])
+    assert "on worker tcp://" in "".join(caught.value.__notes__)
+    with pytest.raises(tf.RunFailed, match=r"these blocks have ended: a kernel text"):
+        blocks.read("a")
+    blocks.close()
+    blocks.close()
+
+
+def test_a_block_that_fails_ends_the_others(blocks):
+    """The cause is raised, with its block: not what befell the one that waited for it."""
+
+    def fail(shard):
+        if shard.block == 1:
+            raise ValueError("no more")
+        shard.allreduce([0.0], "max")
+
+    begin = time.monotonic()
+    with pytest.raises(tf.RunFailed, match="block 1: ValueError: no more") as caught:
+        blocks.call(fail)
+    assert time.monotonic() - begin < 10
+    assert "in fail" in "".join(caught.value.__notes__)  # where it happened
+
+
+def test_a_killed_process_is_a_named_error_within_seconds():
+    with embedded(2, gpu=False) as client, tf.distribute(BOX, client=client, threads=1) as blocks:
+        blocks.fill(a=index)
+        victim = blocks.call(lambda shard: os.getpid())[1]
+        killed = []
+
+        def kill():
+            os.kill(victim, signal.SIGKILL)
+            killed.append(time.monotonic())
+
+        timer = threading.Timer(1.0, kill)
+        timer.start()
+        with pytest.raises(tf.RunFailed, match=r"block 1 on worker .* does not answer"):
+            blocks.run(step, times=10**9, weight=0.1)
+        assert time.monotonic() - killed[0] < 5
+        timer.join()
+
+
+def test_ctrl_c_ends_a_run_after_a_step_and_the_fields_can_be_read(blocks):
+    blocks.fill(a=index)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begin = time.monotonic()
+    with pytest.raises(tf.Interrupted, match=r"stopped by Ctrl-C after \d+ of 1000000000 passes"):
+        blocks.run(step, times=10**9, weight=0.0)
+    assert time.monotonic() - begin < 10
+    np.testing.assert_array_equal(blocks.read("a"), index(*np.ogrid[:8, :6, :10]).transpose(2, 1, 0))
+    blocks.run(look)
+
+
+# -------------------------------------------------------------------------------------------------------------- scripts
+
+SCRIPT = """
+import hashlib, sys
+from dataclasses import dataclass
+
+import numpy as np
+
+import taskflow as tf
+
+@dataclass(frozen=True)
+class Weights:
+    near: float
+    far: tuple[float, float, float]
+
+TEXT = '''
+TASK spread(Range range, In a, Out b, Weights w) {
+  STRIDES(range)
+  for_cells(range, CELL(c) { b[c] = w.near * a[c] + w.far[0] * a[c + X] + w.far[1] * a[c - Y] + w.far[2] * a[c + Z]; });
+}
+TASK top(Range range, In a, Partial most) { reduce_cells(range, most, MAX, CELL(c) { return a[c]; }); }
+'''
+
+@tf.task(kernel=TEXT)
+def spread(a: tf.Read[1], b: tf.Write, *, w: Weights) -> None: ...
+
+@tf.task(kernel=TEXT)
+def top(a: tf.Read, *, most: tf.Reduce["max"]) -> None: ...
+
+@tf.task
+def halve(a: tf.ReadWrite) -> None:
+    a[...] = a[...] / 2
+
+box = tf.region((9, 7, 12), ["a", "b"], periodic="xyz")
+
+def step(f):
+    yield spread(f.a, f.b, over=box.cells, w=Weights(0.4, (0.1, 0.2, 0.3)))
+    f.swap("a", "b")
+    yield halve(f.a, over=box.cells)
+    yield top(f.a, over=box.cells, most="most")
+
+if __name__ == "__main__":
+    word = " ".join(sys.argv[1:])
+    where = {"blocks": (1, 1, 2)} if word == "two" else {"scheduler_file": word or None}
+    with tf.distribute(box, **where) as blocks:
+        blocks.fill(a=lambda i, j, k: np.cos(i * k) + j)
+        blocks.run(step, times=6)
+        blocks.run(step, times=5)
+        print(len(blocks.partition), hashlib.sha256(blocks.read("a").tobytes()).hexdigest(), blocks.scalars["most"])
+"""
+
+
+def test_one_script_here_in_two_processes_and_on_a_cluster(tmp_path):
+    """What it declares itself works in other processes, and the bits are the same."""
+    script, file = tmp_path / "script.py", tmp_path / "scheduler.json"
+    script.write_text(SCRIPT)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    def printed(*command):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    count, *alone = printed(sys.executable, script)
+    number, *together = printed(sys.executable, script, "two")
+    workers, *on_cluster = printed(ROOT / "deploy" / "cluster.sh", file, "cpu", "2", sys.executable, script, file)
+    assert (count, number, workers) == ("1", "2", "2")
+    assert alone == together == on_cluster
