@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -17,6 +17,7 @@ from taskflow.machine.direct.board import Board
 from taskflow.machine.direct.flags import SHARES, Flag
 from taskflow.machine.direct.link import Gather, Links
 from taskflow.machine.direct.watch import Watch
+from taskflow.machine.kernel import copiers
 from taskflow.machine.trace.instance import Instances
 from taskflow.machine.trace.operation import Call
 from taskflow.regions import Partition
@@ -125,6 +126,10 @@ class Exchange:
         there = self._near.fields[message.target]
         for name, copy in message.copies:
             yield there.view(name, copy.target_box), self._near.instances.view(name, copy.source_box)
+
+    def copy(self, pairs: Iterable[tuple[Array, Array]], lane: Lane) -> list[Call]:
+        """The cells of messages, as few launches."""
+        return copiers(self._near.device, pairs, lane)
 
     def post(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
         return flags.post(wanted, self._epoch, lane)

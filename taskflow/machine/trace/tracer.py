@@ -8,7 +8,6 @@ from functools import cached_property, partial
 
 from taskflow.machine.device import Event, Lane, lanes
 from taskflow.machine.direct import Exchange, Neighbourhood
-from taskflow.machine.kernel import copiers
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.joint import Bind, Listing
@@ -113,7 +112,7 @@ class _Pass:
         waits = self._waits(order)
         events = self._events(waits)
         if self.exchange is not None:
-            self.list.add([Operation(self.exchange.begin(self.lanes[0]), "begin", (), 0)])
+            self._begin(self.exchange)
         for n in order:
             node, number = self.graph.nodes[n], self.numbers[n]
             lane = self.lanes[number]
@@ -134,6 +133,16 @@ class _Pass:
                     self.list.add([send])
         self._flush(sends=True)
         return self.list.operations()
+
+    def _begin(self, exchange: Exchange) -> None:
+        """Count the pass, before anything on any lane looks at its number."""
+        plain, urgent = self.lanes
+        self.list.add([Operation(exchange.begin(plain), "begin", (), 0)])
+        if urgent is not plain:
+            counted = plain.event()
+            self.list.add([
+                Operation(plain.recorder(counted), "record", (), 0), Operation(urgent.waiter(counted), "wait", (), 1)
+            ])  # fmt: skip
 
     def _waits(self, order: list[int]) -> dict[int, int]:
         """Per node that has to wait for the other lane: the last node there that it waits for.
@@ -211,11 +220,11 @@ class _Pass:
             self.list.join("signal", number, n, [self.exchange.sent(message)])
 
     def _binders(self) -> Mapping[Kind, Bind]:
-        exchange, device = self.exchange, self.tracer.binder.device
+        exchange = self.exchange
         if exchange is None:
             return {}
         return {
             "await": lambda flags, number: exchange.wait(flags, self.lanes[number]),
-            "pack": lambda pairs, number: copiers(device, pairs, self.lanes[number]),
+            "pack": lambda pairs, number: exchange.copy(pairs, self.lanes[number]),
             "signal": lambda flags, number: exchange.post(flags, self.lanes[number]),
         }
