@@ -11,7 +11,7 @@ import pytest
 
 import taskflow as tf
 from taskflow.cluster import embedded
-from taskflow.machine.channel.ucx_library import ucx_problem
+from taskflow.machine.channel import channel_problem
 from taskflow.simulation.case import Case
 from tests.flows import Flow, compute
 
@@ -115,7 +115,10 @@ def test_few_cells_in_a_direction(cells, blocks, thin):
     check_same_bits(compute(case, blocks, overlap="full"), one)
 
 
-needs_ucx = pytest.mark.skipif(ucx_problem() is not None, reason=str(ucx_problem()))
+needs = {
+    name: pytest.mark.skipif(channel_problem(name) is not None, reason=str(channel_problem(name)))
+    for name in ("peer", "ucx")
+}
 
 
 @pytest.fixture(scope="module")
@@ -128,8 +131,10 @@ def clusters():
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("channel", "workers", "blocks", "threads", "overlap"), [
     ("local", 1, (1, 1, 3), 2, "full"), ("actor", 1, (1, 1, 2), 1, "comm"), ("actor", 2, (2, 1, 2), 1, "full"),
-    pytest.param("ucx", 2, (1, 1, 3), 2, "full", marks=needs_ucx),
-    pytest.param("auto", 2, (2, 2, 2), 1, "comm", marks=needs_ucx),
+    pytest.param("peer", 1, (1, 1, 2), 1, "full", marks=needs["peer"]),
+    pytest.param("peer", 2, (2, 1, 2), 2, "full", marks=needs["peer"]),
+    pytest.param("ucx", 2, (1, 1, 3), 2, "full", marks=needs["ucx"]),
+    ("auto", 2, (2, 2, 2), 1, "comm"),
 ])  # fmt: skip
 def test_channels_and_processes(channel, workers, blocks, threads, overlap, clusters, tmp_path):
     """Whole runs on a cluster: in the store are the bits of one block in this process."""

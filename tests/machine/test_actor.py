@@ -13,6 +13,7 @@ from distributed import Client
 from taskflow.cluster import embedded
 from taskflow.errors import Aborted, BadInput, RunFailed
 from taskflow.machine import Gang, Limits, Mapper, Plan, cause, survey
+from taskflow.machine.channel import channel_problem
 from taskflow.regions import Partition
 from tests.machine.programs import NAMES, Everything, noise, region
 from tests.machine.test_shard import oracle
@@ -67,9 +68,10 @@ def cluster():
         yield client
 
 
-@pytest.mark.parametrize("channel", ["ucx", "actor"])
+@pytest.mark.parametrize("channel", ["peer", "ucx", "actor"])
 def test_blocks_in_processes_agree_with_the_oracle(cluster: Client, channel):
-    pytest.importorskip("ucxx" if channel == "ucx" else "distributed")
+    if (problem := channel_problem(channel)) is not None:
+        pytest.skip(problem)
     space = region((6, 4, 9))
     expected, _ = oracle(space)
     with gang(cluster, Work(space, 4), channel=channel) as team:
