@@ -9,6 +9,7 @@ from taskflow.cli.words import duration, say, several, times
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import Estimate, estimate
 from taskflow.simulation.units import size
+from taskflow.tasks import Traffic
 
 
 def check_case(path: Path, settings: Sequence[str]) -> None:
@@ -60,10 +61,12 @@ def _memory(found: Estimate) -> str:
 
 
 def _messages(found: Estimate) -> str:
-    count, nbytes = max(found.messages)
-    total, moved = (sum(part) for part in zip(*found.messages, strict=True))
-    busiest = f"{several(count, 'message')} and {size(nbytes)} per step from the busiest block"
-    return f"{busiest}, {total:,} and {size(moved)} from all"
+    busiest, all_blocks = max(found.setup.traffic), sum(found.setup.traffic, Traffic())
+    kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(all_blocks, name))]
+    return (
+        f"{several(busiest.messages, 'message')} and {size(busiest.nbytes)} per step from the busiest block,"
+        f" {all_blocks.messages:,} and {size(all_blocks.nbytes)} from all: {', '.join(kinds)}"
+    )
 
 
 def _output(found: Estimate) -> str:

@@ -1,6 +1,6 @@
 """What exists: boxes of cells, fields, regions, partitions. No storage, no place, no time."""
 
-from taskflow.regions.box import Box, Slices, Triple, difference, periodic_images, triple, union
+from taskflow.regions.box import Box, Slices, Triple, difference, periodic_images, triple
 from taskflow.regions.fields import Field, FieldSpace, Location
 from taskflow.regions.partition import Copy, Partition, cuts
 from taskflow.regions.region import Region, region
@@ -20,5 +20,4 @@ __all__ = [
     "periodic_images",
     "region",
     "triple",
-    "union",
 ]

@@ -135,14 +135,6 @@ def difference(boxes: Iterable[Box], holes: Iterable[Box]) -> list[Box]:
     return rest
 
 
-def union(boxes: Iterable[Box]) -> list[Box]:
-    """The cells of all `boxes`, each once, as disjoint boxes."""
-    disjoint: list[Box] = []
-    for box in boxes:
-        disjoint += difference([box], disjoint)
-    return disjoint
-
-
 def periodic_images(box: Box, cells: Box, periodic: tuple[bool, bool, bool]) -> list[tuple[Box, Triple]]:
     """`box` cut along the borders of the domain's periodic images, each piece moved back into the domain.
 

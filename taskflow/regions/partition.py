@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
 
 from taskflow.errors import BadInput
-from taskflow.regions.box import Box, Triple, difference, periodic_images, triple
+from taskflow.regions.box import Box, Triple, periodic_images, triple
 from taskflow.regions.region import Region
 
 
@@ -60,16 +61,24 @@ class Partition:
         return len(self.blocks)
 
     @cached_property
+    def cuts(self) -> tuple[tuple[int, ...], ...]:
+        """Where blocks begin, and the last one ends, along x, y and z."""
+        cells = self.region.cells
+        return tuple(
+            tuple(low + cut for cut in cuts(size, blocks))
+            for low, size, blocks in zip(cells.lo, cells.shape, self.shape, strict=True)
+        )
+
+    @cached_property
     def blocks(self) -> tuple[Box, ...]:
         """The cells of each block."""
-        origin = self.region.cells.lo
-        sides = [
-            [(o + a, o + b) for a, b in pairwise(cuts(cells, blocks))]
-            for o, cells, blocks in zip(origin, self.region.cells.shape, self.shape, strict=True)
-        ]
-        return tuple(
-            Box((x[0], y[0], z[0]), (x[1], y[1], z[1])) for z, y, x in product(sides[2], sides[1], sides[0])
-        )
+        x, y, z = (list(pairwise(cuts)) for cuts in self.cuts)
+        return tuple(Box((a, c, e), (b, d, f)) for (e, f), (c, d), (a, b) in product(z, y, x))
+
+    def place(self, block: int) -> Triple:
+        """How many blocks lie before this one along x, y and z."""
+        nx, ny, _ = self.shape
+        return block % nx, block // nx % ny, block // (nx * ny)
 
     @cached_property
     def owned(self) -> tuple[Box, ...]:
@@ -99,17 +108,6 @@ class Partition:
             triple(box.hi[a] if periodic[a] else min(box.hi[a], bounds.hi[a]) for a in range(3)),
         )
 
-    def middle(self, block: int, width: int) -> Box:
-        """The cells of a block at least `width` away from all its neighbours, its own periodic images included."""
-        box, cells, periodic = self.blocks[block], self.region.cells, self.region.periodic
-        low = triple(0 if box.lo[a] == cells.lo[a] and not periodic[a] else -width for a in range(3))
-        high = triple(0 if box.hi[a] == cells.hi[a] and not periodic[a] else -width for a in range(3))
-        return box.expand(low, high)
-
-    def edges(self, block: int, width: int) -> list[Box]:
-        """The cells of a block that are not in its `middle`: with it a disjoint, complete partition of the block."""
-        return self.blocks[block].subtract(self.middle(block, width))
-
     def sources(self, target: int, boxes: Iterable[Box]) -> list[Copy]:
         """Who owns the cells of `boxes` (disjoint, possibly beyond periodic faces), as copies into block `target`."""
         copies = []
@@ -121,17 +119,16 @@ class Partition:
                         copies.append(Copy(source, common, target, common.shift(shift)))
         return copies
 
-    def halo(self, width: int) -> list[Copy]:
-        """The plan that fills `width` ghost layers of every block: all 26 neighbours, periodic images included."""
-        return [
-            copy
-            for block, box in enumerate(self.bloat(width))
-            for copy in self.sources(block, difference([box], [self.owned[block]]))
-        ]
-
     def overlapping(self, box: Box) -> list[int]:
         """The blocks that own cells of `box` (inside the bounds), in order."""
-        return [n for n, owned in enumerate(self.owned) if owned.meets(box)]
+        if not box:
+            return []
+        x, y, z = (
+            range(max(0, min(blocks, bisect_right(cuts, low)) - 1), min(blocks, max(1, bisect_left(cuts, high))))
+            for cuts, low, high, blocks in zip(self.cuts, box.lo, box.hi, self.shape, strict=True)
+        )
+        nx, ny, _ = self.shape
+        return [a + nx * (b + ny * c) for c, b, a in product(z, y, x)]
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:

@@ -50,11 +50,6 @@ class Estimate:
         """Bytes of each block."""
         return [self.setup.memory(block) for block in range(len(self.places))]
 
-    @cached_property
-    def messages(self) -> list[tuple[int, int]]:
-        """Messages that each block sends in a step, and their bytes."""
-        return [self.setup.messages(block) for block in range(len(self.places))]
-
     @property
     def overlap(self) -> str:
         """How transfers are overlapped with computing."""
@@ -69,7 +64,7 @@ class Estimate:
     @property
     def seconds_per_step(self) -> float:
         """What a step will probably take."""
-        launches, (messages, _) = len(self.setup.step[0]), max(self.messages)
+        launches, messages = len(self.setup.step), max(self.setup.traffic).messages
         fixed = launches * LAUNCH[self.device] + messages * MESSAGE[self.channel]
         return self.setup.bytes_per_step / (SHARE * self.bandwidth) + fixed
 
@@ -117,7 +112,7 @@ def step_graph(case: Case) -> TaskGraph:
     setup = Setup(case, cut(case.machine, case.grid.cells, 1))
     widest = max(box.volume for box in setup.partition.blocks)
     mapper = Mapper(case.machine.overlap).decide(widest, len(setup.partition) - 1)
-    return setup.analysed(split=mapper.split)[1].graph
+    return setup.analysed(split=mapper.split).graph
 
 
 def count_steps(setup: Setup) -> Steps:

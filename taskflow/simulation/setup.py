@@ -12,7 +12,7 @@ from taskflow.machine import Place
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.memory import shortage
-from taskflow.tasks import Analysis, Launch, Roles, Send, analyse, record
+from taskflow.tasks import Analysis, Launch, Roles, Traffic, Valid, analyse, exchange, record, traffic
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,23 +48,41 @@ class Setup:
         return Partition(Region(Box.of(self.case.grid.cells), fields, self.case.periodic, ghost=1), self.blocks)
 
     @cached_property
-    def step(self) -> tuple[tuple[Launch, ...], Analysis]:
-        """The launches of a step in the long run, and their analysis, launches whole."""
-        return self.analysed(split=False)
+    def _passes(self) -> tuple[tuple[Launch, ...], ...]:
+        """The launches of the first three steps: roles change from one to the next."""
+        roles, passes = Roles.of(tuple(self.partition.region.fields)), []
+        for _ in range(3):
+            launches, roles = record(self.model.step, roles)
+            passes.append(launches)
+        return tuple(passes)
 
-    def analysed(self, *, split: bool) -> tuple[tuple[Launch, ...], Analysis]:
-        """The launches of a step in the long run, and their analysis; with `split`, cut into edge and middle."""
-        roles = Roles.of(tuple(self.partition.region.fields))
-        first, roles = record(self.model.step, roles)
-        second, roles = record(self.model.step, roles)
-        third, _ = record(self.model.step, roles)
-        valid = analyse(first, self.partition, following=second, split=False).valid
-        return second, analyse(second, self.partition, following=third, valid=valid, split=split)
+    @cached_property
+    def _valid(self) -> Valid:
+        """The ghost cells that are valid after the first step."""
+        first, second, _ = self._passes
+        return exchange(first, self.partition, following=second).valid
+
+    @property
+    def step(self) -> tuple[Launch, ...]:
+        """The launches of a step in the long run."""
+        return self._passes[1]
+
+    def analysed(self, *, split: bool) -> Analysis:
+        """The analysis of a step in the long run; with `split`, launches are cut into edge and middle."""
+        _, second, third = self._passes
+        return analyse(second, self.partition, following=third, valid=self._valid, split=split)
+
+    @cached_property
+    def traffic(self) -> list[Traffic]:
+        """What each block sends in a step in the long run."""
+        _, second, third = self._passes
+        found = exchange(second, self.partition, following=third, valid=self._valid)
+        return traffic((message for moment in found.messages.values() for message in moment), self.partition)
 
     @property
     def bytes_per_step(self) -> int:
         """What a step must move through memory: each launch reads each of its fields once, and writes it once."""
-        return self.bytes_of(self.step[0])
+        return self.bytes_of(self.step)
 
     def bytes_of(self, launches: Iterable[Launch]) -> int:
         """What some launches must move through memory."""
@@ -75,18 +93,13 @@ class Setup:
             for name, privilege in launch.requirements
         )
 
-    def messages(self, block: int) -> tuple[int, int]:
-        """Messages that a block sends in a step, and their bytes."""
-        _, analysis = self.step
-        sent = [node.message for node in analysis.graph.of(Send) if isinstance(node, Send) and node.block == block]
-        return len(sent), sum(message.cells for message in sent) * self.value_bytes
-
     def memory(self, block: int) -> int:
         """Bytes that a block needs: its fields with ghost cells, message buffers, and a snapshot being written."""
         region, box = self.partition.region, self.partition.blocks[block]
         fields = sum(field.nbytes for field in region.fields.values()) * box.grow(region.ghost).volume
-        _, sent = self.messages(block)
-        return fields + 2 * sent + 2 * len(self.case.output_fields) * box.volume * self.value_bytes
+        return (
+            fields + 2 * self.traffic[block].nbytes + 2 * len(self.case.output_fields) * box.volume * self.value_bytes
+        )
 
     @property
     def value_bytes(self) -> int:

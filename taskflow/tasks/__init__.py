@@ -2,13 +2,14 @@
 
 from taskflow.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.tasks.dependence import Analysis, analyse
-from taskflow.tasks.exchange import Valid
+from taskflow.tasks.exchange import Exchange, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.privilege import Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
 from taskflow.tasks.program import Program, Roles, record
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, offsets, star
 from taskflow.tasks.task import Launch, Task, task
+from taskflow.tasks.traffic import Traffic, traffic
 
 __all__ = [
     "IDENTITY",
@@ -17,6 +18,7 @@ __all__ = [
     "Analysis",
     "Claim",
     "Compute",
+    "Exchange",
     "Grant",
     "Launch",
     "Message",
@@ -35,16 +37,19 @@ __all__ = [
     "Stencil",
     "Task",
     "TaskGraph",
+    "Traffic",
     "Valid",
     "View",
     "Write",
     "analyse",
     "box",
     "combine",
+    "exchange",
     "offsets",
     "record",
     "run_body",
     "siblings",
     "star",
     "task",
+    "traffic",
 ]

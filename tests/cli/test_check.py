@@ -58,8 +58,8 @@ def test_steps(here, settings, count, basis):
 def test_messages_are_those_of_the_graph(here):
     found = estimate(Case.load("cavity.toml", ["machine.blocks=[1,1,2]", "pressure.iterations=7"]))
     assert found.processes == len(found.places) == 2
-    between = found.setup.step[1].messages
-    assert sum(count for count, _ in found.messages) == between[0, 1] + between[1, 0]
+    between = found.setup.analysed(split=False).messages
+    assert [sent.messages for sent in found.setup.traffic] == [between[0, 1], between[1, 0]]
     assert found.seconds_per_step > found.setup.bytes_per_step / found.bandwidth > 0
     assert found.memory == [found.setup.memory(0), found.setup.memory(1)]
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskflow.errors import BadInput
-from taskflow.regions import Box, Copy, Field, FieldSpace, Partition, Region, cuts
+from taskflow.regions import Box, Copy, Field, FieldSpace, Partition, Region, cuts, difference
 
 from .cells import cells, count, flags, regions, shapes, together
 
@@ -82,6 +82,12 @@ def test_blocks_are_numbered_with_x_fastest():
     assert blocks[11] == Box((2, 4, 4), (4, 6, 8))
 
 
+@given(partitions())
+def test_a_block_has_a_place_in_its_row(part):
+    for block, box in enumerate(part.blocks):
+        assert box.lo == tuple(cuts[n] for cuts, n in zip(part.cuts, part.place(block), strict=True))
+
+
 def test_boundary_layers_belong_to_the_block_beside_them():
     part = Partition(Region(Box((1, 1, 1), (5, 5, 5)), FIELDS, (False, True, False), 2), (2, 1, 1))
     assert part.owned == (Box((-1, 1, -1), (3, 5, 7)), Box((3, 1, -1), (7, 5, 7)))
@@ -101,28 +107,7 @@ def test_more_blocks_than_planes(shape, message):
         partition(shape, (4, 5, 6))
 
 
-# ------------------------------------------------------------------------------------------------------ sub-partitions
-
-
-@given(partitions(), st.integers(0, 2))
-def test_edges_and_middle_are_a_disjoint_and_complete_partition_of_the_block(part, width):
-    for block, box in enumerate(part.blocks):
-        middle, edges = part.middle(block, width), part.edges(block, width)
-        pieces = [*edges, middle]
-        assert together(pieces) == cells(box)
-        assert count(pieces) == box.volume
-
-
-@settings(max_examples=50)
-@given(partitions(), st.integers(0, 2))
-def test_the_middle_is_what_no_neighbour_can_see(part, width):
-    """Middle: the cells that are in no ghost layer of any block, the block's own periodic images included."""
-    seen = {n: set() for n in range(len(part))}
-    for copy in part.halo(width):
-        seen[copy.source] |= cells(copy.source_box)
-    for block, box in enumerate(part.blocks):
-        assert cells(part.middle(block, width)).isdisjoint(seen[block])
-        assert cells(part.middle(block, width)) <= cells(box)
+# --------------------------------------------------------------------------------------------------- bloated partitions
 
 
 @given(partitions(), st.integers(0, 3))
@@ -138,6 +123,15 @@ def test_bloat_ends_at_walls_and_reaches_over_periodic_faces(part, width):
 
 
 # --------------------------------------------------------------------------------------------------------------- halos
+
+
+def halo(part, width):
+    """The plan that fills so many ghost layers of every block."""
+    return [
+        copy
+        for block, box in enumerate(part.bloat(width))
+        for copy in part.sources(block, difference([box], [part.owned[block]]))
+    ]
 
 
 def labels(region):
@@ -163,7 +157,7 @@ def test_a_halo_plan_fills_every_ghost_cell_once_with_its_owners_value(part, dat
         array = np.full(block.grow(region.ghost).shape[::-1], -1)
         array[owned.slices(block.grow(region.ghost).lo)] = truth[owned.slices(origin)]
         arrays.append(array)
-    for copy in part.halo(width):
+    for copy in halo(part, width):
         source, target = (part.blocks[n].grow(region.ghost).lo for n in (copy.source, copy.target))
         assert copy.source_box in part.owned[copy.source]
         values = arrays[copy.source][copy.source_box.slices(source)]
@@ -178,13 +172,13 @@ def test_a_halo_plan_fills_every_ghost_cell_once_with_its_owners_value(part, dat
 def test_two_slabs_exchange_one_plane_each():
     part = partition((1, 1, 2), (3, 4, 6))
     low, high = Box((-1, -1, 2), (4, 5, 3)), Box((-1, -1, 3), (4, 5, 4))
-    assert sorted(part.halo(1), key=lambda c: c.target) == [Copy(1, high, 0, high), Copy(0, low, 1, low)]
+    assert sorted(halo(part, 1), key=lambda c: c.target) == [Copy(1, high, 0, high), Copy(0, low, 1, low)]
 
 
 def test_a_single_block_copies_its_own_cells_across_periodic_faces():
     part = partition((1, 1, 1), (3, 1, 1), (True, False, False))
     plane = Box((0, -1, -1), (1, 2, 2))
-    assert set(part.halo(1)) == {
+    assert set(halo(part, 1)) == {
         Copy(0, plane.shift((2, 0, 0)), 0, plane.shift((-1, 0, 0))),
         Copy(0, plane, 0, plane.shift((3, 0, 0))),
     }
@@ -193,8 +187,8 @@ def test_a_single_block_copies_its_own_cells_across_periodic_faces():
 def test_all_26_neighbours():
     part = partition((3, 3, 3), (6, 6, 6), (True, True, True))
     assert all(len(part.neighbours[n]) == 26 for n in range(27))
-    assert len([copy for copy in part.halo(1) if copy.target == 13]) == 26
-    assert sorted(copy.target_box.volume for copy in part.halo(1) if copy.target == 13) == [1] * 8 + [2] * 12 + [4] * 6
+    assert len([copy for copy in halo(part, 1) if copy.target == 13]) == 26
+    assert sorted(copy.target_box.volume for copy in halo(part, 1) if copy.target == 13) == [1] * 8 + [2] * 12 + [4] * 6
 
 
 @pytest.mark.parametrize(
@@ -216,7 +210,7 @@ def test_a_ghost_wider_than_a_block_reaches_the_next_but_one():
 
 @given(partitions())
 def test_neighbourhood_is_mutual_and_holds_all_that_a_halo_comes_from(part):
-    pairs = {(copy.source, copy.target) for copy in part.halo(part.region.ghost) if copy.source != copy.target}
+    pairs = {(copy.source, copy.target) for copy in halo(part, part.region.ghost) if copy.source != copy.target}
     assert {(a, b) for b, others in enumerate(part.neighbours) for a in others} == pairs
     assert {(b, a) for a, b in pairs} == pairs
     assert all(list(others) == sorted(others) for others in part.neighbours)
