@@ -30,7 +30,7 @@ Channel = Annotated[
     Literal["auto", "local", "peer", "ucx", "actor"], typer.Option(help="What carries messages between blocks.")
 ]
 Workers = Annotated[
-    int | None, typer.Option(min=1, help="Processes that hold the blocks, each on a thread. Default: one per block.")
+    int | None, typer.Option(min=1, help="Processes that hold the blocks, each on a thread: fewer than blocks.")
 ]
 Graphs = Annotated[bool, typer.Option("--graphs/--no-graphs", help="On GPUs: replay as CUDA graphs.")]
 Seconds = Annotated[float, typer.Option(min=0.01, help="How long each measurement takes at least.")]

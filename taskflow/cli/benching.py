@@ -138,7 +138,7 @@ def show_sweep(found: Found) -> None:
     exchanged = [row for row in rows if row["messages"]]
     carried = [
         ("copy", f"{size(found['copy_bandwidth'])}/s for each block, measured beside the sweeps"),
-        ("blocks", f"{blocks} in {several(found['workers'], 'process')}"),
+        ("blocks", blocks),
     ]
     if exchanged:
         row = exchanged[-1]
@@ -147,7 +147,7 @@ def show_sweep(found: Found) -> None:
     say(heading, carried)
     table(
         ("us", "Gcell/s", "of copy", "efficiency", "hidden", "host us"),
-        ((row["name"] + _decided(row), (*_speed(row), _share(row["hidden"]), _host(row))) for row in rows),
+        ((_arranged(row), (*_speed(row), _share(row["hidden"]), _host(row))) for row in rows),
     )
 
 
@@ -187,8 +187,14 @@ def _speed(row: Found) -> tuple[str, ...]:
 
 
 def _scaled(row: Found) -> str:
-    overlap = f" {row['name']}{_decided(row)}" if row["blocks"] > 1 else ""
+    overlap = f" {_arranged(row)}" if row["blocks"] > 1 else ""
     return f"{row['blocks']} x {'x'.join(map(str, row['cells_per_block']))}{overlap}"
+
+
+def _arranged(row: Found) -> str:
+    """What was measured; in how many processes, where that is not one for each block."""
+    fewer = f", {several(row['workers'], 'process')}" if row["workers"] < row["blocks"] else ""
+    return f"{row['name']}{_decided(row)}{fewer}"
 
 
 def _decided(row: Found) -> str:

@@ -105,7 +105,7 @@ def test_more_blocks_than_gpus_are_refused(monkeypatch):
 
 def test_what_is_made_of_the_times():
     times = {"one block": 10.0, "no exchange": 12.0, "none": 20.0, "comm": 16.0, "full": 12.0}
-    rows = compared([{"name": name, "seconds": seconds} for name, seconds in times.items()])
+    rows = compared([{"name": name, "workers": 2, "seconds": seconds} for name, seconds in times.items()])
     found = {row["name"]: (row["efficiency"], row["hidden"]) for row in rows}
     assert found == {"one block": (1.0, None), "no exchange": (10 / 12, None), "none": (0.5, None),
                      "comm": (10 / 16, 0.5), "full": (10 / 12, 1.0)}  # fmt: skip

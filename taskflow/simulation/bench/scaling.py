@@ -43,7 +43,7 @@ def measure_scaling(wanted: str, growth: Growth, conditions: Conditions, workers
             for (name, count), cells in zip(cases, sizes, strict=True)
             for overlap in (conditions.overlaps if count > 1 else conditions.overlaps[:1])
         ]
-    return {**describe(people, precision, rows), "workers": len(people.places), "results": _compared(rows)}
+    return {**describe(people, precision, rows), "results": _compared(rows)}
 
 
 def _compared(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from taskflow.tasks import Send
 PRECISION = {"cpu": "double", "gpu": "single"}
 POLICIES: tuple[Overlap, ...] = ("none", "comm", "full")
 LENGTH = 0.1  # seconds that a sample takes at least: blocks begin it together within some 10 us
+TOLD = 0.005  # of the time of a sweep: less than this differs from sample to sample
 COPY = {"cpu": 64, "gpu": 256}  # mebibytes of each of the two arrays that the copy bandwidth is measured with
 
 
@@ -96,23 +97,25 @@ class SweepJob:
 def measure_sweep(
     wanted: str, size: Size, blocks: Triple, conditions: Conditions, workers: int | None = None
 ) -> dict[str, Any]:
-    """One block alone, all blocks without exchange, and all blocks with each way to overlap it.
+    """One block alone, all blocks without exchange, and all blocks with each way to overlap it: in a process each, and
+    again in so many `workers`.
 
-    Raises BadInput where the device is not usable, there are
-    fewer GPUs than blocks, or the memory is not enough.
+    Raises BadInput where the device is not usable, there are fewer GPUs than blocks, or the memory is not enough.
     """
-    with team(Request(wanted, blocks, workers or "auto")) as people:
-        cells, precision = size.of(blocks, people.device), conditions.precision or PRECISION[people.device]
-        found = Sweeping(people, conditions, precision)
-        rows = [found.measure("one block", cells, (1, 1, 1), "none")]
-        if prod(blocks) > 1:
-            rows.append(found.measure("no exchange", cells, blocks, "none", exchange=False))
-            rows += [found.measure(overlap, cells, blocks, overlap) for overlap in conditions.overlaps]
+    rows: list[dict[str, Any]] = []
+    for count in ("auto",) if workers is None or workers >= prod(blocks) else ("auto", workers):
+        with team(Request(wanted, blocks, count)) as people:
+            cells, precision = size.of(blocks, people.device), conditions.precision or PRECISION[people.device]
+            found = Sweeping(people, conditions, precision)
+            if not rows:
+                rows.append(found.measure("one block", cells, (1, 1, 1), "none"))
+            if prod(blocks) > 1:
+                rows.append(found.measure("no exchange", cells, blocks, "none", exchange=False))
+                rows += [found.measure(overlap, cells, blocks, overlap) for overlap in conditions.overlaps]
     return {
         **describe(people, precision, rows),
         "cells_per_block": list(cells),
         "blocks": list(blocks),
-        "workers": len(people.places),
         "results": compared(rows),
     }
 
@@ -143,6 +146,7 @@ class Sweeping:
         return {
             "name": name,
             "blocks": count,
+            "workers": min(count, len(self.team.places)),
             "cells_per_block": list(cells),
             "overlap": reports[0]["overlap"],
             "transports": transports,
@@ -158,19 +162,17 @@ class Sweeping:
 
 def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows with `efficiency`: against the first, and `hidden`: the share of the exchange that an overlap hides,
-    (none - this) / (none - no exchange); None where the exchange cannot be told from no exchange.
+    (none - this) / (none - no exchange), in as many processes; None where the exchange costs too little to tell.
     """
-    times = {row["name"]: row["seconds"] for row in rows}
-    exchange = times.get("none", 0.0) - times.get("no exchange", math.inf)
-    told = exchange > 0.005 * times.get("none", 0.0)
-    return [
-        {
-            **row,
-            "efficiency": rows[0]["seconds"] / row["seconds"],
-            "hidden": (times["none"] - row["seconds"]) / exchange if told and row["name"] in ("comm", "full") else None,
-        }
-        for row in rows
-    ]
+    times = {(row["name"], row["workers"]): row["seconds"] for row in rows}
+
+    def hidden(row: Mapping[str, Any]) -> float | None:
+        none = times.get(("none", row["workers"]), 0.0)
+        exchange = none - times.get(("no exchange", row["workers"]), math.inf)
+        told = exchange > TOLD * none and row["name"] in ("comm", "full")
+        return (none - row["seconds"]) / exchange if told else None
+
+    return [{**row, "efficiency": rows[0]["seconds"] / row["seconds"], "hidden": hidden(row)} for row in rows]
 
 
 def describe(people: Team, precision: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
