@@ -1,0 +1,343 @@
+"""What the operations of recorded templates do, and what is certain about when: the rules of the machine, each once.
+
+- The host of a block goes through its list. What it enqueues on a lane is done later, in the order of the lane.
+- `wait` holds a lane until the last `record` of its event that the host has enqueued before is done.
+- `send` waits for the record of its packing, and then lets the channel read the buffer; `free` waits until the channel
+  has read what was sent from the buffer last.
+- A receive is posted when a pass begins, after the host has waited for the urgent lane: from then on, and not before it
+  was sent, the channel fills its buffer; `receive` waits until it has.
+- `signal` posts flags when all before it on its lane is done, with the number of the pass, which `begin` counts;
+  `await` holds its lane until flags have the number of its own pass.
+- `reduce` of the host waits for the plain lane, then for all blocks, and enqueues the result on the plain lane; that of
+  a lane brings its share, and holds the lane until all blocks have.
+- When a pass begins, the urgent lane waits for what the plain one has to do; when it ends, the plain for the urgent.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from taskflow.machine.proof.cells import Cells
+from taskflow.machine.proof.order import Order
+from taskflow.machine.proof.touched import reads, writes
+from taskflow.machine.trace.operation import Operation
+from taskflow.machine.trace.tracer import Trace
+from taskflow.regions import Copy
+from taskflow.tasks import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send
+
+Place = tuple[Any, ...]
+"""Where numbers are: (block, field), (block, "scalar", name), (block, "pass", trace), ("board", block, fold, parity),
+and of a message ("out" or "in", buffer) and ("wire", message)."""
+Index = np.ndarray
+ONE = np.zeros(1, np.int64)
+Effect = Literal["move", "compute", "give", "count", "look", "share", "fold"]
+
+
+class Broken(Exception):
+    """A template that cannot be what it claims to be."""
+
+
+@dataclass(eq=False)
+class Step:
+    """Something that reads and writes memory. It is done after the event `begin`, and over at the event `end` (a
+    negative one: nobody ever knows that it is over). `turn` is the pass to which it belongs.
+    """
+
+    text: str
+    turn: int
+    effect: Effect
+    begin: int
+    end: int
+    reads: dict[Place, Index] = field(default_factory=dict)
+    writes: dict[Place, Index] = field(default_factory=dict)
+    moves: list[tuple[Place, Index, Place, Index]] = field(default_factory=list)
+    node: Compute | AllReduce | None = None
+
+    def move(self, source: Place, taken: Index, target: Place, filled: Index) -> None:
+        """Copy cells."""
+        self.moves.append((source, taken, target, filled))
+        for touched, place, cells in ((self.reads, source, taken), (self.writes, target, filled)):
+            touched[place] = np.concatenate([touched[place], cells]) if place in touched else cells
+
+
+@dataclass(frozen=True)
+class Start:
+    """The events with which a pass of a block begins: the host has waited for the urgent lane (where messages come in),
+    and each lane has what was before.
+    """
+
+    host: int | None
+    lanes: tuple[int, ...]
+
+
+class Execution:
+    """All blocks doing one pass after the other. `lanes`: how many each block has; 0 where the host does all itself."""
+
+    def __init__(self, cells: Cells, blocks: int, lanes: int) -> None:
+        self.cells, self.blocks, self.lanes = cells, blocks, lanes
+        self.order = Order(3 * blocks)
+        self.steps: list[Step] = []
+        self.starts: list[list[Start]] = []  # per pass and block
+        self._passes: list[Trace] = []  # by which equal passes are known
+        self._count: Counter[tuple[int, Trace]] = Counter()  # passes of each trace of each block
+        self._sequence: dict[tuple[int, int, int], int] = defaultdict(int)  # per block and pair, as that block counts
+        self._records: dict[tuple[int, Trace, tuple[int, ...]], int] = {}
+        self._pending: dict[Place, tuple[Step, Place]] = {}  # per buffer: what was sent last, and nobody waited for
+        self._sent: dict[Place, int] = {}  # messages by name
+        self._posted: dict[Place, int] = {}
+        self._arriving: dict[Place, Step] = {}
+        self._freed: list[tuple[int, Place]] = []
+        self._flags: dict[Place, int] = {}
+        self._awaits: list[tuple[int, Place, str]] = []
+        self._folds: dict[tuple[int, int], list[tuple[str, int, int]]] = defaultdict(list)  # per turn and block
+
+    # ---------------------------------------------------------------------------------------------------- passes
+
+    def add(self, traces: Sequence[Trace], scalars: Iterable[str]) -> None:
+        """One more pass of every block, before which the host gives these scalars a value."""
+        turn, names = len(self.starts), list(scalars)
+        self.starts.append([])
+        self._passes.append(traces[0])
+        for block, trace in enumerate(traces):
+            for name in names:
+                given = self._step(block, turn - 1, f"a new value of {name}", self._enqueue(block, 0), "give")
+                given.writes[block, "scalar", name] = ONE
+            self._start(block, turn, trace.arrivals)
+            for number, operation in enumerate(trace.operations):
+                self._operation(block, turn, trace, number, operation)
+            if self.lanes == 2:
+                self._enqueue(block, 0, self._enqueue(block, 1))
+            self._count[block, trace] += 1
+            for pair, count in trace.messages.items():
+                self._sequence[block, *pair] += count
+
+    def finish(self) -> None:
+        """One more beginning, to which everything can be compared, and what one block knows of another. Raises Broken
+        where blocks wait for what never comes, Circle where they wait for one another.
+        """
+        self.starts.append([])
+        for block in range(self.blocks):
+            self._start(block, len(self.starts) - 1, [], waits=True)
+        for name, arrival in self._arriving.items():
+            if name not in self._sent:
+                raise Broken(f"{arrival.text}: nobody sends it")
+            self.order.follow(arrival.begin, self._sent[name])
+        for name in self._sent.keys() - self._posted.keys():
+            raise Broken(f"{name[2]}. message from block {name[0]} to block {name[1]}: nobody receives it")
+        for event, name in self._freed:
+            self.order.hold(event, self._posted[name])  # some channels take a message only when it is wanted
+        for event, flag, text in self._awaits:
+            if flag not in self._flags:
+                raise Broken(f"{text}: nobody signals it")
+            self.order.follow(event, self._flags[flag])
+        for turn in range(len(self.starts) - 1):
+            every = [self._folds[turn, block] for block in range(self.blocks)]
+            if any([what for what, *_ in one] != [what for what, *_ in every[0]] for one in every):
+                raise Broken(f"pass {turn}: the blocks do not reduce the same scalars in the same order")
+            for calls in zip(*every, strict=True):
+                for _, _, fold in calls:
+                    self.order.follow(fold, *(share for _, share, _ in calls))
+        self.order.settle()
+
+    def _start(self, block: int, turn: int, arrivals: Sequence[Message], *, waits: bool = False) -> None:
+        order, host = self.order, None
+        if arrivals or waits:
+            urgent = self._chain(block, max(self.lanes - 1, 0))
+            host = order.add(self._chain(block, None), [order.last(urgent)])
+        for message in arrivals:
+            self._post(block, turn, message)
+        fork = self._enqueue(block, 0)
+        lanes = (fork, self._enqueue(block, 1, fork)) if self.lanes == 2 else (fork,)
+        self.starts[turn].append(Start(host, lanes))
+
+    def _post(self, block: int, turn: int, message: Message) -> None:
+        """Tell the channel where a message is to arrive."""
+        name, event = self._name(block, message), self.order.add(self._chain(block, None))
+        self._posted[name] = event
+        text = f"arrival of message {message.number} from block {message.source}"
+        arrival = self._step(block, turn, text, self.order.add(None, [event]), "move", -1)
+        everything = np.arange(self._parts(message)[-1])
+        arrival.move(("wire", *name), everything, ("in", *_buffer(message)), everything)
+        self._arriving[name] = arrival
+
+    # ------------------------------------------------------------------------------------------------ operations
+
+    def _operation(self, block: int, turn: int, trace: Trace, number: int, operation: Operation) -> None:
+        kind, lane = operation.kind, operation.lane
+        nodes = [trace.graph.nodes[n] for n in operation.nodes]
+        text = f"pass {turn}, operation {number}, {kind} {', '.join(f'({node})' for node in nodes)}"
+        if kind == "record":
+            self._records[block, trace, operation.nodes] = self._enqueue(block, lane)
+        elif kind == "wait":
+            self._enqueue(block, lane, self._records.get((block, trace, operation.nodes)))
+        elif kind == "begin":
+            self._step(block, turn, text, self._enqueue(block, lane), "count").writes[block, "pass", trace] = ONE
+        elif kind in ("signal", "await"):
+            self._flag(block, turn, text, trace, operation, nodes)
+        elif kind in ("send", "free", "receive"):
+            self._host(block, turn, text, trace, operation, nodes[0])
+        elif kind == "reduce" and isinstance(nodes[0], AllReduce):
+            self._reduce(block, turn, text, trace, operation, nodes[0])
+        elif kind == "compute" and isinstance(nodes[0], Compute):
+            self._compute(self._step(block, turn, text, self._enqueue(block, lane), "compute"), nodes[0])
+        elif kind in ("compute", "copy", "pack", "unpack"):
+            step = self._step(block, turn, text, self._enqueue(block, lane), "move")
+            for node in nodes:
+                self._copy(step, trace, operation, node)
+        else:
+            raise Broken(f"block {block}: {text}: no such operation")
+
+    def _compute(self, step: Step, node: Compute) -> None:
+        step.node = node
+        for touched, boxes in (
+            (step.reads, reads(node.launch, node.box)),
+            (step.writes, writes(node.launch, node.box)),
+        ):
+            for name, box in boxes:
+                place, cells = (node.block, name), self.cells.index(node.block, box)
+                touched[place] = np.union1d(touched[place], cells) if place in touched else cells
+        step.reads |= {(node.block, "scalar", name): ONE for name in node.launch.scalars.values()}
+        step.writes |= {(node.block, "scalar", name): ONE for name, _ in node.launch.reductions.values()}
+
+    def _copy(self, step: Step, trace: Trace, operation: Operation, node: Node) -> None:
+        if isinstance(node, Refresh):
+            for name, copy in _share(trace, operation, node.copies):
+                self._cells(step, node.block, name, copy)
+        elif isinstance(node, Send | Receive):
+            message, starts = node.message, self._parts(node.message)
+            for part, (name, copy) in enumerate(message.copies):
+                places = np.arange(starts[part], starts[part + 1])
+                if isinstance(node, Receive):
+                    target = self.cells.index(message.target, copy.target_box)
+                    step.move(("in", *_buffer(message)), places, (message.target, name), target)
+                elif any(op.kind == "free" and trace.graph.nodes[op.nodes[0]] is node for op in trace.operations):
+                    source = self.cells.index(message.source, copy.source_box)
+                    step.move((message.source, name), source, ("out", *_buffer(message)), places)
+                else:
+                    self._cells(step, message.target, name, copy)
+        else:
+            raise Broken(f"{step.text}: no such operation")
+
+    def _cells(self, step: Step, target: int, name: str, copy: Copy) -> None:
+        """Cells of one block become ghost cells of one."""
+        taken, filled = self.cells.index(copy.source, copy.source_box), self.cells.index(target, copy.target_box)
+        step.move((copy.source, name), taken, (target, name), filled)
+
+    def _host(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: Node) -> None:
+        if not isinstance(node, Send | Receive):
+            raise Broken(f"block {block}: {text}: no such operation")
+        message, host = node.message, self._chain(block, None)
+        name, buffer = self._name(block, message), _buffer(message)
+        if operation.kind == "send":
+            sent = self.order.add(host, [self._records.get((block, trace, operation.nodes))])
+            taken = self._step(block, turn, f"{text} by the channel", self.order.add(None, [sent]), "move", -1)
+            everything = np.arange(self._parts(message)[-1])
+            taken.move(("out", *buffer), everything, ("wire", *name), everything)
+            self._pending[buffer], self._sent[name] = (taken, name), taken.begin
+        elif operation.kind == "receive":
+            arrival, event = self._arriving[name], self.order.add(host)
+            arrival.end = event
+            self.order.follow(event, arrival.begin)
+        else:
+            event, (before, other) = self.order.add(host), self._pending.pop(buffer, (None, ()))
+            if before is not None:
+                before.end = event
+                self.order.follow(event, before.begin)
+                self._freed.append((event, other))
+
+    def _flag(
+        self, block: int, turn: int, text: str, trace: Trace, operation: Operation, nodes: Sequence[Node]
+    ) -> None:
+        event = self._enqueue(block, operation.lane)
+        self._step(block, turn, text, event, "look").reads[block, "pass", trace] = ONE
+        for node in nodes:
+            if not isinstance(node, Grant | Claim | Send | Receive):
+                raise Broken(f"block {block}: {text}: no such operation")
+            message = node.message
+            what = "granted" if isinstance(node, Grant | Claim) else "arrived"
+            flag = (what, turn, message.source, message.target, message.number)
+            if operation.kind == "signal":
+                self._flags[flag] = event
+            else:
+                self._awaits.append((event, flag, f"block {block}: {text}"))
+
+    def _reduce(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: AllReduce) -> None:
+        order, host, place = self.order, self._chain(block, None), (block, "scalar", node.scalar)
+        brings = any(isinstance(other, Compute) and other.launch is node.launch for other in trace.graph.nodes)
+        number, folds = self._count[block, trace], self._folds[turn, block]
+        boards = [("board", other, len(folds), self._passes[turn], number % 2) for other in range(self.blocks)]
+        if operation.lane is None:
+            share = order.add(host, [order.last(self._chain(block, 0))] if brings else [])
+            there = order.add(host)
+            done = self._enqueue(block, 0)
+        else:
+            share = self._enqueue(block, operation.lane)
+            there = done = self._enqueue(block, operation.lane)
+        bring = self._step(block, turn, f"{text}, the share", share, "share")
+        fold = self._step(block, turn, f"{text}, the result", done, "fold")
+        bring.node = fold.node = node
+        if brings:
+            bring.reads[place] = ONE
+        fold.writes[place] = ONE
+        if operation.lane is not None:
+            bring.reads[block, "pass", trace] = ONE
+            bring.writes |= {board: np.array([block]) for board in boards}
+            fold.reads[boards[block]] = np.arange(self.blocks)
+        folds.append((f"{node.operator} of {node.scalar}", share, there))
+
+    def describe(self, place: Place, cells: Iterable[int]) -> str:
+        """A place and some of its cells, in words."""
+        if place[0] in ("in", "out"):
+            return f"the buffer of message {place[3]} from block {place[1]} to block {place[2]}"
+        if place[0] == "board":
+            return f"block {place[1]}, shares of a reduction"
+        if place[1] in ("scalar", "pass"):
+            return f"block {place[0]}, " + (f"scalar {place[2]}" if place[1] == "scalar" else "number of the pass")
+        boxes = [str(self.cells.box(place[0], int(n))) for n in cells]
+        more = f" and {len(boxes) - 1} more boxes" if len(boxes) > 1 else ""
+        return f"block {place[0]}, field {place[1]}, cells {boxes[0]}{more}"
+
+    # -------------------------------------------------------------------------------------------------- the rules
+
+    def _chain(self, block: int, lane: int | None) -> int:
+        return 3 * block + (0 if lane is None or not self.lanes else 1 + lane)
+
+    def _enqueue(self, block: int, lane: int | None, *after: int | None) -> int:
+        """An event on a lane, after what the host has done so far."""
+        return self.order.add(self._chain(block, lane), [self.order.last(self._chain(block, None)), *after])
+
+    def _step(self, block: int, turn: int, text: str, begin: int, effect: Effect, end: int | None = None) -> Step:
+        step = Step(f"block {block}: {text}", turn, effect, begin, begin if end is None else end)
+        self.steps.append(step)
+        return step
+
+    def _name(self, block: int, message: Message) -> Place:
+        pair = message.source, message.target
+        return (*pair, self._sequence[block, *pair] + message.number)
+
+    def _parts(self, message: Message) -> list[int]:
+        """Where each copy of a message begins in its buffer, and where the last one ends."""
+        sizes = [self.cells.index(message.target, copy.target_box).size for _, copy in message.copies]
+        return [0, *np.cumsum(sizes).tolist()]
+
+
+def _buffer(message: Message) -> Place:
+    """What tells buffers apart: messages of other sizes have others."""
+    sizes = tuple((name, copy.source_box.volume) for name, copy in message.copies)
+    return message.source, message.target, message.number, sizes
+
+
+def _share(trace: Trace, operation: Operation, copies: Sequence[tuple[str, Copy]]) -> Iterator[tuple[str, Copy]]:
+    """The copies that an operation does: all, or, where a host does them in stages, the n-th of its node the n-th."""
+    if operation.kind == "copy":
+        yield from copies
+        return
+    stages = [other for other in trace.operations if other.nodes == operation.nodes]
+    if len(stages) != len(copies):
+        raise Broken(f"{len(stages)} stages for {len(copies)} copies")
+    yield copies[stages.index(operation)]
