@@ -175,13 +175,14 @@ def graph(
     settings: Settings = [],  # noqa: B006
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="A .dot file, or a picture where Graphviz is installed."),
+        typer.Option("-o", "--output", metavar="FILE", help="A picture (.png, .svg, .pdf) or a .dot file."),
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Draw repetitions, too, and every node.")] = False,
 ) -> None:
-    """Write the analysed task graph of one step.
+    """Draw the analysed task graph of one step.
 
-    In the DOT language; to see it: taskflow graph CASE.toml | dot -Tsvg > step.svg
+    Who waits for whom: edges, middles and transfers by colour. Without -o as text in the DOT language.
     """
     from taskflow.cli.drawing import draw_graph
 
-    draw_graph(case, settings, output)
+    draw_graph(case, settings, output, everything=everything)

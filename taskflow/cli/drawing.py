@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,31 +42,27 @@ def draw(
         refuse(f"{error.filename or out or directory}: {error.strerror or error}; choose another place with -o")
 
 
-def draw_graph(path: Path, settings: Sequence[str], out: Path | None) -> None:
-    """Write the graph of a step as DOT to standard output or a file, or as a picture where Graphviz is installed."""
+def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everything: bool) -> None:
+    """Draw the graph of a step: as DOT to standard output or a file, or as a picture."""
     from taskflow.simulation.case import Case
     from taskflow.simulation.estimate import step_graph
+    from taskflow.tasks.drawing import draw as drawn
+    from taskflow.tasks.drawing import to_dot
 
-    graph = step_graph(Case.load(path, settings))
+    case = Case.load(path, settings)
+    graph = step_graph(case)
+    drawing = drawn(graph, everything=everything)
     if out is None:
-        typer.echo(graph.to_dot(), nl=False)
+        typer.echo(to_dot(drawing), nl=False)
         return
     try:
         if out.suffix in ("", ".dot", ".gv"):
-            out.write_text(graph.to_dot(), encoding="utf-8")
+            out.write_text(to_dot(drawing), encoding="utf-8")
         else:
-            _picture(graph.to_dot(), out)
+            from taskflow.output import plot_graph
+
+            plot_graph(drawing, out, f"{case.title}: one step")
     except OSError as error:
         refuse(f"{out}: cannot be written ({error.strerror or error}); choose another file with -o")
-    typer.echo(f"{out}: {several(len(graph.nodes), 'node')}")
-
-
-def _picture(dot: str, out: Path) -> None:
-    program = shutil.which("dot")
-    if program is None:
-        refuse(f"{out}: a picture needs Graphviz (the program dot), which is not installed; give -o {out.stem}.dot")
-    done = subprocess.run(
-        [program, f"-T{out.suffix[1:]}", "-o", str(out)], input=dot, text=True, capture_output=True, check=False
-    )
-    if done.returncode:
-        refuse(f"{out}: {done.stderr.strip() or 'dot failed'}; give -o {out.stem}.dot, .svg or .pdf")
+    hidden = "" if everything else "; --all draws every node"
+    typer.echo(f"{out}: {several(len(graph.nodes), 'node')} as {several(len(drawing.boxes), 'box')}{hidden}")

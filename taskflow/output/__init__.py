@@ -21,6 +21,7 @@ _HOME = {
     "read_report": "log",
     "write_report": "log",
     "plot_run": "plot",
+    "plot_graph": "graph",
     "compare_profiles": "profiles",
     "plot_profiles": "profiles",
     "plot_scaling": "scaling",
@@ -36,6 +37,7 @@ __all__ = [
     "create",
     "dataset",
     "load_initial",
+    "plot_graph",
     "plot_profiles",
     "plot_run",
     "plot_scaling",
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from taskflow.output.graph import plot_graph
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of
     from taskflow.output.log import RunLog, read_log, read_report, write_report

@@ -54,7 +54,7 @@ def plot_run(
     return [save(_figure(panels, ds, where), directory, name, out)]
 
 
-def save(figure: Figure, directory: str | Path, name: str, out: str | Path | None) -> Path:
+def save(figure: Figure, directory: str | Path, name: str, out: str | Path | None, dpi: float = DPI) -> Path:
     """Write a figure to the file `out`, or as NAME.png into the folder `out` or else `directory`; the file written."""
     path = Path(directory if out is None else out)
     if not path.suffix or path.is_dir():
@@ -63,7 +63,7 @@ def save(figure: Figure, directory: str | Path, name: str, out: str | Path | Non
     if path.suffix[1:].lower() not in formats:
         raise BadInput(f"out = {str(out)!r}: cannot draw this format; choose one of {', '.join(sorted(formats))}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=DPI)
+    figure.savefig(path, dpi=dpi)
     return path
 
 

@@ -204,17 +204,3 @@ class TaskGraph:
     def of(self, kind: type[Node]) -> Iterable[Node]:
         """The nodes of one kind, in program order."""
         return (node for node in self.nodes if isinstance(node, kind))
-
-    def to_dot(self) -> str:
-        """The graph in the DOT language: a cluster per block; edge, middle and transfer by colour."""
-        colours = {"whole": "white", "edge": "orange", "middle": "lightblue", "transfer": "palegreen"}
-        lines = ["digraph step {", "  rankdir=TB; node [shape=box, style=filled, fontname=Helvetica];"]
-        for block in sorted({node.block for node in self.nodes}):
-            lines.append(f'  subgraph cluster_{block} {{ label="block {block}";')
-            for n, node in enumerate(self.nodes):
-                if node.block == block:
-                    colour = colours[node.part if isinstance(node, Compute) else "transfer"]
-                    lines.append(f'    n{n} [label="{node}", fillcolor={colour}];')
-            lines.append("  }")
-        lines += [f"  n{m} -> n{n};" for n, waits in enumerate(self.waits) for m in sorted(waits)]
-        return "\n".join([*lines, "}", ""])

@@ -1,7 +1,5 @@
 """`taskflow plot` and `taskflow graph`: files where they belong, and their paths."""
 
-import shutil
-
 import pytest
 
 PROFILE = "# Citation: Somebody (1999) Flows\ny,u\n0.2,0.0\n0.8,0.5\n"
@@ -34,23 +32,29 @@ def test_refusals(give, refused, run_directory, here, words, told):
     refused(result.exit_code, result.stderr, told)
 
 
+BLOCKS = ["--set", "machine.blocks=[1,1,2]", "--set", "machine.overlap=full"]
+
+
 def test_a_graph(give, here):
-    result = give("graph", "cavity.toml", "--set", "machine.blocks=[1,1,2]", "--set", "machine.overlap=full")
+    result = give("graph", "cavity.toml", *BLOCKS)
     assert result.exit_code == 0
-    assert result.stdout.startswith("digraph step {")
-    assert "block 1" in result.stdout
-    assert "edge" in result.stdout
-    assert "middle" in result.stdout
+    for words in ("digraph step {", "block 1", "edge: ", "middle: ", "jacobi: 28 more like this"):
+        assert words in result.stdout
     assert give("graph", "cavity.toml", "-o", "step.dot").stdout.startswith("step.dot: ")
     assert (here / "step.dot").read_text().startswith("digraph step {")
+    whole = give("graph", "cavity.toml", *BLOCKS, "--all").stdout
+    assert "more like this" not in whole
+    assert whole.count("claim of") > 28
 
 
 def test_a_graph_as_a_picture(give, refused, here, monkeypatch):
-    if shutil.which("dot"):
-        assert give("graph", "cavity.toml", "-o", "step.svg").exit_code == 0
-        assert "<svg" in (here / "step.svg").read_text()
-    monkeypatch.setenv("PATH", "")
-    result = give("graph", "cavity.toml", "-o", "other.svg")
-    refused(result.exit_code, result.stderr, "Graphviz", "-o other.dot")
-    result = give("graph", "cavity.toml", "-o", "/proc/nowhere/a.dot")
-    refused(result.exit_code, result.stderr, "/proc/nowhere/a.dot", "cannot be written")
+    monkeypatch.setenv("PATH", "")  # no Graphviz
+    result = give("graph", "cavity.toml", *BLOCKS, "-o", "step.svg")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("step.svg: ")
+    assert "<svg" in (here / "step.svg").read_text()
+    result = give("graph", "cavity.toml", "-o", "step.xyz")
+    refused(result.exit_code, result.stderr, "step.xyz", "svg")
+    for name in ("/proc/nowhere/a.dot", "/proc/nowhere/a.png"):
+        result = give("graph", "cavity.toml", "-o", name)
+        refused(result.exit_code, result.stderr, name, "cannot be written")
