@@ -11,7 +11,7 @@ import typer
 from taskflow.cli.ending import refuse
 from taskflow.cli.words import say, several, times
 from taskflow.output import write_report
-from taskflow.simulation.units import significant, size
+from taskflow.units import significant, size
 
 NAME = 30  # columns of the first column of a table
 COLUMN = 12

@@ -8,8 +8,8 @@ from pathlib import Path
 from taskflow.cli.words import duration, say, several, times
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import Estimate, estimate
-from taskflow.simulation.units import size
 from taskflow.tasks import Traffic
+from taskflow.units import size
 
 
 def check_case(path: Path, settings: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from taskflow.cli.benching import table
 from taskflow.cli.words import duration, say, several
-from taskflow.simulation.units import significant
+from taskflow.units import significant
 
 CATEGORIES = ("compute", "copy", "communication")
 PHASES = 12  # most lines of the table

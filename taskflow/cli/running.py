@@ -11,7 +11,7 @@ import typer
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
 from taskflow.cli.words import duration, rate, say, several, times
 from taskflow.simulation.case import Case
-from taskflow.simulation.units import size
+from taskflow.units import size
 
 if TYPE_CHECKING:
     from taskflow.simulation.profiling import Window

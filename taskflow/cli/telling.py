@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.cli.ending import refuse
 from taskflow.cli.running import heading, speed
 from taskflow.cli.words import duration, rate, say, several, times
-from taskflow.simulation.units import size
+from taskflow.units import size
 
 if TYPE_CHECKING:
     from taskflow.machine.accelerators import Accelerator

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from taskflow.simulation.units import significant
+from taskflow.units import significant
 
 LABEL = 13  # columns, two of them for the indent
 

@@ -4,6 +4,7 @@ from taskflow.cluster.connect import by_scheduler_file
 from taskflow.cluster.counting import dask_messages
 from taskflow.cluster.lending import lent
 from taskflow.cluster.local import embedded, gpus
+from taskflow.cluster.memory import shortage
 from taskflow.cluster.placement import cut, placed, processes, slabs, spread, threads_per_block
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "lent",
     "placed",
     "processes",
+    "shortage",
     "slabs",
     "spread",
     "threads_per_block",

@@ -13,6 +13,7 @@ import numpy as np
 
 from taskflow.cluster.jobs import Call, Fill, Passes, Ran, Read, indices
 from taskflow.cluster.lending import lent
+from taskflow.cluster.memory import shortage
 from taskflow.cluster.parcel import Parcel
 from taskflow.cluster.placement import cut, placed, slabs, threads_per_block
 from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
@@ -65,6 +66,8 @@ def distribute(
         kind: Literal["cpu", "gpu"] = "gpu" if choose_device(device, places) == "gpu" else "cpu"
         partition = Partition(region, cut(means, cells, slabs(places, kind, embedded=here), region.ghost))
         where = placed(means, partition.shape, places, embedded=here)
+        if problem := shortage([_bytes(region, box) for box in partition.blocks], where, kind):
+            raise BadInput(f"the region {problem}; use fewer cells, fewer fields or more machines")
         plan = Plan(
             run=f"program-{uuid.uuid4().hex[:12]}",
             partition=partition,
@@ -228,6 +231,11 @@ def _checked(
     if blocks != "auto" and not (len(blocks) == 3 and all(isinstance(n, int) and n >= 1 for n in blocks)):
         raise BadInput(f'blocks = {blocks!r}; use three whole numbers (nx, ny, nz), or "auto"')
     return Means(device, "auto" if blocks == "auto" else triple(blocks), workers, threads)
+
+
+def _bytes(region: Region, block: Box) -> int:
+    """What the fields of a block take, ghost cells included."""
+    return block.grow(region.ghost).volume * sum(field.nbytes for field in region.fields.values())
 
 
 @contextmanager

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from taskflow.cluster import shortage
 from taskflow.errors import BadInput
 from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
 from taskflow.machine import Place
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, Case
-from taskflow.simulation.memory import shortage
 from taskflow.tasks import Analysis, Launch, Roles, Traffic, Valid, analyse, exchange, record, traffic
 
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from taskflow.cluster import lent, slabs, spread
+from taskflow.cluster import lent, shortage, slabs, spread
 from taskflow.errors import BadInput, Interrupted
 from taskflow.machine import Gang, Job, Mapper, Place, Plan, cause, choose_device, survey, watch
 from taskflow.regions import Partition, Triple
-from taskflow.simulation.memory import shortage
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from taskflow.machine import Place
-from taskflow.simulation.units import size
+from taskflow.units import size
 
 RESERVE = 0.9  # share of the free memory that blocks may take
 
