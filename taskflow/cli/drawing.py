@@ -64,5 +64,5 @@ def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everyth
             plot_graph(drawing, out, f"{case.title}: one step")
     except OSError as error:
         refuse(f"{out}: cannot be written ({error.strerror or error}); choose another file with -o")
-    hidden = "" if everything else "; --all draws every node"
-    typer.echo(f"{out}: {several(len(graph.nodes), 'node')} as {several(len(drawing.boxes), 'box')}{hidden}")
+    hidden = "" if everything else f" in {len(drawing.boxes)} boxes; --all draws every one"
+    typer.echo(f"{out}: {several(len(graph.nodes), 'node')}{hidden}")

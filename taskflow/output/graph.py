@@ -18,7 +18,7 @@ from taskflow.tasks.layout import Layout, lay_out
 
 PIXELS = 30_000  # most along a side: larger pictures are drawn coarser
 WIDTH, HEIGHT = 1.75, 0.5  # inches of a column and a row
-BOX = 0.84, 0.66  # of a column and a row
+BOX = 0.8, 0.66  # of a column and a row
 LEGEND = 6.2  # inches that it needs
 WAIT: dict[str, Any] = {"color": "0.35", "lw": 0.9}
 SENT: dict[str, Any] = {"color": MESSAGE, "lw": 2.2}
@@ -55,7 +55,7 @@ def plot_graph(drawing: Drawing, path: File, title: str) -> File:
 
 def _blocks(axes: Axes, layout: Layout) -> None:
     for block, (first, last) in layout.columns.items():
-        corner, size = (first - 0.47, -0.95), (last - first + 0.94, layout.rows + 0.6)
+        corner, size = (first - 0.485, -0.95), (last - first + 0.97, layout.rows + 0.6)
         axes.add_patch(FancyBboxPatch(corner, *size, boxstyle="round,pad=0,rounding_size=0.08", fc="0.97", ec="0.7"))
         axes.text((first + last) / 2, -0.7, f"block {block}", ha="center", va="center", fontsize=9, weight="bold")
 
@@ -71,15 +71,19 @@ def _box(axes: Axes, x: int, y: int, label: str, colour: str) -> None:
 
 
 def _arrow(axes: Axes, start: Place, end: Place, **looks: Any) -> None:
-    """From the bottom of a box to the top of one below; around the boxes of a column that lie between."""
+    """From the bottom of a box to the top of one in the next row; else between their columns, or beside their own."""
     (xa, ya), (xb, yb) = start, end
     width, height = BOX
     path: list[tuple[float, float]]
-    if xa == xb and yb - ya > 1:
-        side, margin = xa - width / 2, xa - (1 + width) / 4 - 0.012 * (yb - ya)
+    if yb - ya == 1:
+        path = [(xa, ya + height / 2), (xb, yb - height / 2)]
+    elif xa == xb:
+        side = xa - width / 2
+        margin = side - min(0.03 + 0.006 * (yb - ya), 0.08)
         path = [(side, ya), (margin, ya), (margin, yb), (side, yb)]
     else:
-        path = [(xa, ya + height / 2), (xb, yb - height / 2)]
+        side = width / 2 if xb > xa else -width / 2
+        path = [(xa + side, ya), (xb - side, yb)]
     _line(axes, path, **looks)
 
 
