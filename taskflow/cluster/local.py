@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, RunFailed
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -33,7 +33,8 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     """A client of a cluster on this machine, listening on loopback only.
 
     CPU: one worker lives in this process, several in processes of their own. GPU: one process per GPU, pinned by
-    dask-cuda. Raises BadInput where dask-cuda is not installed or there are fewer GPUs than workers.
+    dask-cuda. Raises BadInput where dask-cuda is not installed or there are fewer GPUs than workers, RunFailed where
+    the processes do not begin.
     """
     import dask
     from distributed import Client
@@ -41,7 +42,7 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     with (
         dask.config.set(CONFIG),
         _quiet(),
-        _open(lambda: _cluster(workers, gpu)) as cluster,
+        _open(lambda: _begun(workers, gpu)) as cluster,
         _open(lambda: Client(cluster, direct_to_workers=True)) as client,
     ):
         client.wait_for_workers(workers, timeout=120)
@@ -87,6 +88,17 @@ def _undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, usual)
     if noted and callable(usual):
         usual(*noted[0])
+
+
+def _begun(workers: int, gpu: bool) -> Any:
+    """The cluster. A process that begins imports the script that began it, which must not begin another cluster then."""
+    try:
+        return _cluster(workers, gpu)
+    except RuntimeError as error:
+        raise RunFailed(
+            f"the processes of the blocks did not begin ({error}); a script that has more than one"
+            ' calls this under: if __name__ == "__main__":'
+        ) from error
 
 
 def _cluster(workers: int, gpu: bool) -> Any:

@@ -196,6 +196,17 @@ def test_a_region_that_does_not_fit_into_memory(client):
         tf.distribute(huge, client=client)
 
 
+def test_a_script_that_calls_it_while_it_is_imported(monkeypatch):
+    """Its processes die when they import it; Dask then says this."""
+
+    def fail(**_):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr("distributed.LocalCluster", fail)
+    with pytest.raises(tf.RunFailed, match=r'Nanny failed to start.*; a script .* under: if __name__ == "__main__":'):
+        tf.distribute(BOX, blocks=(1, 1, 2))
+
+
 def test_a_scheduler_file_that_is_not_there(tmp_path):
     with pytest.raises(tf.BadInput, match=r"scheduler_file = .*gone\.json: there is no such file"):
         tf.distribute(BOX, scheduler_file=tmp_path / "gone.json")
