@@ -23,6 +23,7 @@ def test_what_it_tells(give, here):
         "30 Jacobi iterations per step (auto)",
         "in the largest block",
         "per step from the busiest block",
+        "across faces",
         "(measured now)",
         "an estimate",
         "about 400 steps: CFL 0.4",
