@@ -146,7 +146,7 @@ def show_sweep(found: Found) -> None:
         carried.append(("messages", f"{count} with {size(row['bytes'])} per sweep from the busiest block, over {over}"))
     say(heading, carried)
     table(
-        ("us", "Gcell/s", "of copy", "efficiency", "hidden", "host us"),
+        ("us", "spread", "Gcell/s", "of copy", "efficiency", "hidden", "host us"),
         ((_arranged(row), (*_speed(row), _share(row["hidden"]), _host(row))) for row in rows),
     )
 
@@ -160,7 +160,7 @@ def show_scaling(found: Found) -> None:
     for shape in dict.fromkeys(row["shape"] for row in found["results"]):
         typer.echo(f"{shape}")
         table(
-            ("us", "Gcell/s", "of copy", "efficiency", "speedup", "host us"),
+            ("us", "spread", "Gcell/s", "of copy", "efficiency", "speedup", "host us"),
             (
                 (_scaled(row), (*_speed(row), significant(row["speedup"]), _host(row)))
                 for row in found["results"]
@@ -181,9 +181,9 @@ def _conditions(found: Found) -> str:
 
 
 def _speed(row: Found) -> tuple[str, ...]:
-    """Microseconds, cells per second of a block, share of the copy bandwidth, efficiency."""
-    rate = row["cells_per_second_per_block"] / 1e9
-    return number(row["seconds"] * 1e6), number(rate), _share(row["share_of_copy"]), _share(row["efficiency"])
+    """Microseconds and their spread, cells per second of a block, share of the copy bandwidth, efficiency."""
+    shares = (_share(row[name]) for name in ("share_of_copy", "efficiency"))
+    return number(row["seconds"] * 1e6), _share(row["spread"]), number(row["cells_per_second_per_block"] / 1e9), *shares
 
 
 def _scaled(row: Found) -> str:

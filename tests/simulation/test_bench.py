@@ -105,10 +105,16 @@ def test_more_blocks_than_gpus_are_refused(monkeypatch):
 
 def test_what_is_made_of_the_times():
     times = {"one block": 10.0, "no exchange": 12.0, "none": 20.0, "comm": 16.0, "full": 12.0}
-    rows = compared([{"name": name, "workers": 2, "seconds": seconds} for name, seconds in times.items()])
-    found = {row["name"]: (row["efficiency"], row["hidden"]) for row in rows}
+    rows = [{"name": name, "workers": 2, "seconds": seconds, "spread": 0.1} for name, seconds in times.items()]
+    found = {row["name"]: (row["efficiency"], row["hidden"]) for row in compared(rows)}
     assert found == {"one block": (1.0, None), "no exchange": (10 / 12, None), "none": (0.5, None),
                      "comm": (10 / 16, 0.5), "full": (10 / 12, 1.0)}  # fmt: skip
+
+
+def test_an_exchange_that_costs_less_than_times_spread_tells_nothing():
+    times = {"no exchange": 12.0, "none": 12.4, "full": 12.1}
+    rows = [{"name": name, "workers": 2, "seconds": seconds, "spread": 0.02} for name, seconds in times.items()]
+    assert [row["hidden"] for row in compared(rows)] == [None, None, None]
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 from taskflow.machine import Control, Mapper, Shard, copy_bandwidth
@@ -22,7 +22,6 @@ from taskflow.tasks import Send
 PRECISION = {"cpu": "double", "gpu": "single"}
 POLICIES: tuple[Overlap, ...] = ("none", "comm", "full")
 LENGTH = 0.1  # seconds that a sample takes at least: blocks begin it together within some 10 us
-TOLD = 0.005  # of the time of a sweep: less than this differs from sample to sample
 COPY = {"cpu": 64, "gpu": 256}  # mebibytes of each of the two arrays that the copy bandwidth is measured with
 
 
@@ -143,6 +142,7 @@ class Sweeping:
         seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
         moved = jacobi.FIELDS * partition.region.fields["p"].nbytes * prod(cells) * count
         hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]
+        low, _, high = quantiles(reports[0]["seconds"], n=4)
         return {
             "name": name,
             "blocks": count,
@@ -152,6 +152,7 @@ class Sweeping:
             "transports": transports,
             "seconds": seconds,
             "samples": len(reports[0]["seconds"]),
+            "spread": (high - low) / seconds,
             "cells_per_second_per_block": prod(cells) / seconds,
             "copy_bandwidth": bandwidth,
             "share_of_copy": moved / seconds / bandwidth,
@@ -162,15 +163,18 @@ class Sweeping:
 
 def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows with `efficiency`: against the first, and `hidden`: the share of the exchange that an overlap hides,
-    (none - this) / (none - no exchange), in as many processes; None where the exchange costs too little to tell.
+    (none - this) / (none - no exchange), in as many processes; None where the exchange costs too little to tell, less
+    than the times spread. `spread` is that of the middle half of the samples, relative to the median.
     """
-    times = {(row["name"], row["workers"]): row["seconds"] for row in rows}
+    known = {(row["name"], row["workers"]): row for row in rows}
 
     def hidden(row: Mapping[str, Any]) -> float | None:
-        none = times.get(("none", row["workers"]), 0.0)
-        exchange = none - times.get(("no exchange", row["workers"]), math.inf)
-        told = exchange > TOLD * none and row["name"] in ("comm", "full")
-        return (none - row["seconds"]) / exchange if told else None
+        none, least = (known.get((name, row["workers"])) for name in ("none", "no exchange"))
+        if none is None or least is None or row["name"] not in ("comm", "full"):
+            return None
+        exchange = none["seconds"] - least["seconds"]
+        doubt = sum(each["spread"] * each["seconds"] for each in (none, least, row))
+        return (none["seconds"] - row["seconds"]) / exchange if exchange > doubt else None
 
     return [{**row, "efficiency": rows[0]["seconds"] / row["seconds"], "hidden": hidden(row)} for row in rows]
 
