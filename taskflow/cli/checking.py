@@ -28,7 +28,7 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     yield "pressure", f"{solver}{_auto(case.pressure.solver)}, {case.machine.precision} precision"
     yield "memory", _memory(found)
     if len(found.places) > 1:
-        yield "messages", _messages(found)
+        yield from zip(("messages", ""), _messages(found), strict=True)
         overlap, channel = _auto(case.machine.overlap), _auto(case.machine.channel)
         yield "", f"overlap {found.overlap}{overlap}, channel {found.channel}{channel}"
     yield "step", f"moves {size(setup.bytes_per_step)}; a copy reaches {size(found.bandwidth)}/s (measured now)"
@@ -60,12 +60,13 @@ def _memory(found: Estimate) -> str:
     return f"{size(most)} in the largest block, {size(sum(found.memory))} in all, {free}{each}"
 
 
-def _messages(found: Estimate) -> str:
-    busiest, all_blocks = max(found.setup.traffic), sum(found.setup.traffic, Traffic())
-    kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(all_blocks, name))]
+def _messages(found: Estimate) -> tuple[str, str]:
+    """Of the busiest block, and of all."""
+    most, total = max(found.setup.traffic), sum(found.setup.traffic, Traffic())
+    kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
     return (
-        f"{several(busiest.messages, 'message')} and {size(busiest.nbytes)} per step from the busiest block,"
-        f" {all_blocks.messages:,} and {size(all_blocks.nbytes)} from all: {', '.join(kinds)}"
+        f"{several(most.messages, 'message')} and {size(most.nbytes)} per step from the busiest block",
+        f"{total.messages:,} and {size(total.nbytes)} from all: {', '.join(kinds)}",
     )
 
 
