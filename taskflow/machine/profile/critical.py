@@ -7,7 +7,7 @@ without anybody noticing.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
@@ -58,19 +58,34 @@ def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Pass]) -> list[
     work: dict[Place, int] = {}
     through: dict[Place, Place] = {}
     for place in TopologicalSorter(waits).static_order():
-        before = [m for m in waits[place] if m in reached]
+        before = {m: reached[m] - _late(m, place, done) for m in waits[place] if m in reached}
         ready = max((done[m] for m in before if m in done), default=0)
         work[place] = _work(graphs[place[0]][place[1]], spans.get(place, []), ready)
         if before:
-            through[place] = max(before, key=reached.__getitem__)
-        reached[place] = work[place] + (reached[through[place]] if before else 0)
-    found: list[tuple[str, int]] = []
-    at = max(reached, key=reached.__getitem__, default=None)
+            through[place] = max(before, key=before.__getitem__)
+        reached[place] = work[place] + max(before.values(), default=0)
+    return [
+        (graphs[b][n].label, nanoseconds)
+        for (b, n), nanoseconds in _backwards(reached, work, through, done)
+        if nanoseconds
+    ][::-1]
+
+
+def _backwards(
+    reached: Mapping[Place, int], work: Mapping[Place, int], through: Mapping[Place, Place], done: Mapping[Place, int]
+) -> Iterator[tuple[Place, int]]:
+    """The path from its end, with what each of its places adds to it."""
+    at, late = max(reached, key=reached.__getitem__, default=None), 0
     while at is not None:
-        if work[at]:
-            found.append((graphs[at[0]][at[1]].label, work[at]))
-        at = through.get(at)
-    return found[::-1]
+        yield at, work[at] - late
+        before = through.get(at)
+        late = _late(before, at, done) if before is not None else 0
+        at = before
+
+
+def _late(before: Place, place: Place, done: Mapping[Place, int]) -> int:
+    """How long after the end of an operation one ended that it waited for: a send may return after its message came."""
+    return max(0, done[before] - done[place]) if before in done and place in done else 0
 
 
 def joined(graphs: Sequence[Sequence[Vertex]]) -> dict[Place, set[Place]]:

@@ -31,6 +31,15 @@ def test_a_message_counts_from_when_it_was_sent():
     ]
 
 
+def test_a_message_that_came_before_its_send_returned():
+    first = [compute("a"), send("a", 0, 1, 0)]
+    second = [receive("a", 0, 1), compute("b", 0)]
+    left = replay(host(0, 20, "compute", 0), host(20, 90, "send", 1))
+    right = replay(host(0, 40, "receive", 0), host(40, 130, "compute", 1))
+    path = [("a whole", 20), ("send (a)", 20), ("b whole", 90)]
+    assert path_of([first, second], [left, right]) == path
+
+
 def test_a_send_is_not_counted_while_it_waits_for_its_packing():
     graph = [compute("a"), send("a", 0, 1, 0)]
     spans = [host(0, 52, "send", 1), plain(5, 40, "compute", 0), plain(42, 47, "pack", 1)]
