@@ -30,7 +30,8 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     if len(found.places) > 1:
         yield from zip(("messages", ""), _messages(found), strict=True)
         overlap, channel = _auto(case.machine.overlap), _auto(case.machine.channel)
-        yield "", f"overlap {found.overlap}{overlap}, channel {found.channel}{channel}"
+        shared = f", {size(found.shared)} shared by each two neighbours" if found.shared else ""
+        yield "", f"overlap {found.overlap}{overlap}, channel {found.channel}{channel}{shared}"
     yield "step", f"moves {size(setup.bytes_per_step)}; a copy reaches {size(found.bandwidth)}/s (measured now)"
     steps, seconds = found.steps, found.seconds_per_step
     yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"

@@ -12,6 +12,7 @@ from taskflow.cluster import cut, placed, processes, slabs, threads_per_block
 from taskflow.flow import Wall
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Mapper, Place, choose_device, copy_bandwidth, look
+from taskflow.machine.channel import segment_bytes
 from taskflow.machine.device import open_device
 from taskflow.machine.inventory import transport
 from taskflow.simulation.case import Case
@@ -60,6 +61,11 @@ class Estimate:
     def channel(self) -> str:
         """What carries messages between blocks."""
         return transport(self.setup.case.machine.channel, self.processes)
+
+    @property
+    def shared(self) -> int:
+        """Bytes of host memory that two neighbours share, where that carries their messages."""
+        return segment_bytes() if self.channel == "peer" else 0
 
     @property
     def seconds_per_step(self) -> float:

@@ -8,6 +8,7 @@ import pytest
 from taskflow import BadInput, Case
 from taskflow.machine import look
 from taskflow.machine.accelerators import Accelerator
+from taskflow.machine.channel import channel_problem
 from taskflow.simulation.estimate import count_steps, estimate
 from taskflow.simulation.setup import Setup
 
@@ -32,6 +33,14 @@ def test_what_it_tells(give, here):
     ):
         assert words in result.stdout
     assert "(auto)" not in result.stdout.splitlines()[2], "the blocks are given"
+
+
+@pytest.mark.skipif(channel_problem("peer") is not None, reason=str(channel_problem("peer")))
+def test_memory_that_neighbours_share_is_told(give, here):
+    shared = "channel peer (auto), 2.10 MB shared by each two neighbours"
+    for channel, words in (("auto", shared), ("actor", "channel actor\n")):
+        result = give("check", "cavity.toml", "--set", "machine.blocks=[1,1,2]", "--set", f"machine.channel={channel}")
+        assert words in result.stdout
 
 
 def test_nothing_is_written(give, here):

@@ -17,8 +17,9 @@ SLICE = 0.04
 """Longest sleep in seconds between two looks at the clock, the peers and the stop; a ring ends it at once."""
 
 SPIN = 50e-6
-"""Seconds for which a step thread looks again and again before it sleeps: about what falling asleep and being woken
-costs. It yields its core between two looks, so that a neighbour on the same core is not kept waiting."""
+"""Seconds for which a step thread at most looks again and again before it sleeps: about what falling asleep and being
+woken costs. It yields its core between two looks, and gives up sooner when its last sleeps were long: what it waits for
+may need this very core."""
 
 
 class Engine(Protocol):
@@ -51,6 +52,7 @@ class Bell:
         self._rung = False
         self._asleep = False
         self._engines: tuple[Engine, ...] = ()
+        self._patience = SPIN
         self._poll = select.poll()
         self._poll.register(self._inlet, select.POLLIN)
 
@@ -68,16 +70,18 @@ class Bell:
         if not all(engine.arm() for engine in self._engines):
             os.sched_yield()  # the work waits for the peer, say for room in its queue: leave it the core
             return
+        asleep = time.perf_counter()
         self._asleep = True
         if not self._rung:
             for descriptor, _ in self._poll.poll(math.ceil(1e3 * seconds)):
                 if descriptor == self._inlet:
                     os.read(self._inlet, 4096)
         self._asleep = self._rung = False
+        self._patience = SPIN if time.perf_counter() - asleep < SPIN else self._patience / 2
 
     def _stir(self) -> bool:
         """Let every engine move, again and again for a moment if none could; True if one did, or if somebody rang."""
-        until = time.perf_counter() + SPIN
+        until = time.perf_counter() + self._patience
         while True:
             busy = self._rung
             self._rung = False

@@ -79,6 +79,28 @@ def test_an_engine_with_work_keeps_the_thread_awake() -> None:
     assert engine.steps == steps
 
 
+def test_a_thread_whose_sleeps_are_long_looks_less_often_before_the_next() -> None:
+    class Engine:
+        descriptor = None
+        looks = 0
+
+        def progress(self) -> bool:
+            self.looks += 1
+            return False
+
+        def arm(self) -> bool:
+            return True
+
+    bell, engine, looks = Bell(), Engine(), []
+    bell.attach(engine)
+    for _ in range(12):
+        engine.looks = 0
+        bell.sleep(1e-3)
+        looks.append(engine.looks)
+    assert max(looks[:3]) > 1
+    assert max(looks[-2:]) <= 2
+
+
 def test_an_engine_descriptor_ends_the_sleep() -> None:
     inlet, outlet = os.pipe()
 
