@@ -14,7 +14,8 @@ _ROOMS = {
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "TaskflowError"),
     "taskflow.regions": ("Box", "Field", "Region", "region"),
     "taskflow.tasks": ("Read", "ReadWrite", "Reduce", "Scalar", "Write", "box", "offsets", "star", "task"),
-    "taskflow.cluster.session": ("Blocks", "distribute"),
+    "taskflow.cluster.blocks": ("Blocks",),
+    "taskflow.cluster.session": ("distribute",),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -45,7 +46,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from taskflow.cluster.session import Blocks, distribute
+    from taskflow.cluster.blocks import Blocks
+    from taskflow.cluster.session import distribute
     from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
     from taskflow.regions import Box, Field, Region, region
     from taskflow.simulation.case import Case

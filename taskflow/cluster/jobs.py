@@ -11,8 +11,10 @@ import numpy as np
 
 from taskflow.cluster.parcel import Parcel
 from taskflow.machine import Control, Shard
+from taskflow.machine.profile import Timeline, profiled
 from taskflow.regions import Box
 
+FIRST = 4  # passes in which a program may meet a state that it has not been in
 INTERVAL = 0.2  # seconds between two moments at which the blocks agree whether to go on
 
 
@@ -60,6 +62,23 @@ class Passes:
             stride = max(1, min(4 * count, int(count * INTERVAL / max(seconds, 1e-9))))
         cells = shard.region.cells.volume * max(0, done - half)
         return Ran(done, last - began, cells / max(last - middle, 1e-9), dict(shard.scalars))
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Time every operation of `times` passes of a program, after those that compile and analyse it. The timeline."""
+
+    program: Parcel
+    times: int
+    scalars: Mapping[str, float]
+
+    def __call__(self, shard: Shard, control: Control) -> Timeline:
+        program = self.program.shared()
+        shard.run(program, **self.scalars)
+        with profiled(shard) as profiler:
+            for _ in range(FIRST + self.times):
+                shard.run(program)
+        return profiler.timeline
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _begun(workers: int, gpu: bool) -> Any:
-    """The cluster. A process that begins imports the script that began it, which must not begin another cluster then."""
+    """The cluster. Its processes import the script that begins it, which must not begin another cluster then."""
     try:
         return _cluster(workers, gpu)
     except RuntimeError as error:

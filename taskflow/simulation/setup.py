@@ -12,7 +12,7 @@ from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGr
 from taskflow.machine import Place
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, Case
-from taskflow.tasks import Analysis, Launch, Roles, Traffic, Valid, analyse, exchange, record, traffic
+from taskflow.tasks import Analysis, Launch, Settled, Traffic, analyse, exchange, settled, traffic
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,35 +48,24 @@ class Setup:
         return Partition(Region(Box.of(self.case.grid.cells), fields, self.case.periodic, ghost=1), self.blocks)
 
     @cached_property
-    def _passes(self) -> tuple[tuple[Launch, ...], ...]:
-        """The launches of the first three steps: roles change from one to the next."""
-        roles, passes = Roles.of(tuple(self.partition.region.fields)), []
-        for _ in range(3):
-            launches, roles = record(self.model.step, roles)
-            passes.append(launches)
-        return tuple(passes)
-
-    @cached_property
-    def _valid(self) -> Valid:
-        """The ghost cells that are valid after the first step."""
-        first, second, _ = self._passes
-        return exchange(first, self.partition, following=second).valid
+    def _settled(self) -> Settled:
+        return settled(self.model.step, self.partition)
 
     @property
     def step(self) -> tuple[Launch, ...]:
         """The launches of a step in the long run."""
-        return self._passes[1]
+        return self._settled.launches
 
     def analysed(self, *, split: bool) -> Analysis:
         """The analysis of a step in the long run; with `split`, launches are cut into edge and middle."""
-        _, second, third = self._passes
-        return analyse(second, self.partition, following=third, valid=self._valid, split=split)
+        launches, following, valid = self._settled
+        return analyse(launches, self.partition, following=following, valid=valid, split=split)
 
     @cached_property
     def traffic(self) -> list[Traffic]:
         """What each block sends in a step in the long run."""
-        _, second, third = self._passes
-        found = exchange(second, self.partition, following=third, valid=self._valid)
+        launches, following, valid = self._settled
+        found = exchange(launches, self.partition, following=following, valid=valid)
         return traffic((message for moment in found.messages.values() for message in moment), self.partition)
 
     @property

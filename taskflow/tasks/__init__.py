@@ -6,6 +6,7 @@ from taskflow.tasks.exchange import Exchange, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.privilege import Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
 from taskflow.tasks.program import Program, Roles, record
+from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, offsets, star
 from taskflow.tasks.task import Launch, Task, task
@@ -34,6 +35,7 @@ __all__ = [
     "Roles",
     "Scalar",
     "Send",
+    "Settled",
     "Stencil",
     "Task",
     "TaskGraph",
@@ -48,6 +50,7 @@ __all__ = [
     "offsets",
     "record",
     "run_body",
+    "settled",
     "siblings",
     "star",
     "task",

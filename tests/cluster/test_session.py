@@ -174,6 +174,17 @@ def test_steps_send_no_message_through_dask(client, blocks):
         assert said["answer"] < 6 + looks < 200
 
 
+def test_a_profile_and_a_picture(blocks, tmp_path):
+    blocks.fill(a=index)
+    found = blocks.profile(step, times=6, path=tmp_path / "profile.json", weight=0.1)
+    assert found["blocks"] == 2
+    assert found["passes"]["step"] >= 6
+    assert 0 < found["shares"]["compute"] < 1
+    assert (tmp_path / "profile.json").stat().st_size > 1000
+    blocks.draw(step, tmp_path / "step.png")
+    assert (tmp_path / "step.png").stat().st_size > 10_000
+
+
 # ----------------------------------------------------------------------------------------------------- what goes wrong
 
 
@@ -232,6 +243,8 @@ def test_mistakes_are_found_before_any_block_is_troubled(blocks):
         blocks.run(step, time=5, weight=0.1)
     with pytest.raises(tf.BadInput, match=r"there are values in .* only"):
         blocks.read("a", tf.Box.of((99, 1, 1)))
+    with pytest.raises(tf.BadInput, match="outside the region"):
+        blocks.run(lambda f: [total(f.a, over=BOX.cells.grow(1), mass="mass")])
     lock = threading.Lock()
 
     def hold(shard):

@@ -1,0 +1,190 @@
+"""Blocks at work: the fields of one's own program, filled, computed and read where they live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taskflow.cluster.jobs import Call, Fill, Passes, Profile, Ran, Read, indices
+from taskflow.cluster.parcel import Parcel
+from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
+from taskflow.machine import Gang, Job, cause, watch
+from taskflow.machine.profile import summarise, write_chrome
+from taskflow.regions import Box
+from taskflow.tasks import Program, Roles, analyse, record, settled
+
+
+class Blocks:
+    """A region on blocks, whose fields live where the blocks do.
+
+    `region`, `partition`, `device` ("cpu" or "gpu"); `transports` has, per block, how it exchanges messages with each
+    other one. `scalars` has the named numbers after the last run, reductions among them. A call that fails on a block
+    ends all blocks: what is left then is to distribute the region again.
+    """
+
+    def __init__(self, gang: Gang, transports: list[dict[int, str]], opened: ExitStack) -> None:
+        self.partition, self.region = gang.plan.partition, gang.plan.partition.region
+        self.device, self.transports = gang.plan.device, transports
+        self.scalars: dict[str, float] = {}
+        self._gang, self._opened, self._ended = gang, opened, ""
+        self._possible: set[Parcel] = set()  # programs that these blocks can run
+
+    def __enter__(self) -> Blocks:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        shape, workers = "x".join(map(str, self.partition.shape)), len(set(self._gang.workers))
+        return f"<{shape} blocks of {self.region.cells} on {self.device}, {workers} processes>"
+
+    def close(self) -> None:
+        """Give everything back: fields, devices, and a cluster that was begun for the blocks. Idempotent."""
+        self._ended = self._ended or "they were closed"
+        self._opened.close()
+
+    def fill(self, **values: float | np.ndarray | Callable[..., Any]) -> None:
+        """Write fields, by role: on their cells and on the boundary layers across directions that are not periodic.
+
+        A value is a number, or a function of cell indices i, j, k (along x, y, z) that is called on every block with
+        arrays that broadcast to [z, y, x], or an array [z, y, x] of all cells (with or without the boundary layers).
+        Raises BadInput where there is no such field or the shape is another one.
+        """
+        for role, value in values.items():
+            self._check(role)
+            if callable(value):
+                value(*indices(Box.of((1, 1, 1)).shift(self.region.cells.lo)))  # an error in it is told here
+            box = self._extent(role, np.shape(value)) if isinstance(value, np.ndarray) else self.region.bounds
+            self._do([Fill(Parcel.of({role: self._share(value, box, owned)}), box) for owned in self.partition.owned])
+
+    def run(self, program: Program, times: int = 1, **scalars: float) -> Ran:
+        """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
+
+        `scalars` are the named numbers that its tasks read; their values stay until they are given again. Returns
+        passes, seconds and rate (cells per second). Raises BadInput where the program is impossible on these blocks,
+        RunFailed where a block fails, Interrupted after Ctrl-C: all blocks have then stopped after the same pass, and
+        their fields can be read.
+        """
+        parcel, numbers = self._prepared(program, scalars)
+        job = Passes(parcel, times, numbers)
+        ran = max(self._do([job] * len(self.partition), whole=False), key=lambda each: each.seconds)
+        self.scalars = ran.scalars
+        if ran.passes < times:
+            raise Interrupted(f"stopped by Ctrl-C after {ran.passes} of {times} passes")
+        return ran
+
+    def profile(
+        self, program: Program, times: int = 20, path: str | PathLike[str] = "profile.json", **scalars: float
+    ) -> dict[str, Any]:
+        """Pass through a program some more times, and find out where the time goes.
+
+        Writes a timeline of all blocks for Perfetto (https://ui.perfetto.dev) or chrome://tracing, and returns what it
+        says: see `taskflow.machine.profile.summarise`. Raises as `run` does.
+        """
+        parcel, numbers = self._prepared(program, scalars)
+        timelines = self._do([Profile(parcel, times, numbers)] * len(self.partition))
+        write_chrome(Path(path), timelines)
+        return summarise(timelines)
+
+    def draw(self, program: Program, path: str | PathLike[str]) -> None:
+        """Draw what the runtime made of a pass of a program: edges, middles, messages, and what waits for what.
+
+        The suffix of `path` says the format: `.png`, `.svg` or `.pdf`.
+        """
+        from taskflow.output import plot_graph
+        from taskflow.tasks.drawing import draw
+
+        launches, following, valid = settled(program, self.partition)
+        widest = max(box.volume for box in self.partition.blocks)
+        mapper = self._gang.plan.mapper.decide(widest, len(self.partition) - 1)
+        found = analyse(launches, self.partition, following=following, valid=valid, split=mapper.split)
+        plot_graph(draw(found.graph), Path(path), getattr(program, "__name__", "one pass"))
+
+    def read(self, role: str, box: Box | None = None) -> np.ndarray:
+        """The values [z, y, x] of the field in this role in all cells of the region, or in those of `box`.
+
+        Raises BadInput where there is no such field or the box reaches beyond the region and its boundary layers.
+        """
+        self._check(role)
+        box = self.region.cells if box is None else box
+        if box not in self.region.bounds:
+            raise BadInput(f"read({role!r}, {box}): there are values in {self.region.bounds} only")
+        parts = self._do([Read(role, box)] * len(self.partition))
+        whole = np.empty(box.shape[::-1], parts[0][1].dtype)
+        for cells, values in parts:
+            if cells:
+                whole[cells.slices(box.lo)] = values
+        return whole
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """What `function(shard, *arguments)` returns on each block, in their order; on the block's own thread.
+
+        The function may run programs, fold numbers over all blocks (`shard.allreduce`) and read and write the block's
+        cells; what waits for other blocks has to be called on all of them.
+        """
+        job = Call(Parcel.of(function), Parcel.of(arguments))
+        return self._do([job] * len(self.partition))
+
+    # ------------------------------------------------------------------------------------------------------- within
+
+    def _do(self, jobs: Sequence[Job], *, whole: bool = True) -> list[Any]:
+        """What the jobs of all blocks return. After Ctrl-C raises Interrupted if they are `whole`: it came too late."""
+        if self._ended:
+            raise RunFailed(f"these blocks have ended: {self._ended}; distribute the region again")
+        try:
+            statuses, interrupted = watch(self._gang, jobs)
+            if failure := cause(statuses):
+                block = next(n for n, status in enumerate(statuses) if status.error is failure)
+                failure.add_note(f"block {block} on worker {self._gang.workers[block]}")
+                raise failure
+            results = self._gang.results()
+        except (TaskflowError, KeyboardInterrupt) as error:
+            self._ended = str(error) or "Ctrl-C"
+            raise
+        if interrupted and whole:
+            raise Interrupted("stopped by Ctrl-C")
+        return results
+
+    def _check(self, role: str) -> None:
+        if role not in self.region.fields:
+            raise BadInput(f"no field plays {role!r}; there are {', '.join(self.region.fields)}")
+
+    def _prepared(self, program: Program, given: Mapping[str, float]) -> tuple[Parcel, dict[str, float]]:
+        """The program to be sent, and all numbers that its tasks may read. Raises BadInput, before any block is
+        troubled, where a field or a number is not there or the program is impossible on these blocks.
+        """
+        numbers = {**self.scalars, **{name: float(value) for name, value in given.items()}}
+        launches, _ = record(program, Roles.of(tuple(self.region.fields)))
+        read, produced = set[str](), set(numbers)
+        for launch in launches:
+            for name in launch.fields:
+                self._check(name)
+            for name in launch.scalars.values():
+                if name not in produced:
+                    raise BadInput(f"{launch.task.name} reads {name!r}, which has no value; run(..., {name}=value)")
+                read.add(name)
+            produced.update(name for name, _ in launch.reductions.values())
+        for name in given:
+            if name not in read:
+                raise BadInput(f"no task reads {name!r}; they read {', '.join(sorted(read)) or 'no numbers'}")
+        parcel = Parcel.of(program)
+        if parcel not in self._possible:
+            settled(program, self.partition)
+            self._possible.add(parcel)
+        return parcel, numbers
+
+    def _extent(self, role: str, shape: tuple[int, ...]) -> Box:
+        for box in (self.region.cells, self.region.bounds):
+            if shape == box.shape[::-1]:
+                return box
+        raise BadInput(f"{role} = array of shape {shape}; the region has {self.region.cells.shape[::-1]}, [z, y, x]")
+
+    @staticmethod
+    def _share(value: Any, box: Box, owned: Box) -> Any:
+        return np.ascontiguousarray(value[(box & owned).slices(box.lo)]) if isinstance(value, np.ndarray) else value

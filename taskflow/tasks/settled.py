@@ -1,0 +1,29 @@
+"""A program in the long run: what one pass after many others has to do."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from taskflow.regions import Partition
+from taskflow.tasks.exchange import Valid, exchange
+from taskflow.tasks.program import Program, Roles, record
+from taskflow.tasks.task import Launch
+
+
+class Settled(NamedTuple):
+    """The launches of a pass, those of the next one (roles change), and the ghost cells that are valid before them."""
+
+    launches: tuple[Launch, ...]
+    following: tuple[Launch, ...]
+    valid: Valid
+
+
+def settled(program: Program, partition: Partition) -> Settled:
+    """The second pass of a program: all later ones are like it, but for the roles of the fields.
+
+    Raises BadInput where the program is impossible on this partition.
+    """
+    first, roles = record(program, Roles.of(tuple(partition.region.fields)))
+    second, roles = record(program, roles)
+    third, _ = record(program, roles)
+    return Settled(second, third, exchange(first, partition, following=second).valid)
