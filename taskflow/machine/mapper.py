@@ -23,6 +23,7 @@ class Mapper:
     overlap: Overlap = "auto"
     cache: int = 32 << 20  # bytes that the launches of a CPU block keep in flight together; 0: each does all its cells
     graphs: bool = True  # on a GPU a pass is a CUDA graph, or several
+    debug: bool = False  # ghost cells without valid values are NaN, and blocks compare their programs at every pass
 
     def decide(self, cells: int, neighbours: int) -> Mapper:
         """The mapper with `auto` decided for a block of so many cells and neighbours. All blocks have to decide

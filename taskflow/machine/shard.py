@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from taskflow.machine.agreement import Agreement
 from taskflow.machine.channel import AllReduce, Channel, Deadline
 from taskflow.machine.device import Device, Gpu, Lane
 from taskflow.machine.direct import Neighbourhood
@@ -68,6 +69,7 @@ class Shard:
         self.roles = Roles.of(tuple(self.region.fields))
         self.scalars = Scalars(device, self.synchronize)
         self._fold = AllReduce(channel, len(partition))
+        self._agreement = Agreement(self._gather) if self.mapper.debug else None
         self._near = self._neighbourhood(channel)
         self._binder = Binder(device, self.instances, self.scalars)
         self._tracer = Tracer(self._binder, self.transfers, self.mapper, self._reduce, self._near)
@@ -75,6 +77,7 @@ class Shard:
         self._traces: dict[tuple[Any, ...], Trace] = {}
         self._states: list[Valid] = [{}]  # sets of valid ghost cells met so far
         self._state = 0  # the present one
+        self._written: dict[tuple[int, frozenset[str]], int] = {}  # the state that writing fields in a state leads to
         self._instrument: Instrument | None = None
 
     # ------------------------------------------------------------------------------------------------ the program
@@ -88,6 +91,8 @@ class Shard:
         """
         if self._near is not None:
             self._near.watch.check()
+        if self._agreement is not None:
+            self._agreement.check(scalars, record(program, self.roles)[0])
         if scalars:
             self.scalars.set(scalars)
         key = (program, self.roles.key(), self._state, self._instrument)
@@ -110,14 +115,19 @@ class Shard:
         return list(self._traces.values())
 
     def _recorded(self, program: Program) -> Trace:
-        trace, marks = self._trace(program), self._instrument
+        (trace, valid), marks = self._trace(program), self._instrument
         if marks is not None:
             trace = marks.mark(trace, program)
+        if trace.arrivals:
+            self.synchronize()  # buffers have been zeroed before anything arrives there
         graphs = self.mapper.graphs and (marks is None or marks.graphs)
         trace = replace(trace, calls=calls(trace.operations, self.lanes, graphs=graphs))
+        # Only now: to allocate or to load a kernel can take until all GPUs of a process are idle, and none may wait
+        # then for a pass that has not begun.
+        trace = replace(trace, state=self._number(valid))
         return trace if marks is None else marks.enclose(trace)
 
-    def _trace(self, program: Program) -> Trace:
+    def _trace(self, program: Program) -> tuple[Trace, Valid]:
         launches, roles = record(program, self.roles)
         following, _ = record(program, roles)
         analysis = analyse(
@@ -127,14 +137,17 @@ class Shard:
             valid=self._states[self._state],
             blocks=[self.block],
             split=self.mapper.split,
+            poisoned=self.mapper.debug,
         )
-        return self._tracer.trace(analysis, roles, self._number(analysis.valid))
+        return self._tracer.trace(analysis, roles, self._state), analysis.valid
 
     def _number(self, valid: Valid) -> int:
-        """The number of a state, equal for equal ones."""
-        if valid not in self._states:
-            self._states.append(valid)
-        return self._states.index(valid)
+        """The number of a state, on all blocks the same: that of one which equals an earlier one on all of them."""
+        equal = self._gather(np.array([valid == other for other in self._states], np.uint8)).all(axis=0)
+        if equal.any():
+            return int(equal.argmax())
+        self._states.append(valid)
+        return len(self._states) - 1
 
     def _reduce(self, node: Reduction, contributes: bool) -> None:
         share = self._binder.value(node.scalar) if contributes else IDENTITY[node.operator]
@@ -180,8 +193,12 @@ class Shard:
         for role, array in values.items():
             self.instances.view(self.roles[role], box or self.cells)[...] = self.device.xp.asarray(array)
         self.synchronize()
-        valid = self._states[self._state]
-        self._state = self._number({key: boxes for key, boxes in valid.items() if key[1] not in written})
+        key = (self._state, frozenset(written))
+        if key not in self._written:
+            valid = self._states[self._state]
+            self._written[key] = len(self._states)
+            self._states.append({ghosts: boxes for ghosts, boxes in valid.items() if ghosts[1] not in written})
+        self._state = self._written[key]
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
         """A host copy [z, y, x] of the cells of `box` (by default this block's) of the field in this role."""

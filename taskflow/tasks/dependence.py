@@ -10,6 +10,7 @@ from taskflow.regions import Partition
 from taskflow.tasks.exchange import Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.order import Order, States, Uses
+from taskflow.tasks.poison import Poison
 from taskflow.tasks.split import Pieces, Splitter
 from taskflow.tasks.task import Launch
 
@@ -37,6 +38,7 @@ def analyse(
     valid: Valid | None = None,
     blocks: Iterable[int] | None = None,
     split: bool | Collection[int] = True,
+    poisoned: bool = False,
 ) -> Analysis:
     """The task graph of a step for `blocks` (all of them by default).
 
@@ -46,7 +48,8 @@ def analyse(
 
     Launches whose results travel are cut into edge (the layers that travel) and middle, so that the middle can overlap
     with the transfer; where `split` holds positions of launches, only these are, and none where it is False.
-    `following` and `valid`: see `exchange`. Raises BadInput where a launch is impossible on this partition.
+    `following` and `valid`: see `exchange`; `poisoned`: see `Poison`. Raises BadInput where a launch is impossible on
+    this partition.
     """
     launches = _distinct(launches)
     mine = sorted(range(len(partition)) if blocks is None else blocks)
@@ -56,7 +59,8 @@ def analyse(
     for block in mine:
         pieces = splitter.pieces(block, partition.owned[block], messages[block])
         first, order = len(graph.nodes), Order(states)
-        for node in _nodes(launches, block, pieces, messages[block]):
+        poison = Poison(partition, block) if poisoned else None
+        for node in _nodes(launches, block, pieces, messages[block], poison, valid or {}):
             graph.nodes.append(node)
             graph.waits.append({first + m for m in order.add(uses.of(node))})
     _between_blocks(graph)
@@ -88,12 +92,19 @@ def _distinct(launches: Sequence[Launch]) -> list[Launch]:
 
 
 def _nodes(
-    launches: Sequence[Launch], block: int, pieces: Sequence[Pieces], messages: Mapping[int, Sequence[Message]]
+    launches: Sequence[Launch],
+    block: int,
+    pieces: Sequence[Pieces],
+    messages: Mapping[int, Sequence[Message]],
+    poison: Poison | None,
+    valid: Valid,
 ) -> Iterable[Node]:
     """What one block does, in program order; `messages` are those that it takes part in."""
+    yield from poison.before(valid) if poison else ()
     yield from _permission(block, messages.get(-1, ()))
     yield from _transfer(block, messages.get(-1, ()))
     for n, (launch, parts) in enumerate(zip(launches, pieces, strict=True)):
+        yield from poison.instead(launch) if poison else ()
         yield from _permission(block, messages.get(n, ()))
         yield from (Compute(block, launch, box, part) for box, part in parts)
         if launch.task.reductions:
