@@ -132,3 +132,27 @@ def test_a_gpu_that_is_not_there(give, refused, here, monkeypatch):
     for command in ("sweep", "scaling", "runtime"):
         result = give("bench", command, "--device", "gpu")
         refused(result.exit_code, result.stderr, "no usable GPU")
+
+
+@pytest.mark.gpu
+def test_a_sweep_on_a_gpu(give, here):
+    words = ["sweep", "--cells", "64x64x64", "--seconds", 0.1, "--device", "gpu", "-o", "bench.json"]
+    result = give("bench", *words)
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = json.loads((here / "bench.json").read_text())
+    assert found["gpu"] in result.stdout
+    [row] = found["results"]
+    assert 0 < row["host_seconds"] < 1e-3
+    assert row["calls"] < 0.1 < 1 <= row["operations"]
+
+
+@pytest.mark.multigpu
+@pytest.mark.timeout(300)
+def test_blocks_on_gpus_in_a_process_each_and_in_one(give, here):
+    words = ["--blocks", 2, "--cells", "64x64x64", "--overlap", "none,full", "--seconds", 0.1, "--workers", 1]
+    result = give("bench", "sweep", *words, "--device", "gpu", "-o", "bench.json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    rows = json.loads((here / "bench.json").read_text())["results"]
+    both = [(name, workers) for workers in (2, 1) for name in ("no exchange", "none", "full")]
+    assert [(row["name"], row["workers"]) for row in rows] == [("one block", 1), *both]
+    assert all(row["messages"] == 1 for row in rows if row["name"] in ("none", "full"))
