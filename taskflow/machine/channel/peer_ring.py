@@ -14,7 +14,7 @@ from pathlib import Path
 
 from taskflow.errors import BadInput
 from taskflow.machine.kernel.compile_host import library
-from taskflow.machine.kernel.text import KernelError
+from taskflow.machine.kernel.agreement import KernelError
 
 POINTER, BYTES, SOCKET = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int
 SIGNATURES = {

@@ -1,8 +1,8 @@
 """Kernel texts: compiled for a device, bound to memory, called."""
 
+from taskflow.machine.kernel.agreement import KernelError
 from taskflow.machine.kernel.bandwidth import copy_bandwidth
 from taskflow.machine.kernel.copying import copier, copiers
 from taskflow.machine.kernel.kernel import Kernel, Layout, compiled
-from taskflow.machine.kernel.text import KernelError
 
 __all__ = ["Kernel", "KernelError", "Layout", "compiled", "copier", "copiers", "copy_bandwidth"]

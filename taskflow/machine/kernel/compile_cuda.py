@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from taskflow.machine.kernel.text import KernelError
+from taskflow.machine.kernel.agreement import KernelError
 
 OPTIONS = ("-std=c++17", "--fmad=false", "-DGPU")  # no fused multiply-adds: the same values as on a CPU
 

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from taskflow.errors import BadInput
-from taskflow.machine.kernel.text import KernelError
+from taskflow.machine.kernel.agreement import KernelError
 
 # None of these changes a value: no contraction to fused multiply-adds, no -ffast-math. Errno and floating-point traps,
 # which nobody looks at, are given up because they keep square roots and selections out of vector loops.

@@ -16,17 +16,13 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from taskflow.errors import TaskflowError
+from taskflow.machine.kernel.agreement import KernelError, check_signature, forbidden_write
 from taskflow.tasks import Task, siblings
 
 INCLUDE = Path(__file__).parent / "include"
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
 VOCABULARY = '#include "cell.h"\n'
 _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
-
-
-class KernelError(TaskflowError):
-    """A kernel text that does not compile, or a task that no kernel text can serve."""
 
 
 def expanded(kernel: Path | str, real: np.dtype, generated: Mapping[str, str], name: str = "kernel") -> str:
@@ -145,17 +141,23 @@ def complete(task: Task, real: np.dtype, linkage: str) -> str:
     if task.kernel is None:
         raise KernelError(f"task {task.name} has no kernel text; its Python body runs instead")
     together = siblings(task)
+    for each in together:
+        check_signature(each, parameters(each))
     return expanded(task.kernel, real, {"declared.h": declarations(together, real, linkage)}, together[0].name)
 
 
 @contextmanager
 def explained(task: Task) -> Iterator[None]:
-    """Adds to a compiler's message the line that it is about, where no file has it: the text was given as a string."""
+    """Adds to a compiler's message what is wrong, where that is a field that was declared Read, and the line that it is
+    about, where no file has it: the text was given as a string.
+    """
     try:
         yield
     except KernelError as error:
-        found = re.search(rf"^{siblings(task)[0].name}[:(](\d+)", str(error), re.MULTILINE)
-        if found is None or not isinstance(task.kernel, str):
-            raise
-        line = task.kernel.split("\n")[int(found[1]) - 1].strip()
-        raise KernelError(f"{error}\nline {found[1]} of the kernel text of {task.name}: {line}") from error
+        together = siblings(task)
+        found = re.search(rf"^{together[0].name}[:(](\d+)", str(error), re.MULTILINE)
+        told = [problem for each in together if (problem := forbidden_write(each))]
+        if found is not None and isinstance(task.kernel, str):
+            line = task.kernel.split("\n")[int(found[1]) - 1].strip()
+            told.append(f"line {found[1]} of the kernel text of {task.name}: {line}")
+        raise KernelError("\n".join([str(error), *told])) from error

@@ -1,0 +1,71 @@
+"""Agreement of a kernel text with what its task declares, in words: a compiler would only speak of types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from taskflow.errors import TaskflowError
+from taskflow.tasks import Task
+
+DECLARED = {"In": "Read", "Out": "Write", "InOut": "ReadWrite", "In64": "Scalar", "Partial": "Reduce"}
+CHANGE = r"\s*\[[^\]]*\]\s*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)"  # follows the name of an array
+
+
+class KernelError(TaskflowError):
+    """A kernel text that does not compile, or a task that no kernel text can serve."""
+
+
+def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
+    """Raises KernelError where the text defines the task with parameters of other types than the `wanted` (C type,
+    name), which come after the range. A text that makes its tasks with macros is left to the compiler.
+    """
+    found = _definition(task)
+    if found is None:
+        return
+    given = [re.findall(r"\w+", parameter) for parameter in found[1].split(",")[1:]]
+    if len(given) != len(wanted):
+        signature = ", ".join(("Range range", *(f"{kind} {name}" for kind, name in wanted)))
+        raise KernelError(
+            f"the kernel text of {task.name} has {len(given)} parameters after the range and the task {len(wanted)}:"
+            f" it has to be TASK {task.name}({signature})"
+        )
+    for (kind, name), words in zip(wanted, given, strict=True):
+        if words[:1] != [kind]:
+            raise KernelError(
+                f"the kernel text of {task.name} takes its parameter {name} as {' '.join(words)}, but it was declared"
+                f" {DECLARED.get(kind, kind)}: make it {kind} {name} in the text, or declare what the text does with it"
+            )
+
+
+def forbidden_write(task: Task) -> str | None:
+    """Where the text writes a field that was declared Read, in words."""
+    found = _definition(task)
+    if found is None:
+        return None
+    body = _body(found)
+    for name, privilege in task.fields.items():
+        if not privilege.writes and (write := re.search(rf"\b{name}{CHANGE}", body)):
+            line = found.string[: found.end() + write.start()].count("\n") + 1
+            return (
+                f"line {line} of the kernel text of {task.name} writes {name}, which was declared Read:"
+                " declare it Write or ReadWrite, or write another field"
+            )
+    return None
+
+
+def _definition(task: Task) -> re.Match[str] | None:
+    """The head of the task in its kernel text: group 1 are the parameters."""
+    text = task.kernel.read_text(encoding="utf-8") if isinstance(task.kernel, Path) else task.kernel or ""
+    return re.search(rf"^[ \t]*TASK\s+{task.name}\s*\(([^)]*)\)", text, re.MULTILINE)
+
+
+def _body(head: re.Match[str]) -> str:
+    """What follows the head of a task, to the brace that closes it."""
+    text, depth = head.string[head.end() :], 0
+    for brace in re.finditer(r"[{}]", text):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return text[: brace.end()]
+    return text
