@@ -34,23 +34,22 @@ class Stamps:
 
     def __init__(self, device: Device, lane: Lane) -> None:
         self.device, self.lane = device, lane
-        self._log = device.allocate((CAPACITY + 1,), "u8")
-        device.synchronize()  # the log has been zeroed before the lane writes it
+        with lane.active():
+            self._log = device.allocate((CAPACITY + 1,), "u8")
         function = compile_cuda.module(CUDA).get_function("stamp")
         values = [address(device.pointer(self._log)), np.uint64(CAPACITY)]
         self.stamp: Callable[[], None] = cuda_call(function, ((1, 1, 1), (1, 1, 1)), values, lane, self._log)
 
     def read(self) -> list[int]:
         """All stamps that fit into the log, in the order of the lane: nanoseconds of the device."""
-        self.lane.synchronize()
-        count = min(int(self.device.to_host(self._log[:1])[0]), CAPACITY)
-        return [int(moment) for moment in self.device.to_host(self._log[1 : 1 + count])]
+        with self.lane.active():
+            count = min(int(self.device.to_host(self._log[:1])[0]), CAPACITY)
+            return [int(moment) for moment in self.device.to_host(self._log[1 : 1 + count])]
 
     def clear(self) -> None:
         """Forget all stamps."""
-        self.lane.synchronize()
-        self._log[:1] = 0
-        self.device.synchronize()
+        with self.lane.active():
+            self._log[:1] = 0
 
     def calibrate(self) -> tuple[Offset, int]:
         """From the device's time to the host's monotonic clock; and what a stamp costs on the lane: the median
