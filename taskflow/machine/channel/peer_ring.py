@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from taskflow.errors import BadInput
-from taskflow.machine.kernel.compile_host import library
 from taskflow.machine.kernel.agreement import KernelError
+from taskflow.machine.kernel.compile_host import library
 
 POINTER, BYTES, SOCKET = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int
 SIGNATURES = {
