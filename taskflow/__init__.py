@@ -15,6 +15,7 @@ _ROOMS = {
     "taskflow.regions": ("Box", "Field", "Region", "region"),
     "taskflow.tasks": ("Read", "ReadWrite", "Reduce", "Scalar", "Write", "box", "offsets", "star", "task"),
     "taskflow.cluster.blocks": ("Blocks",),
+    "taskflow.cluster.jobs": ("Ran",),
     "taskflow.cluster.session": ("distribute",),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
@@ -26,6 +27,7 @@ __all__ = [
     "Case",
     "Field",
     "Interrupted",
+    "Ran",
     "Read",
     "ReadWrite",
     "Reduce",
@@ -47,6 +49,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from taskflow.cluster.blocks import Blocks
+    from taskflow.cluster.jobs import Ran
     from taskflow.cluster.session import distribute
     from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
     from taskflow.regions import Box, Field, Region, region
