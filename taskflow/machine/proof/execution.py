@@ -6,8 +6,8 @@
   has read what was sent from the buffer last.
 - A receive is posted when a pass begins, after the host has waited for the urgent lane: from then on, and not before it
   was sent, the channel fills its buffer; `receive` waits until it has.
-- `signal` posts flags when all before it on its lane is done, with the number of the pass, which `begin` counts;
-  `await` holds its lane until flags have the number of its own pass.
+- `signal` posts flags when all before it on its lane is done, `await` holds its lane until they are posted. Both count,
+  in the memory of their block, how often they have posted or awaited each: the n-th awaits the n-th.
 - `reduce` of the host waits for the plain lane, then for all blocks, and enqueues the result on the plain lane; that of
   a lane brings its share, and holds the lane until all blocks have.
 - When a pass begins, the urgent lane waits for what the plain one has to do; when it ends, the plain for the urgent.
@@ -27,19 +27,34 @@ from taskflow.machine.proof.order import Order
 from taskflow.machine.proof.touched import reads, writes
 from taskflow.machine.trace.operation import Operation
 from taskflow.machine.trace.tracer import Trace
-from taskflow.regions import Copy
+from taskflow.machine.trace.transfer import ALIGN
+from taskflow.regions import Copy, Partition
 from taskflow.tasks import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send
 
 Place = tuple[Any, ...]
-"""Where numbers are: (block, field), (block, "scalar", name), (block, "pass", trace), ("board", block, fold, parity),
+"""Where numbers are: (block, field), (block, "scalar", name), (block, "count", ...), ("board", block, fold, parity),
 and of a message ("out" or "in", buffer) and ("wire", message)."""
 Index = np.ndarray
 ONE = np.zeros(1, np.int64)
-Effect = Literal["move", "compute", "give", "count", "look", "share", "fold"]
+Effect = Literal["move", "compute", "give", "count", "share", "fold"]
 
 
 class Broken(Exception):
     """A template that cannot be what it claims to be."""
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What blocks live on: the lanes of each (0 on a CPU, where the host does everything itself), and who sees whose
+    memory: blocks with one number in `near`, or, without it, none.
+    """
+
+    lanes: int
+    near: tuple[int, ...] | None = None
+
+    def sees(self, one: int, other: int) -> bool:
+        """Whether two blocks see each other's memory."""
+        return self.near is not None and self.near[one] == self.near[other]
 
 
 @dataclass(eq=False)
@@ -56,6 +71,7 @@ class Step:
     reads: dict[Place, Index] = field(default_factory=dict)
     writes: dict[Place, Index] = field(default_factory=dict)
     moves: list[tuple[Place, Index, Place, Index]] = field(default_factory=list)
+    counts: dict[Place, int] = field(default_factory=dict)
     node: Compute | AllReduce | None = None
 
     def move(self, source: Place, taken: Index, target: Place, filled: Index) -> None:
@@ -63,6 +79,11 @@ class Step:
         self.moves.append((source, taken, target, filled))
         for touched, place, cells in ((self.reads, source, taken), (self.writes, target, filled)):
             touched[place] = np.concatenate([touched[place], cells]) if place in touched else cells
+
+    def count(self, place: Place, number: int) -> None:
+        """Count one more, after this many."""
+        self.counts[place] = number
+        self.reads[place] = self.writes[place] = ONE
 
 
 @dataclass(frozen=True)
@@ -76,15 +97,15 @@ class Start:
 
 
 class Execution:
-    """All blocks doing one pass after the other. `lanes`: how many each block has; 0 where the host does all itself."""
+    """All blocks doing one pass after the other."""
 
-    def __init__(self, cells: Cells, blocks: int, lanes: int) -> None:
-        self.cells, self.blocks, self.lanes = cells, blocks, lanes
-        self.order = Order(3 * blocks)
+    def __init__(self, cells: Cells, partition: Partition, hardware: Hardware) -> None:
+        self.cells, self.hardware, self.lanes = cells, hardware, hardware.lanes
+        self.fields, self.blocks = partition.region.fields, len(partition)
+        self.order = Order(3 * self.blocks)
         self.steps: list[Step] = []
         self.starts: list[list[Start]] = []  # per pass and block
-        self._passes: list[Trace] = []  # by which equal passes are known
-        self._count: Counter[tuple[int, Trace]] = Counter()  # passes of each trace of each block
+        self._count: Counter[Place] = Counter()
         self._sequence: dict[tuple[int, int, int], int] = defaultdict(int)  # per block and pair, as that block counts
         self._records: dict[tuple[int, Trace, tuple[int, ...]], int] = {}
         self._pending: dict[Place, tuple[Step, Place]] = {}  # per buffer: what was sent last, and nobody waited for
@@ -102,7 +123,6 @@ class Execution:
         """One more pass of every block, before which the host gives these scalars a value."""
         turn, names = len(self.starts), list(scalars)
         self.starts.append([])
-        self._passes.append(traces[0])
         for block, trace in enumerate(traces):
             for name in names:
                 given = self._step(block, turn - 1, f"a new value of {name}", self._enqueue(block, 0), "give")
@@ -112,7 +132,6 @@ class Execution:
                 self._operation(block, turn, trace, number, operation)
             if self.lanes == 2:
                 self._enqueue(block, 0, self._enqueue(block, 1))
-            self._count[block, trace] += 1
             for pair, count in trace.messages.items():
                 self._sequence[block, *pair] += count
 
@@ -162,7 +181,7 @@ class Execution:
         text = f"arrival of message {message.number} from block {message.source}"
         arrival = self._step(block, turn, text, self.order.add(None, [event]), "move", -1)
         everything = np.arange(self._parts(message)[-1])
-        arrival.move(("wire", *name), everything, ("in", *_buffer(message)), everything)
+        arrival.move(("wire", *name), everything, ("in", *self._buffer(message)), everything)
         self._arriving[name] = arrival
 
     # ------------------------------------------------------------------------------------------------ operations
@@ -175,10 +194,8 @@ class Execution:
             self._records[block, trace, operation.nodes] = self._enqueue(block, lane)
         elif kind == "wait":
             self._enqueue(block, lane, self._records.get((block, trace, operation.nodes)))
-        elif kind == "begin":
-            self._step(block, turn, text, self._enqueue(block, lane), "count").writes[block, "pass", trace] = ONE
         elif kind in ("signal", "await"):
-            self._flag(block, turn, text, trace, operation, nodes)
+            self._flag(block, turn, text, operation, nodes)
         elif kind in ("send", "free", "receive"):
             self._host(block, turn, text, trace, operation, nodes[0])
         elif kind == "reduce" and isinstance(nodes[0], AllReduce):
@@ -214,10 +231,10 @@ class Execution:
                 places = np.arange(starts[part], starts[part + 1])
                 if isinstance(node, Receive):
                     target = self.cells.index(message.target, copy.target_box)
-                    step.move(("in", *_buffer(message)), places, (message.target, name), target)
-                elif any(op.kind == "free" and trace.graph.nodes[op.nodes[0]] is node for op in trace.operations):
+                    step.move(("in", *self._buffer(message)), places, (message.target, name), target)
+                elif not self.hardware.sees(message.source, message.target):
                     source = self.cells.index(message.source, copy.source_box)
-                    step.move((message.source, name), source, ("out", *_buffer(message)), places)
+                    step.move((message.source, name), source, ("out", *self._buffer(message)), places)
                 else:
                     self._cells(step, message.target, name, copy)
         else:
@@ -232,7 +249,7 @@ class Execution:
         if not isinstance(node, Send | Receive):
             raise Broken(f"block {block}: {text}: no such operation")
         message, host = node.message, self._chain(block, None)
-        name, buffer = self._name(block, message), _buffer(message)
+        name, buffer = self._name(block, message), self._buffer(message)
         if operation.kind == "send":
             sent = self.order.add(host, [self._records.get((block, trace, operation.nodes))])
             taken = self._step(block, turn, f"{text} by the channel", self.order.add(None, [sent]), "move", -1)
@@ -250,27 +267,32 @@ class Execution:
                 self.order.follow(event, before.begin)
                 self._freed.append((event, other))
 
-    def _flag(
-        self, block: int, turn: int, text: str, trace: Trace, operation: Operation, nodes: Sequence[Node]
-    ) -> None:
+    def _flag(self, block: int, turn: int, text: str, operation: Operation, nodes: Sequence[Node]) -> None:
         event = self._enqueue(block, operation.lane)
-        self._step(block, turn, text, event, "look").reads[block, "pass", trace] = ONE
+        step = self._step(block, turn, text, event, "count")
         for node in nodes:
             if not isinstance(node, Grant | Claim | Send | Receive):
                 raise Broken(f"block {block}: {text}: no such operation")
             message = node.message
             what = "granted" if isinstance(node, Grant | Claim) else "arrived"
-            flag = (what, turn, message.source, message.target, message.number)
+            flag = (what, message.source, message.target, message.number)
+            number = self._next((block, "count", operation.kind, flag), step)
             if operation.kind == "signal":
-                self._flags[flag] = event
+                self._flags[*flag, number] = event
             else:
-                self._awaits.append((event, flag, f"block {block}: {text}"))
+                self._awaits.append((event, (*flag, number), f"block {block}: {text}"))
+
+    def _next(self, place: Place, step: Step) -> int:
+        """How often something was done before that a step does once more."""
+        number = self._count[place]
+        self._count[place] += 1
+        step.count(place, number)
+        return number
 
     def _reduce(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: AllReduce) -> None:
         order, host, place = self.order, self._chain(block, None), (block, "scalar", node.scalar)
         brings = any(isinstance(other, Compute) and other.launch is node.launch for other in trace.graph.nodes)
-        number, folds = self._count[block, trace], self._folds[turn, block]
-        boards = [("board", other, len(folds), self._passes[turn], number % 2) for other in range(self.blocks)]
+        folds = self._folds[turn, block]
         if operation.lane is None:
             share = order.add(host, [order.last(self._chain(block, 0))] if brings else [])
             there = order.add(host)
@@ -285,7 +307,8 @@ class Execution:
             bring.reads[place] = ONE
         fold.writes[place] = ONE
         if operation.lane is not None:
-            bring.reads[block, "pass", trace] = ONE
+            half = self._next((block, "count", "reduce", len(folds)), fold) % 2
+            boards = [("board", other, len(folds), half) for other in range(self.blocks)]
             bring.writes |= {board: np.array([block]) for board in boards}
             fold.reads[boards[block]] = np.arange(self.blocks)
         folds.append((f"{node.operator} of {node.scalar}", share, there))
@@ -296,8 +319,8 @@ class Execution:
             return f"the buffer of message {place[3]} from block {place[1]} to block {place[2]}"
         if place[0] == "board":
             return f"block {place[1]}, shares of a reduction"
-        if place[1] in ("scalar", "pass"):
-            return f"block {place[0]}, " + (f"scalar {place[2]}" if place[1] == "scalar" else "number of the pass")
+        if place[1] in ("scalar", "count"):
+            return f"block {place[0]}, {place[1]} {place[2]}"
         boxes = [str(self.cells.box(place[0], int(n))) for n in cells]
         more = f" and {len(boxes) - 1} more boxes" if len(boxes) > 1 else ""
         return f"block {place[0]}, field {place[1]}, cells {boxes[0]}{more}"
@@ -320,16 +343,15 @@ class Execution:
         pair = message.source, message.target
         return (*pair, self._sequence[block, *pair] + message.number)
 
+    def _buffer(self, message: Message) -> Place:
+        """What tells buffers apart: messages of one number and size have one."""
+        parts = (copy.source_box.volume * self.fields[name].nbytes for name, copy in message.copies)
+        return message.source, message.target, message.number, sum(-(-part // ALIGN) * ALIGN for part in parts)
+
     def _parts(self, message: Message) -> list[int]:
         """Where each copy of a message begins in its buffer, and where the last one ends."""
         sizes = [self.cells.index(message.target, copy.target_box).size for _, copy in message.copies]
         return [0, *np.cumsum(sizes).tolist()]
-
-
-def _buffer(message: Message) -> Place:
-    """What tells buffers apart: messages of other sizes have others."""
-    sizes = tuple((name, copy.source_box.volume) for name, copy in message.copies)
-    return message.source, message.target, message.number, sizes
 
 
 def _share(trace: Trace, operation: Operation, copies: Sequence[tuple[str, Copy]]) -> Iterator[tuple[str, Copy]]:

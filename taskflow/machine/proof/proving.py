@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from taskflow.errors import RunFailed
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.proof.cells import Cells, Outside
-from taskflow.machine.proof.execution import Broken, Execution
+from taskflow.machine.proof.execution import Broken, Execution, Hardware
 from taskflow.machine.proof.order import Circle
 from taskflow.machine.proof.races import races, separation
-from taskflow.machine.proof.recording import Hardware, Recorded, State, begin, record_pass
+from taskflow.machine.proof.recording import Recorded, State, begin, record_pass
 from taskflow.machine.proof.touched import boxes
 from taskflow.machine.proof.versions import Versions
 from taskflow.regions import Partition
@@ -76,7 +76,7 @@ def prove(
         after = reached[one.recorded.after.key()]
         runs += [[one, other, other] if one is other else [one, other] for other in after]
     for some in runs:
-        proof += examine(partition, some, hardware.lanes)
+        proof += examine(partition, some, hardware)
     return proof
 
 
@@ -89,7 +89,7 @@ class Pass:
     scalars: tuple[str, ...]
 
 
-def examine(partition: Partition, passes: Sequence[Pass], lanes: int) -> Proof:
+def examine(partition: Partition, passes: Sequence[Pass], hardware: Hardware) -> Proof:
     """Look at some passes, one after the other, as all blocks do them."""
     first, last = passes[0].state, passes[-1].recorded.after
     touched = {b for one in passes for trace in one.recorded.traces for node in trace.graph.nodes for b in boxes(node)}
@@ -97,7 +97,7 @@ def examine(partition: Partition, passes: Sequence[Pass], lanes: int) -> Proof:
     touched |= {box for valid in (*first.valid, *last.valid) for some in valid.values() for box in some}
     proof = Proof(passes=len(passes))
     try:
-        execution = Execution(Cells(partition, touched), len(partition), lanes)
+        execution = Execution(Cells(partition, touched), partition, hardware)
         for one in passes:
             execution.add(one.recorded.traces, one.scalars)
         execution.finish()

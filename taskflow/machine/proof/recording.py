@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -10,10 +10,11 @@ from typing import Any, cast
 
 from taskflow.machine.device import Event, Lane, cpu
 from taskflow.machine.mapper import Mapper
+from taskflow.machine.proof.execution import Hardware
 from taskflow.machine.trace.operation import Call
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.regions import Partition
-from taskflow.tasks import Compute, Launch, Message, Program, Roles, Valid, analyse, record
+from taskflow.tasks import Analysis, Compute, Launch, Message, Program, Roles, Valid, analyse, record
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,6 @@ def begin(partition: Partition) -> State:
     return State(Roles.of(tuple(partition.region.fields)), tuple({} for _ in partition.blocks))
 
 
-@dataclass(frozen=True)
-class Hardware:
-    """What blocks live on: the lanes of each (0 on a CPU, where the host does everything itself), and who sees whose
-    memory: blocks with one number in `near`, or, without it, none.
-    """
-
-    lanes: int
-    near: tuple[int, ...] | None = None
-
-
 def record_pass(partition: Partition, program: Program, state: State, mapper: Mapper, hardware: Hardware) -> Recorded:
     """The templates of all blocks for a program that begins in this state."""
     launches, roles = record(program, state.roles)
@@ -59,19 +50,28 @@ def record_pass(partition: Partition, program: Program, state: State, mapper: Ma
     following, _ = record(program, roles)
     traces, left = [], []
     for block, valid in enumerate(state.valid):
-        analysis = analyse(launches, partition, following=following, valid=valid, blocks=[block], split=mapper.split)
-        traces.append(_tracer(mapper, hardware).trace(analysis, roles, 0))
+        analysis = analyse(
+            launches,
+            partition,
+            following=following,
+            valid=valid,
+            blocks=[block],
+            split=mapper.split,
+            poisoned=mapper.debug,
+        )
+        traces.append(template(analysis, roles, mapper, hardware))
         left.append(analysis.valid)
     return Recorded(launches, tuple(traces), State(roles, tuple(left)))
 
 
-def _tracer(mapper: Mapper, hardware: Hardware) -> Tracer:
+def template(analysis: Analysis, roles: Roles, mapper: Mapper, hardware: Hardware) -> Trace:
+    """The operations of one block, which do nothing."""
     paper = cast(Any, _Paper())
-    near = cast(Any, _Near(hardware.near)) if hardware.near is not None else None
+    near = cast(Any, _Near(hardware)) if hardware.near is not None else None
     tracer = Tracer(paper, paper, replace(mapper, cache=0), _nothing, near)
     plain = _PaperLane(asynchronous=hardware.lanes > 0)
     tracer.lanes = (plain, _PaperLane(asynchronous=True) if hardware.lanes == 2 else plain)
-    return tracer
+    return tracer.trace(analysis, roles, 0)
 
 
 def _nothing(*_: Any) -> None:
@@ -99,12 +99,12 @@ class _Paper:
 class _Near:
     """Stands for the neighbourhood, and for the exchange of each trace."""
 
-    def __init__(self, groups: Sequence[int]) -> None:
-        self._groups = groups
-        self.complete = len(set(groups)) == 1
+    def __init__(self, hardware: Hardware) -> None:
+        self._sees = hardware.sees
+        self.complete = len(set(hardware.near or ())) == 1
 
     def reaches(self, message: Message) -> bool:
-        return self._groups[message.source] == self._groups[message.target]
+        return self._sees(message.source, message.target)
 
     def trace(self, messages: Any) -> _Near:
         return self

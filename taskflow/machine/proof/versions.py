@@ -16,6 +16,7 @@ from taskflow.machine.proof.execution import ONE, Execution, Place, Step
 from taskflow.machine.proof.touched import reads, writes
 from taskflow.regions import Partition
 from taskflow.tasks import Launch, Valid
+from taskflow.tasks.poison import poison
 
 UNKNOWN = -1  # a ghost cell that nobody filled, a buffer that nobody packed
 Snapshot = tuple[int, dict[str, np.ndarray], dict[str, int]]  # number of a launch, and what it has to find
@@ -89,8 +90,8 @@ class Versions:
             return
         number, fields, scalars = self._found(step, meant, given)
         for place, cells in step.reads.items():
-            if place[1] == "pass":
-                wanted = np.array([given[step.turn]])
+            if place in step.counts:
+                wanted = np.array([step.counts[place]])
             elif step.effect in ("share", "fold"):
                 wanted = np.full(len(cells), number + 1)
             elif place[1] == "scalar":
@@ -101,19 +102,21 @@ class Versions:
             yield from self._compare(place, cells, wanted, step.text)
         for place, cells in step.writes.items():
             partial = step.effect == "share" or (step.effect == "compute" and place[1] == "scalar")
-            self._memory(place, cells)[cells] = number + partial
+            self._memory(place, cells)[cells] = step.counts[place] + 1 if place in step.counts else number + partial
 
     def _found(self, step: Step, meant: list[dict[Launch, Snapshot]], given: list[int]) -> Snapshot:
         """What the step has to find, and the number that it leaves."""
+        if step.node is not None and step.node.launch.task is poison:
+            return UNKNOWN, {}, {}
         if step.node is not None:
             return meant[step.turn][step.node.launch]
         return given[step.turn + (step.effect == "give")], {}, {}
 
     def _memory(self, place: Place, cells: np.ndarray) -> np.ndarray:
-        """The numbers of a place that has at least these cells; those of scalars begin with 0."""
+        """The numbers of a place that has at least these cells; scalars and counts begin with 0."""
         numbers, size = self.memory.get(place, np.empty(0, int)), int(cells.max(initial=0)) + 1
         if len(numbers) < size:
-            blank = np.full(size - len(numbers), 0 if place[1] == "scalar" else UNKNOWN)
+            blank = np.full(size - len(numbers), 0 if place[1] in ("scalar", "count") else UNKNOWN)
             numbers = self.memory[place] = np.concatenate([numbers, blank])
         return numbers
 

@@ -1,0 +1,75 @@
+"""Lanes may do what is enqueued in any order that events allow: every order has the bits of one memory."""
+
+import numpy as np
+import pytest
+
+from taskflow.machine import Limits, Mapper, run_threads
+from taskflow.regions import Partition
+from taskflow.tasks import Roles, record, serial
+from tests.machine import lazy
+from tests.machine.programs import NAMES, Everything, noise, region
+
+STEPS = 3
+
+
+def oracle(space):
+    """Fields by role and scalars after the same steps in one memory."""
+    memory, scalars, roles = noise(space), {}, Roles.of(NAMES)
+    for step in range(STEPS):
+        launches, roles = record(Everything(space), roles)
+        scalars["dt"] = 0.5 + 0.25 * step
+        serial.run_program(space, memory, launches, scalars)
+    return {role: memory[roles[role]] for role in NAMES}, scalars
+
+
+def run(space, shape, mapper):
+    """Fields and scalars of every block after some steps."""
+    start, program, partition = noise(space), Everything(space), Partition(space, shape)
+    origin = space.cells.grow(space.ghost).lo
+
+    def job(shard):
+        for name in NAMES:
+            shard.instances.arrays[name][...] = start[name][shard.instances.box.slices(origin)]
+        for step in range(STEPS):
+            shard.run(program, dt=0.5 + 0.25 * step)
+        owned = partition.owned[shard.block]
+        found = {role: shard.read(role, owned) for role in NAMES}
+        return owned, found, dict(shard.scalars)
+
+    return run_threads(partition, job, lazy.LazyCpu(1), mapper, Limits(message=20))
+
+
+def same(space, shape, mapper):
+    """Whether everything has the bits of one memory (a sum of reals may end otherwise: it depends on the blocks)."""
+    expected, scalars = oracle(space)
+    origin = space.cells.grow(space.ghost).lo
+    return all(
+        found["largest"] == scalars["largest"]
+        and found["total"] == pytest.approx(scalars["total"], rel=1e-13)
+        and all(np.array_equal(values, expected[role][owned.slices(origin)]) for role, values in fields.items())
+        for owned, fields, found in run(space, shape, mapper)
+    )
+
+
+@pytest.mark.parametrize("overlap", ["none", "comm", "full"])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 1, 2), (2, 1, 2), (2, 2, 2)], ids=str)
+@pytest.mark.parametrize("periodic", [(False, True, False), (True, True, True)], ids=["walls", "periodic"])
+def test_every_order_has_the_same_bits(monkeypatch, shape, overlap, periodic):
+    for seed in range(4 if overlap == "full" else 1):
+        lazy.install(monkeypatch, seed)
+        assert same(region((6, 4, 9), periodic), shape, Mapper(overlap)), seed
+
+
+def test_poison_is_in_order_too(monkeypatch):
+    for seed in range(4):
+        lazy.install(monkeypatch, seed)
+        assert same(region((6, 4, 9)), (2, 1, 2), Mapper("full", debug=True)), seed
+
+
+def test_without_its_waits_some_order_has_other_bits(monkeypatch):
+    """What the lanes of these tests may do is enough to show that a wait is missing."""
+    different = []
+    for seed in range(6):
+        lazy.install(monkeypatch, seed, drop=lambda operation: operation.kind == "wait")
+        different.append(not same(region((6, 4, 9)), (1, 1, 2), Mapper("full")))
+    assert sum(different) > 2
