@@ -5,6 +5,7 @@ on a thread of its own.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import time
 import traceback
@@ -137,6 +138,9 @@ class BlockActor:
             self.control.stop = True  # a block without others never waits, and so never hears of the abort
             self._stop.set("the run was closed")
             await asyncio.wait([asyncio.wrap_future(self._running)], timeout=timeout)
+        if self._shard is not None and self.state == "finished":
+            with contextlib.suppress(RunFailed, TimeoutError):  # another block may be gone, which the run has survived
+                await asyncio.wait_for(self._on_thread(self._shard.close), timeout)
         if self._channel is not None:
             channel, self._channel = self._channel, None
             await asyncio.wait_for(asyncio.to_thread(channel.close), timeout)

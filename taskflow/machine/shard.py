@@ -218,6 +218,9 @@ class Shard:
         self.synchronize()
         self.transfers.drain()
         self.allreduce([0.0], "max")
+
+    def close(self) -> None:
+        """Let go of the other blocks' memory, after `finish`. All blocks have to call it; nothing runs afterwards."""
         if self._near is not None:
             self._near.close()
             self.allreduce([0.0], "max")  # nobody gives memory back that another still sees

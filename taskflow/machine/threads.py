@@ -45,6 +45,7 @@ def run_threads(
             shard = Shard(partition, block, devices[block], channels[block], mapper, limits)
             results[block] = job(shard)
             shard.finish()
+            shard.close()
         except BaseException as error:
             errors.append(error)
             for stop in stops:
