@@ -21,6 +21,9 @@ SPIN = 50e-6
 woken costs. It yields its core between two looks, and gives up sooner when its last sleeps were long: what it waits for
 may need this very core."""
 
+SHORT = 10 * SPIN
+"""Seconds of a sleep that is not long. To be woken takes a virtual machine up to 0.2 ms of them."""
+
 
 class Engine(Protocol):
     """A transport that moves bytes only while somebody lets it; the step thread does so whenever it waits."""
@@ -77,7 +80,7 @@ class Bell:
                 if descriptor == self._inlet:
                     os.read(self._inlet, 4096)
         self._asleep = self._rung = False
-        self._patience = SPIN if time.perf_counter() - asleep < SPIN else self._patience / 2
+        self._patience = SPIN if time.perf_counter() - asleep < SHORT else self._patience / 2
 
     def _stir(self) -> bool:
         """Let every engine move, again and again for a moment if none could; True if one did, or if somebody rang."""
