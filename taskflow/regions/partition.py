@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
+from numbers import Integral
 
 from taskflow.errors import BadInput
 from taskflow.regions.box import Box, Triple, periodic_images, triple
@@ -50,6 +51,8 @@ class Partition:
     shape: Triple
 
     def __post_init__(self) -> None:
+        if len(self.shape) != 3 or not all(isinstance(blocks, Integral) for blocks in self.shape):
+            raise BadInput(f"machine.blocks = {self.shape!r}: give three whole numbers, of blocks along x, y and z")
         for name, cells, blocks in zip("xyz", self.region.cells.shape, self.shape, strict=True):
             if not 1 <= blocks <= cells:
                 raise BadInput(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
+import numpy as np
+
 from taskflow.errors import BadInput
 from taskflow.regions import Partition, Triple, periodic_images
 from taskflow.tasks.privilege import Privilege
@@ -13,9 +15,9 @@ from taskflow.tasks.task import Launch
 
 
 def check(launches: Iterable[Launch], partition: Partition) -> None:
-    """Raises BadInput for the first launch that is impossible: over cells that do not exist, with a field that the
-    region does not have, with a stencil that reaches beyond the bounds, the ghost layers or the next block, or with
-    point tasks that read what others of them write.
+    """Raises BadInput for the first launch that is impossible: over cells that do not exist, with fields that do not
+    exist or differ in precision, with a stencil that reaches beyond the bounds, the ghost layers or the next block, or
+    with point tasks that read what others of them write.
     """
     distinct = {(launch.task, launch.fields, launch.over): launch for launch in reversed(tuple(launches))}
     for launch in reversed(distinct.values()):
@@ -33,6 +35,10 @@ def _check(launch: Launch, partition: Partition) -> None:
             _check_reach(launch, name, privilege, partition)
         if privilege.reads and privilege.writes:
             _check_race(launch, name, privilege.stencil, partition)
+    precisions = {name: np.dtype(region.fields[name].dtype).name for name in launch.fields}
+    if launch.task.kernel is not None and len(set(precisions.values())) > 1:
+        found = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
+        raise BadInput(f"{launch}: {found}; a kernel text is compiled for one precision: declare the fields alike")
 
 
 def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:

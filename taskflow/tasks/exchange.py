@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from taskflow.errors import BadInput
 from taskflow.regions import Box, Copy, Partition, difference, periodic_images
 from taskflow.tasks.check import check
 from taskflow.tasks.graph import Message
@@ -64,6 +65,7 @@ def exchange(
     """
     check((*launches, *following), partition)
     mine = frozenset(range(len(partition)) if blocks is None else blocks)
+    _check_partition(partition, mine, valid or {})
     geometry = _Geometry(partition, sorted(mine.union(*(partition.neighbours[block] for block in mine))))
     now, writer = geometry.states(valid or {}), dict.fromkeys(partition.region.fields, -1)
     after, ahead = now, Valid()
@@ -88,6 +90,21 @@ def exchange(
     held = geometry.valid(after if following else now)
     held.update({key: held.get(key, ()) + boxes for key, boxes in ahead.items()})
     return Exchange(_messages(found, mine, geometry), held)
+
+
+def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid) -> None:
+    """Raises BadInput where blocks or ghost cells are those of another partition."""
+    for block in (*blocks, *(block for block, _ in valid)):
+        if block not in range(len(partition)):
+            raise BadInput(f"there is no block {block}: the partition has blocks 0 to {len(partition) - 1}")
+    for (block, name), boxes in valid.items():
+        memory = partition.blocks[block].grow(partition.region.ghost)
+        if name not in partition.region.fields or not all(box in memory for box in boxes):
+            cells = ", ".join(map(str, boxes))
+            raise BadInput(
+                f"valid ghost cells of {name!r} on block {block}, {cells}: they are not of this partition, where the"
+                f" block has memory for {', '.join(partition.region.fields)} in {memory}"
+            )
 
 
 def _messages(

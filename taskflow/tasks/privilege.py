@@ -29,6 +29,10 @@ class Privilege:
         """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
         if not self.reads:
             raise TypeError("only Read and ReadWrite take a stencil: a task writes no cells but its own")
+        if not isinstance(stencil, int | Stencil) or (isinstance(stencil, int) and stencil < 0):
+            raise TypeError(
+                f"{stencil!r} is no stencil: give the width of a star, 0 or more, or star(w), box(w) or offsets(...)"
+            )
         return replace(self, stencil=star(stencil) if isinstance(stencil, int) else stencil)
 
     def __add__(self, other: Privilege) -> Privilege:

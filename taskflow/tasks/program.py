@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from taskflow.errors import BadInput
 from taskflow.tasks.task import Launch
 
 
 class Roles:
     """Which field plays which part: `roles.p` is the name of the field that holds the pressure now.
 
-    Double buffering is an exchange of parts, not of data: a sweep writes `p_new`, then `swap("p", "p_new")`.
+    Double buffering is an exchange of parts, not of data: a sweep writes `p_new`, then `swap("p", "p_new")`. Raises
+    BadInput for a part whose name stands for something else here.
     """
 
     def __init__(self, **fields: str) -> None:
+        for name in fields:
+            if hasattr(Roles, name):
+                raise BadInput(f"a field cannot be called {name!r}, as roles.{name} is something else; rename it")
         self.__dict__.update(fields)
 
     @classmethod
@@ -44,6 +49,17 @@ Program = Callable[[Roles], Iterator[Launch]]
 
 
 def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
-    """The launches of a program begun with these roles, and the roles when it ends; `roles` itself stays as it is."""
+    """The launches of a program begun with these roles, and the roles when it ends; `roles` itself stays as it is.
+
+    Raises BadInput where the program yields something else.
+    """
     after = roles.copy()
-    return tuple(program(after)), after
+    name, launches = getattr(program, "__name__", type(program).__name__), []
+    found = program(after)
+    if not isinstance(found, Iterable):
+        raise BadInput(f"the program {name} returned {found!r}; it has to yield launches: yield a_task(..., over=box)")
+    for launch in found:
+        if not isinstance(launch, Launch):
+            raise BadInput(f"the program {name} yielded {launch!r}, which is no launch: yield a_task(..., over=box)")
+        launches.append(launch)
+    return tuple(launches), after

@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from taskflow.regions import Box
 from taskflow.tasks.privilege import Operator, Privilege, Scalar
+from taskflow.tasks.source import check_source
 from taskflow.tasks.stencil import Stencil
 
 
@@ -37,6 +38,11 @@ class Task:
         `fields` name one field per parameter, `values` give constants by value, scalars and reductions by name.
         Raises TypeError where an argument is missing, unknown or of the wrong kind.
         """
+        if not isinstance(over, Box):
+            raise TypeError(f"{self.name}: over={over!r} is no Box; launch it over region.cells, say, or Box(lo, hi)")
+        for name, field in zip(self.fields, fields, strict=False):
+            if not isinstance(field, str):
+                raise TypeError(f"{self.name}: {name} is {field!r}; give the name of a field, such as roles.{name}")
         if len(fields) != len(self.fields):
             wanted = ", ".join(self.fields)
             raise TypeError(f"{self.name} takes {len(self.fields)} fields ({wanted}), not {len(fields)}")
@@ -161,8 +167,12 @@ def _define(body: Callable[..., None], kernel: Path | str | None) -> Task:
             scalars.append(parameter.name)
         else:
             constants[parameter.name] = annotation
+    if not fields:
+        raise TypeError(f"task {name} has no field: there is nothing to visit; its positional parameters are fields")
     if not any(p.writes for p in fields.values()) and not reductions:
         raise TypeError(f"task {name} writes no field and reduces nothing: it has no effect")
     if isinstance(kernel, Path) and not kernel.is_file():
         raise TypeError(f"task {name}: there is no kernel text {kernel}")
+    if kernel is None:
+        check_source(name, body, fields)
     return Task(name, body, kernel, fields, constants, tuple(scalars), reductions, (*keywords,))

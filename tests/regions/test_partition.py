@@ -107,6 +107,13 @@ def test_more_blocks_than_planes(shape, message):
         partition(shape, (4, 5, 6))
 
 
+@pytest.mark.parametrize("shape", [(1, 2), (1, 1, 2.0), (1, 1, 1, 1), ("1", "1", "1")])
+def test_what_is_no_number_of_blocks(shape):
+    with pytest.raises(BadInput, match=r"give three whole numbers, of blocks along x, y and z"):
+        partition(shape, (4, 5, 6))
+    assert len(partition(np.array([1, 1, 2]), (4, 5, 6))) == 2
+
+
 # --------------------------------------------------------------------------------------------------- bloated partitions
 
 

@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 
+from taskflow.errors import BadInput
 from taskflow.regions import Box
 from taskflow.tasks import Read, Roles, Write, record, task
 
@@ -62,6 +63,28 @@ def test_record_leaves_the_given_roles_as_they_are():
     assert [launch.fields for launch in launches] == [("p", "q"), ("q", "p"), ("p", "q")]
     assert roles.key() == (("p", "p"), ("q", "q"))
     assert after.key() == (("p", "q"), ("q", "p"))
+
+
+@pytest.mark.parametrize("name", ["swap", "copy", "key", "of", "__dict__"])
+def test_a_part_does_not_hide_what_roles_can_do(name):
+    with pytest.raises(BadInput, match=f"a field cannot be called '{name}', as roles.{name} is something else"):
+        Roles(**{name: "p"})
+    with pytest.raises(BadInput, match="rename it"):
+        Roles.of(("p", name))
+
+
+def test_a_program_yields_launches():
+    def forgetful(roles):
+        duplicate(roles.p, roles.q, over=OVER)
+
+    def mistaken(roles):
+        yield duplicate(roles.p, roles.q, over=OVER)
+        yield duplicate
+
+    with pytest.raises(BadInput, match=r"the program forgetful returned None; it has to yield launches: yield a_task"):
+        record(forgetful, Roles.of(("p", "q")))
+    with pytest.raises(BadInput, match=r"the program mistaken yielded Task\(.*, which is no launch: yield a_task\("):
+        record(mistaken, Roles.of(("p", "q")))
 
 
 def test_record_of_nothing():

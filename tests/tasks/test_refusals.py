@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskflow.errors import BadInput
-from taskflow.regions import Box
-from taskflow.tasks import Refresh, Send, analyse, offsets, star
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.tasks import Read, Refresh, Send, Write, analyse, offsets, star, task
 
 from .known import (
+    duplicate,
     fill,
     implicit,
     jacobi,
@@ -69,6 +70,33 @@ def test_a_row_of_one_block_may_be_narrower_than_the_stencil():
     """Its ghost cells are its own cells, some of them more than once."""
     part = partition((2, 1, 1), (4, 4, 1), (False, False, True), ghost=2)
     assert list(analyse([sweep(offsets(z=(-2, 2)))("p", "q", over=whole(part))], part).graph.of(Refresh))
+
+
+def test_a_kernel_text_has_one_precision():
+    @task(kernel="TASK twice(Range r, In p, Out q) {\n}\n")
+    def twice(p: Read, q: Write):
+        """q = 2 p"""
+
+    fields = FieldSpace([Field("p", "f4"), Field("q", "f8"), Field("r", "f4")])
+    part = Partition(Region(Box.of((4, 4, 4)), fields), (1, 1, 1))
+    with pytest.raises(BadInput, match=r"twice\(p, q\): p is float32, q is float64; a kernel text is compiled for one"):
+        analyse([twice("p", "q", over=part.region.cells)], part)
+    assert analyse([twice("p", "r", over=part.region.cells)], part).graph.nodes
+    assert analyse([duplicate("p", "q", over=part.region.cells)], part).graph.nodes
+
+
+def test_what_belongs_to_another_partition():
+    part, other = partition((1, 1, 2)), partition((1, 1, 4))
+    launches = [jacobi("p", "rhs", "q", over=whole(part))]
+    with pytest.raises(BadInput, match="there is no block 2: the partition has blocks 0 to 1"):
+        analyse(launches, part, blocks=[0, 2])
+    with pytest.raises(BadInput, match="there is no block 2: the partition has blocks 0 to 1"):
+        analyse(launches, part, valid=analyse(launches, other).valid)
+    message = "valid ghost cells of 'p' on block 0, .*: they are not of this partition, where the block has memory for"
+    with pytest.raises(BadInput, match=message):
+        analyse(launches, other, valid=analyse(launches, part).valid)
+    with pytest.raises(BadInput, match="valid ghost cells of 's' on block 0"):
+        analyse(launches, part, valid={(0, "s"): ()})
 
 
 def test_a_layer_may_read_the_next_layer_of_its_own_field():

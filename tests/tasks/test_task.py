@@ -103,6 +103,10 @@ def without_fields(*, dt: Scalar):
     """Nothing."""
 
 
+def only_reduces(*, m: Reduce[max]):
+    """Nothing to reduce."""
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -125,7 +129,8 @@ def without_fields(*, dt: Scalar):
         (keyword_field, "parameter 'q' is a field: put it before the *"),
         (keyword_over, "parameter 'over' has the name of the box that a launch is over; choose another one"),
         (without_effect, "task without_effect writes no field and reduces nothing: it has no effect"),
-        (without_fields, "task without_fields writes no field and reduces nothing: it has no effect"),
+        (without_fields, "task without_fields has no field: there is nothing to visit; its positional parameters are"),
+        (only_reduces, "task only_reduces has no field: there is nothing to visit"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -184,11 +189,18 @@ def test_a_launch_binds_names_and_values():
         (("p", "b", "q"), {"n": 1.5}, "smooth: n=1.5 is not a int"),
         (("p", "b", "p"), {}, "smooth: field 'p' is written and bound to a second parameter"),
         (("p", "q", "q"), {}, "smooth: field 'q' is written and bound to a second parameter"),
+        (("p", 3, "q"), {}, "smooth: rhs is 3; give the name of a field, such as roles.rhs"),
+        ((None, "b"), {}, "smooth: p is None; give the name of a field, such as roles.p"),
+        (
+            ("p", "b", "q"),
+            {"over": (4, 4, 4)},
+            "smooth: over=(4, 4, 4) is no Box; launch it over region.cells, say, or",
+        ),
     ],
 )
 def test_launch_errors(fields, changes, message):
     with pytest.raises(TypeError) as caught:
-        smooth(*fields, over=OVER, **(VALUES | changes))
+        smooth(*fields, **({"over": OVER} | VALUES | changes))
     assert message in str(caught.value)
 
 
