@@ -7,9 +7,9 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.machine import Limits, Mapper, run_threads
-from taskflow.machine.device import cpu
+from taskflow.machine.device import HostLane, cpu
 from taskflow.machine.profile import Profiler, Ranges, profiled
-from taskflow.machine.profile.clock import host_offset, narrowest
+from taskflow.machine.profile.clock import Offset, host_offset, narrowest
 from taskflow.regions import Partition
 from tests.machine.programs import NAMES, Everything, noise, region
 
@@ -80,6 +80,66 @@ def test_every_operation_is_seen_in_order_and_in_time():
             }  # fmt: skip
         assert moments == sorted(moments)
         assert begin - 100_000_000 < moments[0] <= moments[-1] < end + 100_000_000
+
+
+class Enqueuing(HostLane):
+    """A lane that claims to be a stream of a GPU."""
+
+    asynchronous = True
+
+
+class Written:
+    """Stamps of a device whose clock is a second late."""
+
+    late = 1_000_000_000
+
+    def __init__(self, device, lane):
+        self.log = []
+
+    def stamp(self):
+        self.log.append(time.perf_counter_ns() - self.late)
+
+    def calibrate(self):
+        return Offset(self.late, 7), 11
+
+    def read(self):
+        return self.log
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """A device with two streams that do at once what is enqueued."""
+    monkeypatch.setattr("taskflow.machine.trace.tracer.lanes", lambda device, two: (Enqueuing(), Enqueuing()))
+    monkeypatch.setattr("taskflow.machine.profile.profiler.Stamps", Written)
+    monkeypatch.setattr(
+        "taskflow.machine.shard.calls", lambda operations, lanes, graphs: [op.call for op in operations]
+    )
+
+
+@pytest.mark.usefixtures("device")
+def test_stamps_become_spans_of_their_lane():
+    def job(shard):
+        with profiled(shard) as profiler:
+            steps(shard, 8)
+        return profiler.timeline
+
+    for timeline in on_blocks(job, "full"):
+        assert timeline.accuracy["device"] == 7
+        assert timeline.accuracy["stamp"] == 11
+        assert len(timeline.passes) == 8
+        for p in timeline.passes:
+            graph = timeline.graphs[p.graph]
+            lane = {track: [s for s in p.spans if s.track == track] for track in ("host", "plain", "urgent")}
+            for spans in lane.values():
+                moments = [moment for span in spans for moment in (span.start, span.end)]
+                assert moments == sorted(moments)
+                assert p.start <= moments[0] <= moments[-1] <= p.issued
+            assert {s.kind for s in lane["host"]} == {"free", "send", "receive", "reduce"}
+            assert {s.kind for s in lane["plain"]} == {"compute"}
+            assert {s.kind for s in lane["urgent"]} == {"compute", "pack", "unpack", "copy"}
+            assert {graph[s.nodes[0]].part for s in lane["urgent"] if s.kind == "compute"} == {"edge"}
+            computed = [n for s in p.spans if s.kind == "compute" for n in s.nodes]
+            assert sorted(computed) == [n for n, vertex in enumerate(graph) if vertex.type == "compute"]
 
 
 def test_phases_are_the_tasks_that_results_come_from():
