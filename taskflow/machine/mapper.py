@@ -45,11 +45,11 @@ class Mapper:
         )
 
     def priority(self, node: Node) -> int:
-        """Which of the nodes that are ready comes first: the lowest. What the host waits for comes last, in program
-        order.
+        """Which of the nodes that are ready comes first: the lowest. What waits for other blocks comes last, in program
+        order. Edges come before what they let travel: so all of it travels together.
         """
         if not self.split:
-            return 0
+            return -1 if isinstance(node, Grant) else 0
         if isinstance(node, Compute):
-            return {"edge": 1, "whole": 2, "middle": 3}[node.part]
-        return {Grant: 0, Send: 0, Refresh: 1, Claim: 4, AllReduce: 4, Receive: 4}[type(node)]
+            return {"edge": 0, "whole": 3, "middle": 4}[node.part]
+        return {Grant: 1, Send: 1, Refresh: 2, Claim: 5, AllReduce: 5, Receive: 5}[type(node)]

@@ -32,12 +32,13 @@ def launch(
     arguments = (ctypes.c_void_p * len(held))(*(value.ctypes.data for value in held))
     sizes = [ctypes.c_uint(n) for n in (*grid, *block, 0)]
     cu_launch, pointer = library().cuLaunchKernel, ctypes.c_void_p(function.ptr)
+    demand("load a kernel", library().cuFuncLoad(pointer))  # later, loading might wait for a kernel that waits for us
     fixed = ctypes.c_void_p(stream.ptr) if stream is not None else None
 
     def call(_: object = (held, keep)) -> None:
         on = fixed if fixed is not None else ctypes.c_void_p(_current())
         if error := cu_launch(pointer, *sizes, on, arguments, None):
-            raise RunFailed(f"a kernel could not be launched: {_name(error)}")
+            demand("launch a kernel", error)
 
     return call
 
@@ -48,8 +49,10 @@ def _current() -> int:
     return int(cupy.cuda.get_current_stream().ptr)
 
 
-def _name(error: int) -> str:
-    """What the driver calls an error."""
-    text = ctypes.c_char_p()
-    library().cuGetErrorName(error, ctypes.byref(text))
-    return text.value.decode() if text.value else f"CUDA error {error}"
+def demand(what: str, error: int) -> None:
+    """Raises RunFailed, with what was to be done and what the driver calls the error, unless there is none."""
+    if error:
+        text = ctypes.c_char_p()
+        library().cuGetErrorName(error, ctypes.byref(text))
+        name = text.value.decode() if text.value else f"CUDA error {error}"
+        raise RunFailed(f"the GPU could not {what}: {name}")

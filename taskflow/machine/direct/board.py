@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from taskflow.errors import RunFailed
 
-MESSAGES = 4096  # of a pair of blocks, in all traces together
-FOLDS = 512  # all-reduces, in all traces together
-TRACES = 1024
-NUMBER, FLAG = 8, 4  # bytes of a share, of a flag
+MESSAGES = 4096  # of a pair of blocks in a pass
+FOLDS = 512  # all-reduces in a pass
+NUMBER, FLAG = 8, 4  # bytes of a share, of a flag or a count
 
 
 @dataclass(frozen=True)
 class Board:
     """Addresses on a board that begins at `pointer`, for a program of so many blocks. All boards are alike.
 
-    Raises RunFailed where the programs of a run need more places than there are.
+    Flags are posted by others; the counts beside them are the block's own. Raises RunFailed where a pass of a program
+    needs more places than there are.
     """
 
     blocks: int
@@ -25,38 +25,46 @@ class Board:
     @property
     def nbytes(self) -> int:
         """Bytes of a board."""
-        return self._flags + FLAG * ((FOLDS + 2 * MESSAGES) * self.blocks + TRACES) - self.pointer
+        return self._rows + FLAG * 6 * self.blocks * MESSAGES - self.pointer
 
     def share(self, fold: int, block: int) -> int:
-        """Where `block` puts its share of an all-reduce in passes of even number; in the others, `blocks` places on."""
+        """Where `block` puts its share of every second all-reduce; that of the others is `blocks` places on."""
         return self.pointer + NUMBER * (2 * _within(fold, FOLDS, "all-reduces") * self.blocks + block)
 
     def shared(self, fold: int, block: int) -> int:
         """The flag that `block` has put its share."""
-        return self._flags + FLAG * (fold * self.blocks + block)
+        return self._folds + FLAG * (fold * (self.blocks + 1) + block)
+
+    def folded(self, fold: int) -> int:
+        """The count of an all-reduce."""
+        return self.shared(fold, self.blocks)
 
     def arrived(self, source: int, message: int) -> int:
         """The flag that a message from `source` is in the ghost cells."""
-        return self._message(source, message)
+        return self._place(0, source, message)
 
     def granted(self, target: int, message: int) -> int:
         """The flag that a message may overwrite ghost cells of `target`."""
-        return self._message(self.blocks + target, message)
+        return self._place(1, target, message)
 
-    def passes(self, trace: int) -> int:
-        """Where a trace counts its passes."""
-        return self._message(2 * self.blocks, 0) + FLAG * _within(trace, TRACES, "programs and states of fields")
+    def count(self, what: str, peer: int, message: int) -> int:
+        """How often this block has seen a message to be arrived or granted, or has sent or granted one itself."""
+        return self._place(2 + ("arrived", "granted", "sent", "grants").index(what), peer, message)
 
     @property
-    def _flags(self) -> int:
+    def _folds(self) -> int:
         return self.pointer + NUMBER * 2 * FOLDS * self.blocks
 
-    def _message(self, row: int, message: int) -> int:
-        place = row * MESSAGES + _within(message, MESSAGES, "messages between two blocks")
-        return self._flags + FLAG * (FOLDS * self.blocks + place)
+    @property
+    def _rows(self) -> int:
+        return self._folds + FLAG * FOLDS * (self.blocks + 1)
+
+    def _place(self, kind: int, block: int, message: int) -> int:
+        place = (kind * self.blocks + block) * MESSAGES + _within(message, MESSAGES, "messages between two blocks")
+        return self._rows + FLAG * place
 
 
 def _within(number: int, most: int, what: str) -> int:
     if number >= most:
-        raise RunFailed(f"the programs of this run have more than {most} {what}; run fewer different programs")
+        raise RunFailed(f"a pass of this program has more than {most} {what}; make it several programs")
     return number

@@ -1,11 +1,11 @@
 // What blocks on GPUs of one host do with each other's memory: copies into ghost cells, flags that count passes, waits
 // that end, and reductions in a fixed order.
 //
-// Every trace counts its passes in `epoch`. A flag holds the last pass whose cells have arrived (or whose ghost cells
-// may be overwritten): nothing is ever reset, and a flag of a later pass is as good.
+// A flag counts how often what it stands for has happened. Who posts it and who waits for it count too, each in memory
+// of their own: nothing is ever reset, and a flag that is ahead is as good.
 #include "cell.h"
 
-constexpr int FLAGS = 48, PARTS = 32;
+constexpr int FLAGS = 48;
 
 // How long a wait may last, and where the host hears of its failure and asks it to give up. `broken` is memory of this
 // GPU, `stop` and `failed` are of the host.
@@ -18,8 +18,9 @@ struct Watch {
 
 struct Flags {
   unsigned* flag[FLAGS];
-  unsigned name[FLAGS];  // by which the host knows what was waited for
-  int count;
+  unsigned* count[FLAGS];  // how often this block has posted it, or waited for it
+  unsigned name[FLAGS];    // by which the host knows what was waited for
+  int number;
 };
 
 FN unsigned long long now() {
@@ -28,11 +29,11 @@ FN unsigned long long now() {
   return ns;
 }
 
-// True once the flag has reached the epoch; false where the wait was given up.
-FN bool reached(volatile unsigned* flag, unsigned epoch, unsigned name, const Watch& watch) {
-  if (int(*flag - epoch) >= 0) return true;
+// True once the flag has reached the count; false where the wait was given up.
+FN bool reached(volatile unsigned* flag, unsigned count, unsigned name, const Watch& watch) {
+  if (int(*flag - count) >= 0) return true;
   const unsigned long long began = now();
-  for (unsigned n = 1; int(*flag - epoch) < 0; ++n) {
+  for (unsigned n = 1; int(*flag - count) < 0; ++n) {
     if (*watch.broken) return false;
     if (n % 512) continue;
     if (!*watch.stop && now() - began < watch.limit) continue;
@@ -44,28 +45,28 @@ FN bool reached(volatile unsigned* flag, unsigned epoch, unsigned name, const Wa
   return true;
 }
 
-// A new pass begins.
-extern "C" __global__ void advance(unsigned* epoch) { ++*epoch; }
-
 // What was done before on this stream, on this GPU and in the memory of others, is there before the flags are.
-extern "C" __global__ void post(const __grid_constant__ Flags flags, const unsigned* epoch) {
+extern "C" __global__ void post(const __grid_constant__ Flags flags) {
   __threadfence_system();
-  if (threadIdx.x < flags.count) *(volatile unsigned*)flags.flag[threadIdx.x] = *epoch;
+  const int n = threadIdx.x;
+  if (n < flags.number) *(volatile unsigned*)flags.flag[n] = ++*flags.count[n];
 }
 
 // What comes after on this stream finds what the flags stand for.
-extern "C" __global__ void await(const __grid_constant__ Flags flags, const unsigned* epoch, const __grid_constant__ Watch watch) {
-  if (threadIdx.x < flags.count) reached(flags.flag[threadIdx.x], *epoch, flags.name[threadIdx.x], watch);
+extern "C" __global__ void await(const __grid_constant__ Flags flags, const __grid_constant__ Watch watch) {
+  const int n = threadIdx.x;
+  if (n < flags.number) reached(flags.flag[n], ++*flags.count[n], flags.name[n], watch);
   __threadfence_system();
 }
 
 // *value folded over all blocks in their order; every block folds for itself and gets the same bits. Blocks without a
 // share pass the operator's identity. `slots` and `flags` lead into the memory of each block: the first is where this
-// block's share goes, by parity of the epoch, since a block may be one pass ahead of another that still reads.
+// block's share goes, by parity of the count, since a block may be one fold ahead of another that still reads.
 struct Shares {
   double* value;
   double* mine;            // [2][blocks]
   unsigned* arrived;       // [blocks]
+  unsigned* count;         // how often this was folded
   double* const* slots;    // of block n, where [parity * blocks] is this block's place
   unsigned* const* flags;  // of block n, this block's flag
   double identity;
@@ -74,8 +75,8 @@ struct Shares {
 };
 
 template <class Op>
-FN void fold_shares(const Shares& s, const unsigned* epoch, const Watch& watch) {
-  const unsigned pass = *epoch;
+FN void fold_shares(const Shares& s, const Watch& watch) {
+  const unsigned pass = *s.count + 1;
   const int half = (pass & 1) * s.blocks, other = threadIdx.x;
   const double share = s.contributes ? *s.value : s.identity;
   if (other < s.blocks) {
@@ -87,6 +88,7 @@ FN void fold_shares(const Shares& s, const unsigned* epoch, const Watch& watch) 
   }
   __syncthreads();
   if (other) return;
+  *s.count = pass;
   const volatile double* found = s.mine + half;
   double value = found[0];
   for (int n = 1; n < s.blocks; ++n) value = Op::fold(value, found[n]);
@@ -94,6 +96,6 @@ FN void fold_shares(const Shares& s, const unsigned* epoch, const Watch& watch) 
   *s.value = value != value ? __longlong_as_double(0x7ff8000000000000LL) : value;
 }
 
-extern "C" __global__ void all_sum(const __grid_constant__ Shares s, const unsigned* epoch, const __grid_constant__ Watch w) { fold_shares<Sum>(s, epoch, w); }
-extern "C" __global__ void all_max(const __grid_constant__ Shares s, const unsigned* epoch, const __grid_constant__ Watch w) { fold_shares<Max>(s, epoch, w); }
-extern "C" __global__ void all_min(const __grid_constant__ Shares s, const unsigned* epoch, const __grid_constant__ Watch w) { fold_shares<Min>(s, epoch, w); }
+extern "C" __global__ void all_sum(const __grid_constant__ Shares s, const __grid_constant__ Watch w) { fold_shares<Sum>(s, w); }
+extern "C" __global__ void all_max(const __grid_constant__ Shares s, const __grid_constant__ Watch w) { fold_shares<Max>(s, w); }
+extern "C" __global__ void all_min(const __grid_constant__ Shares s, const __grid_constant__ Watch w) { fold_shares<Min>(s, w); }

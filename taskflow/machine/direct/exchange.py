@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -27,8 +26,7 @@ from taskflow.tasks import IDENTITY, AllReduce, Message
 class Neighbourhood:
     """The blocks whose memory this one sees, and which see its own.
 
-    All blocks have to make one at the same time, and to make the same traces in the same order: the flags of a message
-    follow from their count.
+    All blocks have to make one at the same time.
     """
 
     def __init__(
@@ -45,8 +43,6 @@ class Neighbourhood:
         self.boards = {self.block: self.board} | {n: Board(blocks, link.board) for n, link in peers.items()}
         lifelines = [channel.receive(n, LIFELINE, np.empty(1, np.uint8)) for n in sorted(peers) if n in channel.peers]
         self.watch = Watch(device, channel.stop, seconds, lifelines)
-        self.messages: Counter[tuple[int, int]] = Counter()  # of all traces so far, by pair of blocks
-        self.folds = self.traces = 0
 
     @property
     def complete(self) -> bool:
@@ -56,13 +52,6 @@ class Neighbourhood:
     def reaches(self, message: Message) -> bool:
         """Whether the source of a message sees the memory of its target, and the other way round."""
         return message.source in self.boards and message.target in self.boards
-
-    def trace(self, messages: Mapping[tuple[int, int], int]) -> Exchange:
-        """What a new trace with so many messages per pair of blocks needs."""
-        exchange = Exchange(self, self.messages.copy(), self.traces)
-        self.messages.update(messages)
-        self.traces += 1
-        return exchange
 
     def close(self) -> None:
         """Let go of the others' memory. Only when all blocks are done."""
@@ -92,34 +81,40 @@ class _Mapped:
 
 
 class Exchange:
-    """The flags and copies of one trace. `begin` has to precede all else in each of its passes."""
+    """The flags, copies and reductions of one trace.
 
-    def __init__(self, near: Neighbourhood, messages: Mapping[tuple[int, int], int], trace: int) -> None:
-        self._near, self._messages, self._epoch = near, messages, near.board.passes(trace)
+    Flags are known by the number of a message in a pass: whatever programs two blocks have run before, they agree on
+    how often a message of this number went between them.
+    """
+
+    def __init__(self, near: Neighbourhood) -> None:
+        self._near, self._board, self._folds = near, near.board, 0
         self.watch = near.watch.argument
-
-    def begin(self, lane: Lane) -> Call:
-        """The next pass begins."""
-        return flags.advance(self._epoch, lane)
 
     def grant(self, message: Message) -> Flag:
         """To be posted when the ghost cells that the message fills may be overwritten."""
-        return Flag(self._near.boards[message.source].granted(message.target, self._number(message)))
+        source, number = message.source, message.number
+        flag = self._near.boards[source].granted(message.target, number)
+        return Flag(flag, self._board.count("grants", source, number))
 
     def claim(self, message: Message) -> Flag:
         """To be awaited before the message is copied."""
         name = self._near.watch.name(f"room for message {message.number} from block {message.source}"
                                      f" in block {message.target}")  # fmt: skip
-        return Flag(self._near.board.granted(message.target, self._number(message)), name)
+        target, number = message.target, message.number
+        return Flag(self._board.granted(target, number), self._board.count("granted", target, number), name)
 
     def sent(self, message: Message) -> Flag:
         """To be posted when the message has been copied."""
-        return Flag(self._near.boards[message.target].arrived(message.source, self._number(message)))
+        target, number = message.target, message.number
+        flag = self._near.boards[target].arrived(message.source, number)
+        return Flag(flag, self._board.count("sent", target, number))
 
     def arrival(self, message: Message) -> Flag:
         """To be awaited before anybody reads the ghost cells that the message fills."""
         name = self._near.watch.name(f"message {message.number} from block {message.source} to block {message.target}")
-        return Flag(self._near.board.arrived(message.source, self._number(message)), name)
+        source, number = message.source, message.number
+        return Flag(self._board.arrived(source, number), self._board.count("arrived", source, number), name)
 
     def copies(self, message: Message) -> Iterator[tuple[Array, Array]]:
         """The cells of the message: where they go, and where they are."""
@@ -132,19 +127,20 @@ class Exchange:
         return copiers(self._near.device, pairs, lane)
 
     def post(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
-        return flags.post(wanted, self._epoch, lane)
+        return flags.post(wanted, lane)
 
     def wait(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
-        return flags.await_flags(wanted, self._epoch, self.watch, lane)
+        return flags.await_flags(wanted, self.watch, lane)
 
     def fold(self, node: AllReduce, value: Array, contributes: bool, lane: Lane) -> Call:
         """The scalar `value` folded over all blocks; of a block that does not contribute it does not count."""
         near, shares = self._near, np.zeros((), SHARES)
-        number, near.folds = near.folds, near.folds + 1
+        number, self._folds = self._folds, self._folds + 1
         boards, xp = [near.boards[n] for n in range(len(near.partition))], near.device.xp
         slots = xp.array([board.share(number, near.block) for board in boards], "u8")
         arrivals = xp.array([board.shared(number, near.block) for board in boards], "u8")
         shares["value"], shares["mine"] = value.data.ptr, near.board.share(number, 0)
+        shares["count"] = near.board.folded(number)
         shares["arrived"], shares["slots"], shares["flags"] = (
             near.board.shared(number, 0),
             slots.data.ptr,
@@ -153,7 +149,4 @@ class Exchange:
         shares["identity"], shares["contributes"] = IDENTITY[node.operator], contributes
         shares["blocks"], shares["block"] = len(boards), near.block
         shares["name"] = near.watch.name(f"the shares of all blocks of {node.scalar}")
-        return flags.fold(node.operator, shares, self._epoch, self.watch, lane, (value, slots, arrivals))
-
-    def _number(self, message: Message) -> int:
-        return self._messages.get((message.source, message.target), 0) + message.number
+        return flags.fold(node.operator, shares, self.watch, lane, (value, slots, arrivals))

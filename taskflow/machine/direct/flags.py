@@ -1,10 +1,11 @@
-"""Launches that count passes, post flags, wait for them and fold shares: `direct.cu`, bound to addresses."""
+"""Launches that post flags, wait for them and fold shares: `direct.cu`, bound to addresses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +17,12 @@ from taskflow.machine.trace.operation import Call
 
 FLAGS = 48
 # structs Flags and Shares of direct.cu
-FLAG_LIST = np.dtype([("flag", np.uint64, FLAGS), ("name", np.uint32, FLAGS), ("count", np.intc)], align=True)
+FLAG_LIST = np.dtype(
+    [("flag", np.uint64, FLAGS), ("count", np.uint64, FLAGS), ("name", np.uint32, FLAGS), ("number", np.intc)],
+    align=True,
+)
 SHARES = np.dtype(
-    [(name, np.uint64) for name in ("value", "mine", "arrived", "slots", "flags")]
+    [(name, np.uint64) for name in ("value", "mine", "arrived", "count", "slots", "flags")]
     + [("identity", np.float64)]
     + [(name, np.intc) for name in ("contributes", "blocks", "block")]
     + [("name", np.uint32)],
@@ -27,32 +31,31 @@ SHARES = np.dtype(
 WARP = 32
 
 
-class Flag(NamedTuple):
-    """The address of a flag, and the number under which a wait for it in vain is known (see `Watch.name`)."""
+@dataclass(frozen=True)
+class Flag:
+    """The addresses of a flag and of this block's count of it, and the number under which a wait for it in vain is
+    known (see `Watch.name`).
+    """
 
     address: int
+    count: int
     name: int = 0
 
 
-def advance(epoch: int, lane: Lane) -> Call:
-    """A new pass begins: its number is one more."""
-    return _launch("advance", 1, [np.uint64(epoch)], lane)
+def post(flags: Sequence[Flag], lane: Lane) -> list[Call]:
+    """All flags are posted once more, when everything before on the lane is there for all to see."""
+    return [_launch("post", 2 * WARP, [_list(part)], lane) for part in _parts(flags)]
 
 
-def post(flags: Sequence[Flag], epoch: int, lane: Lane) -> list[Call]:
-    """All flags get the number of the pass, once everything before on the lane is there for all to see."""
-    return [_launch("post", 2 * WARP, [_list(part), np.uint64(epoch)], lane) for part in _parts(flags)]
+def await_flags(flags: Sequence[Flag], watch: np.ndarray, lane: Lane) -> list[Call]:
+    """What comes after on the lane begins when all flags have been posted once more."""
+    return [_launch("await", 2 * WARP, [_list(part), watch], lane) for part in _parts(flags)]
 
 
-def await_flags(flags: Sequence[Flag], epoch: int, watch: np.ndarray, lane: Lane) -> list[Call]:
-    """What comes after on the lane begins when all flags have got the number of the pass."""
-    return [_launch("await", 2 * WARP, [_list(part), np.uint64(epoch), watch], lane) for part in _parts(flags)]
-
-
-def fold(operator: str, shares: np.ndarray, epoch: int, watch: np.ndarray, lane: Lane, keep: object) -> Call:
+def fold(operator: str, shares: np.ndarray, watch: np.ndarray, lane: Lane, keep: object) -> Call:
     """A number folded over all blocks, see `Shares` in direct.cu; keeps alive what its pointers lead to."""
     threads = -(-int(shares["blocks"]) // WARP) * WARP
-    return _launch(f"all_{operator}", threads, [shares, np.uint64(epoch), watch], lane, keep)
+    return _launch(f"all_{operator}", threads, [shares, watch], lane, keep)
 
 
 def _parts(flags: Sequence[Flag]) -> list[Sequence[Flag]]:
@@ -62,8 +65,8 @@ def _parts(flags: Sequence[Flag]) -> list[Sequence[Flag]]:
 def _list(flags: Sequence[Flag]) -> np.ndarray:
     found = np.zeros((), FLAG_LIST)
     for n, flag in enumerate(flags):
-        found["flag"][n], found["name"][n] = flag
-    found["count"] = len(flags)
+        found["flag"][n], found["count"][n], found["name"][n] = flag.address, flag.count, flag.name
+    found["number"] = len(flags)
     return found
 
 

@@ -8,7 +8,6 @@ from typing import Literal
 
 Call = Callable[[], None]
 Kind = Literal[
-    "begin",
     "compute",
     "copy",
     "pack",
@@ -33,7 +32,7 @@ class Operation:
     enqueued, and done in the order of the lane; `None`: the host does it, and is done with it when it returns.
     `fixed`: it enqueues the same every time and never waits on the host, so that it can be recorded in a CUDA graph.
 
-    begin: a new pass is counted. compute, copy (within the block), pack, unpack: work on cells. send, receive, free:
+    compute, copy (within the block), pack, unpack: work on cells. send, receive, free:
     the host hands a message to the channel, waits for one, waits until a buffer may be packed again. reduce: folds over
     all blocks, on the host or on a lane. record, wait: an event that stands for the operations of `nodes` on their
     lane, and a lane that waits for it. Between blocks that see each other's memory, on a lane: pack is a copy into

@@ -20,12 +20,10 @@ def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: 
     afterwards comes after all of it.
     """
     plain, urgent = lanes
-    first = [operation.call for operation in operations if operation.kind == "begin"]
-    rest = [operation for operation in operations if operation.kind != "begin"]
     graphs = graphs and plain.asynchronous
-    whole = graphs and all(operation.lane is not None and operation.fixed for operation in rest)
-    inner = list(_segments(rest, lanes)) if graphs and not whole else [operation.call for operation in rest]
-    found = first + (inner if urgent is plain else _joined(inner, lanes))
+    whole = graphs and all(operation.lane is not None and operation.fixed for operation in operations)
+    inner = list(_segments(operations, lanes)) if graphs and not whole else [operation.call for operation in operations]
+    found = inner if urgent is plain else _joined(inner, lanes)
     return [captured(plain, found)] if whole and len(found) >= WORTH else found
 
 

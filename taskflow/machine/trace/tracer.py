@@ -97,7 +97,7 @@ class _Pass:
     def __init__(self, tracer: Tracer, analysis: Analysis) -> None:
         self.tracer, self.graph, self.lanes = tracer, analysis.graph, tracer.lanes
         near = tracer.near
-        self.exchange: Exchange | None = near.trace(analysis.messages) if near is not None else None
+        self.exchange: Exchange | None = Exchange(near) if near is not None else None
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
         self.numbers = [int(two and mapper.urgent(node)) for node in self.graph.nodes]
@@ -111,8 +111,6 @@ class _Pass:
         order = self.graph.order(self.tracer.priority)
         waits = self._waits(order)
         events = self._events(waits)
-        if self.exchange is not None:
-            self._begin(self.exchange)
         for n in order:
             node, number = self.graph.nodes[n], self.numbers[n]
             lane = self.lanes[number]
@@ -133,16 +131,6 @@ class _Pass:
                     self.list.add([send])
         self._flush(sends=True)
         return self.list.operations()
-
-    def _begin(self, exchange: Exchange) -> None:
-        """Count the pass, before anything on any lane looks at its number."""
-        plain, urgent = self.lanes
-        self.list.add([Operation(exchange.begin(plain), "begin", (), 0)])
-        if urgent is not plain:
-            counted = plain.event()
-            self.list.add([
-                Operation(plain.recorder(counted), "record", (), 0), Operation(urgent.waiter(counted), "wait", (), 1)
-            ])  # fmt: skip
 
     def _waits(self, order: list[int]) -> dict[int, int]:
         """Per node that has to wait for the other lane: the last node there that it waits for.
