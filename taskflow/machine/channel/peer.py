@@ -10,7 +10,8 @@ import os
 import select
 import socket
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from taskflow.errors import BadInput, ChannelError
@@ -60,16 +61,22 @@ class PeerChannel(Channel):
                     self._visit(peer, address.offers[self.name].door)
 
     def _visit(self, peer: int, door: str) -> None:
-        segment = open_segment()
+        with self._sharing(peer):
+            segment = open_segment()
+            try:
+                self._attach(peer, call(door, self._words(self.block), segment), segment, side=0)
+            except ConnectionRefusedError:
+                self._lines[peer].lose(f"block {peer} closed its channel or died before this block connected")
+            finally:
+                os.close(segment)
+
+    @contextmanager
+    def _sharing(self, peer: int) -> Iterator[None]:
+        """What the system refuses, in words: too many open files, no memory, a policy."""
         try:
-            bell = call(door, self._words(self.block), segment)
-            self._attach(peer, bell, segment, side=0)
-        except ConnectionRefusedError:
-            self._lines[peer].lose(f"block {peer} closed its channel or died before this block connected")
-        except OSError as error:
+            yield
+        except (OSError, ValueError) as error:
             raise ChannelError(f"block {self.block} cannot share memory with block {peer}: {error}") from error
-        finally:
-            os.close(segment)
 
     def _words(self, block: int) -> bytes:
         """How that block of this run introduces itself."""
@@ -140,7 +147,8 @@ class PeerChannel(Channel):
             if peer is None:
                 visitor.bell.close()
             else:
-                self._attach(peer, visitor.bell, visitor.segment, side=1)
+                with self._sharing(peer):
+                    self._attach(peer, visitor.bell, visitor.segment, side=1)
         finally:
             os.close(visitor.segment)
 

@@ -169,6 +169,21 @@ def test_strangers_are_turned_away(words: bytes, pair: list[PeerChannel]) -> Non
     bell.close()
 
 
+def test_memory_that_cannot_be_mapped_is_an_error_with_names() -> None:
+    """As between different versions: the segment is smaller than it should be."""
+    channels = [PeerChannel("small test", block, Stop()) for block in range(2)]
+    channels[1].connect({0: channels[0].address()})
+    segment = os.memfd_create("too small")
+    os.ftruncate(segment, 4096)
+    bell = call(channels[1].address().offers["peer"].door, b"small test\x000", segment)
+    os.close(segment)
+    with pytest.raises(ChannelError, match="block 1 cannot share memory with block 0: mmap length is greater"):
+        channels[1].greet(soon())
+    bell.close()
+    for channel in channels:
+        channel.close()
+
+
 def test_another_user_is_turned_away(pair: list[PeerChannel], monkeypatch: pytest.MonkeyPatch) -> None:
     segment = open_segment()
     bell = call(pair[1].address().offers["peer"].door, b"peer test\x000", segment)
