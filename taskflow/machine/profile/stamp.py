@@ -18,13 +18,23 @@ from taskflow.machine.kernel.call import address, cuda_call
 from taskflow.machine.profile.clock import TRIES, Offset, narrowest
 
 CAPACITY = 1 << 20  # stamps of a lane: 8 MiB
+HOLD = 2_000_000  # nanoseconds in which the host enqueues many stamps
 CUDA = """
+__device__ unsigned long long now() {
+  unsigned long long moment;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(moment));
+  return moment;
+}
+
 extern "C" __global__ void stamp(unsigned long long* log, unsigned long long capacity) {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  const unsigned long long n = log[0];
-  if (n < capacity) log[n + 1] = now;
+  const unsigned long long moment = now(), n = log[0];
+  if (n < capacity) log[n + 1] = moment;
   log[0] = n + 1;
+}
+
+extern "C" __global__ void hold(unsigned long long nanoseconds) {
+  const unsigned long long begin = now();
+  while (now() - begin < nanoseconds) {}
 }
 """
 
@@ -36,9 +46,12 @@ class Stamps:
         self.device, self.lane = device, lane
         with lane.active():
             self._log = device.allocate((CAPACITY + 1,), "u8")
-        function = compile_cuda.module(CUDA).get_function("stamp")
-        values = [address(device.pointer(self._log)), np.uint64(CAPACITY)]
-        self.stamp: Callable[[], None] = cuda_call(function, ((1, 1, 1), (1, 1, 1)), values, lane, self._log)
+        self.stamp = self._kernel("stamp", address(device.pointer(self._log)), np.uint64(CAPACITY))
+
+    def _kernel(self, name: str, *values: np.uint64) -> Callable[[], None]:
+        """A launch of one thread on the lane."""
+        function = compile_cuda.module(CUDA).get_function(name)
+        return cuda_call(function, ((1, 1, 1), (1, 1, 1)), values, self.lane, self._log)
 
     def read(self) -> list[int]:
         """All stamps that fit into the log, in the order of the lane: nanoseconds of the device."""
@@ -53,7 +66,7 @@ class Stamps:
 
     def calibrate(self) -> tuple[Offset, int]:
         """From the device's time to the host's monotonic clock; and what a stamp costs on the lane: the median
-        distance of stamps in a row, in nanoseconds. Clears the log.
+        distance of stamps in a row, in nanoseconds, all of them enqueued while the lane was held. Clears the log.
         """
         self.clear()
         around = []
@@ -64,6 +77,7 @@ class Stamps:
             around.append((before, time.perf_counter_ns()))
         offset = narrowest((before, at, after) for (before, after), at in zip(around, self.read(), strict=True))
         self.clear()
+        self._kernel("hold", np.uint64(HOLD))()
         for _ in range(TRIES):
             self.stamp()
         cost = int(np.median(np.diff(np.array(self.read(), np.int64))))
