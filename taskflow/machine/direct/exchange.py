@@ -53,6 +53,10 @@ class Neighbourhood:
         """Whether the source of a message sees the memory of its target, and the other way round."""
         return message.source in self.boards and message.target in self.boards
 
+    def exchange(self) -> Exchange:
+        """What a new trace needs."""
+        return Exchange(self)
+
     def close(self) -> None:
         """Let go of the others' memory. Only when all blocks are done."""
         if self._links is not None:

@@ -106,11 +106,8 @@ class _Near:
     def reaches(self, message: Message) -> bool:
         return self._sees(message.source, message.target)
 
-    def trace(self, messages: Any) -> _Near:
+    def exchange(self) -> _Near:
         return self
-
-    def begin(self, lane: Lane) -> Call:
-        return _nothing
 
     def fold(self, *_: Any) -> Call:
         return _nothing

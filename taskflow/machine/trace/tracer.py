@@ -97,7 +97,7 @@ class _Pass:
     def __init__(self, tracer: Tracer, analysis: Analysis) -> None:
         self.tracer, self.graph, self.lanes = tracer, analysis.graph, tracer.lanes
         near = tracer.near
-        self.exchange: Exchange | None = Exchange(near) if near is not None else None
+        self.exchange: Exchange | None = near.exchange() if near is not None else None
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
         self.numbers = [int(two and mapper.urgent(node)) for node in self.graph.nodes]
