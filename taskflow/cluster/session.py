@@ -44,6 +44,7 @@ def distribute(
     threads: int | Auto = "auto",
     channel: str = "auto",
     overlap: Overlap = "auto",
+    debug: bool = False,
     client: Client | None = None,
     scheduler_file: str | PathLike[str] | None = None,
 ) -> Blocks:
@@ -70,7 +71,7 @@ def distribute(
             device=kind,
             threads=threads_per_block(means, where),
             channel=channel,
-            mapper=Mapper(overlap),
+            mapper=Mapper(overlap, debug=debug),
             ordinals=tuple(place.gpus[0].ordinal if kind == "gpu" else 0 for place in where),
         )
         gang = stack.enter_context(Gang(cluster, plan, [place.worker for place in where]))

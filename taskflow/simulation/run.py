@@ -111,7 +111,7 @@ def _plan(setup: Setup, directory: RunDirectory, device: str, where: list[Place]
         device="gpu" if device == "gpu" else "cpu",
         threads=threads_per_block(machine, where),
         channel=machine.channel,
-        mapper=Mapper(machine.overlap),
+        mapper=Mapper(machine.overlap, debug=machine.debug),
         ordinals=tuple(place.gpus[0].ordinal if device == "gpu" else 0 for place in where),
     )
 

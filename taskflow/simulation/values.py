@@ -74,6 +74,13 @@ def text(value: object) -> str:
     return value
 
 
+def truth(value: object) -> bool:
+    """True or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise BadInput("give true or false")
+    return bool(value)
+
+
 def one_of(*choices: str, later: tuple[str, ...] = ()) -> Callable[[object], str]:
     """Reads one of `choices`; those of `later` are known but not available in this version."""
     quoted = [f'"{choice}"' for choice in choices]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from taskflow.errors import BadInput
 from taskflow.simulation.case.control import Precision
 from taskflow.simulation.case.table import Table, reads
-from taskflow.simulation.values import one_of, three, whole
+from taskflow.simulation.values import one_of, three, truth, whole
 
 Auto = Literal["auto"]
 Overlap = Literal["auto", "none", "comm", "full"]
@@ -30,7 +30,10 @@ Count = Annotated[int | Auto, reads(_or_auto(whole))]
 
 
 class Machine(Table):
-    """What computes, in how many `blocks`, `workers` (processes) and `threads` (cores per block), and by what means."""
+    """What computes, in how many `blocks`, `workers` (processes) and `threads` (cores per block), and by what means.
+
+    `debug`: ghost cells without valid values are NaN, and blocks compare their programs at every pass.
+    """
 
     device: Annotated[Device, reads(one_of("auto", "cpu", "gpu"))] = "auto"
     blocks: Annotated[tuple[int, int, int] | Auto, reads(_or_auto(three(whole, "three whole numbers >= 1")))] = "auto"
@@ -39,3 +42,4 @@ class Machine(Table):
     precision: Precision = "double"
     overlap: Annotated[Overlap, reads(one_of("auto", "none", "comm", "full"))] = "auto"
     channel: Annotated[Channel, reads(one_of("auto", "local", "peer", "ucx", "actor"))] = "auto"
+    debug: Annotated[bool, reads(truth)] = False
