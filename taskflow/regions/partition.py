@@ -27,15 +27,15 @@ class Copy:
     target_box: Box
 
 
-def cuts(cells: int, blocks: int) -> tuple[int, ...]:
+def cuts(cells: int, blocks: int, least: int = 1) -> tuple[int, ...]:
     """Where blocks begin (and, last, where they end) when `cells` in a row are cut into so many blocks.
 
     Every block is as wide as the widest has to be, ceil(cells / blocks), and the last takes what remains: the widest
-    block sets the time of a step, and equal widths let each block be one shard of a regular Zarr grid. Where nothing
-    would remain for the last block the cut is balanced instead: widths differ by at most one.
+    block sets the time of a step, and equal widths let each block be one shard of a regular Zarr grid. Where fewer than
+    `least` cells would remain for the last block the cut is balanced instead: widths differ by at most one.
     """
     width = -(-cells // blocks)
-    if (blocks - 1) * width < cells:
+    if cells - (blocks - 1) * width >= min(least, width):
         return (*(n * width for n in range(blocks)), cells)
     return tuple(n * cells // blocks for n in range(blocks + 1))
 
@@ -68,7 +68,7 @@ class Partition:
         """Where blocks begin, and the last one ends, along x, y and z."""
         cells = self.region.cells
         return tuple(
-            tuple(low + cut for cut in cuts(size, blocks))
+            tuple(low + cut for cut in cuts(size, blocks, max(1, self.region.ghost)))
             for low, size, blocks in zip(cells.lo, cells.shape, self.shape, strict=True)
         )
 

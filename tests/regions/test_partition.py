@@ -45,6 +45,26 @@ def test_cuts(cells, blocks, expected):
     assert cuts(cells, blocks) == expected
 
 
+@pytest.mark.parametrize(
+    ("cells", "blocks", "least", "expected"),
+    [
+        (14, 4, 2, (0, 4, 8, 12, 14)),
+        (14, 4, 3, (0, 3, 7, 10, 14)),  # 0, 4, 8, 12 would leave 2 for the last block
+        (14, 4, 9, (0, 3, 7, 10, 14)),
+        (8, 2, 9, (0, 4, 8)),
+        (5, 1, 9, (0, 5)),
+    ],
+)
+def test_cuts_for_ghost_layers(cells, blocks, least, expected):
+    assert cuts(cells, blocks, least) == expected
+
+
+@given(st.integers(1, 100), st.integers(1, 5), st.data())
+def test_blocks_are_as_wide_as_the_ghost_layers_where_that_can_be(cells, least, data):
+    blocks = data.draw(st.integers(1, max(1, cells // least)))
+    assert min(b - a for a, b in pairwise(cuts(cells, blocks, least))) >= min(least, cells)
+
+
 @given(st.integers(1, 500), st.data())
 def test_no_block_is_wider_than_one_has_to_be(cells, data):
     blocks = data.draw(st.integers(1, cells))

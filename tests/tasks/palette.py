@@ -259,7 +259,9 @@ def partitions(draw):
     )
 
     def wide(cells, blocks):
-        return blocks == 1 or (blocks <= cells and min(b - a for a, b in pairwise(cuts(cells, blocks))) >= region.ghost)
+        return blocks == 1 or (
+            blocks <= cells and min(b - a for a, b in pairwise(cuts(cells, blocks, region.ghost))) >= region.ghost
+        )
 
     numbers = st.tuples(*(st.sampled_from([m for m in (1, 2, 2, 3) if wide(n, m)]) for n in shape))
     return Partition(region, draw(numbers.filter(lambda n: n[0] * n[1] * n[2] <= blocks)))
