@@ -179,4 +179,6 @@ def _label(node: Node) -> str:
 
 def _names(names: Iterable[str]) -> str:
     found = list(dict.fromkeys(names))
-    return ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
+    if len(found) <= SHOWN + 1:  # one name is as short as "and 1 more"
+        return ", ".join(found)
+    return f"{', '.join(found[:SHOWN])} and {len(found) - SHOWN} more"
