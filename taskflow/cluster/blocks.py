@@ -71,6 +71,8 @@ class Blocks:
         RunFailed where a block fails, Interrupted after Ctrl-C: all blocks have then stopped after the same pass, and
         their fields can be read.
         """
+        if times < 0:
+            raise BadInput(f"times = {times}; a program is passed through 0 times or more")
         parcel, numbers = self._prepared(program, scalars)
         job = Passes(parcel, times, numbers)
         ran = max(self._do([job] * len(self.partition), whole=False), key=lambda each: each.seconds)

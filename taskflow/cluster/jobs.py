@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from taskflow.machine import Control, Shard
 from taskflow.machine.profile import Timeline, profiled
 from taskflow.regions import Box
 
+AT_ONCE = 1 << 22  # cells for which a function is evaluated at once
 FIRST = 4  # passes in which a program may meet a state that it has not been in
 INTERVAL = 0.2  # seconds between two moments at which the blocks agree whether to go on
 
@@ -91,8 +92,9 @@ class Fill:
     def __call__(self, shard: Shard, control: Control) -> None:
         cells = self.box & shard.partition.owned[shard.block]
         for role, value in self.values.open().items():
-            found = value(*indices(cells)) if callable(value) else value
-            shard.write({role: np.broadcast_to(found, cells.shape[::-1])}, cells)
+            dtype = shard.region.fields[shard.roles[role]].dtype
+            found = evaluated(value, cells, dtype) if callable(value) else np.broadcast_to(value, cells.shape[::-1])
+            shard.write({role: found}, cells)
 
 
 @dataclass(frozen=True)
@@ -122,3 +124,13 @@ def indices(cells: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The indices i, j, k of cells along x, y, z, as arrays that broadcast to the shape [z, y, x]."""
     i, j, k = (np.arange(cells.lo[axis], cells.hi[axis]) for axis in range(3))
     return i[None, None, :], j[None, :, None], k[:, None, None]
+
+
+def evaluated(function: Callable[..., Any], cells: Box, dtype: str) -> np.ndarray:
+    """The values [z, y, x] of a function of cell indices; some planes at a time, as its own arrays may be many."""
+    found = np.empty(cells.shape[::-1], dtype)
+    planes = max(1, AT_ONCE // (cells.shape[0] * cells.shape[1]))
+    for first in range(0, len(found), planes):
+        some = cells.layer(2, 0, first, min(first + planes, len(found)))
+        found[some.slices(cells.lo)] = function(*indices(some))
+    return found

@@ -52,7 +52,8 @@ def distribute(
 
     The blocks live on the workers of `client`, or of the cluster behind `scheduler_file`, or on this machine: one for
     each of its GPUs, or one for all of its cores. `blocks` = (nx, ny, nz) says how many there are along x, y and z;
-    more than one on cores have a process each. The other arguments are those of a case file's [machine].
+    more than one on cores have a process each. With `debug`, ghost cells that a task has no right to read are NaN, and
+    blocks compare their programs at every pass. The other arguments are those of a case file's [machine].
     Raises BadInput where an argument cannot be obeyed, RunFailed where a worker does not answer.
     """
     with ExitStack() as stack, _arguments():

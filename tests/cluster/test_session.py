@@ -16,6 +16,7 @@ import pytest
 
 import taskflow as tf
 from taskflow.cluster import dask_messages, embedded
+from taskflow.cluster.jobs import evaluated
 from taskflow.machine.kernel import KernelError
 
 pytestmark = pytest.mark.timeout(90)
@@ -96,6 +97,15 @@ def test_fields_take_numbers_functions_and_arrays(blocks):
     assert (blocks.read("b") == 2).all()
     part = tf.Box((2, 0, 3), (5, 6, 8))
     np.testing.assert_array_equal(blocks.read("a", part), noise[3:8, :, 2:5])
+
+
+def test_functions_are_evaluated_some_planes_at_a_time(monkeypatch):
+    monkeypatch.setattr("taskflow.cluster.jobs.AT_ONCE", 8 * 8 * 3)
+    met = []
+    found = evaluated(lambda i, j, k: met.append(k.size) or index(i, j, k), BOX.bounds, "f4")
+    assert met == [3, 3, 3, 1]
+    assert found.dtype == "f4"
+    np.testing.assert_array_equal(found, index(*np.ogrid[:8, -1:7, :10]).transpose(2, 1, 0))
 
 
 def test_boundary_layers_are_filled_too(blocks):
@@ -183,6 +193,32 @@ def test_a_profile_and_a_picture(blocks, tmp_path):
     assert (tmp_path / "profile.json").stat().st_size > 1000
     blocks.draw(step, tmp_path / "step.png")
     assert (tmp_path / "step.png").stat().st_size > 10_000
+
+
+@tf.task(kernel="""
+TASK above(Range range, In a, Out b) { STRIDES(range) for_cells(range, CELL(c) { b[c] = a[c + Z]; }); }
+""")
+def above(a: tf.Read, b: tf.Write) -> None:
+    """b = a of the cell above, which it does not say that it reads."""
+
+
+def climb(f):
+    for _ in range(2):
+        yield above(f.a, f.b, over=BOX.cells)
+        f.swap("a", "b")
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_debugging_shows_a_kernel_that_reads_what_its_task_did_not_declare(client, debug):
+    """Where its result would be another one on other blocks, it is NaN; right programs give the same bits as ever."""
+    with tf.distribute(BOX, client=client, threads=1, debug=debug) as blocks:
+        blocks.fill(a=index)
+        blocks.run(step, times=3, weight=0.25)
+        start = index(*np.ogrid[:8, :6, :10]).transpose(2, 1, 0)
+        np.testing.assert_array_equal(blocks.read("a"), blurred(start, 3, 0.25))  # exact: all weights are powers of two
+        blocks.run(climb)
+        wrong = np.isnan(blocks.read("a")).any(axis=(1, 2))
+    assert np.flatnonzero(wrong).tolist() == ([4, 9] if debug else [])
 
 
 # ----------------------------------------------------------------------------------------------------- what goes wrong

@@ -2,7 +2,8 @@
 
 import pytest
 
-from taskflow.regions import Box, Field, FieldSpace, Region
+from taskflow.errors import BadInput
+from taskflow.regions import Box, Field, FieldSpace, Region, region
 
 FIELDS = FieldSpace([Field("p")])
 CELLS = Box((1, 2, 3), (5, 6, 7))
@@ -32,3 +33,23 @@ def test_a_region_has_cells():
 def test_a_ghost_width_is_not_negative():
     with pytest.raises(ValueError, match="the ghost width is -1; it must be 0 or more"):
         Region(CELLS, FIELDS, ghost=-1)
+
+
+def test_a_region_in_plain_words():
+    made = region((4, 5, 6), ["a", Field("n", "i4")], dtype="f4", ghost=2, periodic="xz")
+    assert made.cells == Box((0, 0, 0), (4, 5, 6))
+    assert [(f.name, f.dtype) for f in made.fields.values()] == [("a", "f4"), ("n", "i4")]
+    assert (made.periodic, made.ghost) == ((True, False, True), 2)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"cells": (4, 5)}, r"region\(cells=\(4, 5\)"),
+    ({"cells": (4, 0, 5)}, "at least one cell"),
+    ({"fields": ["a", "a"]}, "declared twice"),
+    ({"dtype": "f3"}, "f3"),
+    ({"ghost": -1}, "the ghost width is -1"),
+    ({"periodic": "xw"}, 'periodic = "xw" has other letters'),
+])  # fmt: skip
+def test_a_region_that_cannot_be(arguments, message):
+    with pytest.raises(BadInput, match=message):
+        region(**{"cells": (4, 4, 4), "fields": ["a"], **arguments})
