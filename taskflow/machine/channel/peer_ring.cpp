@@ -14,8 +14,8 @@
 
 namespace {
 
-constexpr uint64_t CAPACITY = uint64_t{1} << 20;  // in the second-level cache, both directions of it
-constexpr uint64_t PIECE = uint64_t{1} << 14;     // so much is handed over at once, so that both sides copy together
+constexpr uint64_t CAPACITY = uint64_t{1} << 20;  // so that messages up to this size are written at once
+constexpr uint64_t PIECE = uint64_t{1} << 14;     // handed over at once: both sides copy together
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free, "atomics shared by processes must be instructions");
 
