@@ -49,7 +49,7 @@ class Blocks:
         self._ended = self._ended or "they were closed"
         self._opened.close()
 
-    def fill(self, **values: float | np.ndarray | Callable[..., Any]) -> None:
+    def fill(self, /, **values: float | np.ndarray | Callable[..., Any]) -> None:
         """Write fields, by role: on their cells and on the boundary layers across directions that are not periodic.
 
         A value is a number, or a function of cell indices i, j, k (along x, y, z) that is called on every block with
@@ -63,7 +63,7 @@ class Blocks:
             box = self._extent(role, np.shape(value)) if isinstance(value, np.ndarray) else self.region.bounds
             self._do([Fill(Parcel.of({role: self._share(value, box, owned)}), box) for owned in self.partition.owned])
 
-    def run(self, program: Program, times: int = 1, **scalars: float) -> Ran:
+    def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
         """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
 
         `scalars` are the named numbers that its tasks read; their values stay until they are given again. Returns
@@ -82,7 +82,7 @@ class Blocks:
         return ran
 
     def profile(
-        self, program: Program, times: int = 20, path: str | PathLike[str] = "profile.json", **scalars: float
+        self, program: Program, /, times: int = 20, path: str | PathLike[str] = "profile.json", **scalars: float
     ) -> dict[str, Any]:
         """Pass through a program some more times, and find out where the time goes.
 

@@ -16,6 +16,7 @@ from taskflow.cluster.placement import cut, placed, slabs, threads_per_block
 from taskflow.errors import BadInput
 from taskflow.machine import Gang, Mapper, Plan, choose_device, survey
 from taskflow.regions import Box, Partition, Region, Triple, triple
+from taskflow.tasks import Roles
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -57,6 +58,7 @@ def distribute(
     Raises BadInput where an argument cannot be obeyed, RunFailed where a worker does not answer.
     """
     with ExitStack() as stack, _arguments():
+        Roles.of(tuple(region.fields))  # a name that it cannot have is told here
         means = _checked(device, blocks, workers, threads, overlap)
         cells = region.cells.shape
         cluster, here = stack.enter_context(lent(means, cells, client, scheduler_file))

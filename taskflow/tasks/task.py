@@ -128,8 +128,8 @@ def task(body: Callable[..., None] | None = None, /, *, kernel: Path | str | Non
     signature breaks these rules.
     """
 
-    if isinstance(kernel, str) and "\n" not in kernel:
-        kernel = Path(kernel)
+    if kernel is not None and not (isinstance(kernel, str) and "\n" in kernel):
+        kernel = Path(kernel).absolute()  # other processes may be in other folders
 
     def define(function: Callable[..., None]) -> Task:
         return _define(function, kernel)

@@ -237,6 +237,11 @@ def test_arguments_that_cannot_be_obeyed(client, wrong, message):
         tf.distribute(BOX, client=client, **wrong)
 
 
+def test_a_field_whose_name_is_taken(client):
+    with pytest.raises(tf.BadInput, match="a field cannot be called 'copy'"):
+        tf.distribute(tf.region((4, 4, 4), ["copy"]), client=client)
+
+
 def test_a_region_that_does_not_fit_into_memory(client):
     huge = tf.region((1 << 20, 1 << 20, 8), ["a"])
     with pytest.raises(tf.BadInput, match=r"the region needs .* TB on .*, where .* are free; use fewer cells"):
