@@ -45,6 +45,7 @@ def _facts(profile: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str]]:
     links = ", ".join(f"{_share(share)} {name}" for name, share in list(critical["operations"].items())[:LINKS])
     yield "critical", f"{duration(critical['seconds'])}, {critical['share']:.0%} of the time: {links}"
     yield "timeline", f"{path}: open it at https://ui.perfetto.dev"
+    yield "picture", f"{path.with_suffix('.png')}"
 
 
 def _share(share: float) -> str:

@@ -22,6 +22,7 @@ _HOME = {
     "write_report": "log",
     "plot_run": "plot",
     "plot_graph": "graph",
+    "plot_shares": "shares",
     "compare_profiles": "profiles",
     "plot_profiles": "profiles",
     "plot_scaling": "scaling",
@@ -41,6 +42,7 @@ __all__ = [
     "plot_profiles",
     "plot_run",
     "plot_scaling",
+    "plot_shares",
     "read_log",
     "read_report",
     "save_initial",
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from taskflow.output.profiles import compare_profiles, plot_profiles
     from taskflow.output.reading import dataset
     from taskflow.output.scaling import plot_scaling
+    from taskflow.output.shares import plot_shares
     from taskflow.output.store import BlockStore, Store, create
     from taskflow.output.writer import Writer
 

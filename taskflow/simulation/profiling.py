@@ -11,7 +11,7 @@ from taskflow.errors import BadInput
 from taskflow.machine import Shard
 from taskflow.machine.profile import Profiler, Ranges, Timeline, summarise, write_chrome
 
-NAME = "profile.json"  # in the run directory
+NAME = "profile"  # of both files in the run directory
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,18 @@ class Profiling:
 
 
 def write_profile(directory: Path, timelines: Sequence[Timeline | None], window: Window) -> dict[str, Any]:
-    """Write the timelines of all blocks into a run directory; what the report of the run tells of them.
+    """Write the timelines of all blocks into a run directory, and a picture of their shares; what the report of the run
+    tells of them.
 
     There are none where the run ended before its window began: then nothing is written.
     """
+    from taskflow.output import plot_shares  # loads matplotlib, which the blocks do not need
+
     found = [timeline for timeline in timelines if timeline is not None]
+    told = summarise(found)
     if found:
-        write_chrome(directory / NAME, found)
-    return {"after": window.after, "steps": window.steps, **summarise(found)}
+        write_chrome(directory / f"{NAME}.json", found)
+    if told["passes"]:
+        counted = " and ".join(f"{count} x {name}" for name, count in told["passes"].items())
+        plot_shares(told, directory / f"{NAME}.png", f"{directory.name}: {counted}, blocks: {told['blocks']}")
+    return {"after": window.after, "steps": window.steps, **told}

@@ -64,6 +64,11 @@ def test_the_file_is_a_trace(profiled):
     assert "receive p_new from 1" in names
 
 
+def test_the_shares_are_drawn(profiled):
+    _, run, _ = profiled
+    assert (run.directory / "profile.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_rows_have_no_two_things_at_once(profiled):
     """On each row spans are apart from each other or within each other, as viewers demand."""
     _, _, trace = profiled
@@ -125,7 +130,7 @@ def test_the_time_is_that_of_the_wall(profiled):
 def test_a_run_that_ends_before_tells_so(tmp_path):
     run = tf.run(case("none", (1, 1, 1)), tmp_path / "run", profile=Window(16, 5))
     assert run.report["profile"] == {"after": 16, "steps": 5, "passes": {}}
-    assert not (run.directory / "profile.json").exists()
+    assert not list(run.directory.glob("profile*"))
 
 
 def test_a_window_has_steps():
