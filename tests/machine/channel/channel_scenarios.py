@@ -9,6 +9,7 @@ import numpy as np
 
 from taskflow.errors import ChannelError
 from taskflow.machine.channel import AllReduce, Channel, Deadline
+from taskflow.machine.channel.base import LIFELINE
 
 LIMIT = 20.0
 SIZES = (1, 8, 1000, 8192, 65536, 1_000_003, 8_000_000)
@@ -102,6 +103,42 @@ def many(channel: Channel, blocks: int) -> None:
             message.wait(soon())
         for n in range(25):
             check(channel, peer, first + n, inboxes[n])
+
+
+def shuffled(channel: Channel, blocks: int) -> None:
+    """Ten rounds of 30 messages each way, of any size, posted and waited for in an order of each block's own."""
+    peer, mine, sizes = 1 - channel.block, np.random.default_rng(channel.block), np.random.default_rng(99)
+    for first in range(0, 300, 30):
+        lengths = {first + n: int(10 ** sizes.uniform(0, 5.8)) for n in range(30)}
+        inboxes = {sequence: np.zeros(length, np.uint8) for sequence, length in lengths.items()}
+        posts = [(post, sequence) for sequence in lengths for post in (channel.receive, channel.send)]
+        pending = []
+        for n in mine.permutation(len(posts)):
+            post, sequence = posts[n]
+            sent = content(channel.block, peer, sequence, lengths[sequence])
+            pending.append(post(peer, sequence, inboxes[sequence] if post == channel.receive else sent))
+        for n in mine.permutation(len(pending)):
+            pending[n].wait(soon())
+        for sequence, inbox in inboxes.items():
+            check(channel, peer, sequence, inbox)
+
+
+def lifeline(channel: Channel, blocks: int) -> str:
+    """Block 0 awaits something that never comes, exchanges messages as ever, and so learns that block 1 has closed."""
+    forever = channel.receive(1, LIFELINE, np.empty(1, np.uint8)) if channel.block == 0 else None
+    many(channel, blocks)
+    if forever is None:
+        time.sleep(0.1)
+        channel.close()
+        return ""
+    deadline = soon()
+    while not forever.done and deadline.remaining > 0:
+        channel.stop.bell.sleep(1e-3)
+    try:
+        forever.settle()
+    except ChannelError as error:
+        return str(error)
+    return "no error"
 
 
 def timeout(channel: Channel, blocks: int) -> float:

@@ -41,6 +41,16 @@ def test_many_messages_in_flight(stage: Stage) -> None:
     played(stage.play(scenarios.many))
 
 
+def test_any_order_of_posting_and_waiting(stage: Stage) -> None:
+    played(stage.play(scenarios.shuffled))
+
+
+def test_a_receive_that_is_never_served_tells_when_the_peer_has_gone(stage: Stage) -> None:
+    words, _ = played(stage.play(scenarios.lifeline))
+    assert words.startswith("message ")
+    assert "from block 1 to block 0" in words
+
+
 def test_a_message_that_does_not_come_is_a_timeout_with_names(stage: Stage) -> None:
     late, _ = stage.play(scenarios.timeout)
     assert isinstance(late, ChannelTimeout)
