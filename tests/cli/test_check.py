@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from time import process_time
 
 import pytest
 
@@ -63,6 +64,17 @@ def test_steps(here, settings, count, basis):
     steps = count_steps(Setup(Case.load("cavity.toml", settings), (1, 1, 1)))
     assert steps.count == pytest.approx(count, abs=1)
     assert basis in steps.basis
+
+
+def test_the_messages_of_many_blocks_are_counted_in_a_moment(here, monkeypatch):
+    """Measured: 0.35 s, without a graph. The limit leaves room for a busy machine."""
+    from taskflow.simulation import setup as room
+
+    monkeypatch.delattr(room, "analyse")
+    case = Case.load("cavity.toml", ["grid.cells=[64,64,64]", "machine.blocks=[4,4,4]"])
+    setup, begin = Setup(case, (4, 4, 4)), process_time()
+    assert sum(sent.messages for sent in setup.traffic) > 64 * 3 * 30
+    assert process_time() - begin < 1.5
 
 
 def test_messages_are_those_of_the_graph(here):
