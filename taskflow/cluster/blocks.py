@@ -91,6 +91,7 @@ class Blocks:
         """
         parcel, numbers = self._prepared(program, scalars)
         timelines = self._do([Profile(parcel, times, numbers)] * len(self.partition))
+        self.scalars = numbers
         write_chrome(Path(path), timelines)
         return summarise(timelines)
 
@@ -117,11 +118,10 @@ class Blocks:
         box = self.region.cells if box is None else box
         if box not in self.region.bounds:
             raise BadInput(f"read({role!r}, {box}): there are values in {self.region.bounds} only")
-        parts = self._do([Read(role, box)] * len(self.partition))
-        whole = np.empty(box.shape[::-1], parts[0][1].dtype)
+        parts = [part for part in self._do([Read(role, box)] * len(self.partition)) if part is not None]
+        whole = np.empty(box.shape[::-1], parts[0][1].dtype if parts else "f8")
         for cells, values in parts:
-            if cells:
-                whole[cells.slices(box.lo)] = values
+            whole[cells.slices(box.lo)] = values
         return whole
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:

@@ -99,14 +99,14 @@ class Fill:
 
 @dataclass(frozen=True)
 class Read:
-    """The cells in `box` that this block owns, and their values in a role."""
+    """The cells in `box` that this block owns, and their values in a role; None where it owns none of them."""
 
     role: str
     box: Box
 
-    def __call__(self, shard: Shard, control: Control) -> tuple[Box, np.ndarray]:
+    def __call__(self, shard: Shard, control: Control) -> tuple[Box, np.ndarray] | None:
         cells = self.box & shard.partition.owned[shard.block]
-        return cells, shard.read(self.role, cells) if cells else np.empty(0)
+        return (cells, shard.read(self.role, cells)) if cells else None
 
 
 @dataclass(frozen=True)

@@ -90,13 +90,18 @@ def test_a_program_runs_on_blocks_in_processes(blocks):
     assert blocks.scalars["mass"] == pytest.approx(start.sum(), rel=1e-13)
 
 
-def test_fields_take_numbers_functions_and_arrays(blocks):
+def test_fields_take_numbers_functions_and_arrays(client, blocks):
     noise = np.random.default_rng(0).random((10, 6, 8))
     blocks.fill(a=noise, b=2)
     np.testing.assert_array_equal(blocks.read("a"), noise)
     assert (blocks.read("b") == 2).all()
     part = tf.Box((2, 0, 3), (5, 6, 8))
     np.testing.assert_array_equal(blocks.read("a", part), noise[3:8, :, 2:5])
+    assert blocks.read("a", tf.Box((2, 0, 3), (2, 6, 8))).shape == (5, 6, 0)
+    single = tf.region((4, 4, 8), ["a"], dtype="f4")
+    with tf.distribute(single, client=client, threads=1) as others:
+        others.fill(a=np.ones((8, 4, 4)))
+        assert others.read("a", single.cells.layer(2, 1, 0, 1)).dtype == "f4"  # which the first block has nothing of
 
 
 def test_functions_are_evaluated_some_planes_at_a_time(monkeypatch):
