@@ -152,8 +152,7 @@ class Line:
                 header = rings.next()
                 if header is None:
                     break
-                target = self._target(*header)
-                self._arrival = Arrival(header[0], target, address(target))
+                self._arrival = self._arriving(*header)
                 moved = True
             arrival = self._arrival
             took = rings.take(arrival.address + arrival.taken, arrival.target.size - arrival.taken)
@@ -165,10 +164,13 @@ class Line:
             self._arrived(arrival)
         return moved
 
-    def _target(self, sequence: int, size: int) -> np.ndarray:
-        """Where a message shall go: the buffer of its receive, or memory of its own."""
+    def _arriving(self, sequence: int, size: int) -> Arrival:
+        """A message that comes next: into the buffer of its receive, or into memory of its own."""
         message = self._awaited.get(sequence)
-        return message.host if message is not None and message.size == size else np.empty(size, np.uint8)
+        if message is not None and message.size == size:
+            return Arrival(sequence, message.host, message.address)
+        aside = np.empty(size, np.uint8)
+        return Arrival(sequence, aside, address(aside))
 
     def _arrived(self, arrival: Arrival) -> None:
         message = self._awaited.pop(arrival.sequence, None)
