@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from taskflow.tasks import AllReduce, Claim, Compute, Grant, Node, Receive, Refresh, Send
+from taskflow.tasks import AllReduce, Claim, Compute, Grant, Launch, Node, Receive, Refresh, Send
 
 Overlap = Literal["auto", "none", "comm", "full"]
 SMALL = 1 << 16  # cells of a block below which a second launch costs more than the transfer that it hides
@@ -17,18 +18,25 @@ class Mapper:
 
     `none`: whole launches, then the exchange (4.2.1). `comm`: edges first, on one stream; messages travel while the
     middle is computed (4.2.2). `full`: edges, packing and unpacking have a stream of their own beside the middle's
-    (4.2.3). `auto` is `full` for blocks of more than `SMALL` cells with neighbours, else `none`.
+    (4.2.3). `auto`: each stretch of a program is timed in every way, and done in the best from then on. Launches of the
+    tasks named in `whole` are not cut into edge and middle.
     """
 
     overlap: Overlap = "auto"
     cache: int = 32 << 20  # bytes that the launches of a CPU block keep in flight together; 0: each does all its cells
     graphs: bool = True  # on a GPU a pass is a CUDA graph, or several
+    whole: frozenset[str] = frozenset()
     debug: bool = False  # ghost cells without valid values are NaN, and blocks compare their programs at every pass
 
+    def ways(self, *, alone: bool, streams: bool) -> list[Mapper]:
+        """What `auto` chooses from, on a device with or without streams; without other blocks there is no choice."""
+        if self.overlap != "auto":
+            return [self]
+        names: tuple[Overlap, ...] = ("none",) if alone else ("none", "comm", "full") if streams else ("none", "comm")
+        return [replace(self, overlap=name) for name in names]
+
     def decide(self, cells: int, neighbours: int) -> Mapper:
-        """The mapper with `auto` decided for a block of so many cells and neighbours. All blocks have to decide
-        alike.
-        """
+        """The mapper with what `auto` will probably become for a block of so many cells and neighbours."""
         if self.overlap != "auto":
             return self
         return replace(self, overlap="full" if neighbours and cells > SMALL else "none")
@@ -37,6 +45,10 @@ class Mapper:
     def split(self) -> bool:
         """Whether launches whose results travel are cut into edge and middle."""
         return self.overlap != "none"
+
+    def cuts(self, launches: Sequence[Launch]) -> list[int]:
+        """The positions of the launches that are cut where their results travel."""
+        return [n for n, launch in enumerate(launches) if self.split and launch.task.name not in self.whole]
 
     def urgent(self, node: Node) -> bool:
         """Whether a node belongs on the stream for what others wait for."""

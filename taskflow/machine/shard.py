@@ -6,25 +6,29 @@ Messages follow from the analysis alone, so no block ever asks another what to d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol, cast
 
 import numpy as np
 
 from taskflow.machine.agreement import Agreement
 from taskflow.machine.channel import AllReduce, Channel, Deadline
-from taskflow.machine.device import Device, Gpu, Lane
+from taskflow.machine.device import Device, Gpu, lanes
 from taskflow.machine.direct import Neighbourhood
 from taskflow.machine.mapper import Mapper
+from taskflow.machine.states import States
 from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.instance import Instances
 from taskflow.machine.trace.replay import calls
 from taskflow.machine.trace.scalars import Scalars
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.machine.trace.transfer import Transfers
+from taskflow.machine.trial import Trial, search
 from taskflow.regions import Box, Partition
-from taskflow.tasks import IDENTITY, Program, Roles, Valid, analyse, record
+from taskflow.tasks import IDENTITY, Compute, Part, Program, Roles, Stretch, Valid, analyse, plan, record
 from taskflow.tasks import AllReduce as Reduction
 
 
@@ -60,24 +64,22 @@ class Shard:
         limits: Limits = Limits(),
     ) -> None:
         self.partition, self.block, self.device, self.limits = partition, block, device, limits
-        self.region, self.cells = partition.region, partition.blocks[block]
-        widest = max(box.volume for box in partition.blocks)
-        self.mapper = mapper.decide(widest, len(partition) - 1)
+        self.region, self.cells, self.mapper = partition.region, partition.blocks[block], mapper
         device.activate()
+        self.lanes = lanes(device)
+        self.lanes[0].activate()
         self.instances = Instances(self.region, self.cells, device)
         self.transfers = Transfers(channel, device, self.instances, limits.message)
         self.roles = Roles.of(tuple(self.region.fields))
-        self.scalars = Scalars(device, self.synchronize)
+        self.scalars = Scalars(device, self.lanes[0], self._wait)
         self._fold = AllReduce(channel, len(partition))
         self._agreement = Agreement(self._gather) if self.mapper.debug else None
         self._near = self._neighbourhood(channel)
         self._binder = Binder(device, self.instances, self.scalars)
-        self._tracer = Tracer(self._binder, self.transfers, self.mapper, self._reduce, self._near)
-        self._tracer.lanes[0].activate()
+        self._plans: dict[tuple[Any, ...], tuple[tuple[Part, ...], Roles]] = {}
         self._traces: dict[tuple[Any, ...], Trace] = {}
-        self._states: list[Valid] = [{}]  # sets of valid ghost cells met so far
-        self._state = 0  # the present one
-        self._written: dict[tuple[int, frozenset[str]], int] = {}  # the state that writing fields in a state leads to
+        self._trials: dict[Stretch, Trial] = {}
+        self._states, self._state = States(self._gather), 0
         self._instrument: Instrument | None = None
 
     # ------------------------------------------------------------------------------------------------ the program
@@ -89,16 +91,53 @@ class Shard:
         from then on; it is assumed to be followed by itself. A wrong assumption costs a transfer, no more. Raises
         BadInput where the program is impossible on this partition, ChannelError where another block is lost.
         """
-        if self._near is not None:
-            self._near.watch.check()
         if self._agreement is not None:
             self._agreement.check(scalars, record(program, self.roles)[0])
         if scalars:
             self.scalars.set(scalars)
-        key = (program, self.roles.key(), self._state, self._instrument)
+        key = program, self.roles.key()
+        if key not in self._plans:
+            self._plans[key] = plan(program, self.roles)
+        parts, after = self._plans[key]
+        for part in parts:
+            self._do(part, program)
+        self.roles = after
+
+    def _do(self, part: Part, program: Program) -> None:
+        if isinstance(part, Stretch):
+            self._tried(part, program)
+            return
+        asked: Callable[[], Mapping[str, float]] | None = None
+        for done in range(1, part.repeat.times + 1):
+            for inner in part.body:
+                self._do(inner, part.repeat.body)
+            if part.repeat.until is not None and done % part.repeat.every == 0:
+                if asked is not None and part.repeat.until(asked()):
+                    return
+                asked = self.scalars.later()
+
+    def _tried(self, stretch: Stretch, program: Program) -> None:
+        """Do a stretch, in the best way as soon as that is known."""
+        if stretch not in self._trials:
+            ways = self.mapper.ways(alone=len(self.partition) == 1, streams=self.device.kind == "gpu")
+            self._trials[stretch] = Trial(search(ways, partial(self._cut, stretch)), self._slowest)
+        trial = self._trials[stretch]
+        if trial.over or self._instrument is not None:
+            self._pass(stretch, trial.way, program)
+            return
+        self.synchronize()
+        began = time.perf_counter()
+        self._pass(stretch, trial.way, program)
+        self.synchronize()
+        trial.note(time.perf_counter() - began)
+
+    def _pass(self, stretch: Stretch, way: Mapper, program: Program) -> None:
+        if self._near is not None:
+            self._near.watch.check()
+        key = (stretch, way, self._state, self._instrument)
         trace = self._traces.get(key)
         if trace is None:
-            trace = self._traces[key] = self._recorded(program)
+            trace = self._traces[key] = self._recorded(stretch, way, program)
         if trace.arrivals:
             self.lanes[1].synchronize()  # what came in with the last pass has been unpacked
             for message in trace.arrivals:
@@ -107,47 +146,61 @@ class Shard:
             call()
         self.transfers.advance(trace.messages)
         self.scalars.changed(trace.folded)
-        self.roles, self._state = trace.roles, trace.state
+        self._state = trace.state
+
+    def _cut(self, stretch: Stretch, way: Mapper) -> set[str]:
+        """The tasks that this way cuts in a stretch, on whatever block."""
+        names = sorted({launch.task.name for launch in stretch.launches})
+        graphs = (trace.graph for (mine, other, *_), trace in self._traces.items() if mine is stretch and other == way)
+        nodes = (node for graph in graphs for node in graph.of(Compute))
+        here = {node.launch.task.name for node in nodes if isinstance(node, Compute) and node.part == "edge"}
+        anywhere = np.any(self._gather(np.array([name in here for name in names], np.uint8)), axis=0).tolist()
+        return {name for name, cut in zip(names, anywhere, strict=True) if cut}
 
     @property
     def traces(self) -> list[Trace]:
         """What was analysed and recorded so far, in order."""
         return list(self._traces.values())
 
-    def _recorded(self, program: Program) -> Trace:
-        (trace, valid), marks = self._trace(program), self._instrument
+    @property
+    def trying(self) -> bool:
+        """Whether passes are still timed to find the best way to overlap."""
+        return any(not trial.over for trial in self._trials.values())
+
+    @property
+    def overlap(self) -> str:
+        """How transfers are overlapped in what has been run: the ways found, where that is `auto`."""
+        if self.mapper.overlap != "auto":
+            return self.mapper.overlap
+        return ", ".join(sorted({trial.way.overlap for trial in self._trials.values() if trial.over})) or "auto"
+
+    def _recorded(self, stretch: Stretch, way: Mapper, program: Program) -> Trace:
+        (trace, valid), marks = self._trace(stretch, way), self._instrument
         if marks is not None:
             trace = marks.mark(trace, program)
         if trace.arrivals:
             self.synchronize()  # buffers have been zeroed before anything arrives there
-        graphs = self.mapper.graphs and (marks is None or marks.graphs)
+        graphs = way.graphs and (marks is None or marks.graphs)
         trace = replace(trace, calls=calls(trace.operations, self.lanes, graphs=graphs))
         # Only now: to allocate or to load a kernel can take until all GPUs of a process are idle, and none may wait
         # then for a pass that has not begun.
-        trace = replace(trace, state=self._number(valid))
+        trace = replace(trace, state=self._states.number(valid))
         return trace if marks is None else marks.enclose(trace)
 
-    def _trace(self, program: Program) -> tuple[Trace, Valid]:
-        launches, roles = record(program, self.roles)
-        following, _ = record(program, roles)
+    def _trace(self, stretch: Stretch, way: Mapper) -> tuple[Trace, Valid]:
         analysis = analyse(
-            launches,
+            stretch.launches,
             self.partition,
-            following=following,
-            valid=self._states[self._state],
+            following=stretch.following,
+            valid=self._states.valid(self._state),
             blocks=[self.block],
-            split=self.mapper.split,
-            poisoned=self.mapper.debug,
+            split=way.cuts(stretch.launches),
+            poisoned=way.debug,
         )
-        return self._tracer.trace(analysis, roles, self._state), analysis.valid
-
-    def _number(self, valid: Valid) -> int:
-        """The number of a state, on all blocks the same: that of one which equals an earlier one on all of them."""
-        equal = self._gather(np.array([valid == other for other in self._states], np.uint8)).all(axis=0)
-        if equal.any():
-            return int(equal.argmax())
-        self._states.append(valid)
-        return len(self._states) - 1
+        plain, urgent = self.lanes
+        used = (plain, urgent if way.overlap == "full" else plain)
+        tracer = Tracer(self._binder, self.transfers, way, self._reduce, used, self._near)
+        return tracer.trace(analysis, self.roles, self._state), analysis.valid
 
     def _reduce(self, node: Reduction, contributes: bool) -> None:
         share = self._binder.value(node.scalar) if contributes else IDENTITY[node.operator]
@@ -160,16 +213,15 @@ class Shard:
         gpu = cast(Gpu, self.device)
         return Neighbourhood(self.partition, gpu, self.instances, channel, self._gather, self.limits.message)
 
+    def _slowest(self, seconds: float) -> float:
+        """The largest number of all blocks."""
+        return float(self.allreduce([seconds], "max")[0])
+
     def _gather(self, row: np.ndarray) -> np.ndarray:
         """The rows of all blocks from a row of each."""
         return self._fold.gather(row, Deadline.after(self.limits.message))
 
     # ---------------------------------------------------------------------------------------- control and contents
-
-    @property
-    def lanes(self) -> tuple[Lane, Lane]:
-        """The lanes of operations, by their number."""
-        return self._tracer.lanes
 
     def instrument(self, by: Instrument | None) -> None:
         """From now on replay traces that `by` has marked, or, without one, those that nobody has."""
@@ -193,12 +245,7 @@ class Shard:
         for role, array in values.items():
             self.instances.view(self.roles[role], box or self.cells)[...] = self.device.xp.asarray(array)
         self.synchronize()
-        key = (self._state, frozenset(written))
-        if key not in self._written:
-            valid = self._states[self._state]
-            self._written[key] = len(self._states)
-            self._states.append({ghosts: boxes for ghosts, boxes in valid.items() if ghosts[1] not in written})
-        self._state = self._written[key]
+        self._state = self._states.after_writing(self._state, written)
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
         """A host copy [z, y, x] of the cells of `box` (by default this block's) of the field in this role."""
@@ -208,10 +255,14 @@ class Shard:
     def synchronize(self) -> None:
         """Wait until the device has done everything. Raises ChannelError where it waits for a block that is lost."""
         for lane in self.lanes:
-            if self._near is None:
-                lane.synchronize()
-            else:
-                self._near.watch.wait(lane.reached())
+            self._wait(lane.reached())
+
+    def _wait(self, reached: Callable[[], bool]) -> None:
+        if self._near is not None:
+            self._near.watch.wait(reached)
+        else:
+            while not reached():
+                time.sleep(0)
 
     def finish(self) -> None:
         """Wait until the device has done everything and what was sent has been taken. All blocks have to call it."""

@@ -87,7 +87,7 @@ class Loop:
         self.writer.drain()
         shard.allreduce([0.0], "max")  # blocks that share a memory measure together what they can have together
         bandwidth = copy_bandwidth(shard.device)
-        self.control.report(**{**self.control.progress, "copy_bandwidth": bandwidth, "overlap": shard.mapper.overlap})
+        self.control.report(**{**self.control.progress, "copy_bandwidth": bandwidth, "overlap": shard.overlap})
 
     def close(self) -> None:
         """End writing, and say how much is there."""

@@ -5,7 +5,7 @@ from taskflow.tasks.dependence import Analysis, analyse
 from taskflow.tasks.exchange import Exchange, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.privilege import Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
-from taskflow.tasks.program import Program, Roles, record
+from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, plan, record, repeat
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, offsets, star
@@ -22,9 +22,11 @@ __all__ = [
     "Exchange",
     "Grant",
     "Launch",
+    "Loop",
     "Message",
     "Node",
     "Operator",
+    "Part",
     "Privilege",
     "Program",
     "Read",
@@ -32,11 +34,13 @@ __all__ = [
     "Receive",
     "Reduce",
     "Refresh",
+    "Repeat",
     "Roles",
     "Scalar",
     "Send",
     "Settled",
     "Stencil",
+    "Stretch",
     "Task",
     "TaskGraph",
     "Traffic",
@@ -48,7 +52,9 @@ __all__ = [
     "combine",
     "exchange",
     "offsets",
+    "plan",
     "record",
+    "repeat",
     "run_body",
     "settled",
     "siblings",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from taskflow.errors import BadInput
 from taskflow.tasks.task import Launch
@@ -45,21 +46,118 @@ class Roles:
         return tuple(self.__dict__.items())
 
 
-Program = Callable[[Roles], Iterator[Launch]]
+@dataclass(frozen=True, eq=False)
+class Repeat:
+    """Part of a program that is done several times: at most `times`, and until its scalars are as wanted.
+
+    After every `every` passes of `body`, `until(scalars)` is asked about the scalars as they were one such round ago:
+    so nothing waits for a number to come back from a GPU, and up to `every` passes more than needed are done. How many
+    depends on the numbers alone: it is the same on all blocks, and in every run. Make it with `repeat`.
+    """
+
+    body: Program
+    times: int
+    until: Callable[[Mapping[str, float]], bool] | None = None
+    every: int = 1
+
+
+def repeat(
+    body: Program, times: int, *, until: Callable[[Mapping[str, float]], bool] | None = None, every: int = 1
+) -> Repeat:
+    """To be yielded by a program: does `body`, itself a program, `times` times or until it is enough.
+
+    `until` gets the scalars by name, and says whether it is (see `Repeat`). The body has to leave every field in the
+    part in which it found it: two sweeps from one field to another and back. Raises BadInput for numbers below 1.
+    """
+    for name, value in (("times", times), ("every", every)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise BadInput(f"repeat({name}={value!r}): give a whole number, 1 or more")
+    return Repeat(body, times, until, every)
+
+
+Program = Callable[[Roles], Iterator[Launch | Repeat]]
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Launches without a decision between them, and the launches that will probably follow."""
+
+    launches: tuple[Launch, ...]
+    following: tuple[Launch, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """Parts of a program that are repeated."""
+
+    repeat: Repeat
+    body: tuple[Part, ...]
+
+
+Part = Stretch | Loop
+_Items = list["list[Launch] | tuple[Repeat, _Items]"]
+
+
+def plan(program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
+    """The parts of a program begun with these roles, and the roles when it ends; `roles` itself stays as it is.
+
+    It is taken to be followed by itself. Raises BadInput where the program yields something else than launches and
+    repetitions, or what is repeated leaves fields in other parts.
+    """
+    after = roles.copy()
+    items = _items(program, after)
+    return _parts(items, _head(_items(program, after.copy()))), after
 
 
 def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
-    """The launches of a program begun with these roles, and the roles when it ends; `roles` itself stays as it is.
+    """The launches of a program begun with these roles, what is repeated once, and the roles when it ends.
 
-    Raises BadInput where the program yields something else.
+    Raises BadInput as `plan` does.
     """
     after = roles.copy()
-    name, launches = getattr(program, "__name__", type(program).__name__), []
-    found = program(after)
+    return tuple(_flat(_items(program, after))), after
+
+
+def _items(program: Program, roles: Roles) -> _Items:
+    """What a program yields, launches that follow each other as one list; `roles` become those at its end."""
+    name, items = getattr(program, "__name__", type(program).__name__), _Items()
+    found = program(roles)
     if not isinstance(found, Iterable):
         raise BadInput(f"the program {name} returned {found!r}; it has to yield launches: yield a_task(..., over=box)")
-    for launch in found:
-        if not isinstance(launch, Launch):
-            raise BadInput(f"the program {name} yielded {launch!r}, which is no launch: yield a_task(..., over=box)")
-        launches.append(launch)
-    return tuple(launches), after
+    for item in found:
+        if isinstance(item, Repeat):
+            before = dict(roles.key())
+            items.append((item, _items(item.body, roles)))
+            if moved := [role for role, field in roles.key() if before[role] != field]:
+                raise BadInput(
+                    f"the program {name} repeats something that leaves {', '.join(moved)} with exchanged fields:"
+                    " let it exchange them back, say by a second sweep"
+                )
+        elif not isinstance(item, Launch):
+            raise BadInput(f"the program {name} yielded {item!r}, which is no launch: yield a_task(..., over=box)")
+        elif items and isinstance(items[-1], list):
+            items[-1].append(item)
+        else:
+            items.append([item])
+    return items
+
+
+def _parts(items: _Items, following: tuple[Launch, ...]) -> tuple[Part, ...]:
+    found: list[Part] = []
+    for n, item in enumerate(items):
+        if isinstance(item, list):
+            found.append(Stretch(tuple(item), _head(items[n + 1 :]) or following))
+        else:
+            found.append(Loop(item[0], _parts(item[1], _head(item[1]))))
+    return tuple(found)
+
+
+def _head(items: _Items) -> tuple[Launch, ...]:
+    """The launches with which they begin."""
+    first = next(iter(items), [])
+    return tuple(first) if isinstance(first, list) else _head(first[1])
+
+
+def _flat(items: _Items) -> Iterator[Launch]:
+    for item in items:
+        yield from item if isinstance(item, list) else _flat(item[1])

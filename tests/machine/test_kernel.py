@@ -365,7 +365,7 @@ def test_a_launch_on_a_lane_runs_on_its_stream(tmp_path):
     from taskflow.machine.device.lane import lanes
 
     device = gpu()
-    plain, urgent = lanes(device, two=True)
+    plain, urgent = lanes(device)
     layout = Layout((0, 0, 0), (4, 4, 4))
     p, q, top = (device.allocate(shape, "f8") for shape in ((4, 4, 4), (4, 4, 4), (1,)))
     p[...] = 3.0

@@ -116,10 +116,9 @@ class StreamLane:
         return lambda: bool(event.done)
 
 
-def lanes(device: Device, *, two: bool) -> tuple[Lane, Lane]:
-    """The lanes of a block: for computation, and for what other blocks wait for (the same one unless `two`)."""
+def lanes(device: Device) -> tuple[Lane, Lane]:
+    """The lanes of a block: for computation, and for what other blocks wait for. A CPU has one."""
     if device.kind == "cpu":
         host = HostLane()
         return host, host
-    plain = StreamLane(device.xp, urgent=False)
-    return plain, StreamLane(device.xp, urgent=True) if two else plain
+    return StreamLane(device.xp, urgent=False), StreamLane(device.xp, urgent=True)

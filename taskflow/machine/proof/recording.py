@@ -68,9 +68,9 @@ def template(analysis: Analysis, roles: Roles, mapper: Mapper, hardware: Hardwar
     """The operations of one block, which do nothing."""
     paper = cast(Any, _Paper())
     near = cast(Any, _Near(hardware)) if hardware.near is not None else None
-    tracer = Tracer(paper, paper, replace(mapper, cache=0), _nothing, near)
     plain = _PaperLane(asynchronous=hardware.lanes > 0)
-    tracer.lanes = (plain, _PaperLane(asynchronous=True) if hardware.lanes == 2 else plain)
+    lanes = (plain, _PaperLane(asynchronous=True) if hardware.lanes == 2 else plain)
+    tracer = Tracer(paper, paper, replace(mapper, cache=0), _nothing, lanes, near)
     return tracer.trace(analysis, roles, 0)
 
 

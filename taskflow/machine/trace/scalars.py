@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from taskflow.errors import RunFailed
-from taskflow.machine.device import Array, Device
+from taskflow.machine.device import Array, Device, Lane
 from taskflow.machine.device.driver import launch
 from taskflow.machine.kernel import compile_cuda
 
@@ -21,12 +21,14 @@ NUMBERS = np.dtype([("value", np.float64, AT_ONCE), ("place", np.intc, AT_ONCE),
 class Scalars(Mapping[str, float]):
     """What was set, and what passes have reduced, by name. Reading waits until the device has done what is enqueued.
 
-    `wait` does that. All numbers are read from the device at once, and again only after `changed`. Raises RunFailed
-    where a program has more than `MOST` scalars.
+    It is enqueued on `lane`; `wait` waits until something there is true. All numbers are read from the device at once,
+    and again only after `changed`. Raises RunFailed where a program has more than `MOST` scalars.
     """
 
-    def __init__(self, device: Device, wait: Callable[[], None]) -> None:
-        self._device, self._wait = device, wait
+    def __init__(self, device: Device, lane: Lane, wait: Callable[[Callable[[], bool]], None]) -> None:
+        self._device, self._lane, self._wait = device, lane, wait
+        self._pinned: dict[int, np.ndarray] = {}
+        self._turn = 0
         self._memory = device.allocate((MOST,), "f8")
         self._places: dict[str, int] = {}
         self._known: dict[str, None] = {}
@@ -64,11 +66,33 @@ class Scalars(Mapping[str, float]):
             self._known[name] = None
             self._values = None
 
+    def later(self) -> Callable[[], Mapping[str, float]]:
+        """The scalars as they will be when all is done that is enqueued by now; what it returns waits for that, and is
+        to be called before the next but one.
+        """
+        if self._device.kind == "cpu":
+            now = dict(self)
+            return lambda: now
+        import cupyx
+
+        self._turn = 1 - self._turn
+        if self._turn not in self._pinned:
+            self._pinned[self._turn] = cupyx.empty_pinned((MOST,), np.float64)
+        values, names = self._pinned[self._turn], list(self._known)
+        self._memory.get(out=values, stream=self._lane.stream, blocking=False)
+        reached = self._lane.reached()
+
+        def read() -> Mapping[str, float]:
+            self._wait(reached)
+            return {name: float(values[self._places[name]]) for name in names}
+
+        return read
+
     def __getitem__(self, name: str) -> float:
         if name not in self._known:
             raise KeyError(name)
         if self._values is None:
-            self._wait()
+            self._wait(self._lane.reached())
             self._values = self._device.to_host(self._memory)
         return float(self._values[self._places[name]])
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from taskflow.machine.device import Event, Lane, lanes
+from taskflow.machine.device import Event, Lane
 from taskflow.machine.direct import Exchange, Neighbourhood
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.trace.binding import Binder
@@ -69,11 +69,8 @@ class Tracer:
     transfers: Transfers
     mapper: Mapper
     reduce: Callable[[AllReduce, bool], None]
+    lanes: tuple[Lane, Lane]
     near: Neighbourhood | None = None
-    lanes: tuple[Lane, Lane] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.lanes = lanes(self.binder.device, two=self.mapper.overlap == "full")
 
     def trace(self, analysis: Analysis, roles: Roles, state: int) -> Trace:
         """Bind the graph of this block."""

@@ -59,7 +59,7 @@ class SweepJob:
             "calls": len(trace.calls) / self.program.count,
             "messages": len(sent) / self.program.count,
             "bytes": sum(sent) * shard.region.fields["p"].nbytes / self.program.count,
-            "overlap": shard.mapper.overlap,
+            "overlap": shard.overlap,
         }
 
     def _samples(self, shard: Shard) -> list[float]:

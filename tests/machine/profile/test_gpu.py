@@ -22,7 +22,7 @@ SETTINGS = ["grid.cells=[128,64,128]", "grid.lengths=[1.0,0.5,1.0]", "machine.pr
 
 def test_stamps_are_in_order_and_on_the_hosts_clock():
     device = gpu()
-    plain, _ = lanes(device, two=True)
+    plain, _ = lanes(device)
     stamps = Stamps(device, plain)
     offset, cost = stamps.calibrate()
     assert 0 < offset.accuracy < 1_000_000

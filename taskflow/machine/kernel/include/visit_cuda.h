@@ -11,20 +11,22 @@
 
 #define TASK extern "C" __global__ void __launch_bounds__(BX * BY)
 
-// f(cell) for the cells of this thread's column that lie in the range.
+// f(cell) for the cells of this thread's column. The columns of the first thread blocks are shorter where the range is no
+// multiple of UZ: they are slower, and would keep all others waiting at the end.
 template <class F, class... Streams>
 FN void for_cells(const Range& r, F f, Streams...) {
   const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
-  const int k = r.lo[2] + int(blockIdx.z) * UZ;
+  const int rest = r.hi[2] - r.lo[2] - (int(gridDim.z) - 1) * UZ, full = rest == UZ || blockIdx.z;
+  const int k = r.lo[2] + (blockIdx.z ? rest + (int(blockIdx.z) - 1) * UZ : 0);
   if (i >= r.hi[0] || j >= r.hi[1]) return;
   const Index offset = i + j * r.y + k * r.z;
-  if (k + UZ <= r.hi[2]) {
+  if (full) {
 #pragma unroll
     for (int n = 0; n < UZ; ++n) f(Cell{i, j, k + n, offset + n * r.z});
   } else {
 #pragma unroll 1
-    for (int n = 0; k + n < r.hi[2]; ++n) f(Cell{i, j, k + n, offset + n * r.z});
+    for (int n = 0; n < rest; ++n) f(Cell{i, j, k + n, offset + n * r.z});
   }
 }
 
