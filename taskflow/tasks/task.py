@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, get_type_hints, overload
 
 from taskflow.regions import Box
 from taskflow.tasks.privilege import Operator, Privilege, Scalar
@@ -167,6 +167,8 @@ def _define(body: Callable[..., None], kernel: Path | str | None) -> Task:
             scalars.append(parameter.name)
         else:
             constants[parameter.name] = annotation
+            if is_dataclass(annotation):  # names in its annotations mean something here, elsewhere perhaps nothing
+                annotation.__annotations__ = get_type_hints(annotation)
     if not fields:
         raise TypeError(f"task {name} has no field: there is nothing to visit; its positional parameters are fields")
     if not any(p.writes for p in fields.values()) and not reductions:

@@ -363,6 +363,8 @@ def test_ctrl_c_ends_a_run_after_a_step_and_the_fields_can_be_read(blocks):
 # -------------------------------------------------------------------------------------------------------------- scripts
 
 SCRIPT = """
+from __future__ import annotations
+
 import hashlib, sys
 from dataclasses import dataclass
 
@@ -370,10 +372,12 @@ import numpy as np
 
 import taskflow as tf
 
+Vector = tuple[float, float, float]
+
 @dataclass(frozen=True)
 class Weights:
     near: float
-    far: tuple[float, float, float]
+    far: Vector
 
 TEXT = '''
 TASK spread(Range range, In a, Out b, Weights w) {
