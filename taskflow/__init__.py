@@ -13,7 +13,7 @@ _ROOMS = {
     "taskflow.simulation.run": ("Run", "run"),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "TaskflowError"),
     "taskflow.regions": ("Box", "Field", "Region", "region"),
-    "taskflow.tasks": ("Read", "ReadWrite", "Reduce", "Scalar", "Write", "box", "offsets", "star", "task"),
+    "taskflow.tasks": ("Read", "ReadWrite", "Reduce", "Scalar", "Write", "box", "offsets", "repeat", "star", "task"),
     "taskflow.cluster.blocks": ("Blocks",),
     "taskflow.cluster.jobs": ("Ran",),
     "taskflow.cluster.session": ("distribute",),
@@ -42,6 +42,7 @@ __all__ = [
     "distribute",
     "offsets",
     "region",
+    "repeat",
     "run",
     "star",
     "task",
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from taskflow.regions import Box, Field, Region, region
     from taskflow.simulation.case import Case
     from taskflow.simulation.run import Run, run
-    from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Write, box, offsets, star, task
+    from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Write, box, offsets, repeat, star, task
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
 from taskflow.machine import Gang, Job, cause, watch
 from taskflow.machine.profile import summarise, write_chrome
 from taskflow.regions import Box
-from taskflow.tasks import Program, Roles, analyse, record, settled
+from taskflow.tasks import Loop, Part, Program, Roles, analyse, plan, record, settled
 
 
 class Blocks:
@@ -162,7 +162,8 @@ class Blocks:
         troubled, where a field or a number is not there or the program is impossible on these blocks.
         """
         numbers = {**self.scalars, **{name: float(value) for name, value in given.items()}}
-        launches, _ = record(program, Roles.of(tuple(self.region.fields)))
+        roles = Roles.of(tuple(self.region.fields))
+        launches, _ = record(program, roles)
         read, produced = set[str](), set(numbers)
         for launch in launches:
             for name in launch.fields:
@@ -173,7 +174,7 @@ class Blocks:
                 read.add(name)
             produced.update(name for name, _ in launch.reductions.values())
         for name in given:
-            if name not in read:
+            if name not in read and not _asks(plan(program, roles)[0]):
                 raise BadInput(f"no task reads {name!r}; they read {', '.join(sorted(read)) or 'no numbers'}")
         parcel = Parcel.of(program)
         if parcel not in self._possible:
@@ -190,3 +191,8 @@ class Blocks:
     @staticmethod
     def _share(value: Any, box: Box, owned: Box) -> Any:
         return np.ascontiguousarray(value[(box & owned).slices(box.lo)]) if isinstance(value, np.ndarray) else value
+
+
+def _asks(parts: Sequence[Part]) -> bool:
+    """Whether a program decides by its numbers, so that not only its tasks read them."""
+    return any(isinstance(part, Loop) and (part.repeat.until is not None or _asks(part.body)) for part in parts)

@@ -28,6 +28,7 @@ TASK blur(Range range, In a, Out b, In64 weight) {
   const real w = real(*weight);
   for_cells(range, CELL(c) { b[c] = a[c] + w * (a[c - X] + a[c + X] + a[c - Z] + a[c + Z] - 4 * a[c]); });
 }
+TASK largest(Range range, In a, Partial top) { reduce_cells(range, top, MAX, CELL(c) { return a[c]; }); }
 TASK total(Range range, In a, Partial mass) { reduce_cells(range, mass, SUM, CELL(c) { return a[c]; }); }
 """
 
@@ -38,6 +39,10 @@ def blur(a: tf.Read[1], b: tf.Write, *, weight: tf.Scalar) -> None: ...
 
 @tf.task(kernel=TEXT)
 def total(a: tf.Read, *, mass: tf.Reduce[sum]) -> None: ...
+
+
+@tf.task(kernel=TEXT)
+def largest(a: tf.Read, *, top: tf.Reduce[max]) -> None: ...
 
 
 BOX = tf.region((8, 6, 10), ["a", "b"], periodic="xz")
@@ -124,25 +129,45 @@ def test_boundary_layers_are_filled_too(blocks):
     np.testing.assert_array_equal(blocks.read("a", BOX.bounds), wide)
 
 
-def test_a_program_that_comes_again_finds_its_traces(blocks):
+def test_a_program_that_comes_again_finds_its_traces(client):
     """Also one that was made anew, as long as it says the same. Numbers keep their values until given again."""
 
     def made(width):
         return lambda f: [blur(f.a, f.b, over=BOX.cells.layer(1, 0, 0, width), weight="weight")]
 
     def traces(shard):
-        return len(shard._traces)
+        return len(shard.traces)
 
-    blocks.fill(a=index)
-    blocks.run(step, times=8, weight=0.1)
-    counts = []
-    for _ in range(4):
-        blocks.run(made(6), times=4)
-        blocks.run(step, times=8)
-        counts.append(blocks.call(traces))
-    assert counts[1] == counts[-1]
-    blocks.run(made(3))
-    assert min(blocks.call(traces)) > max(counts[-1])
+    with tf.distribute(BOX, client=client, threads=1, overlap="comm") as blocks:
+        blocks.fill(a=index)
+        blocks.run(step, times=8, weight=0.1)
+        counts = []
+        for _ in range(4):
+            blocks.run(made(6), times=4)
+            blocks.run(step, times=8)
+            counts.append(blocks.call(traces))
+        assert counts[1] == counts[-1]
+        blocks.run(made(3))
+        assert min(blocks.call(traces)) > max(counts[-1])
+
+
+def test_a_program_goes_on_until_its_numbers_say_so(blocks):
+    """`until` sees the numbers of one round before; what it compares with may be a number, too."""
+
+    def twice(f):
+        for _ in range(2):
+            yield blur(f.a, f.b, over=BOX.cells, weight="weight")
+            f.swap("a", "b")
+        yield largest(f.a, over=BOX.cells, top="top")
+
+    def program(f):
+        yield tf.repeat(twice, 500, until=lambda now: now["top"] < now["enough"])
+
+    blocks.fill(a=lambda i, j, k: np.cos(2 * np.pi * k / 10) + 0 * i)
+    blocks.run(program, weight=0.1, enough=0.5)
+    factor = 1 - 0.2 * (1 - np.cos(2 * np.pi / 10))
+    rounds = int(np.ceil(np.log(0.5) / np.log(factor) / 2)) + 1
+    assert blocks.scalars["top"] == pytest.approx(factor ** (2 * rounds), rel=1e-12)
 
 
 def test_a_function_is_called_on_every_block(blocks):
