@@ -12,6 +12,7 @@ from taskflow.tasks.order import States, Touched, Use
 from taskflow.tasks.task import Launch
 
 Pieces = list[tuple[Box, Part]]
+ROW = 32  # cells: memory moves in lines, and of an edge of one cell along x each would bring little that is used
 
 
 class Splitter:
@@ -61,7 +62,8 @@ def _pieces(cells: Box, travelling: Sequence[Box]) -> Pieces:
 
 
 def _middle(cells: Box, travelling: Sequence[Box]) -> Box:
-    """`cells` without whole layers at their sides, as few cells as it takes to leave all travelling boxes out."""
+    """`cells` without whole layers at their sides, about as few cells as it takes to leave all travelling
+    boxes out."""
     middle = cells
     for box in sorted(travelling, key=lambda box: -box.volume):
         if box.meets(middle):
@@ -69,4 +71,12 @@ def _middle(cells: Box, travelling: Sequence[Box]) -> Box:
             behind = [middle.layer(a, 0, box.hi[a] - lo[a], shape[a]) for a in (2, 1, 0)]
             before = [middle.layer(a, 1, hi[a] - box.lo[a], shape[a]) for a in (2, 1, 0)]
             middle = max(behind + before, key=lambda box: box.volume)
-    return middle
+    return _rounded(cells, middle) if middle else middle
+
+
+def _rounded(cells: Box, middle: Box) -> Box:
+    """The middle with edges of at least `ROW` cells along x, where enough is left."""
+    low, high = middle.lo[0] - cells.lo[0], cells.hi[0] - middle.hi[0]
+    more = [ROW - cut if 0 < cut < ROW else 0 for cut in (low, high)]
+    rounded = middle.expand((-more[0], 0, 0), (-more[1], 0, 0))
+    return rounded if rounded.shape[0] >= ROW else middle

@@ -6,6 +6,7 @@ import pytest
 
 from taskflow.regions import Box
 from taskflow.tasks import Compute, Refresh, Send, analyse
+from taskflow.tasks.split import ROW
 
 from .known import CELLS, adjust, fill, jacobi, partition
 from .spy import ancestors
@@ -122,3 +123,11 @@ def test_edges_and_middle_are_the_launch_and_all_that_travels_is_in_the_edges():
     travelling = [copy.source_box for node in graph.of(Send) for name, copy in node.message.copies if name == "q"]
     assert len(travelling) == 5
     assert not any(box & middle for box in travelling)
+
+
+def test_an_edge_across_x_is_as_wide_as_memory_likes_it():
+    """A layer of one cell along x would use a fraction of what each access moves."""
+    part = partition((2, 1, 1), (200, 4, 4))
+    graph = analyse([jacobi("p", "rhs", "q", over=part.region.cells)] * 2, part).graph
+    for block, edge in ((0, Box((100 - ROW, 0, 0), (100, 4, 4))), (1, Box((100, 0, 0), (100 + ROW, 4, 4)))):
+        assert parts(graph, block)[0] == ("edge", edge)
