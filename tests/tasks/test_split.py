@@ -128,6 +128,7 @@ def test_edges_and_middle_are_the_launch_and_all_that_travels_is_in_the_edges():
 def test_an_edge_across_x_is_as_wide_as_memory_likes_it():
     """A layer of one cell along x would use a fraction of what each access moves."""
     part = partition((2, 1, 1), (200, 4, 4))
-    graph = analyse([jacobi("p", "rhs", "q", over=part.region.cells)] * 2, part).graph
+    sweep = [jacobi(p, "rhs", q, over=part.region.cells) for p, q in ("pq", "qp")]
+    graph = analyse(sweep, part).graph
     for block, edge in ((0, Box((100 - ROW, 0, 0), (100, 4, 4))), (1, Box((100, 0, 0), (100 + ROW, 4, 4)))):
         assert parts(graph, block)[0] == ("edge", edge)
