@@ -29,16 +29,21 @@ class Agreement:
         self._gather = gather
         self._rolling = b""
         self._passes = 0
+        self._given = ""
 
-    def check(self, scalars: Mapping[str, float], launches: Sequence[Launch]) -> None:
-        """Compare a pass: the scalars given before it, and its launches. All blocks have to call it.
+    def given(self, scalars: Mapping[str, float]) -> None:
+        """These scalars get a value before the next pass."""
+        told = (f"{name} = {float(value)!r}" for name, value in sorted(scalars.items()))
+        self._given = f"begun with the scalars {{{', '.join(told)}}}"
+
+    def check(self, launches: Sequence[Launch]) -> None:
+        """Compare the launches of a pass, and what was given before it. All blocks have to call it.
 
         Raises RunFailed, on all blocks with one text, where they are not the same.
         """
-        given = ", ".join(f"{name} = {float(value)!r}" for name, value in sorted(scalars.items()))
-        words = [f"the scalars {{{given}}}", *map(describe, launches)]
+        words = [self._given or "one more without new scalars", *map(describe, launches)]
         digests = [self._roll(text) for text in words]
-        self._passes += 1
+        self._passes, self._given = self._passes + 1, ""
         rows = self._gather(np.frombuffer(self._rolling + len(words).to_bytes(8, "little"), np.uint8))
         if (rows != rows[0]).any():
             most = int(rows[:, 8:].copy().view(np.int64).max())

@@ -16,7 +16,7 @@ import numpy as np
 
 from taskflow.machine.agreement import Agreement
 from taskflow.machine.channel import AllReduce, Channel, Deadline
-from taskflow.machine.device import Device, Gpu, lanes
+from taskflow.machine.device import Device, Gpu, Lane, lanes
 from taskflow.machine.direct import Neighbourhood
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.states import States
@@ -28,7 +28,7 @@ from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.machine.trace.transfer import Transfers
 from taskflow.machine.trial import Trial, search
 from taskflow.regions import Box, Partition
-from taskflow.tasks import IDENTITY, Compute, Part, Program, Roles, Stretch, Valid, analyse, plan, record
+from taskflow.tasks import IDENTITY, Compute, Part, Program, Roles, Stretch, Valid, analyse, plan
 from taskflow.tasks import AllReduce as Reduction
 
 
@@ -80,6 +80,7 @@ class Shard:
         self._traces: dict[tuple[Any, ...], Trace] = {}
         self._trials: dict[Stretch, Trial] = {}
         self._states, self._state = States(self._gather), 0
+        self._entry = self.lanes[0]  # where messages came in with the last pass
         self._instrument: Instrument | None = None
 
     # ------------------------------------------------------------------------------------------------ the program
@@ -92,7 +93,7 @@ class Shard:
         BadInput where the program is impossible on this partition, ChannelError where another block is lost.
         """
         if self._agreement is not None:
-            self._agreement.check(scalars, record(program, self.roles)[0])
+            self._agreement.given(scalars)
         if scalars:
             self.scalars.set(scalars)
         key = program, self.roles.key()
@@ -134,19 +135,26 @@ class Shard:
     def _pass(self, stretch: Stretch, way: Mapper, program: Program) -> None:
         if self._near is not None:
             self._near.watch.check()
+        if self._agreement is not None:
+            self._agreement.check(stretch.launches)
         key = (stretch, way, self._state, self._instrument)
         trace = self._traces.get(key)
         if trace is None:
             trace = self._traces[key] = self._recorded(stretch, way, program)
         if trace.arrivals:
-            self.lanes[1].synchronize()  # what came in with the last pass has been unpacked
+            self._entry.synchronize()  # what came in with the last pass has been unpacked
             for message in trace.arrivals:
                 self.transfers.post(message)
         for call in trace.calls:
             call()
         self.transfers.advance(trace.messages)
         self.scalars.changed(trace.folded)
-        self._state = trace.state
+        self._state, self._entry = trace.state, self._used(way)[1]
+
+    def _used(self, way: Mapper) -> tuple[Lane, Lane]:
+        """The lanes for computation, and for what other blocks wait for: messages come in there."""
+        plain, urgent = self.lanes
+        return plain, urgent if way.overlap == "full" else plain
 
     def _cut(self, stretch: Stretch, way: Mapper) -> set[str]:
         """The tasks that this way cuts in a stretch, on whatever block."""
@@ -197,9 +205,7 @@ class Shard:
             split=way.cuts(stretch.launches),
             poisoned=way.debug,
         )
-        plain, urgent = self.lanes
-        used = (plain, urgent if way.overlap == "full" else plain)
-        tracer = Tracer(self._binder, self.transfers, way, self._reduce, used, self._near)
+        tracer = Tracer(self._binder, self.transfers, way, self._reduce, self._used(way), self._near)
         return tracer.trace(analysis, self.roles, self._state), analysis.valid
 
     def _reduce(self, node: Reduction, contributes: bool) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from taskflow.errors import RunFailed
 from taskflow.machine import Limits, Mapper, run_threads
-from taskflow.machine.device import cpu
+from taskflow.machine.device import cpu, gpu
 from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.transfer import Transfers
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
@@ -24,20 +24,20 @@ ROOT = Path(__file__).parents[2]
 DEBUG = Mapper("full", debug=True)
 
 
-def fields(space, shape, mapper, steps=3):
+def fields(space, shape, mapper, steps=3, device=None):
     """What every block owns after some steps."""
     start, partition, program = noise(space), Partition(space, shape), Everything(space)
     origin = space.cells.grow(space.ghost).lo
 
     def job(shard):
         for name in NAMES:
-            shard.instances.arrays[name][...] = start[name][shard.instances.box.slices(origin)]
+            shard.instances.arrays[name][...] = shard.device.xp.asarray(start[name][shard.instances.box.slices(origin)])
         for _ in range(steps):
             shard.run(program, dt=0.5)
         found = {role: shard.read(role, partition.owned[shard.block]) for role in NAMES}
         return found, shard.traces, shard.instances.arrays
 
-    return run_threads(partition, job, cpu(1), mapper, Limits(message=20))
+    return run_threads(partition, job, device or cpu(1), mapper, Limits(message=20))
 
 
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])
@@ -51,6 +51,16 @@ def test_the_bits_are_the_same(shape, periodic, overlap):
         launches = (node.launch for node in traces[-1].graph.nodes if isinstance(node, Compute))
         assert any(launch.task is poison for launch in launches)
         assert any(np.isnan(array).any() for array in arrays.values())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("overlap", ["none", "full"])
+def test_the_bits_are_the_same_on_a_gpu(overlap):
+    space = region((6, 4, 9))
+    plain, debug = (fields(space, (1, 1, 2), Mapper(overlap, debug=on), device=gpu()) for on in (False, True))
+    for (one, *_), (other, *_) in zip(plain, debug, strict=True):
+        for name, values in one.items():
+            np.testing.assert_array_equal(other[name], values)
 
 
 def unfilled(monkeypatch, owner, method):
@@ -110,7 +120,7 @@ class Parted(Everything):
 PARTED = {
     "weight": "launch 2 of pass 2 is tests.machine.programs.relax(q, b, p) over [0,4)x[0,4)x[0,9) with weight=0.21",
     "shorter": "launch 9 of pass 2 is nothing more, not tests.machine.programs.shrink(u) over ",
-    "scalar": "pass 2 is the scalars {dt = 0.75}, not the scalars {dt = 0.5}",
+    "scalar": "pass 2 is begun with the scalars {dt = 0.75}, not begun with the scalars {dt = 0.5}",
 }
 
 
@@ -140,7 +150,7 @@ def test_words_are_the_same_in_every_process():
         "from taskflow.machine.agreement import Agreement;"
         "import numpy as np;"
         "a = Agreement(lambda row: np.array([row]));"
-        "a.check({'dt': 0.1}, list(Everything(region((4, 4, 9)))(Roles.of(NAMES)))); print(a._rolling.hex())"
+        "a.given({'dt': 0.1}); a.check(list(Everything(region((4, 4, 9)))(Roles.of(NAMES)))); print(a._rolling.hex())"
     )
     seeds = ("1", "2")
     told = [
