@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from taskflow.machine import Mapper
 from taskflow.machine.proof import Hardware, Pass, examine, prove
-from taskflow.machine.proof.recording import begin, record_pass, template
+from taskflow.machine.proof.recording import record_pass, template
 from taskflow.regions import Partition
 from taskflow.simulation.setup import Setup
-from taskflow.tasks import Analysis, Claim, Grant, TaskGraph, offsets
+from taskflow.tasks import Analysis, Claim, Grant, Roles, TaskGraph, offsets, plan, repeat, star
 from tests.machine.programs import Everything, region
 from tests.tasks.palette import partitions, scripts, sweep
 from tests.tasks.spy import ancestors, needed_edges
 from tests.test_invariance import BOUNDARIES, stirred
 
-POLICIES = {"cpu": ("none", 0), "none": ("none", 1), "comm": ("comm", 1), "full": ("full", 2)}
+POLICIES = {name: (name, True) for name in ("none", "comm", "full", "auto")} | {"cpu": ("none", False)}
 SIGHTS = {
     "buffers": lambda blocks: None,
     "direct": lambda blocks: (0,) * blocks,
@@ -27,8 +27,8 @@ SIGHTS = {
 
 def means(policy, sight, partition):
     """A mapper and hardware: the policy, and which blocks see each other's memory (none, all, those of one half)."""
-    overlap, lanes = POLICIES[policy]
-    return Mapper(overlap), Hardware(lanes, SIGHTS[sight](len(partition)))
+    overlap, streams = POLICIES[policy]
+    return Mapper(overlap), Hardware(streams, SIGHTS[sight](len(partition)))
 
 
 # ------------------------------------------------------------------------------------------------------------- proofs
@@ -63,6 +63,27 @@ def test_reductions_and_poison(policy, sight, debug):
     prove(partition, {Everything(space): ("dt",)}, replace(mapper, debug=debug), hardware).hold()
 
 
+@pytest.mark.parametrize("sight", ["buffers", "direct"])
+def test_loops_and_ways_that_change(sight):
+    """Stretches that follow each other in any number of turns, each in any way to overlap."""
+    space = region((5, 4, 8))
+    partition = Partition(space, (1, 1, 2))
+
+    def there_and_back(f):
+        yield sweep(star(1))(f.p, f.q, over=space.cells)
+        yield sweep(star(1))(f.q, f.p, over=space.cells)
+
+    def program(f):
+        yield sweep(star(1))(f.u, f.p, over=space.cells)
+        yield repeat(there_and_back, 5)
+        yield sweep(star(1))(f.p, f.u, over=space.cells)
+
+    mapper, hardware = means("auto", sight, partition)
+    proof = prove(partition, {program: ()}, mapper, hardware)
+    proof.hold()
+    assert proof.templates >= 2 * 3 * 3
+
+
 @st.composite
 def proofs(draw):
     """A random program on some blocks of some hardware."""
@@ -84,10 +105,11 @@ def test_random_programs(chosen):
 
 def steady(partition, program, mapper, hardware):
     """Two passes that follow each other in the long run."""
-    state, passes = begin(partition), []
+    roles, valid, passes = Roles.of(tuple(partition.region.fields)), [{}] * len(partition), []
     for _ in range(5):
-        passes.append(Pass(record_pass(partition, program, state, mapper, hardware), state, ("dt",)))
-        state = passes[-1].recorded.after
+        (stretch,), roles = plan(program, roles)
+        passes.append(Pass(record_pass(partition, stretch, valid, mapper, hardware), tuple(valid), ("dt",)))
+        valid = passes[-1].recorded.after
     return passes[-2:]
 
 
@@ -171,7 +193,7 @@ def cut(edge, hardware):
         graph = TaskGraph(trace.graph.nodes, waits)
         before = ancestors(graph)[n] | 1 << n
         hasty = Hasty("full", early=frozenset(node for k, node in enumerate(graph.nodes) if before >> k & 1))
-        return template(Analysis(graph, {}, trace.messages), trace.roles, hasty, hardware)
+        return template(Analysis(graph, {}, trace.messages), hasty, hardware)
 
     return change
 

@@ -4,8 +4,8 @@
 - `wait` holds a lane until the last `record` of its event that the host has enqueued before is done.
 - `send` waits for the record of its packing, and then lets the channel read the buffer; `free` waits until the channel
   has read what was sent from the buffer last.
-- A receive is posted when a pass begins, after the host has waited for the urgent lane: from then on, and not before it
-  was sent, the channel fills its buffer; `receive` waits until it has.
+- A receive is posted when a pass begins, after the host has waited for the lane on which the last pass unpacked: from
+  then on, and not before it was sent, the channel fills its buffer; `receive` waits until it has.
 - `signal` posts flags when all before it on its lane is done, `await` holds its lane until they are posted. Both count,
   in the memory of their block, how often they have posted or awaited each: the n-th awaits the n-th.
 - `reduce` of the host waits for the plain lane, then for all blocks, and enqueues the result on the plain lane; that of
@@ -45,11 +45,11 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class Hardware:
-    """What blocks live on: the lanes of each (0 on a CPU, where the host does everything itself), and who sees whose
-    memory: blocks with one number in `near`, or, without it, none.
+    """What blocks live on: GPUs with two streams each (the lanes), or CPUs, where the host does everything itself; and
+    who sees whose memory: blocks with one number in `near`, or, without it, none.
     """
 
-    lanes: int
+    streams: bool
     near: tuple[int, ...] | None = None
 
     def sees(self, one: int, other: int) -> bool:
@@ -88,8 +88,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Start:
-    """The events with which a pass of a block begins: the host has waited for the urgent lane (where messages come in),
-    and each lane has what was before.
+    """The events with which a pass of a block begins: the host has waited for what came in with the last one, and each
+    lane has what was before.
     """
 
     host: int | None
@@ -100,7 +100,7 @@ class Execution:
     """All blocks doing one pass after the other."""
 
     def __init__(self, cells: Cells, partition: Partition, hardware: Hardware) -> None:
-        self.cells, self.hardware, self.lanes = cells, hardware, hardware.lanes
+        self.cells, self.hardware = cells, hardware
         self.fields, self.blocks = partition.region.fields, len(partition)
         self.order = Order(3 * self.blocks)
         self.steps: list[Step] = []
@@ -112,6 +112,7 @@ class Execution:
         self._sent: dict[Place, int] = {}  # messages by name
         self._posted: dict[Place, int] = {}
         self._arriving: dict[Place, Step] = {}
+        self._entry = 0  # where messages came in with the last pass
         self._freed: list[tuple[int, Place]] = []
         self._flags: dict[Place, int] = {}
         self._awaits: list[tuple[int, Place, str]] = []
@@ -119,8 +120,10 @@ class Execution:
 
     # ---------------------------------------------------------------------------------------------------- passes
 
-    def add(self, traces: Sequence[Trace], scalars: Iterable[str]) -> None:
-        """One more pass of every block, before which the host gives these scalars a value."""
+    def add(self, traces: Sequence[Trace], scalars: Iterable[str], entry: int) -> None:
+        """One more pass of every block, before which the host gives these scalars a value. Messages come in on the lane
+        `entry`.
+        """
         turn, names = len(self.starts), list(scalars)
         self.starts.append([])
         for block, trace in enumerate(traces):
@@ -130,10 +133,11 @@ class Execution:
             self._start(block, turn, trace.arrivals)
             for number, operation in enumerate(trace.operations):
                 self._operation(block, turn, trace, number, operation)
-            if self.lanes == 2:
+            if self.hardware.streams:
                 self._enqueue(block, 0, self._enqueue(block, 1))
             for pair, count in trace.messages.items():
                 self._sequence[block, *pair] += count
+        self._entry = entry
 
     def finish(self) -> None:
         """One more beginning, to which everything can be compared, and what one block knows of another. Raises Broken
@@ -166,12 +170,11 @@ class Execution:
     def _start(self, block: int, turn: int, arrivals: Sequence[Message], *, waits: bool = False) -> None:
         order, host = self.order, None
         if arrivals or waits:
-            urgent = self._chain(block, max(self.lanes - 1, 0))
-            host = order.add(self._chain(block, None), [order.last(urgent)])
+            host = order.add(self._chain(block, None), [order.last(self._chain(block, self._entry))])
         for message in arrivals:
             self._post(block, turn, message)
         fork = self._enqueue(block, 0)
-        lanes = (fork, self._enqueue(block, 1, fork)) if self.lanes == 2 else (fork,)
+        lanes = (fork, self._enqueue(block, 1, fork)) if self.hardware.streams else (fork,)
         self.starts[turn].append(Start(host, lanes))
 
     def _post(self, block: int, turn: int, message: Message) -> None:
@@ -328,7 +331,7 @@ class Execution:
     # -------------------------------------------------------------------------------------------------- the rules
 
     def _chain(self, block: int, lane: int | None) -> int:
-        return 3 * block + (0 if lane is None or not self.lanes else 1 + lane)
+        return 3 * block + (0 if lane is None or not self.hardware.streams else 1 + lane)
 
     def _enqueue(self, block: int, lane: int | None, *after: int | None) -> int:
         """An event on a lane, after what the host has done so far."""

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from taskflow.errors import RunFailed
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.proof.cells import Cells, Outside
+from taskflow.machine.proof.course import Course, Moment, Programs
 from taskflow.machine.proof.execution import Broken, Execution, Hardware
 from taskflow.machine.proof.order import Circle
 from taskflow.machine.proof.races import races, separation
-from taskflow.machine.proof.recording import Recorded, State, begin, record_pass
+from taskflow.machine.proof.recording import Recorded, record_pass
 from taskflow.machine.proof.touched import boxes
 from taskflow.machine.proof.versions import Versions
 from taskflow.regions import Partition
-from taskflow.tasks import Program
-
-Programs = Mapping[Program, Iterable[str]]
-"""Programs, each with the scalars to which the host gives a value before every pass."""
+from taskflow.tasks import Roles, Valid
 
 
 @dataclass
@@ -46,68 +45,71 @@ class Proof:
             raise RunFailed("the proof fails:\n  " + "\n  ".join(self.faults[:10]) + more)
 
 
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """A recorded pass; each block's valid ghost cells, and the scalars to which the host gives values, before it."""
+
+    recorded: Recorded
+    valid: tuple[Valid, ...]
+    scalars: tuple[str, ...] = ()
+
+
 def prove(
     partition: Partition, programs: Programs, mapper: Mapper, hardware: Hardware, *, start: Programs | None = None
 ) -> Proof:
     """Prove every template that passes of `programs` need, in whatever order they come, after one pass of each of
     `start`, in its order.
 
-    Looked at is every pair of passes of which one can follow the other, and three passes that repeat themselves.
+    Looked at are every two passes of which one can follow the other, in whatever way to overlap the mapper may choose
+    for each, and three passes that repeat themselves.
     """
-
-    def passes(state: State, some: Programs) -> list[Pass]:
-        return [Pass(record_pass(partition, p, state, mapper, hardware), state, (*s,)) for p, s in some.items()]
-
-    state, proof = begin(partition), Proof()
-    opening: list[Pass] = []
-    for program, scalars in (start or {}).items():
-        opening += passes(state, {program: scalars})
-        state = opening[-1].recorded.after
-    reached: dict[object, list[Pass]] = {}
-    waiting = [state]
+    ways = mapper.ways(alone=len(partition) == 1, streams=hardware.streams)
+    found: dict[object, tuple[list[Pass], list[object]]] = {}
+    proof, course = Proof(), Course(programs, start or {})
+    nothing: tuple[Valid, ...] = tuple({} for _ in partition.blocks)
+    waiting = [(moment, nothing) for moment in course.begin(Roles.of(tuple(partition.region.fields)))]
     while waiting:
-        state = waiting.pop()
-        if state.key() not in reached:
-            reached[state.key()] = passes(state, programs)
-            waiting += [one.recorded.after for one in reached[state.key()]]
-    proof.templates = len(partition) * (len(opening) + sum(map(len, reached.values())))
-    runs = [opening[n : n + 2] for n in range(len(opening) - 1)]
-    for one in (*opening[-1:], *(one for found in reached.values() for one in found)):
-        after = reached[one.recorded.after.key()]
-        runs += [[one, other, other] if one is other else [one, other] for other in after]
-    for some in runs:
-        proof += examine(partition, some, hardware)
+        moment, valid = waiting.pop()
+        if (key := _key(moment, valid)) in found:
+            continue
+        passes = [
+            Pass(record_pass(partition, moment.stretch, valid, way, hardware), valid, moment.scalars) for way in ways
+        ]
+        proof.templates += len(partition) * len(ways)
+        next_ = [(other, passes[0].recorded.after) for other in course.after(moment)]
+        found[key] = passes, [_key(*other) for other in next_]
+        waiting += next_
+    for key, (passes, after) in found.items():
+        for follower in after:
+            for one, other in product(passes, found[follower][0]):
+                run = [one, other, other] if follower == key and one is other else [one, other]
+                proof += examine(partition, run, hardware)
     return proof
 
 
-@dataclass(frozen=True, eq=False)
-class Pass:
-    """A recorded pass, the state in which it begins, and the scalars to which the host gives values before it."""
-
-    recorded: Recorded
-    state: State
-    scalars: tuple[str, ...]
+def _key(moment: Moment, valid: Sequence[Valid]) -> object:
+    return moment.key, tuple(tuple(sorted(mine.items())) for mine in valid)
 
 
 def examine(partition: Partition, passes: Sequence[Pass], hardware: Hardware) -> Proof:
     """Look at some passes, one after the other, as all blocks do them."""
-    first, last = passes[0].state, passes[-1].recorded.after
+    first, last = passes[0].valid, passes[-1].recorded.after
     touched = {b for one in passes for trace in one.recorded.traces for node in trace.graph.nodes for b in boxes(node)}
     touched |= {launch.over for one in passes for launch in one.recorded.launches}
-    touched |= {box for valid in (*first.valid, *last.valid) for some in valid.values() for box in some}
+    touched |= {box for valid in (*first, *last) for some in valid.values() for box in some}
     proof = Proof(passes=len(passes))
     try:
         execution = Execution(Cells(partition, touched), partition, hardware)
         for one in passes:
-            execution.add(one.recorded.traces, one.scalars)
+            execution.add(one.recorded.traces, one.scalars, one.recorded.entry)
         execution.finish()
     except (Broken, Outside, Circle) as error:
         proof.faults.append(str(error))
         return proof
     proof.pairs, proof.faults = races(execution)
     proof.faults += separation(execution)
-    versions = Versions(execution, partition, first.valid)
+    versions = Versions(execution, partition, first)
     proof.faults += versions.run([(one.recorded.launches, one.scalars) for one in passes])
-    proof.faults += versions.left(last.valid)
+    proof.faults += versions.left(last)
     proof.reads = versions.checked
     return proof

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -14,64 +14,52 @@ from taskflow.machine.proof.execution import Hardware
 from taskflow.machine.trace.operation import Call
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.regions import Partition
-from taskflow.tasks import Analysis, Compute, Launch, Message, Program, Roles, Valid, analyse, record
-
-
-@dataclass(frozen=True)
-class State:
-    """What a program begins with: which field plays which part, and each block's valid ghost cells."""
-
-    roles: Roles
-    valid: tuple[Valid, ...]
-
-    def key(self) -> tuple[Any, ...]:
-        """Equal for equal states."""
-        return self.roles.key(), tuple(tuple(sorted(valid.items())) for valid in self.valid)
+from taskflow.tasks import Analysis, Compute, Launch, Message, Roles, Stretch, Valid, analyse
 
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """A pass of a program over all blocks: its launches, each block's template, and the state that it leaves."""
+    """A pass of a stretch over all blocks: its launches, each block's template, the lane on which messages come in, and
+    each block's valid ghost cells afterwards.
+    """
 
     launches: tuple[Launch, ...]
     traces: tuple[Trace, ...]
-    after: State
+    entry: int
+    after: tuple[Valid, ...]
 
 
-def begin(partition: Partition) -> State:
-    """The state in which a run begins."""
-    return State(Roles.of(tuple(partition.region.fields)), tuple({} for _ in partition.blocks))
-
-
-def record_pass(partition: Partition, program: Program, state: State, mapper: Mapper, hardware: Hardware) -> Recorded:
-    """The templates of all blocks for a program that begins in this state."""
-    launches, roles = record(program, state.roles)
-    launches = tuple(replace(launch) for launch in launches)  # every one an object of its own, for all blocks the same
-    following, _ = record(program, roles)
-    traces, left = [], []
-    for block, valid in enumerate(state.valid):
-        analysis = analyse(
+def record_pass(
+    partition: Partition, stretch: Stretch, valid: Sequence[Valid], mapper: Mapper, hardware: Hardware
+) -> Recorded:
+    """The templates of all blocks, each with so many valid ghost cells."""
+    launches = tuple(
+        replace(launch) for launch in stretch.launches
+    )  # each an object of its own, the same on all blocks
+    analyses = [
+        analyse(
             launches,
             partition,
-            following=following,
-            valid=valid,
+            following=stretch.following,
+            valid=mine,
             blocks=[block],
-            split=mapper.split,
+            split=mapper.cuts(launches),
             poisoned=mapper.debug,
         )
-        traces.append(template(analysis, roles, mapper, hardware))
-        left.append(analysis.valid)
-    return Recorded(launches, tuple(traces), State(roles, tuple(left)))
+        for block, mine in enumerate(valid)
+    ]
+    traces = tuple(template(analysis, mapper, hardware) for analysis in analyses)
+    entry = int(hardware.streams and mapper.overlap == "full")
+    return Recorded(launches, traces, entry, tuple(analysis.valid for analysis in analyses))
 
 
-def template(analysis: Analysis, roles: Roles, mapper: Mapper, hardware: Hardware) -> Trace:
+def template(analysis: Analysis, mapper: Mapper, hardware: Hardware) -> Trace:
     """The operations of one block, which do nothing."""
-    paper = cast(Any, _Paper())
+    paper, plain = cast(Any, _Paper()), _PaperLane(asynchronous=hardware.streams)
     near = cast(Any, _Near(hardware)) if hardware.near is not None else None
-    plain = _PaperLane(asynchronous=hardware.lanes > 0)
-    lanes = (plain, _PaperLane(asynchronous=True) if hardware.lanes == 2 else plain)
-    tracer = Tracer(paper, paper, replace(mapper, cache=0), _nothing, lanes, near)
-    return tracer.trace(analysis, roles, 0)
+    urgent = _PaperLane(asynchronous=True) if hardware.streams and mapper.overlap == "full" else plain
+    tracer = Tracer(paper, paper, replace(mapper, cache=0), _nothing, (plain, urgent), near)
+    return tracer.trace(analysis, Roles(), 0)
 
 
 def _nothing(*_: Any) -> None:
