@@ -410,12 +410,23 @@ def test_an_error_in_a_text_given_as_a_string_shows_its_line(device):
         compiled(wrong, "f4", device)
 
 
-def test_a_text_given_as_a_string_may_set_the_macros_of_the_vocabulary(device):
-    text = '#define UZ 2\n#include "cell.h"\nTASK two(Range r, Out q) { for_cells(r, CELL(c) { q[c] = UZ; }); }\n'
+HEADS = ["#define UZ 2\n", '#define UZ 2\n#include "cell.h"\n', "\n// rows\n  #define UZ 2\n\n"]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_text_given_as_a_string_may_begin_with_settings(device, head):
+    text = f"{head}#define F 7\nTASK two(Range r, Out q) {{ for_cells(r, CELL(c) {{ q[c] = UZ + F; }}); }}\n"
 
     @task(kernel=text)
     def two(q: Write) -> None: ...
 
     q = device.allocate((3, 3, 5), "f8")
     compiled(two, "f8", device).bind(Box.of((5, 3, 3)), Layout((0, 0, 0), (3, 3, 5)), [q], {}, {})()
-    assert (np.array(device.to_host(q)) == 2).all()
+    assert (np.array(device.to_host(q)) == 9).all()
+
+    @task(kernel=f"{head}TASK wrong(Range range, InOut q) {{ q[0] = nothing; }}\n")
+    def wrong(q: ReadWrite) -> None: ...
+
+    number = head.count("\n") + 1
+    with pytest.raises(KernelError, match=f"line {number} of the kernel text of wrong: TASK wrong"):
+        compiled(wrong, "f8", device)

@@ -22,6 +22,7 @@ from taskflow.tasks import Task, siblings
 INCLUDE = Path(__file__).parent / "include"
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
 VOCABULARY = '#include "cell.h"\n'
+_SETTINGS = re.compile(r"(?:[ \t]*(?:#[ \t]*define[ \t]+(?:UZ|BX|BY|PLANES)\b.*|//.*)?\n)*")  # of cell.h
 _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
 
 
@@ -29,21 +30,24 @@ def expanded(kernel: Path | str, real: np.dtype, generated: Mapping[str, str], n
     """A text, or that of a file, for a precision, with every `#include "..."` replaced by what it names: a generated
     text, or a file in the same folder or among taskflow's own headers.
 
-    A text that does not include `cell.h` itself begins with it. Each header is taken once. Lines keep their numbers and
-    file names in compiler messages; `name` stands for the file of a text. Raises KernelError for a missing header.
+    A text that does not include `cell.h` itself gets it, after the settings with which it begins. Each header is taken
+    once. Lines keep their numbers and file names in compiler messages; `name` stands for the file of a text. Raises
+    KernelError for a missing header.
     """
     precision = f"#define REAL {'float' if real.itemsize == 4 else 'double'}\n"
     if isinstance(kernel, Path):
         return precision + _expand(kernel.name, kernel.read_text(encoding="utf-8"), kernel.parent, dict(generated))
-    headers, taken = "", dict(generated)
-    if VOCABULARY.strip() not in kernel:
-        headers = _expand("", VOCABULARY, INCLUDE, taken)
-    return precision + headers + _expand(name, kernel, INCLUDE, taken)
+    taken, settings = dict(generated), _SETTINGS.match(kernel)
+    if settings is None or VOCABULARY.strip() in kernel:
+        return precision + _expand(name, kernel, INCLUDE, taken)
+    line = 1 + settings[0].count("\n")
+    headers = settings[0] + _expand("", VOCABULARY, INCLUDE, taken)
+    return precision + headers + _expand(name, kernel[settings.end() :], INCLUDE, taken, line)
 
 
-def _expand(name: str, text: str, folder: Path, generated: dict[str, str]) -> str:
-    """`generated` gains every header once it was taken, as an empty text."""
-    parts, line, end = [f'#line 1 "{name}"\n'], 1, 0
+def _expand(name: str, text: str, folder: Path, generated: dict[str, str], line: int = 1) -> str:
+    """`generated` gains every header once it was taken, as an empty text. The first line of the text has a number."""
+    parts, end = [f'#line {line} "{name}"\n'], 0
     for match in _INCLUDE_LINE.finditer(text):
         header = match[1]
         file = next((f for f in (folder / header, INCLUDE / header) if f.is_file()), None)
