@@ -141,8 +141,8 @@ def show_sweep(found: Found) -> None:
         ("blocks", blocks),
     ]
     if exchanged:
-        row = exchanged[-1]
-        count, over = significant(row["messages"]), ", ".join(row["transports"])
+        row, over = exchanged[-1], ", ".join(dict.fromkeys(name for each in exchanged for name in each["transports"]))
+        count = significant(row["messages"])
         carried.append(("messages", f"{count} with {size(row['bytes'])} per sweep from the busiest block, over {over}"))
     say(heading, carried)
     table(
