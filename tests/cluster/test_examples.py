@@ -20,6 +20,7 @@ import taskflow as tf
 from taskflow.cluster import embedded
 
 pytestmark = pytest.mark.timeout(90)
+CPU = {"device": "cpu", "threads": 1}
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HERE = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent)}  # whatever folder a script is run in
 
@@ -44,7 +45,7 @@ def client():
 def test_heat_decays_as_it_should(client, monkeypatch, capsys):
     """Second order: with d fixed, time steps shrink as the square of the spacing. `main` prints what is exact."""
     heat, there = example("heat3d"), tf.distribute
-    monkeypatch.setattr(heat.tf, "distribute", lambda box, scheduler_file: there(box, client=client, threads=1))
+    monkeypatch.setattr(heat.tf, "distribute", lambda box, scheduler_file: there(box, client=client, **CPU))
     errors = []
     for n in (16, 24, 32):
         heat.main(n, steps=n * n // 8)
@@ -77,7 +78,7 @@ def test_gray_scott_is_the_scheme_in_numpy(client):
     for _ in range(20):
         eaten = u * v * v
         u, v = u + r.Du * laplacian(u) - eaten + r.F * (1 - u), v + r.Dv * laplacian(v) + eaten - (r.F + r.k) * v
-    found_u, found_v = gray.solve(20, start, r, client=client, threads=1)
+    found_u, found_v = gray.solve(20, start, r, client=client, **CPU)
     np.testing.assert_allclose(found_u, u, rtol=1e-13)
     np.testing.assert_allclose(found_v, v, rtol=1e-13)
 
@@ -85,17 +86,17 @@ def test_gray_scott_is_the_scheme_in_numpy(client):
 def test_gray_scott_conserves_what_only_changes_its_name(client):
     """Without feed and kill u becomes v, and nothing is lost; without v as well, diffusion keeps u."""
     gray, start = example("gray_scott"), plane()
-    u, v = gray.solve(200, start, gray.Reaction(F=0.0, k=0.0), client=client, threads=1)
+    u, v = gray.solve(200, start, gray.Reaction(F=0.0, k=0.0), client=client, **CPU)
     assert u.sum() + v.sum() == pytest.approx(start["u"].sum() + start["v"].sum(), rel=1e-12)
     assert v.sum() > start["v"].sum() + 1
-    u, v = gray.solve(200, {**start, "v": 0 * start["v"]}, gray.Reaction(F=0.0), client=client, threads=1)
+    u, v = gray.solve(200, {**start, "v": 0 * start["v"]}, gray.Reaction(F=0.0), client=client, **CPU)
     assert u.sum() == pytest.approx(start["u"].sum(), rel=1e-13)
     assert not v.any()
 
 
 def test_gray_scott_draws_its_picture(client, monkeypatch, tmp_path):
     gray, there = example("gray_scott"), tf.distribute
-    monkeypatch.setattr(gray.tf, "distribute", lambda box, scheduler_file: there(box, client=client, threads=1))
+    monkeypatch.setattr(gray.tf, "distribute", lambda box, scheduler_file: there(box, client=client, **CPU))
     gray.main(20, tmp_path / "pattern.png")
     assert (tmp_path / "pattern.png").stat().st_size > 10_000
 
@@ -107,11 +108,11 @@ def test_wave_is_of_eighth_order(client):
     """dt shrinks as h^4, and is so small that errors in space are the larger ones."""
     wave = example("wave8")
     (n, e), (m, f) = (
-        (n, wave.solve(n, 0.02 / steps, steps, "f8", client=client, threads=1)[0])
+        (n, wave.solve(n, 0.02 / steps, steps, "f8", client=client, **CPU)[0])
         for n, steps in ((12, 125), (20, 965))
     )
     assert log(e / f) / log(m / n) == pytest.approx(8, abs=0.2)
-    half, _ = wave.solve(12, 0.02 / 250, 250, "f8", client=client, threads=1)
+    half, _ = wave.solve(12, 0.02 / 250, 250, "f8", client=client, **CPU)
     assert abs(half - e) < 0.3 * e
 
 
@@ -130,7 +131,7 @@ def test_wave_moves_as_its_scheme_says(client):
         yield wave.advance(f.u, f.u_next, over=box.cells, r=(dt * n) ** 2)
         f.swap("u", "u_next")
 
-    with tf.distribute(box, client=client, threads=1) as blocks:
+    with tf.distribute(box, client=client, **CPU) as blocks:
         blocks.fill(u=shape(0), u_next=shape(-dt))
         blocks.run(step, times=steps)
         np.testing.assert_allclose(blocks.read("u"), shape(steps * dt)(*np.ogrid[:n, :n, :n]), atol=1e-12)
@@ -158,9 +159,9 @@ def test_the_page_about_own_solvers_is_a_script(tmp_path):
 def test_the_same_bits_on_any_blocks(client, shape):
     gray, wave = example("gray_scott"), example("wave8")
     flat = (shape[0], shape[1] * shape[2], 1)
-    alone, cut = (gray.solve(30, plane(), gray.Reaction(), client=client, blocks=b) for b in ((1, 1, 1), flat))
+    alone, cut = (gray.solve(30, plane(), gray.Reaction(), client=client, blocks=b, **CPU) for b in ((1, 1, 1), flat))
     assert [q.tobytes() for q in alone] == [q.tobytes() for q in cut]
-    alone, cut = (wave.solve(12, 0.01, 20, "f4", client=client, blocks=b)[0] for b in ((1, 1, 1), shape))
+    alone, cut = (wave.solve(12, 0.01, 20, "f4", client=client, blocks=b, **CPU)[0] for b in ((1, 1, 1), shape))
     assert alone == cut
 
 

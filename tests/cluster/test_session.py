@@ -20,6 +20,7 @@ from taskflow.cluster.jobs import evaluated
 from taskflow.machine.kernel import KernelError
 
 pytestmark = pytest.mark.timeout(90)
+CPU = {"device": "cpu", "threads": 1}
 ROOT = Path(__file__).parents[2]
 
 TEXT = """
@@ -75,7 +76,7 @@ def client():
 
 @pytest.fixture
 def blocks(client):
-    with tf.distribute(BOX, client=client, threads=1) as found:
+    with tf.distribute(BOX, client=client, **CPU) as found:
         yield found
 
 
@@ -104,7 +105,7 @@ def test_fields_take_numbers_functions_and_arrays(client, blocks):
     np.testing.assert_array_equal(blocks.read("a", part), noise[3:8, :, 2:5])
     assert blocks.read("a", tf.Box((2, 0, 3), (2, 6, 8))).shape == (5, 6, 0)
     single = tf.region((4, 4, 8), ["a"], dtype="f4")
-    with tf.distribute(single, client=client, threads=1) as others:
+    with tf.distribute(single, client=client, **CPU) as others:
         others.fill(a=np.ones((8, 4, 4)))
         assert others.read("a", single.cells.layer(2, 1, 0, 1)).dtype == "f4"  # which the first block has nothing of
 
@@ -138,7 +139,7 @@ def test_a_program_that_comes_again_finds_its_traces(client):
     def traces(shard):
         return len(shard.traces)
 
-    with tf.distribute(BOX, client=client, threads=1, overlap="comm") as blocks:
+    with tf.distribute(BOX, client=client, **CPU, overlap="comm") as blocks:
         blocks.fill(a=index)
         blocks.run(step, times=8, weight=0.1)
         counts = []
@@ -182,7 +183,7 @@ def test_a_function_is_called_on_every_block(blocks):
 def test_the_same_bits_on_blocks_of_every_shape(client):
     found = set()
     for shape in ((1, 1, 1), (1, 1, 2), (2, 3, 1), (2, 1, 2)):
-        with tf.distribute(BOX, client=client, blocks=shape, threads=1) as blocks:
+        with tf.distribute(BOX, client=client, blocks=shape, **CPU) as blocks:
             blocks.fill(a=lambda i, j, k: np.sin(1.0 * i * j + k))
             blocks.run(step, times=9, weight=0.1)
             found.add(hashlib.sha256(blocks.read("a").tobytes()).hexdigest())
@@ -199,6 +200,22 @@ def silence(dask_worker):
     """No longer; returns what was said."""
     dask_worker.listening.__exit__(None, None, None)
     return dict(dask_worker.heard)
+
+
+@pytest.mark.multigpu
+@pytest.mark.parametrize("workers", [1, 2])
+def test_gpus_do_one_job_after_another(client, workers):
+    """What blocks see of each other's memory outlives a job; the bits are those of the CPU."""
+    found = []
+    for where in ({"client": client, **CPU}, {"device": "gpu", "blocks": (1, 1, 2), "workers": workers}):
+        with tf.distribute(BOX, **where) as blocks:
+            blocks.fill(a=lambda i, j, k: np.sin(1.0 * i * j + k))
+            blocks.run(step, times=9, weight=0.1)
+            middle = blocks.read("a")
+            blocks.fill(b=0)
+            blocks.run(step, times=200)
+            found.append((middle.tobytes(), blocks.read("a").tobytes()))
+    assert found[0] == found[1]
 
 
 def test_steps_send_no_message_through_dask(client, blocks):
@@ -241,7 +258,7 @@ def climb(f):
 @pytest.mark.parametrize("debug", [False, True])
 def test_debugging_shows_a_kernel_that_reads_what_its_task_did_not_declare(client, debug):
     """Where its result would be another one on other blocks, it is NaN; right programs give the same bits as ever."""
-    with tf.distribute(BOX, client=client, threads=1, debug=debug) as blocks:
+    with tf.distribute(BOX, client=client, **CPU, debug=debug) as blocks:
         blocks.fill(a=index)
         blocks.run(step, times=3, weight=0.25)
         start = index(*np.ogrid[:8, :6, :10]).transpose(2, 1, 0)
@@ -275,7 +292,7 @@ def test_a_field_whose_name_is_taken(client):
 def test_a_region_that_does_not_fit_into_memory(client):
     huge = tf.region((1 << 20, 1 << 20, 8), ["a"])
     with pytest.raises(tf.BadInput, match=r"the region needs .* TB on .*, where .* are free; use fewer cells"):
-        tf.distribute(huge, client=client)
+        tf.distribute(huge, client=client, **CPU)
 
 
 def test_a_script_that_calls_it_while_it_is_imported(monkeypatch):
@@ -286,7 +303,7 @@ def test_a_script_that_calls_it_while_it_is_imported(monkeypatch):
 
     monkeypatch.setattr("distributed.LocalCluster", fail)
     with pytest.raises(tf.RunFailed, match=r'Nanny failed to start.*; a script .* under: if __name__ == "__main__":'):
-        tf.distribute(BOX, blocks=(1, 1, 2))
+        tf.distribute(BOX, blocks=(1, 1, 2), **CPU)
 
 
 def test_a_scheduler_file_that_is_not_there(tmp_path):
@@ -357,7 +374,7 @@ def test_a_block_that_fails_ends_the_others(blocks):
 
 
 def test_a_killed_process_is_a_named_error_within_seconds():
-    with embedded(2, gpu=False) as client, tf.distribute(BOX, client=client, threads=1) as blocks:
+    with embedded(2, gpu=False) as client, tf.distribute(BOX, client=client, **CPU) as blocks:
         blocks.fill(a=index)
         victim = blocks.call(lambda shard: os.getpid())[1]
         killed = []
@@ -433,7 +450,7 @@ def step(f):
 if __name__ == "__main__":
     word = " ".join(sys.argv[1:])
     where = {"blocks": (1, 1, 2)} if word == "two" else {"scheduler_file": word or None}
-    with tf.distribute(box, **where) as blocks:
+    with tf.distribute(box, device="cpu", **where) as blocks:
         blocks.fill(a=lambda i, j, k: np.cos(i * k) + j)
         blocks.run(step, times=6)
         blocks.run(step, times=5)
