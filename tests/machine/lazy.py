@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from taskflow.machine.device import Cpu
-from taskflow.machine.trace import replay, tracer
+from taskflow.machine.trace import replay
 from taskflow.machine.trace.scalars import Scalars
 
 _current = threading.local()
@@ -66,7 +66,15 @@ class LazyLane:
         self.world.work(self, lambda: not self.queue)
 
     def reached(self):
-        return lambda: not self.queue
+        event = self.event()
+        self.recorder(event)()
+        wanted = event.recorded
+
+        def ask():
+            event.synchronize()
+            return event.reached >= wanted
+
+        return ask
 
     @property
     def stuck(self):
@@ -123,10 +131,9 @@ class LazyCpu(Cpu):
 def install(monkeypatch, seed, drop=lambda operation: False):
     """From now on shards have lazy lanes. `drop`: operations that are left out of every trace."""
 
-    def lanes(device, *, two):
+    def lanes(device):
         world = World(f"{seed} {threading.current_thread().name}")
-        plain = LazyLane(world)
-        return plain, LazyLane(world) if two else plain
+        return LazyLane(world), LazyLane(world)
 
     def calls(operations, pair, *, graphs):
         def later(operation):
@@ -141,8 +148,8 @@ def install(monkeypatch, seed, drop=lambda operation: False):
         for name in values:
             scalars.array(name)
             scalars._known[name] = None
-        _current.lane.enqueue(lambda: [scalars.array(name).fill(value) for name, value in values.items()])
+        scalars._lane.enqueue(lambda: [scalars.array(name).fill(value) for name, value in values.items()])
 
-    monkeypatch.setattr(tracer, "lanes", lanes)
+    monkeypatch.setattr("taskflow.machine.shard.lanes", lanes)
     monkeypatch.setattr("taskflow.machine.shard.calls", calls)
     monkeypatch.setattr(Scalars, "set", give)

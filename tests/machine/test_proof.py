@@ -35,16 +35,15 @@ def means(policy, sight, partition):
 
 
 @pytest.mark.parametrize(("boundaries", "blocks", "policy", "sight"), [
-    *[(boundaries, (1, 1, 2), policy, "buffers") for boundaries in BOUNDARIES for policy in POLICIES],
+    *[(name, (1, 1, 2), policy, "buffers") for name in BOUNDARIES for policy in POLICIES if policy != "auto"],
     ("periodic", (1, 1, 2), "full", "direct"), ("layer", (1, 1, 2), "none", "direct"),
-    ("box", (2, 1, 2), "full", "buffers"), ("box", (2, 1, 2), "full", "direct"), ("box", (2, 1, 2), "comm", "hosts"),
-    ("periodic", (2, 1, 2), "comm", "buffers"), ("layer", (2, 2, 2), "full", "buffers"),
-    ("layer", (2, 2, 2), "full", "direct"),
+    ("box", (1, 1, 2), "auto", "buffers"), ("box", (2, 1, 2), "full", "buffers"), ("box", (2, 1, 2), "full", "direct"),
+    ("box", (2, 1, 2), "comm", "hosts"), ("layer", (2, 2, 2), "full", "direct"),
 ], ids=str)  # fmt: skip
 def test_the_flow_solver(boundaries, blocks, policy, sight):
     """All passes of start, step and monitor that a run can come to."""
     case = stirred(BOUNDARIES[boundaries])
-    few = case.pressure.model_copy(update={"iterations": 1 if blocks == (2, 2, 2) else 3})
+    few = case.pressure.model_copy(update={"iterations": 1 if blocks == (2, 2, 2) else 2})
     setup = Setup(case.model_copy(update={"pressure": few}), blocks)
     model, partition = setup.model, setup.partition
     programs, start = {model.step: ("dt", "ratio"), model.monitor: ()}, {model.start: ("dt",)}
