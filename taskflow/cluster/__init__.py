@@ -5,7 +5,7 @@ from taskflow.cluster.counting import dask_messages
 from taskflow.cluster.lending import lent
 from taskflow.cluster.local import embedded, gpus
 from taskflow.cluster.memory import shortage
-from taskflow.cluster.placement import cut, placed, processes, slabs, spread, threads_per_block
+from taskflow.cluster.placement import cut, ordinals, placed, processes, slabs, spread, threads_per_block
 
 __all__ = [
     "by_scheduler_file",
@@ -14,6 +14,7 @@ __all__ = [
     "embedded",
     "gpus",
     "lent",
+    "ordinals",
     "placed",
     "processes",
     "shortage",

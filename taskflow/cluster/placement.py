@@ -90,6 +90,11 @@ def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
     return chosen
 
 
+def ordinals(where: Sequence[Place], device: str) -> tuple[int, ...]:
+    """The number of each block's GPU among those that its process sees; none for blocks on CPUs."""
+    return tuple(place.gpus[0].ordinal for place in where) if device == "gpu" else ()
+
+
 def threads_per_block(wanted: Wanted, where: Sequence[Place]) -> int:
     """The cores asked for; by default those of a host shared alike by its blocks."""
     return cores_per_block(where) if wanted.threads == "auto" else wanted.threads

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from taskflow.cluster.blocks import Blocks
 from taskflow.cluster.lending import lent
 from taskflow.cluster.memory import shortage
-from taskflow.cluster.placement import cut, placed, slabs, threads_per_block
+from taskflow.cluster.placement import cut, ordinals, placed, slabs, threads_per_block
 from taskflow.errors import BadInput
 from taskflow.machine import Gang, Mapper, Plan, choose_device, survey
 from taskflow.regions import Box, Partition, Region, Triple, triple
@@ -75,7 +75,7 @@ def distribute(
             threads=threads_per_block(means, where),
             channel=channel,
             mapper=Mapper(overlap, debug=debug),
-            ordinals=tuple(place.gpus[0].ordinal if kind == "gpu" else 0 for place in where),
+            ordinals=ordinals(where, kind),
         )
         gang = stack.enter_context(Gang(cluster, plan, [place.worker for place in where]))
         transports = gang.connect()

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.cluster import cut, lent, placed, slabs, threads_per_block
+from taskflow.cluster import cut, lent, ordinals, placed, slabs, threads_per_block
 from taskflow.errors import Interrupted, RunFailed, TaskflowError
 from taskflow.machine import Gang, Mapper, Place, Plan, Progress, cause, choose_device, survey, unwatched, watch
 from taskflow.simulation.case import Case
@@ -112,7 +112,7 @@ def _plan(setup: Setup, directory: RunDirectory, device: str, where: list[Place]
         threads=threads_per_block(machine, where),
         channel=machine.channel,
         mapper=Mapper(machine.overlap, debug=machine.debug),
-        ordinals=tuple(place.gpus[0].ordinal if device == "gpu" else 0 for place in where),
+        ordinals=ordinals(where, device),
     )
 
 

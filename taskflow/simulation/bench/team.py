@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from taskflow.cluster import lent, shortage, slabs, spread
+from taskflow.cluster import lent, ordinals, shortage, slabs, spread
 from taskflow.errors import BadInput, Interrupted
 from taskflow.machine import Gang, Job, Mapper, Place, Plan, cause, choose_device, survey, watch
 from taskflow.regions import Partition, Triple
@@ -48,7 +48,7 @@ class Team:
             threads=self.threads,
             channel=channel,
             mapper=mapper,
-            ordinals=tuple(place.gpus[0].ordinal if self.device == "gpu" else 0 for place in where),
+            ordinals=ordinals(where, self.device),
         )
         with Gang(self.client, plan, [place.worker for place in where]) as gang:
             yield gang
