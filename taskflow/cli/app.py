@@ -102,14 +102,20 @@ def run(
 
 
 @app.command()
-def check(case: CaseFile, settings: Settings = []) -> None:  # noqa: B006
+def check(
+    case: CaseFile,
+    settings: Settings = [],  # noqa: B006
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Also prove that what is recorded for this case does what it means.")
+    ] = False,
+) -> None:
     """Validate a case and tell what it will cost.
 
     Nothing is run or written. Memory, time and what `auto` chooses are those of this machine.
     """
     from taskflow.cli.checking import check_case
 
-    check_case(case, settings)
+    check_case(case, settings, proves=prove)
 
 
 @app.command()

@@ -8,14 +8,18 @@ from pathlib import Path
 from taskflow.cli.words import duration, say, several, times
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import Estimate, estimate
+from taskflow.simulation.proving import prove_case
 from taskflow.tasks import Traffic
 from taskflow.units import size
 
 
-def check_case(path: Path, settings: Sequence[str]) -> None:
-    """Validate a case and print what it will cost. Raises BadInput where it cannot run on this machine."""
+def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> None:
+    """Validate a case and print what it will cost. Raises BadInput where it cannot run on this machine, RunFailed where
+    a proof was asked for and fails.
+    """
     found = estimate(Case.load(path, settings))
-    say(f"{found.setup.case.title}: the case is valid", describe(found))
+    lines = describe(found)
+    say(f"{found.setup.case.title}: the case is valid", (*lines, ("proof", _proof(found))) if proves else lines)
 
 
 def describe(found: Estimate) -> Iterator[tuple[str, str]]:
@@ -38,6 +42,15 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
     yield "output", _output(found)
+
+
+def _proof(found: Estimate) -> str:
+    proof = prove_case(found)
+    proof.hold()
+    return (
+        f"{several(proof.templates, 'template')}: {proof.pairs:,} interfering pairs are ordered,"
+        f" {proof.reads:,} reads find what the program means"
+    )
 
 
 def _blocks(found: Estimate) -> str:

@@ -10,6 +10,7 @@ from taskflow import BadInput, Case
 from taskflow.machine import look
 from taskflow.machine.accelerators import Accelerator
 from taskflow.machine.channel import channel_problem
+from taskflow.machine.proof import Proof
 from taskflow.simulation.estimate import count_steps, estimate
 from taskflow.simulation.setup import Setup
 
@@ -115,3 +116,21 @@ def test_on_gpus(here, give, monkeypatch):
     assert "1 GPU: A fine GPU" in give("check", "cavity.toml", "--set", "machine.blocks=[1,1,1]").stdout
     result = give("check", "cavity.toml", "--set", "machine.workers=3")
     assert "this machine has 2 GPUs; use at most 2" in result.stderr
+
+
+def test_a_case_is_proved(give, here):
+    few = ["machine.blocks=[1,1,2]", "machine.device=cpu", "machine.overlap=full", "pressure.iterations=2"]
+    result = give("check", "cavity.toml", "--prove", *(word for setting in few for word in ("--set", setting)))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "proof" in result.stdout
+    assert "18 templates: " in result.stdout
+    assert "reads find what the program means" in result.stdout
+
+
+def test_a_proof_that_fails_ends_the_check(give, here, monkeypatch):
+    broken = Proof(templates=1, faults=["block 0, field p, cells [0,1)x[0,1)x[0,1): this and that are not ordered"])
+    monkeypatch.setattr("taskflow.cli.checking.prove_case", lambda found: broken)
+    result = give("check", "cavity.toml", "--prove")
+    assert result.exit_code == 1
+    assert "the proof fails:" in result.stderr
+    assert "block 0, field p" in result.stderr

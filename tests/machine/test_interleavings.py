@@ -91,7 +91,7 @@ def test_messages_that_come_too_early_are_noticed(monkeypatch):
     """A receive that is posted while the last message is still being unpacked has other bits in some order."""
     monkeypatch.setattr(Shard, "_entry", property(lambda self: self.lanes[1], lambda self, lane: None), raising=False)
     different = []
-    for seed in range(6):
+    for seed in range(10):
         lazy.install(monkeypatch, seed)
         different.append(not same(region((4, 4, 9)), (1, 1, 3), Mapper("none"), Sweeps))
     assert any(different)
@@ -100,7 +100,7 @@ def test_messages_that_come_too_early_are_noticed(monkeypatch):
 def test_without_its_waits_some_order_has_other_bits(monkeypatch):
     """What the lanes of these tests may do is enough to show that a wait is missing."""
     different = []
-    for seed in range(6):
+    for seed in range(10):
         lazy.install(monkeypatch, seed, drop=lambda operation: operation.kind == "wait")
         different.append(not same(region((6, 4, 9)), (1, 1, 2), Mapper("full")))
     assert sum(different) > 2

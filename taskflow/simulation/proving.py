@@ -1,0 +1,19 @@
+"""What the runtime would record for a case here, proved before anything runs."""
+
+from __future__ import annotations
+
+from taskflow.machine import Mapper
+from taskflow.machine.proof import Hardware, Programs, Proof, prove
+from taskflow.simulation.estimate import Estimate
+
+
+def prove_case(found: Estimate) -> Proof:
+    """Prove the templates of all blocks for every order of steps and monitors after the start."""
+    setup, blocks, gpu = found.setup, len(found.places), found.device == "gpu"
+    model, debug = setup.model, setup.case.machine.debug
+    direct = gpu and (blocks == 1 or found.channel == "peer")
+    hardware = Hardware(gpu, (0,) * blocks if direct else None)
+    programs: Programs = {model.step: ("dt", "ratio"), model.monitor: ()}
+    start: Programs = {model.start: ("dt",)}
+    mapper = Mapper(setup.case.machine.overlap, debug=debug)
+    return prove(setup.partition, programs, mapper, hardware, start=start)
