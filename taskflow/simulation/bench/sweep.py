@@ -74,6 +74,8 @@ class SweepJob:
             return float(shard.allreduce([time.perf_counter() - start], "max")[0]) / calls
 
         sample(3)  # the states that a program meets are analysed; the last one stays
+        while shard.trying:
+            sample(1)
         once = sample(1)
         calls = max(1, math.ceil(LENGTH * min(1.0, self.seconds) / once))
         least, most = SAMPLES
