@@ -80,7 +80,7 @@ class Shard:
         self._traces: dict[tuple[Any, ...], Trace] = {}
         self._trials: dict[Stretch, Trial] = {}
         self._states, self._state = States(self._gather), 0
-        self._entry = self.lanes[0]  # where messages came in with the last pass
+        self._entry = self.lanes[0]  # where messages came in last
         self._instrument: Instrument | None = None
 
     # ------------------------------------------------------------------------------------------------ the program
@@ -102,7 +102,7 @@ class Shard:
         parts, after = self._plans[key]
         for part in parts:
             self._do(part, program)
-        self.roles = after
+        self.roles = after.copy()  # who changes them between passes does not change the plan
 
     def _do(self, part: Part, program: Program) -> None:
         if isinstance(part, Stretch):
@@ -115,7 +115,8 @@ class Shard:
             if part.repeat.until is not None and done % part.repeat.every == 0:
                 if asked is not None and part.repeat.until(asked()):
                     return
-                asked = self.scalars.later()
+                if done + part.repeat.every <= part.repeat.times:
+                    asked = self.scalars.later()
 
     def _tried(self, stretch: Stretch, program: Program) -> None:
         """Do a stretch, in the best way as soon as that is known."""
@@ -130,7 +131,8 @@ class Shard:
         began = time.perf_counter()
         self._pass(stretch, trial.way, program)
         self.synchronize()
-        trial.note(time.perf_counter() - began)
+        if trial.note(time.perf_counter() - began):  # what the other ways recorded is not needed any more
+            self._traces = {k: t for k, t in self._traces.items() if k[0] is not stretch or k[1] == trial.way}
 
     def _pass(self, stretch: Stretch, way: Mapper, program: Program) -> None:
         if self._near is not None:
@@ -142,14 +144,14 @@ class Shard:
         if trace is None:
             trace = self._traces[key] = self._recorded(stretch, way, program)
         if trace.arrivals:
-            self._entry.synchronize()  # what came in with the last pass has been unpacked
+            self._entry.synchronize()  # what came in last has been unpacked
             for message in trace.arrivals:
                 self.transfers.post(message)
         for call in trace.calls:
             call()
         self.transfers.advance(trace.messages)
         self.scalars.changed(trace.folded)
-        self._state, self._entry = trace.state, self._used(way)[1]
+        self._state = trace.state
 
     def _used(self, way: Mapper) -> tuple[Lane, Lane]:
         """The lanes for computation, and for what other blocks wait for: messages come in there."""

@@ -45,14 +45,15 @@ class Trial:
         self.way, self.over = next(found), False
         self._times: list[float] = []
 
-    def note(self, seconds: float) -> None:
-        """What a pass in the present way took."""
+    def note(self, seconds: float) -> bool:
+        """What a pass in the present way took; whether the trial is over now."""
         self._times.append(seconds)
         if len(self._times) < WARM + SAMPLES:
-            return
+            return False
         worst = self._slowest(median(self._times[WARM:]))
         self._times = []
         try:
             self.way = self._search.send(worst)
         except StopIteration as end:
             self.way, self.over = end.value, True
+        return self.over

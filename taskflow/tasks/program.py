@@ -67,8 +67,13 @@ def repeat(
     """To be yielded by a program: does `body`, itself a program, `times` times or until it is enough.
 
     `until` gets the scalars by name, and says whether it is (see `Repeat`). The body has to leave every field in the
-    part in which it found it: two sweeps from one field to another and back. Raises BadInput for numbers below 1.
+    part in which it found it: two sweeps from one field to another and back. Raises BadInput for numbers below 1, and
+    where `body` or `until` is no function.
     """
+    if not callable(body):
+        raise BadInput(f"repeat({body!r}, ...): give a program, a function of the roles that yields launches")
+    if until is not None and not callable(until):
+        raise BadInput(f"repeat(until={until!r}): give a function of the scalars that tells whether it is enough")
     for name, value in (("times", times), ("every", every)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise BadInput(f"repeat({name}={value!r}): give a whole number, 1 or more")

@@ -46,7 +46,8 @@ def _segments(operations: Sequence[Operation], lanes: tuple[Lane, Lane]) -> Iter
         if operation.lane is not None and operation.fixed and operation.kind not in ("record", "wait"):
             runs[operation.lane].append(operation.call)
             continue
-        for number in (0, 1) if operation.lane is None else (operation.lane,):
+        # Where the host may wait, nothing is held back: others may wait for it before they do what the host waits for.
+        for number in (0, 1) if operation.lane is None or not operation.fixed else (operation.lane,):
             yield from closed(number)
         yield operation.call
     for number in (0, 1):

@@ -27,8 +27,7 @@ class Scalars(Mapping[str, float]):
 
     def __init__(self, device: Device, lane: Lane, wait: Callable[[Callable[[], bool]], None]) -> None:
         self._device, self._lane, self._wait = device, lane, wait
-        self._pinned: dict[int, np.ndarray] = {}
-        self._turn = 0
+        self._pinned: list[np.ndarray] = []  # buffers that nobody waits for
         self._memory = device.allocate((MOST,), "f8")
         self._places: dict[str, int] = {}
         self._known: dict[str, None] = {}
@@ -68,23 +67,23 @@ class Scalars(Mapping[str, float]):
 
     def later(self) -> Callable[[], Mapping[str, float]]:
         """The scalars as they will be when all is done that is enqueued by now; what it returns waits for that, and is
-        to be called before the next but one.
+        to be called once.
         """
         if self._device.kind == "cpu":
             now = dict(self)
             return lambda: now
         import cupyx
 
-        self._turn = 1 - self._turn
-        if self._turn not in self._pinned:
-            self._pinned[self._turn] = cupyx.empty_pinned((MOST,), np.float64)
-        values, names = self._pinned[self._turn], list(self._known)
+        values = self._pinned.pop() if self._pinned else cupyx.empty_pinned((MOST,), np.float64)
+        names = list(self._known)
         self._memory.get(out=values, stream=self._lane.stream, blocking=False)
         reached = self._lane.reached()
 
         def read() -> Mapping[str, float]:
             self._wait(reached)
-            return {name: float(values[self._places[name]]) for name in names}
+            found = {name: float(values[self._places[name]]) for name in names}
+            self._pinned.append(values)
+            return found
 
         return read
 
