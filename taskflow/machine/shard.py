@@ -145,6 +145,7 @@ class Shard:
             trace = self._traces[key] = self._recorded(stretch, way, program)
         if trace.arrivals:
             self._entry.synchronize()  # what came in last has been unpacked
+            self._entry = self._used(way)[1]
             for message in trace.arrivals:
                 self.transfers.post(message)
         for call in trace.calls:
