@@ -147,7 +147,7 @@ class Shard:
             self._entry.synchronize()  # what came in last has been unpacked
             self._entry = self._used(way)[1]
             for message in trace.arrivals:
-                self.transfers.post(message)
+                self.transfers.post(message, trace.slots[message])
         for call in trace.calls:
             call()
         self.transfers.advance(trace.messages)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from taskflow.machine.profile.intervals import Interval, common, length, union
 from taskflow.machine.profile.timeline import COMPUTE, Pass, Timeline, Vertex
 
+EARLY = ("free", "post")  # what the host does for a transfer before it can begin
 TRANSFERS = ("send", "receive", "refresh")
 
 
@@ -41,7 +42,7 @@ def exchanges(p: Pass, graph: Sequence[Vertex]) -> list[Interval]:
     """When each exchange of a pass began and ended."""
     found = []
     for first, last in _runs(graph):
-        moving = [(s, graph[n].type) for s in p.spans for n in s.nodes if first <= n < last and s.kind != "free"]
+        moving = [(s, graph[n].type) for s in p.spans for n in s.nodes if first <= n < last and s.kind not in EARLY]
         sent = [s for s, kind in moving if kind == "send"]
         received = [s for s, kind in moving if kind == "receive"]
         if sent or received:

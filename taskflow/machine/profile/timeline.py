@@ -13,7 +13,7 @@ LANES: tuple[Track, Track] = ("plain", "urgent")
 
 COMPUTE = frozenset({"compute"})
 COPY = frozenset({"pack", "unpack", "copy"})
-COMMUNICATION = frozenset({"send", "receive", "free", "reduce", "signal", "await"})
+COMMUNICATION = frozenset({"send", "post", "receive", "free", "reduce", "signal", "await"})
 LASTING = COMPUTE | COPY | COMMUNICATION  # kinds of operations that take time of their own: events do not
 
 

@@ -4,8 +4,9 @@
 - `wait` holds a lane until the last `record` of its event that the host has enqueued before is done.
 - `send` waits for the record of its packing, and then lets the channel read the buffer; `free` waits until the channel
   has read what was sent from the buffer last.
-- A receive is posted when a pass begins, after the host has waited for the lane on which the last pass unpacked: from
-  then on, and not before it was sent, the channel fills its buffer; `receive` waits until it has.
+- A receive is posted when a pass begins, after the host has waited for the lane on which the last pass unpacked, or by
+  `post`, which waits for the record of the unpacking of what the buffer held, if there is one: from then on, and not
+  before it was sent, the channel fills its buffer; `receive` waits until it has.
 - `signal` posts flags when all before it on its lane is done, `await` holds its lane until they are posted. Both count,
   in the memory of their block, how often they have posted or awaited each: the n-th awaits the n-th.
 - `reduce` of the host waits for the plain lane, then for all blocks, and enqueues the result on the plain lane; that of
@@ -112,7 +113,8 @@ class Execution:
         self._sent: dict[Place, int] = {}  # messages by name
         self._posted: dict[Place, int] = {}
         self._arriving: dict[Place, Step] = {}
-        self._entry = 0  # where messages came in with the last pass
+        self._unpacking: dict[Place, tuple[int, Trace, tuple[int, ...]]] = {}  # per buffer: the record of the last one
+        self._entry = [0] * self.blocks  # per block: the lane on which messages came in last
         self._freed: list[tuple[int, Place]] = []
         self._flags: dict[Place, int] = {}
         self._awaits: list[tuple[int, Place, str]] = []
@@ -130,14 +132,15 @@ class Execution:
             for name in names:
                 given = self._step(block, turn - 1, f"a new value of {name}", self._enqueue(block, 0), "give")
                 given.writes[block, "scalar", name] = ONE
-            self._start(block, turn, trace.arrivals)
+            self._start(block, turn, trace)
             for number, operation in enumerate(trace.operations):
                 self._operation(block, turn, trace, number, operation)
             if self.hardware.streams:
                 self._enqueue(block, 0, self._enqueue(block, 1))
             for pair, count in trace.messages.items():
                 self._sequence[block, *pair] += count
-        self._entry = entry
+            if trace.arrivals:
+                self._entry[block] = entry
 
     def finish(self) -> None:
         """One more beginning, to which everything can be compared, and what one block knows of another. Raises Broken
@@ -145,7 +148,7 @@ class Execution:
         """
         self.starts.append([])
         for block in range(self.blocks):
-            self._start(block, len(self.starts) - 1, [], waits=True)
+            self._start(block, len(self.starts) - 1, None)
         for name, arrival in self._arriving.items():
             if name not in self._sent:
                 raise Broken(f"{arrival.text}: nobody sends it")
@@ -167,24 +170,25 @@ class Execution:
                     self.order.follow(fold, *(share for _, share, _ in calls))
         self.order.settle()
 
-    def _start(self, block: int, turn: int, arrivals: Sequence[Message], *, waits: bool = False) -> None:
+    def _start(self, block: int, turn: int, trace: Trace | None) -> None:
         order, host = self.order, None
-        if arrivals or waits:
-            host = order.add(self._chain(block, None), [order.last(self._chain(block, self._entry))])
-        for message in arrivals:
-            self._post(block, turn, message)
+        arrivals = [(m, ("in", *self._buffer(trace, m))) for m in trace.arrivals] if trace is not None else []
+        if trace is None or arrivals:
+            host = order.add(self._chain(block, None), [order.last(self._chain(block, self._entry[block]))])
+        for message, buffer in arrivals:
+            self._post(block, turn, message, buffer)
         fork = self._enqueue(block, 0)
         lanes = (fork, self._enqueue(block, 1, fork)) if self.hardware.streams else (fork,)
         self.starts[turn].append(Start(host, lanes))
 
-    def _post(self, block: int, turn: int, message: Message) -> None:
+    def _post(self, block: int, turn: int, message: Message, buffer: Place, unpacked: int | None = None) -> None:
         """Tell the channel where a message is to arrive."""
-        name, event = self._name(block, message), self.order.add(self._chain(block, None))
+        name, event = self._name(block, message), self.order.add(self._chain(block, None), [unpacked])
         self._posted[name] = event
         text = f"arrival of message {message.number} from block {message.source}"
         arrival = self._step(block, turn, text, self.order.add(None, [event]), "move", -1)
         everything = np.arange(self._parts(message)[-1])
-        arrival.move(("wire", *name), everything, ("in", *self._buffer(message)), everything)
+        arrival.move(("wire", *name), everything, buffer, everything)
         self._arriving[name] = arrival
 
     # ------------------------------------------------------------------------------------------------ operations
@@ -199,7 +203,7 @@ class Execution:
             self._enqueue(block, lane, self._records.get((block, trace, operation.nodes)))
         elif kind in ("signal", "await"):
             self._flag(block, turn, text, operation, nodes)
-        elif kind in ("send", "free", "receive"):
+        elif kind in ("send", "post", "free", "receive"):
             self._host(block, turn, text, trace, operation, nodes[0])
         elif kind == "reduce" and isinstance(nodes[0], AllReduce):
             self._reduce(block, turn, text, trace, operation, nodes[0])
@@ -233,11 +237,12 @@ class Execution:
             for part, (name, copy) in enumerate(message.copies):
                 places = np.arange(starts[part], starts[part + 1])
                 if isinstance(node, Receive):
-                    target = self.cells.index(message.target, copy.target_box)
-                    step.move(("in", *self._buffer(message)), places, (message.target, name), target)
+                    target, buffer = self.cells.index(message.target, copy.target_box), self._buffer(trace, message)
+                    step.move(("in", *buffer), places, (message.target, name), target)
+                    self._unpacking["in", *buffer] = message.target, trace, operation.nodes
                 elif not self.hardware.sees(message.source, message.target):
                     source = self.cells.index(message.source, copy.source_box)
-                    step.move((message.source, name), source, ("out", *self._buffer(message)), places)
+                    step.move((message.source, name), source, ("out", *self._buffer(trace, message)), places)
                 else:
                     self._cells(step, message.target, name, copy)
         else:
@@ -252,14 +257,20 @@ class Execution:
         if not isinstance(node, Send | Receive):
             raise Broken(f"block {block}: {text}: no such operation")
         message, host = node.message, self._chain(block, None)
-        name, buffer = self._name(block, message), self._buffer(message)
+        name, buffer = self._name(block, message), self._buffer(trace, message)
         if operation.kind == "send":
             sent = self.order.add(host, [self._records.get((block, trace, operation.nodes))])
             taken = self._step(block, turn, f"{text} by the channel", self.order.add(None, [sent]), "move", -1)
             everything = np.arange(self._parts(message)[-1])
             taken.move(("out", *buffer), everything, ("wire", *name), everything)
             self._pending[buffer], self._sent[name] = (taken, name), taken.begin
+        elif operation.kind == "post":
+            place: Place = "in", *buffer
+            unpacking = self._unpacking.get(place)
+            self._post(block, turn, message, place, self._records.get(unpacking) if unpacking else None)
         elif operation.kind == "receive":
+            if name not in self._arriving:
+                raise Broken(f"block {block}: {text}: nobody has said where it is to arrive")
             arrival, event = self._arriving[name], self.order.add(host)
             arrival.end = event
             self.order.follow(event, arrival.begin)
@@ -319,7 +330,7 @@ class Execution:
     def describe(self, place: Place, cells: Iterable[int]) -> str:
         """A place and some of its cells, in words."""
         if place[0] in ("in", "out"):
-            return f"the buffer of message {place[3]} from block {place[1]} to block {place[2]}"
+            return f"buffer {place[5]} of messages from block {place[1]} to block {place[2]}"
         if place[0] == "board":
             return f"block {place[1]}, shares of a reduction"
         if place[1] in ("scalar", "count"):
@@ -346,10 +357,11 @@ class Execution:
         pair = message.source, message.target
         return (*pair, self._sequence[block, *pair] + message.number)
 
-    def _buffer(self, message: Message) -> Place:
-        """What tells buffers apart: messages of one number and size have one."""
+    def _buffer(self, trace: Trace, message: Message) -> Place:
+        """What tells buffers apart: messages of one pair of blocks, size and slot have one."""
         parts = (copy.source_box.volume * self.fields[name].nbytes for name, copy in message.copies)
-        return message.source, message.target, message.number, sum(-(-part // ALIGN) * ALIGN for part in parts)
+        nbytes = sum(-(-part // ALIGN) * ALIGN for part in parts)
+        return message.source, message.target, message.cells, nbytes, trace.slots[message]
 
     def _parts(self, message: Message) -> list[int]:
         """Where each copy of a message begins in its buffer, and where the last one ends."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -12,6 +12,7 @@ from taskflow.machine.mapper import Mapper
 from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.joint import Bind, Listing
 from taskflow.machine.trace.operation import Call, Kind, Operation
+from taskflow.machine.trace.rings import Rings
 from taskflow.machine.trace.transfer import Transfers
 from taskflow.machine.trace.wavefront import Stage, Wavefront
 from taskflow.tasks import (
@@ -34,14 +35,15 @@ from taskflow.tasks import (
 class Trace:
     """What a block does in a pass of a program, and the state in which the pass leaves the program.
 
-    `operations` do the nodes of `graph`, in the order of the list. `arrivals` are the messages that come in through
-    buffers; `calls` is what to call, once it is ready. `roles` and the number `state` of the valid ghost cells hold
-    when it has been replayed.
+    `operations` do the nodes of `graph`, in the order of the list. `slots` are the buffers of messages that have one
+    (see `Rings`), `arrivals` those that are posted when the pass begins; `calls` is what to call, once it is ready.
+    `roles` and the number `state` of the valid ghost cells hold when it has been replayed.
     """
 
     graph: TaskGraph
     operations: list[Operation]
     arrivals: list[Message]
+    slots: Mapping[Message, int]
     messages: dict[tuple[int, int], int]
     roles: Roles
     state: int
@@ -74,10 +76,11 @@ class Tracer:
 
     def trace(self, analysis: Analysis, roles: Roles, state: int) -> Trace:
         """Bind the graph of this block."""
-        operations = _Pass(self, analysis).operations()
+        bound = _Pass(self, analysis)
+        operations, rings = bound.operations(), bound.rings
         arriving = (node.message for node in analysis.graph.nodes if isinstance(node, Receive))
-        arrivals = [message for message in arriving if not self.direct(message)]
-        return Trace(analysis.graph, operations, arrivals, analysis.messages, roles, state)
+        arrivals = [message for message in arriving if message in rings.slots and message not in rings.earlier]
+        return Trace(analysis.graph, operations, arrivals, rings.slots, analysis.messages, roles, state)
 
     def direct(self, message: Message) -> bool:
         """Whether a message is copied straight into the ghost cells of its target."""
@@ -103,25 +106,29 @@ class _Pass:
         self.sends: list[Operation] = []  # of messages whose packing has been enqueued
         self.stages: list[tuple[int, Stage]] = []  # launches that can be done slab by slab
         self.list = Listing(self._binders())
+        self.order = TaskGraph(self.graph.nodes, _together(self.graph)).order(tracer.priority)
+        self.rings = Rings(self.graph, self.order, lambda message: not tracer.direct(message))
+        self.receives = {node.message: n for n, node in enumerate(self.graph.nodes) if isinstance(node, Receive)}
+        self.waits = self._waits()
+        self.events = self._events()
 
     def operations(self) -> list[Operation]:
-        order = self.graph.order(self.tracer.priority)
-        waits = self._waits(order)
-        events = self._events(waits)
-        for n in order:
+        waits, events = self.waits, self.events
+        for n in self.order:
             node, number = self.graph.nodes[n], self.numbers[n]
             lane = self.lanes[number]
             if not lane.asynchronous and (more := self.wavefront.stages(node, lane)) is not None:
                 self.stages += [(n, stage) for stage in more]
                 continue
-            self._flush(sends=isinstance(node, Receive | AllReduce | Claim))
+            self._flush(sends=isinstance(node, Receive | AllReduce | Claim) or self._takes_turns(node))
             if n in waits:
                 self.list.add([Operation(lane.waiter(events[waits[n]]), "wait", (waits[n],), number)])
             self._node(n, node, number)
             if n in events:
                 self.list.add([Operation(lane.recorder(events[n]), "record", (n,), number)])
             if isinstance(node, Send) and not self.tracer.direct(node.message):
-                send = Operation(partial(self.tracer.transfers.send, node.message, events.get(n)), "send", (n,))
+                call = partial(self.tracer.transfers.send, node.message, self.rings.slots[node.message], events.get(n))
+                send = Operation(call, "send", (n,))
                 if lane.asynchronous:
                     self.sends.append(send)
                 else:
@@ -129,28 +136,47 @@ class _Pass:
         self._flush(sends=True)
         return self.list.operations()
 
-    def _waits(self, order: list[int]) -> dict[int, int]:
+    def _takes_turns(self, node: Node) -> bool:
+        """Whether a message is packed into a buffer that another one of this pass has left."""
+        return isinstance(node, Send) and node.message in self.rings.earlier
+
+    def _waits(self) -> dict[int, int]:
         """Per node that has to wait for the other lane: the last node there that it waits for.
 
         What its lane has waited for before, and all that came before that on the other lane, is done.
         """
-        place, waited, found = {n: i for i, n in enumerate(order)}, [-1, -1], {}
-        for n in order:
+        place, waited, found = {n: i for i, n in enumerate(self.order)}, [-1, -1], {}
+        for n in self.order:
             mine = self.numbers[n]
             last = max((m for m in self.graph.waits[n] if self.numbers[m] != mine), key=place.__getitem__, default=None)
             if last is not None and place[last] > waited[mine]:
                 waited[mine], found[n] = place[last], last
         return found
 
-    def _events(self, waits: Mapping[int, int]) -> dict[int, Event]:
-        """An event for every node that the other lane waits for, and for packing, which the host waits for."""
+    def _events(self) -> dict[int, Event]:
+        """An event for every node that the other lane waits for, and for packing and unpacking, which the host waits
+        for.
+        """
         lanes = [self.lanes[number] for number in self.numbers]
         packed = {
             n
             for n, node in enumerate(self.graph.nodes)
             if isinstance(node, Send) and lanes[n].asynchronous and not self.tracer.direct(node.message)
         }
-        return {n: lanes[n].event() for n in packed.union(waits.values())}
+        return {n: lanes[n].event() for n in packed.union(self._unpacked(packed), self.waits.values())}
+
+    def _unpacked(self, packed: Collection[int]) -> Iterator[int]:
+        """Receives of which the host has to know that they are done before it posts another message there: not those
+        that are followed, on their lane, by packing for which it waits anyway.
+        """
+        place = {n: i for i, n in enumerate(self.order)}
+        for message, later in self.rings.posts.items():
+            n = self.receives[self.rings.earlier[later]]
+            known = range(place[n], place[self.receives[message]])
+            if self.lanes[self.numbers[n]].asynchronous and not any(
+                self.order[i] in packed and self.numbers[self.order[i]] == self.numbers[n] for i in known
+            ):
+                yield n
 
     def _flush(self, *, sends: bool) -> None:
         """Put what was held back into the list."""
@@ -174,11 +200,20 @@ class _Pass:
         elif self.tracer.direct(node.message):
             self._exchange(n, node, number)
         elif isinstance(node, Send):
-            self.list.add([Operation(partial(transfers.finish, node.message), "free", (n,))])
-            self._enqueue("pack", n, number, transfers.pack(node.message, lane))
+            slot = self.rings.slots[node.message]
+            self.list.add([Operation(partial(transfers.finish, node.message, slot), "free", (n,))])
+            self._enqueue("pack", n, number, transfers.pack(node.message, slot, lane))
         elif isinstance(node, Receive):
-            self.list.add([Operation(partial(transfers.finish, node.message), "receive", (n,))])
-            self._enqueue("unpack", n, number, transfers.unpack(node.message, lane))
+            slot = self.rings.slots[node.message]
+            if node.message in self.rings.posts:
+                self._post(self.rings.posts[node.message])
+            self.list.add([Operation(partial(transfers.finish, node.message, slot), "receive", (n,))])
+            self._enqueue("unpack", n, number, transfers.unpack(node.message, slot, lane))
+
+    def _post(self, message: Message) -> None:
+        event = self.events.get(self.receives[self.rings.earlier[message]])
+        call = partial(self.tracer.transfers.post, message, self.rings.slots[message], event)
+        self.list.add([Operation(call, "post", (self.receives[message],))])
 
     def _enqueue(self, kind: Kind, n: int, number: int, calls: Iterable[Call]) -> None:
         self.list.add(Operation(call, kind, (n,), number) for call in calls)
@@ -213,3 +248,18 @@ class _Pass:
             "pack": lambda pairs, number: exchange.copy(pairs, self.lanes[number]),
             "signal": lambda flags, number: exchange.post(flags, self.lanes[number]),
         }
+
+
+def _together(graph: TaskGraph) -> list[set[int]]:
+    """What each node waits for, and with a receive for all others of its moment: they arrive at about the same time,
+    and what follows them is then one wait, and one exchange, instead of one for each neighbour.
+    """
+    moments = dict[int, set[int]]()
+    for n, node in enumerate(graph.nodes):
+        if isinstance(node, Receive):
+            moments[n] = moments.get(n - 1, set())
+            moments[n].add(n)
+    return [
+        waits if isinstance(node, Receive) else waits.union(*(moments[m] for m in waits if m in moments))
+        for node, waits in zip(graph.nodes, graph.waits, strict=True)
+    ]

@@ -13,7 +13,7 @@ from taskflow.machine.trace.operation import Call
 from taskflow.regions import Copy
 from taskflow.tasks import Message
 
-Key = tuple[int, int, int, int]  # source, target, number of the message in the step, bytes
+Key = tuple[int, int, int, int, int]  # source, target, values, bytes, number in the ring
 
 ALIGN = 16  # bytes; every field's part of a message begins at a multiple
 
@@ -21,9 +21,9 @@ ALIGN = 16  # bytes; every field's part of a message begins at a multiple
 class Transfers:
     """Sends and receives messages for one block.
 
-    A message of a step has one buffer, used in every replay: its receive can be posted as soon as the step begins,
-    and it is packed again only when what it held before was taken. That was sent a whole step ago, so blocks cannot
-    wait for each other in a circle.
+    Each goes through the buffer `slot` of the ring of its size and its pair of blocks (see `rings`), the same in every
+    replay. A buffer is packed again only when what it held was taken, and a message is posted only when what its buffer
+    held was unpacked.
     """
 
     def __init__(self, channel: Channel, device: Device, instances: Instances, timeout: float) -> None:
@@ -32,31 +32,33 @@ class Transfers:
         self._buffers: dict[Key, Array] = {}
         self._pending: dict[Key, Pending] = {}
 
-    def pack(self, message: Message, lane: Lane) -> list[Call]:
+    def pack(self, message: Message, slot: int, lane: Lane) -> list[Call]:
         """Operations that copy the message's cells into its buffer, which has to be free."""
-        parts = [(part, self.instances.view(name, copy.source_box)) for name, copy, part in self._parts(message)]
+        parts = [(part, self.instances.view(name, copy.source_box)) for name, copy, part in self._parts(message, slot)]
         return copiers(self.device, parts, lane)
 
-    def unpack(self, message: Message, lane: Lane) -> list[Call]:
+    def unpack(self, message: Message, slot: int, lane: Lane) -> list[Call]:
         """Operations that copy the message's buffer into ghost cells."""
-        parts = [(self.instances.view(name, copy.target_box), part) for name, copy, part in self._parts(message)]
+        parts = [(self.instances.view(name, copy.target_box), part) for name, copy, part in self._parts(message, slot)]
         return copiers(self.device, parts, lane)
 
-    def send(self, message: Message, packed: Event | None) -> None:
+    def send(self, message: Message, slot: int, packed: Event | None) -> None:
         """Hand the message to the channel, once it has been packed."""
         if packed is not None:
             packed.synchronize()
-        key = self._key(message)
+        key = self._key(message, slot)
         self._pending[key] = self.channel.send(message.target, self._number(message), self._buffers[key])
 
-    def post(self, message: Message) -> None:
-        """Tell the channel where the message is to arrive."""
-        key = self._key(message)
+    def post(self, message: Message, slot: int, unpacked: Event | None = None) -> None:
+        """Tell the channel where the message is to arrive, once what was there has been unpacked."""
+        if unpacked is not None:
+            unpacked.synchronize()
+        key = self._key(message, slot)
         self._pending[key] = self.channel.receive(message.source, self._number(message), self._buffers[key])
 
-    def finish(self, message: Message) -> None:
+    def finish(self, message: Message, slot: int) -> None:
         """Wait until the message has arrived, or until what was sent with its buffer before has been taken."""
-        pending = self._pending.pop(self._key(message), None)
+        pending = self._pending.pop(self._key(message, slot), None)
         if pending is not None:
             pending.wait(Deadline.after(self.timeout))
 
@@ -78,9 +80,9 @@ class Transfers:
     def _number(self, message: Message) -> int:
         return self._sequence[message.source, message.target] + message.number
 
-    def _parts(self, message: Message) -> Iterator[tuple[str, Copy, Array]]:
+    def _parts(self, message: Message, slot: int) -> Iterator[tuple[str, Copy, Array]]:
         """Each copy of the message with its part of the buffer, as an array of the shape of its cells."""
-        key, start = self._key(message), 0
+        key, start = self._key(message, slot), 0
         if key not in self._buffers:
             self._buffers[key] = self.device.allocate((self.size(message),), "u1")
         for name, copy in message.copies:
@@ -93,8 +95,8 @@ class Transfers:
         """Bytes of a message."""
         return sum(_aligned(c.source_box.volume * self.instances.arrays[name].itemsize) for name, c in message.copies)
 
-    def _key(self, message: Message) -> Key:
-        return message.source, message.target, message.number, self.size(message)
+    def _key(self, message: Message, slot: int) -> Key:
+        return message.source, message.target, message.cells, self.size(message), slot
 
 
 def _aligned(nbytes: int) -> int:

@@ -109,7 +109,7 @@ class Written:
 @pytest.fixture
 def device(monkeypatch):
     """A device with two streams that do at once what is enqueued."""
-    monkeypatch.setattr("taskflow.machine.trace.tracer.lanes", lambda device, two: (Enqueuing(), Enqueuing()))
+    monkeypatch.setattr("taskflow.machine.shard.lanes", lambda device: (Enqueuing(), Enqueuing()))
     monkeypatch.setattr("taskflow.machine.profile.profiler.Stamps", Written)
     monkeypatch.setattr(
         "taskflow.machine.shard.calls", lambda operations, lanes, graphs: [op.call for op in operations]
