@@ -128,7 +128,20 @@ def without(number):
     return lambda trace: replace(trace, operations=[op for n, op in enumerate(trace.operations) if n != number])
 
 
+class Sweeps:
+    """So many messages that they take turns with buffers, and nothing else that blocks wait for."""
+
+    def __init__(self, space):
+        self.space = space
+
+    def __call__(self, f):
+        for _ in range(3):
+            yield sweep(star(1))(f.p, f.q, over=self.space.cells)
+            yield sweep(star(1))(f.q, f.p, over=self.space.cells)
+
+
 KINDS = {
+    "turns": {"compute", "pack", "unpack", "send", "post", "receive", "free", "record", "wait"},
     "buffers": {"compute", "copy", "pack", "unpack", "send", "receive", "free", "reduce", "record", "wait"},
     "direct": {"compute", "copy", "pack", "signal", "await", "reduce", "record", "wait"},
 }
@@ -137,10 +150,11 @@ KINDS = {
 @pytest.fixture(params=KINDS)
 def two(request):
     """Two passes that follow each other, the hardware, and how messages go."""
-    space = region((4, 4, 6), (True, False, True))
+    turns = request.param == "turns"
+    space = region((4, 4, 6), (not turns, False, not turns))
     partition = Partition(space, (1, 1, 2))
-    mapper, hardware = means("full", request.param, partition)
-    passes = steady(partition, Everything(space), mapper, hardware)
+    mapper, hardware = means("full", "buffers" if turns else request.param, partition)
+    passes = steady(partition, (Sweeps if turns else Everything)(space), mapper, hardware)
     assert not examine(partition, passes, hardware).faults
     return partition, passes, hardware, request.param
 
@@ -215,7 +229,7 @@ def test_no_edge_of_the_graph_can_be_left_out(two):
     """
     partition, passes, hardware, _ = two
     changes = list(cuts(passes, hardware))
-    assert sum(not permits(nodes) for _, nodes, _ in changes) > 50
+    assert sum(not permits(nodes) for _, nodes, _ in changes) > 20
     assert all(permits(nodes) for _, nodes in kept(partition, passes, hardware, changes))
 
 
