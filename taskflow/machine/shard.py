@@ -26,7 +26,7 @@ from taskflow.machine.trace.replay import calls
 from taskflow.machine.trace.scalars import Scalars
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.machine.trace.transfer import Transfers
-from taskflow.machine.trial import Trial, search
+from taskflow.machine.trial import Trial
 from taskflow.regions import Box, Partition
 from taskflow.tasks import IDENTITY, Compute, Part, Program, Roles, Stretch, Valid, analyse, plan
 from taskflow.tasks import AllReduce as Reduction
@@ -122,7 +122,7 @@ class Shard:
         """Do a stretch, in the best way as soon as that is known."""
         if stretch not in self._trials:
             ways = self.mapper.ways(alone=len(self.partition) == 1, streams=self.device.kind == "gpu")
-            self._trials[stretch] = Trial(search(ways, partial(self._cut, stretch)), self._slowest)
+            self._trials[stretch] = Trial(ways, partial(self._cut, stretch), self._slowest)
         trial = self._trials[stretch]
         if trial.over or self._instrument is not None:
             self._pass(stretch, trial.way, program)

@@ -38,11 +38,15 @@ def search(ways: Sequence[Mapper], cut: Callable[[Mapper], Collection[str]]) -> 
 
 
 class Trial:
-    """The trial of one stretch. `slowest` gives the largest number of all blocks; all have to ask at the same time."""
+    """The trial of one stretch; where there is one way only it is over at once. `slowest` gives the largest number of
+    all blocks; all have to ask at the same time.
+    """
 
-    def __init__(self, found: Search, slowest: Callable[[float], float]) -> None:
-        self._search, self._slowest = found, slowest
-        self.way, self.over = next(found), False
+    def __init__(
+        self, ways: Sequence[Mapper], cut: Callable[[Mapper], Collection[str]], slowest: Callable[[float], float]
+    ) -> None:
+        self._search, self._slowest = search(ways, cut), slowest
+        self.way, self.over = next(self._search), len(ways) == 1
         self._times: list[float] = []
 
     def note(self, seconds: float) -> bool:

@@ -73,7 +73,7 @@ def test_a_trial_takes_the_median_of_the_slowest_block():
         asked.append(seconds)
         return {0: 3.0, 1: 1.0, 2: 2.0}[len(asked) - 1]
 
-    trial, ways = Trial(search(WAYS, lambda way: ()), slowest), []
+    trial, ways = Trial(WAYS, lambda way: (), slowest), []
     while not trial.over:
         for n in range(PASSES):
             ways.append(trial.way)
@@ -83,6 +83,23 @@ def test_a_trial_takes_the_median_of_the_slowest_block():
     assert ways == [way for way in WAYS for _ in range(PASSES)]
     assert asked == pytest.approx([0.0, 0.1, 0.2])
     assert trial.way.overlap == "comm"
+
+
+@pytest.mark.parametrize(("mapper", "shape"), [(Mapper("comm"), (1, 1, 2)), (AUTO, (1, 1, 1))])
+def test_where_there_is_no_choice_nothing_is_tried(mapper, shape):
+    """A way that is asked for is that way, with every task cut that it cuts."""
+    space = region((6, 4, 9), (True, True, False))
+    start, program = noise(space), Everything(space)
+
+    def job(shard):
+        shard.write(
+            {name: start[name][shard.cells.grow(1).slices((-1, -1, -1))] for name in NAMES}, shard.instances.box
+        )
+        shard.run(program, dt=0.5)
+        return shard.trying, shard.overlap, [trial.way.whole for trial in shard._trials.values()]
+
+    expected = (False, "none" if mapper is AUTO else "comm", [frozenset()])
+    assert run_threads(Partition(space, shape), job, cpu(1), mapper) == [expected] * (shape[2])
 
 
 def test_blocks_that_try_ways_have_the_bits_of_one_memory():
