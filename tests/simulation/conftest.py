@@ -27,7 +27,10 @@ HEATED = {
     "time": {"steps": 100, "step": 1e-4, "steady": 1e-5},
     "output": {"fields": ["w", "T"], "every": {"steps": 5}, "precision": "double"},
     "monitor": {"every": 0.01},
-    "machine": {"blocks": [1, 1, 2], "workers": 2, "threads": 1, "device": "cpu", "overlap": "full", "channel": "ucx"},
+    "machine": {
+        "blocks": [1, 1, 2], "workers": 2, "threads": 1, "device": "cpu", "overlap": "full", "channel": "ucx",
+        "debug": True,
+    },
 }
 
 

@@ -36,6 +36,7 @@ def test_defaults(cavity):
     assert not case.has_heat
     machine = dict(case.machine)
     assert machine.pop("precision") == "double"
+    assert machine.pop("debug") is False
     assert machine == dict.fromkeys(("device", "blocks", "workers", "threads", "overlap", "channel"), "auto")
     assert case.body.gravity == case.body.force == (0, 0, 0)
     assert [profile(0.0, 0.0, 0.0) for profile in case.initial.velocity] == [0, 0, 0]

@@ -124,7 +124,7 @@ def cases(draw):
         "monitor": draw(st.sampled_from([{}, {"every": 3}, {"every": {"steps": 1}}])),
         "machine": draw(st.fixed_dictionaries({}, optional={
             "blocks": st.just([1, 2, 2]), "threads": st.integers(1, 64),
-            "overlap": st.sampled_from(["none", "comm", "full"]),
+            "overlap": st.sampled_from(["none", "comm", "full"]), "debug": st.booleans(),
             "channel": st.sampled_from(["local", "peer", "ucx", "actor"]), "device": st.sampled_from(["cpu", "gpu"])})),
     }
     return Case(**tables)

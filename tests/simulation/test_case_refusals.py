@@ -70,6 +70,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
                                      '(y: give a whole number >= 1); or "auto"'),
     ({"machine__channel": "mpi"},
      'machine.channel = "mpi": give "auto", "local", "peer", "ucx" or "actor"'),
+    ({"machine__debug": 1}, "machine.debug = 1: give true or false"),
     ({"machine__threads": 0}, 'machine.threads = 0: give a whole number >= 1; or "auto"'),
     ({"output__precision": 64}, 'output.precision = 64: give "single" or "double"'),
     ({"output__fields": []}, 'output.fields = []: give a list of names, as ["u", "p"]'),
