@@ -18,11 +18,16 @@ def bound(kind, items, lane):
     return [partial(tuple, items[n : n + 3]) for n in range(0, len(items), 3)]
 
 
+def sent(copies, flags, lane):
+    """One call that copies, and then signals."""
+    return [partial(tuple, [*copies, *flags])]
+
+
 class Script:
     """A listing, and what it was made of."""
 
     def __init__(self):
-        self.listing = Listing({kind: partial(bound, kind) for kind in KINDS})
+        self.listing = Listing({kind: partial(bound, kind) for kind in KINDS}, sent)
         self.given = []
 
     def join(self, kind, lane=1, count=1):

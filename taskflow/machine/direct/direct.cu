@@ -4,8 +4,7 @@
 // A flag counts how often what it stands for has happened. Who posts it and who waits for it count too, each in memory
 // of their own: nothing is ever reset, and a flag that is ahead is as good.
 #include "cell.h"
-
-constexpr int FLAGS = 48;
+#include "flags.h"
 
 // How long a wait may last, and where the host hears of its failure and asks it to give up. `broken` is memory of this
 // GPU, `stop` and `failed` are of the host.
@@ -14,13 +13,6 @@ struct Watch {
   volatile unsigned* failed;
   volatile unsigned* broken;
   unsigned long long limit;  // ns
-};
-
-struct Flags {
-  unsigned* flag[FLAGS];
-  unsigned* count[FLAGS];  // how often this block has posted it, or waited for it
-  unsigned name[FLAGS];    // by which the host knows what was waited for
-  int number;
 };
 
 FN unsigned long long now() {
@@ -48,8 +40,7 @@ FN bool reached(volatile unsigned* flag, unsigned count, unsigned name, const Wa
 // What was done before on this stream, on this GPU and in the memory of others, is there before the flags are.
 extern "C" __global__ void post(const __grid_constant__ Flags flags) {
   __threadfence_system();
-  const int n = threadIdx.x;
-  if (n < flags.number) *(volatile unsigned*)flags.flag[n] = ++*flags.count[n];
+  post_flags(flags);
 }
 
 // What comes after on this stream finds what the flags stand for.

@@ -14,12 +14,13 @@ from taskflow.machine.device.arena import view
 from taskflow.machine.direct import flags
 from taskflow.machine.direct.board import Board
 from taskflow.machine.direct.flags import SHARES, Flag
+from taskflow.machine.direct.inbox import Inboxes, narrow
 from taskflow.machine.direct.link import Gather, Links
 from taskflow.machine.direct.watch import Watch
 from taskflow.machine.kernel import copiers
 from taskflow.machine.trace.instance import Instances
 from taskflow.machine.trace.operation import Call
-from taskflow.regions import Partition
+from taskflow.regions import Copy, Partition
 from taskflow.tasks import IDENTITY, AllReduce, Message
 
 
@@ -33,8 +34,8 @@ class Neighbourhood:
         self, partition: Partition, device: Gpu, instances: Instances, channel: Channel, gather: Gather, seconds: float
     ) -> None:
         self.partition, self.block, self.device, self.instances = partition, channel.block, device, instances
-        blocks = len(partition)
-        memory = device.arena(Board(blocks).nbytes)
+        blocks, self.inboxes = len(partition), Inboxes(partition)
+        memory = device.arena(Board(blocks).nbytes + self.inboxes.nbytes(self.block))
         device.synchronize()  # the board is blank before anybody sees it
         self.board, self._keep = Board(blocks, memory.pointer), memory
         self._links = Links(device, (cast(Arena, instances.memory), memory), self.block, gather) if blocks > 1 else None
@@ -46,8 +47,8 @@ class Neighbourhood:
 
     @property
     def complete(self) -> bool:
-        """Whether every block sees every other one's memory, as this block's reductions on the device need."""
-        return len(self.boards) == len(self.partition)
+        """Whether every block sees every other one's memory: then all reductions are done on the devices."""
+        return self._links is None or self._links.complete
 
     def reaches(self, message: Message) -> bool:
         """Whether the source of a message sees the memory of its target, and the other way round."""
@@ -93,7 +94,21 @@ class Exchange:
 
     def __init__(self, near: Neighbourhood) -> None:
         self._near, self._board, self._folds = near, near.board, 0
+        self._inbox: dict[Message, int] = {}  # where the packed part of a message begins, behind the target's board
         self.watch = near.watch.argument
+
+    def plan(self, messages: Iterable[Message]) -> None:
+        """Give the messages of the trace room in their targets' inboxes, as long as there is some: source and target
+        come to the same result.
+        """
+        used: dict[tuple[int, int], int] = {}
+        for message in sorted(messages, key=lambda message: message.number):
+            pair = message.source, message.target
+            start, end = self._near.inboxes.room(*pair)
+            begin = used.get(pair, start)
+            size = sum(copy.source_box.volume * self._itemsize(name) for name, copy in message.copies if narrow(copy))
+            if size and begin + size <= end:
+                self._inbox[message], used[pair] = begin, begin + size
 
     def grant(self, message: Message) -> Flag:
         """To be posted when the ghost cells that the message fills may be overwritten."""
@@ -122,13 +137,27 @@ class Exchange:
 
     def copies(self, message: Message) -> Iterator[tuple[Array, Array]]:
         """The cells of the message: where they go, and where they are."""
-        there = self._near.fields[message.target]
+        there, room = self._near.fields[message.target], self._packed(message, self._near.boards[message.target])
         for name, copy in message.copies:
-            yield there.view(name, copy.target_box), self._near.instances.view(name, copy.source_box)
+            target = room.get((name, copy))
+            yield (
+                there.view(name, copy.target_box) if target is None else target,
+                self._near.instances.view(name, copy.source_box),
+            )
+
+    def unpack(self, message: Message) -> list[tuple[Array, Array]]:
+        """What of the message has come to the inbox: where it goes, and where it is."""
+        room = self._packed(message, self._board)
+        return [(self._near.instances.view(name, copy.target_box), source) for (name, copy), source in room.items()]
 
     def copy(self, pairs: Iterable[tuple[Array, Array]], lane: Lane) -> list[Call]:
         """The cells of messages, as few launches."""
         return copiers(self._near.device, pairs, lane)
+
+    def send(self, pairs: Sequence[tuple[Array, Array]], wanted: Sequence[Flag], lane: Lane) -> list[Call]:
+        """The cells of messages, and then their flags: one launch, where that can be."""
+        fused = flags.copy_and_post(pairs, wanted, self._near.device, lane)
+        return [fused] if fused is not None else [*self.copy(pairs, lane), *self.post(wanted, lane)]
 
     def post(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
         return flags.post(wanted, lane)
@@ -154,3 +183,18 @@ class Exchange:
         shares["blocks"], shares["block"] = len(boards), near.block
         shares["name"] = near.watch.name(f"the shares of all blocks of {node.scalar}")
         return flags.fold(node.operator, shares, self.watch, lane, (value, slots, arrivals))
+
+    def _packed(self, message: Message, board: Board) -> dict[tuple[str, Copy], Array]:
+        """The copies of a message that are packed, each with its part of the inbox behind a board."""
+        found: dict[tuple[str, Copy], Array] = {}
+        if message in self._inbox:
+            near, place = self._near, board.pointer + board.nbytes + self._inbox[message]
+            for name, copy in message.copies:
+                if narrow(copy):
+                    dtype, shape = near.instances.arrays[name].dtype, copy.source_box.shape[::-1]
+                    found[name, copy] = view(near.device.xp, place, shape, dtype, near, near.device.ordinal)
+                    place += copy.source_box.volume * dtype.itemsize
+        return found
+
+    def _itemsize(self, name: str) -> int:
+        return int(self._near.instances.arrays[name].dtype.itemsize)

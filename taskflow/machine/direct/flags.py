@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.machine.device import Lane
+from taskflow.machine.device import Array, Device, Lane
 from taskflow.machine.device.driver import launch
 from taskflow.machine.kernel import compile_cuda
+from taskflow.machine.kernel.copying import PARTS, parts_of
 from taskflow.machine.kernel.text import expanded
 from taskflow.machine.trace.operation import Call
 
 FLAGS = 48
-# structs Flags and Shares of direct.cu
+# struct Flags of flags.h, Shares of direct.cu
 FLAG_LIST = np.dtype(
     [("flag", np.uint64, FLAGS), ("count", np.uint64, FLAGS), ("name", np.uint32, FLAGS), ("number", np.intc)],
     align=True,
@@ -47,6 +48,23 @@ def post(flags: Sequence[Flag], lane: Lane) -> list[Call]:
     return [_launch("post", 2 * WARP, [_list(part)], lane) for part in _parts(flags)]
 
 
+def copy_and_post(
+    pairs: Sequence[tuple[Array, Array]], flags: Sequence[Flag], device: Device, lane: Lane
+) -> Call | None:
+    """All `target[...] = source` of the pairs, and then all flags posted once more, as one launch; None where that is
+    too much for one.
+    """
+    sizes = {source.dtype.itemsize for _, source in pairs}
+    if len(sizes) != 1 or len(pairs) > PARTS or len(flags) > FLAGS:
+        return None
+    (size,) = sizes
+    parts, shape = parts_of(size, pairs)
+    ticket = device.allocate((1,), "u4")
+    function = compile_cuda.module(_text("send.cu", size)).get_function("copy_and_post")
+    values = [parts, _list(flags), np.uint64(device.pointer(ticket))]
+    return launch(function.kernel, *shape, values, lane.stream, (ticket, list(pairs)))
+
+
 def await_flags(flags: Sequence[Flag], watch: np.ndarray, lane: Lane) -> list[Call]:
     """What comes after on the lane begins when all flags have been posted once more."""
     return [_launch("await", 2 * WARP, [_list(part), watch], lane) for part in _parts(flags)]
@@ -71,6 +89,9 @@ def _list(flags: Sequence[Flag]) -> np.ndarray:
 
 
 def _launch(name: str, threads: int, values: list[Any], lane: Lane, keep: object = None) -> Call:
-    text = expanded(Path(__file__).with_name("direct.cu"), np.dtype("f8"), {"declared.h": ""})
-    function = compile_cuda.module(text).get_function(name)
+    function = compile_cuda.module(_text("direct.cu", 8)).get_function(name)
     return launch(function.kernel, (1, 1, 1), (threads, 1, 1), values, lane.stream, keep)
+
+
+def _text(file: str, size: int) -> str:
+    return expanded(Path(__file__).with_name(file), np.dtype(f"f{size}"), {"declared.h": ""})

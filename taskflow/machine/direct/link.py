@@ -45,6 +45,8 @@ class Links:
         mine = np.array([found.get(n) is not None for n in range(len(offers))], np.uint8)
         both = gather(mine)
         self.peers = {n: link for n, link in found.items() if link is not None and both[n, block]}
+        np.fill_diagonal(both, 1)
+        self.complete = bool(both.all())  # every block sees every other one: all come to the same answer
 
     def _open(self, mine: Any, theirs: Any) -> Link | None:
         if mine["host"] != theirs["host"]:

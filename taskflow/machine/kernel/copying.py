@@ -12,12 +12,12 @@ from taskflow.machine.device import Array, Device, Lane
 from taskflow.machine.kernel import compile_cuda, compile_host
 from taskflow.machine.kernel.call import Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
 from taskflow.machine.kernel.text import INCLUDE, expanded
-from taskflow.regions import Box
+from taskflow.regions import Box, Triple
 
 # struct Strides of copy.cu
 STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_y", "source_z")])
 NAME = "copy_box"
-# struct Part of copy_parts.cu, and how many of them a launch takes
+# struct Part of parts.h, and how many of them a launch takes
 PART = np.dtype(
     [("source", np.uint64), ("target", np.uint64)]
     + [(name, np.int64) for name in ("source_y", "source_z", "target_y", "target_z")]
@@ -66,6 +66,15 @@ def _cuda_copier(target: Array, source: Array, lane: Lane | None) -> Callable[[]
 
 
 def _cuda_copies(size: int, pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:
+    parts, shape = parts_of(size, pairs)
+    function = compile_cuda.module(_text("copy_parts.cu", size)).get_function("copy_parts")
+    return cuda_call(function, shape, [parts], lane, list(pairs))
+
+
+def parts_of(size: int, pairs: Sequence[tuple[Array, Array]]) -> tuple[np.ndarray, tuple[Triple, Triple]]:
+    """The struct Parts of at most `PARTS` pairs of CuPy views of values of `size` bytes, and the (blocks, threads) that
+    copy them.
+    """
     parts = np.zeros(PARTS, PART)
     for part, (target, source) in zip(parts, pairs, strict=False):
         _check(target, source)
@@ -74,8 +83,7 @@ def _cuda_copies(size: int, pairs: Sequence[tuple[Array, Array]], lane: Lane | N
             part[f"{name}_z"], part[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
         part["nx"], part["ny"], part["cells"] = target.shape[2], target.shape[1], target.size
     blocks = min(WIDEST, -(-int(parts["cells"].max()) // (THREADS * CELLS)))
-    function = compile_cuda.module(_text("copy_parts.cu", size)).get_function("copy_parts")
-    return cuda_call(function, ((blocks, len(pairs), 1), (THREADS, 1, 1)), [parts], lane, list(pairs))
+    return parts, ((blocks, len(pairs), 1), (THREADS, 1, 1))
 
 
 def _check(target: Array, source: Array) -> None:

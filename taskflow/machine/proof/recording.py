@@ -100,8 +100,11 @@ class _Near:
     def fold(self, *_: Any) -> Call:
         return _nothing
 
-    grant = claim = sent = arrival = staticmethod(_nothing)
-    copies = copy = post = wait = staticmethod(_one)
+    grant = claim = sent = arrival = plan = staticmethod(_nothing)
+    copies = copy = post = wait = send = staticmethod(_one)
+
+    def unpack(self, *_: Any) -> list[Any]:
+        return []
 
 
 class _PaperLane:

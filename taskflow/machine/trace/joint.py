@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from taskflow.machine.trace.operation import Call, Kind, Operation
 
-RANK: dict[Kind, int] = {"await": 0, "pack": 1, "signal": 2}
+RANK: dict[Kind, int] = {"await": 0, "unpack": 1, "pack": 2, "signal": 3}
 Bind = Callable[[Sequence[Any], int], list[Call]]
+Send = Callable[[Sequence[Any], Sequence[Any], int], list[Call]]
 
 
 @dataclass(eq=False)
@@ -25,12 +26,13 @@ class _Joint:
 class Listing:
     """Operations in order, those of messages joined where nothing stands between them on their lane.
 
-    Waits join waits, and after them copies join copies and signals join signals: a signal may come later, never
-    earlier, and so may nothing that waits.
+    Waits join waits, and after them what they let in is unpacked together, what goes out is copied together, and
+    signals join signals: a signal may come later, never earlier, and so may nothing that waits. `bind` makes the calls
+    of one kind, `send` those of copies with the signals that follow them.
     """
 
-    def __init__(self, bind: Mapping[Kind, Bind]) -> None:
-        self._bind = bind
+    def __init__(self, bind: Mapping[Kind, Bind], send: Send) -> None:
+        self._bind, self._send = bind, send
         self._entries: list[Operation | _Joint] = []
         self._group: dict[int, list[_Joint]] = {}  # per lane: the joints at its end
 
@@ -46,7 +48,7 @@ class Listing:
     def join(self, kind: Kind, lane: int, node: int, items: Iterable[Any]) -> None:
         """At the end, or together with what is there already."""
         group = self._group.setdefault(lane, [])
-        if kind == "await" and any(joint.kind != "await" for joint in group):
+        if kind == "await" and any(RANK[joint.kind] > RANK["unpack"] for joint in group):
             group.clear()
         joint = next((joint for joint in group if joint.kind == kind), None)
         if joint is None:
@@ -60,11 +62,25 @@ class Listing:
     def operations(self) -> list[Operation]:
         """All of them, bound."""
         found: list[Operation] = []
-        for entry in self._entries:
+        signalled: _Joint | None = None  # by what copies its cells
+        for n, entry in enumerate(self._entries):
             if isinstance(entry, Operation):
                 found.append(entry)
+                continue
+            follower = self._entries[n + 1] if n + 1 < len(self._entries) else None
+            if entry is signalled:
+                calls: list[Call] = [_nothing]
+            elif entry.kind == "pack" and _signals(follower, entry.lane):
+                signalled, calls = follower, self._send(entry.items, follower.items, entry.lane)
             else:
-                nodes = tuple(entry.nodes)
                 calls = self._bind[entry.kind](entry.items, entry.lane)
-                found += [Operation(call, entry.kind, nodes, entry.lane) for call in calls]
+            found += [Operation(call, entry.kind, tuple(entry.nodes), entry.lane) for call in calls]
         return found
+
+
+def _signals(entry: Operation | _Joint | None, lane: int) -> TypeGuard[_Joint]:
+    return isinstance(entry, _Joint) and entry.kind == "signal" and entry.lane == lane
+
+
+def _nothing() -> None:
+    """What has been done with the operation before."""

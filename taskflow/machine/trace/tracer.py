@@ -105,7 +105,7 @@ class _Pass:
         self.wavefront = Wavefront(tracer.binder, mapper.cache)
         self.sends: list[Operation] = []  # of messages whose packing has been enqueued
         self.stages: list[tuple[int, Stage]] = []  # launches that can be done slab by slab
-        self.list = Listing(self._binders())
+        self.list = self._listing()
         self.order = TaskGraph(self.graph.nodes, _together(self.graph)).order(tracer.priority)
         self.rings = Rings(self.graph, self.order, lambda message: not tracer.direct(message))
         self.receives = {node.message: n for n, node in enumerate(self.graph.nodes) if isinstance(node, Receive)}
@@ -235,19 +235,28 @@ class _Pass:
             self.list.join("await", number, n, [self.exchange.claim(message)])
         elif isinstance(node, Receive):
             self.list.join("await", number, n, [self.exchange.arrival(message)])
+            if packed := self.exchange.unpack(message):
+                self.list.join("unpack", number, n, packed)
         else:
             self.list.join("pack", number, n, self.exchange.copies(message))
             self.list.join("signal", number, n, [self.exchange.sent(message)])
 
-    def _binders(self) -> Mapping[Kind, Bind]:
-        exchange = self.exchange
+    def _listing(self) -> Listing:
+        """An empty list, that joins what messages need where they are copied directly."""
+        exchange, lanes = self.exchange, self.lanes
         if exchange is None:
-            return {}
-        return {
-            "await": lambda flags, number: exchange.wait(flags, self.lanes[number]),
-            "pack": lambda pairs, number: exchange.copy(pairs, self.lanes[number]),
-            "signal": lambda flags, number: exchange.post(flags, self.lanes[number]),
-        }
+            return Listing({}, lambda *_: [])
+        exchange.plan({node.message for node in self.graph.nodes if isinstance(node, Send | Receive)})
+        copy: Bind = lambda pairs, number: exchange.copy(pairs, lanes[number])  # noqa: E731
+        return Listing(
+            {
+                "await": lambda flags, number: exchange.wait(flags, lanes[number]),
+                "unpack": copy,
+                "pack": copy,
+                "signal": lambda flags, number: exchange.post(flags, lanes[number]),
+            },
+            lambda pairs, flags, number: exchange.send(pairs, flags, lanes[number]),
+        )
 
 
 def _together(graph: TaskGraph) -> list[set[int]]:

@@ -1,0 +1,54 @@
+"""Inboxes: room on a block's GPU for cells that lie apart in memory, which travel packed.
+
+Rows of a face across x hold a cell or a few. To store each of them in another GPU's memory by itself costs what a whole
+line costs: so they are packed on the way, and unpacked by the block that they are for. Whole rows go straight into the
+ghost cells.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from taskflow.regions import Copy, Partition
+
+NARROW = 8  # cells: shorter rows are packed
+AT_ONCE = 64  # of the largest messages of one field that an inbox holds
+
+
+def narrow(copy: Copy) -> bool:
+    """Whether a copy is packed."""
+    return copy.source_box.shape[0] < NARROW
+
+
+class Inboxes:
+    """Where the inboxes of the blocks of a partition are, in bytes behind each one's board: every block knows all."""
+
+    def __init__(self, partition: Partition) -> None:
+        self._partition = partition
+        self._value = max(field.nbytes for field in partition.region.fields.values())
+        self._rooms: dict[int, dict[int, tuple[int, int]]] = {}
+
+    def room(self, source: int, target: int) -> tuple[int, int]:
+        """Where the inbox begins that `target` has for `source`, and where it ends."""
+        return self._of(target).get(source, (0, 0))
+
+    def nbytes(self, block: int) -> int:
+        """Bytes of all inboxes of a block."""
+        return max((end for _, end in self._of(block).values()), default=0)
+
+    def _of(self, target: int) -> dict[int, tuple[int, int]]:
+        if target not in self._rooms:
+            cells: dict[int, int] = {}
+            for copy in self._partition.sources(target, [self._bloated[target]]):
+                if copy.source != target and narrow(copy):
+                    cells[copy.source] = cells.get(copy.source, 0) + copy.source_box.volume
+            rooms, start = {}, 0
+            for source in sorted(cells):
+                rooms[source] = (start, start + AT_ONCE * cells[source] * self._value)
+                start = -(-rooms[source][1] // 512) * 512
+            self._rooms[target] = rooms
+        return self._rooms[target]
+
+    @cached_property
+    def _bloated(self) -> tuple:
+        return self._partition.bloat(self._partition.region.ghost)

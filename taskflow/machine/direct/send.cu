@@ -1,0 +1,17 @@
+// Copies of many boxes into the memory of others, and then the flags that say so: by the last thread block to finish.
+#include "cell.h"
+#include "parts.h"
+#include "flags.h"
+
+extern "C" __global__ void copy_and_post(const __grid_constant__ Parts parts, const __grid_constant__ Flags flags, unsigned* ticket) {
+  copy_part(parts.part[blockIdx.y], blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
+  __threadfence_system();
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(ticket, 1u) == gridDim.x * gridDim.y - 1;
+  __syncthreads();
+  if (!last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence_system();
+  post_flags(flags);
+}
