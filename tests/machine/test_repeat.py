@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
-from taskflow.regions import Partition
+from taskflow.regions import Box, Partition
 from taskflow.tasks import Read, ReadWrite, Reduce, Roles, Scalar, box, record, repeat, serial, task
 from tests.machine.programs import NAMES, noise, region, relax
 
@@ -178,6 +178,37 @@ def test_each_repetition_asks_about_its_own_rounds():
     for (outer, inner), _ in results:
         assert outer == [known[2], known[5]]
         assert inner == [known[n] for n in (0, 1, 3, 4, 6, 7)]
+
+
+@pytest.mark.parametrize("shape", [(6, 1, 1), (1, 4, 3)])
+def test_blocks_without_cells_decide_as_all_others(shape):
+    """Most blocks, one cell wide, have nothing to do: they take part in what all of them agree on, and end alike."""
+    corner = Box((1, 1, 0), (4, 2, 2))
+
+    def body(f):
+        yield relax(f.p, f.b, f.q, over=corner, weight=0.01)
+        yield weigh(f.q, f.p, over=corner, factor="factor", top="top")
+
+    def program(f):
+        yield repeat(body, 40, until=lambda scalars: scalars["top"] > limit, every=2)
+        yield relax(f.p, f.b, f.u, over=SPACE.cells, weight=0.1)
+
+    def flat(f):
+        for _ in range(6):
+            yield from body(f)
+        yield relax(f.p, f.b, f.u, over=SPACE.cells, weight=0.1)
+
+    known = tops(body, 4)
+    limit = (known[1] + known[3]) / 2
+    assert known[1] < limit < known[3], "the second round is enough"
+
+    def job(shard):
+        shard.run(program, factor=0.5)
+        return shard._state, len(shard._states._valid), shard.trying
+
+    results, fields = on_blocks(shape, job, Mapper("auto"))
+    check(results, fields, unrolled(flat, 1))
+    assert len({found for found, _ in results}) == 1
 
 
 def test_roles_that_are_changed_between_passes_do_not_change_what_passes_do():
