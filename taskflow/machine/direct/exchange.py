@@ -12,7 +12,7 @@ from taskflow.machine.channel.base import LIFELINE
 from taskflow.machine.device import Arena, Array, Device, Gpu, Lane
 from taskflow.machine.device.arena import view
 from taskflow.machine.direct import flags
-from taskflow.machine.direct.board import Board
+from taskflow.machine.direct.board import NUMBER, Board
 from taskflow.machine.direct.flags import SHARES, Flag
 from taskflow.machine.direct.inbox import Inboxes, narrow
 from taskflow.machine.direct.link import Gather, Links
@@ -106,7 +106,7 @@ class Exchange:
             pair = message.source, message.target
             start, end = self._near.inboxes.room(*pair)
             begin = used.get(pair, start)
-            size = sum(copy.source_box.volume * self._itemsize(name) for name, copy in message.copies if narrow(copy))
+            size = sum(self._room(name, copy) for name, copy in message.copies if narrow(copy))
             if size and begin + size <= end:
                 self._inbox[message], used[pair] = begin, begin + size
 
@@ -193,8 +193,9 @@ class Exchange:
                 if narrow(copy):
                     dtype, shape = near.instances.arrays[name].dtype, copy.source_box.shape[::-1]
                     found[name, copy] = view(near.device.xp, place, shape, dtype, near, near.device.ordinal)
-                    place += copy.source_box.volume * dtype.itemsize
+                    place += self._room(name, copy)
         return found
 
-    def _itemsize(self, name: str) -> int:
-        return int(self._near.instances.arrays[name].dtype.itemsize)
+    def _room(self, name: str, copy: Copy) -> int:
+        """Bytes of a packed copy. Each begins where numbers of any size may begin."""
+        return -(-copy.source_box.volume * self._near.instances.arrays[name].itemsize // NUMBER) * NUMBER
