@@ -133,8 +133,8 @@ def test_a_case_runs_on_a_dask_cuda_cluster(tmp_path):
 
 
 @pytest.mark.multigpu
-@pytest.mark.parametrize("channel", ["ucx", "actor"])
-@pytest.mark.parametrize("overlap", ["none", "comm", "full"])
+@pytest.mark.parametrize("channel", ["peer", "ucx", "actor"])
+@pytest.mark.parametrize("overlap", ["auto", "none", "comm", "full"])
 def test_one_and_two_gpus_agree_to_the_bit(tmp_path, overlap, channel):
     one = tf.run(flow("walls", device="gpu", blocks=[1, 1, 1]), tmp_path / "one")
     two = tf.run(flow("walls", device="gpu", blocks=[1, 1, 2], overlap=overlap, channel=channel), tmp_path / "two")
