@@ -133,6 +133,7 @@ class Shard:
         self.synchronize()
         if trial.note(time.perf_counter() - began):  # what the other ways recorded is not needed any more
             self._traces = {k: t for k, t in self._traces.items() if k[0] is not stretch or k[1] == trial.way}
+            self._slowest(0.0)  # nobody begins another pass while graphs are given back, see `_recorded`
 
     def _pass(self, stretch: Stretch, way: Mapper, program: Program) -> None:
         if self._near is not None:

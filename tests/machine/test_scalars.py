@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from taskflow.machine.trace.scalars import Scalars
+from taskflow.machine.trace.scalars import NESTED, Scalars
 
 
 class Memory(np.ndarray):
@@ -90,4 +90,13 @@ def test_buffers_are_used_again(device):
     for value in range(20):
         produce(float(value))
         assert scalars.later()() == {"top": value}
-    assert len(scalars._pinned) == 1
+    assert len(scalars._pinned) == NESTED
+
+
+def test_more_questions_may_be_open_than_buffers_were_made(device):
+    scalars, produce = made(device)
+    asked = []
+    for value in range(2 * NESTED):
+        produce(float(value))
+        asked.append(scalars.later())
+    assert [question()["top"] for question in asked] == list(range(2 * NESTED))

@@ -13,6 +13,7 @@ from taskflow.machine.device.driver import launch
 from taskflow.machine.kernel import compile_cuda
 
 MOST = 256
+NESTED = 4  # buffers made in advance: to allocate one later might wait for a kernel that waits for us
 # struct Numbers of scalars.cu
 AT_ONCE = 16
 NUMBERS = np.dtype([("value", np.float64, AT_ONCE), ("place", np.intc, AT_ONCE), ("count", np.intc)], align=True)
@@ -27,7 +28,7 @@ class Scalars(Mapping[str, float]):
 
     def __init__(self, device: Device, lane: Lane, wait: Callable[[Callable[[], bool]], None]) -> None:
         self._device, self._lane, self._wait = device, lane, wait
-        self._pinned: list[np.ndarray] = []  # buffers that nobody waits for
+        self._pinned = _pinned(NESTED) if device.kind == "gpu" else []  # buffers that nobody waits for
         self._memory = device.allocate((MOST,), "f8")
         self._places: dict[str, int] = {}
         self._known: dict[str, None] = {}
@@ -72,9 +73,7 @@ class Scalars(Mapping[str, float]):
         if self._device.kind == "cpu":
             now = dict(self)
             return lambda: now
-        import cupyx
-
-        values = self._pinned.pop() if self._pinned else cupyx.empty_pinned((MOST,), np.float64)
+        values = (self._pinned or _pinned(1)).pop()
         names = list(self._known)
         self._memory.get(out=values, stream=self._lane.stream, blocking=False)
         reached = self._lane.reached()
@@ -113,3 +112,10 @@ class Scalars(Mapping[str, float]):
         numbers["count"] = len(values)
         numbers["place"][0, : len(values)], numbers["value"][0, : len(values)] = list(values), list(values.values())
         call()
+
+
+def _pinned(count: int) -> list[np.ndarray]:
+    """Host memory for all scalars, so many times, which a GPU fills while the host goes on."""
+    import cupyx
+
+    return [cupyx.empty_pinned((MOST,), np.float64) for _ in range(count)]
