@@ -18,10 +18,10 @@ from taskflow.machine.agreement import Agreement
 from taskflow.machine.channel import AllReduce, Channel, Deadline
 from taskflow.machine.device import Device, Gpu, Lane, lanes
 from taskflow.machine.direct import Neighbourhood
+from taskflow.machine.instance import Instances
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.states import States
 from taskflow.machine.trace.binding import Binder
-from taskflow.machine.trace.instance import Instances
 from taskflow.machine.trace.replay import calls
 from taskflow.machine.trace.scalars import Scalars
 from taskflow.machine.trace.tracer import Trace, Tracer

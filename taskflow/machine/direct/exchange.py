@@ -13,13 +13,12 @@ from taskflow.machine.device import Arena, Array, Device, Gpu, Lane
 from taskflow.machine.device.arena import view
 from taskflow.machine.direct import flags
 from taskflow.machine.direct.board import NUMBER, Board
-from taskflow.machine.direct.flags import SHARES, Flag
+from taskflow.machine.direct.flags import SHARES, Call, Flag
 from taskflow.machine.direct.inbox import Inboxes, narrow
 from taskflow.machine.direct.link import Gather, Links
 from taskflow.machine.direct.watch import Watch
+from taskflow.machine.instance import Instances
 from taskflow.machine.kernel import copiers
-from taskflow.machine.trace.instance import Instances
-from taskflow.machine.trace.operation import Call
 from taskflow.regions import Copy, Partition
 from taskflow.tasks import IDENTITY, AllReduce, Message
 

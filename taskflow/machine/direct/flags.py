@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from taskflow.machine.device.driver import launch
 from taskflow.machine.kernel import compile_cuda
 from taskflow.machine.kernel.copying import PARTS, parts_of
 from taskflow.machine.kernel.text import expanded
-from taskflow.machine.trace.operation import Call
 
+Call = Callable[[], None]
 FLAGS = 48
 # struct Flags of flags.h, Shares of direct.cu
 FLAG_LIST = np.dtype(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from taskflow.machine.device import Device, Lane
+from taskflow.machine.instance import Instances
 from taskflow.machine.kernel import Layout, compiled, copiers
-from taskflow.machine.trace.instance import Instances
 from taskflow.machine.trace.operation import Call
 from taskflow.machine.trace.scalars import Scalars
 from taskflow.regions import Copy

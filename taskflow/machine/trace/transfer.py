@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from taskflow.machine.channel import Channel, Deadline, Pending
 from taskflow.machine.device import Device, Event, Lane
+from taskflow.machine.instance import Array, Instances
 from taskflow.machine.kernel import copiers
-from taskflow.machine.trace.instance import Array, Instances
 from taskflow.machine.trace.operation import Call
 from taskflow.regions import Copy
 from taskflow.tasks import Message
@@ -42,10 +42,10 @@ class Transfers:
         parts = [(self.instances.view(name, copy.target_box), part) for name, copy, part in self._parts(message, slot)]
         return copiers(self.device, parts, lane)
 
-    def send(self, message: Message, slot: int, packed: Event | None) -> None:
+    def send(self, message: Message, slot: int, ready: Event | None) -> None:
         """Hand the message to the channel, once it has been packed."""
-        if packed is not None:
-            packed.synchronize()
+        if ready is not None:
+            ready.synchronize()
         key = self._key(message, slot)
         self._pending[key] = self.channel.send(message.target, self._number(message), self._buffers[key])
 
@@ -93,10 +93,15 @@ class Transfers:
 
     def size(self, message: Message) -> int:
         """Bytes of a message."""
-        return sum(_aligned(c.source_box.volume * self.instances.arrays[name].itemsize) for name, c in message.copies)
+        return packed(message, lambda name: int(self.instances.arrays[name].itemsize))
 
     def _key(self, message: Message, slot: int) -> Key:
         return message.source, message.target, message.cells, self.size(message), slot
+
+
+def packed(message: Message, itemsize: Callable[[str], int]) -> int:
+    """Bytes of a message of fields whose values have so many bytes each."""
+    return sum(_aligned(copy.source_box.volume * itemsize(name)) for name, copy in message.copies)
 
 
 def _aligned(nbytes: int) -> int:
