@@ -14,7 +14,7 @@ from taskflow.machine.device import Gpu
 
 # struct Watch of direct.cu
 WATCH = np.dtype([("stop", np.uint64), ("failed", np.uint64), ("broken", np.uint64), ("limit", np.uint64)], align=True)
-SPIN, NAP = 5e-3, 1e-3  # seconds: how long the host asks without pause whether the device is done, and then how often
+SPIN = 5e-3  # seconds that the host asks without pause whether the device is done, before it cares for its channels
 
 
 class Watch:
@@ -46,7 +46,7 @@ class Watch:
         began = time.monotonic()
         while not done():
             if time.monotonic() - began > SPIN:
-                self._stop.bell.sleep(NAP)
+                self._stop.bell.sleep(0.0)  # lets channels move for a moment: lifelines tell only then
             if self._stop.reason is not None or any(line.done for line in self._lifelines):
                 self._words[0] = 1
         self.check()
