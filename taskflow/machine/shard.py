@@ -210,7 +210,7 @@ class Shard:
             poisoned=way.debug,
         )
         tracer = Tracer(self._binder, self.transfers, way, self._reduce, self._used(way), self._near)
-        return tracer.trace(analysis, self.roles, self._state), analysis.valid
+        return tracer.trace(analysis, self._state), analysis.valid
 
     def _reduce(self, node: Reduction, contributes: bool) -> None:
         share = self._binder.value(node.scalar) if contributes else IDENTITY[node.operator]

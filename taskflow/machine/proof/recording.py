@@ -14,7 +14,7 @@ from taskflow.machine.proof.execution import Hardware
 from taskflow.machine.trace.operation import Call
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.regions import Partition
-from taskflow.tasks import Analysis, Compute, Launch, Message, Roles, Stretch, Valid, analyse
+from taskflow.tasks import Analysis, Compute, Launch, Message, Stretch, Valid, analyse
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def template(analysis: Analysis, mapper: Mapper, hardware: Hardware) -> Trace:
     near = cast(Any, _Near(hardware)) if hardware.near is not None else None
     urgent = _PaperLane(asynchronous=True) if hardware.streams and mapper.overlap == "full" else plain
     tracer = Tracer(paper, paper, replace(mapper, cache=0), _nothing, (plain, urgent), near)
-    return tracer.trace(analysis, Roles(), 0)
+    return tracer.trace(analysis, 0)
 
 
 def _nothing(*_: Any) -> None:

@@ -25,7 +25,6 @@ from taskflow.tasks import (
     Node,
     Receive,
     Refresh,
-    Roles,
     Send,
     TaskGraph,
 )
@@ -37,7 +36,7 @@ class Trace:
 
     `operations` do the nodes of `graph`, in the order of the list. `slots` are the buffers of messages that have one
     (see `Rings`), `arrivals` those that are posted when the pass begins; `calls` is what to call, once it is ready.
-    `roles` and the number `state` of the valid ghost cells hold when it has been replayed.
+    The number `state` of the valid ghost cells holds when it has been replayed.
     """
 
     graph: TaskGraph
@@ -45,7 +44,6 @@ class Trace:
     arrivals: list[Message]
     slots: Mapping[Message, int]
     messages: dict[tuple[int, int], int]
-    roles: Roles
     state: int
     calls: list[Call] = field(default_factory=list)
 
@@ -74,13 +72,13 @@ class Tracer:
     lanes: tuple[Lane, Lane]
     near: Neighbourhood | None = None
 
-    def trace(self, analysis: Analysis, roles: Roles, state: int) -> Trace:
-        """Bind the graph of this block."""
+    def trace(self, analysis: Analysis, state: int) -> Trace:
+        """Bind the graph of this block; for `state` see `Trace`."""
         bound = _Pass(self, analysis)
         operations, rings = bound.operations(), bound.rings
         arriving = (node.message for node in analysis.graph.nodes if isinstance(node, Receive))
         arrivals = [message for message in arriving if message in rings.slots and message not in rings.earlier]
-        return Trace(analysis.graph, operations, arrivals, rings.slots, analysis.messages, roles, state)
+        return Trace(analysis.graph, operations, arrivals, rings.slots, analysis.messages, state)
 
     def direct(self, message: Message) -> bool:
         """Whether a message is copied straight into the ghost cells of its target."""
