@@ -12,9 +12,9 @@ from taskflow.machine.channel.base import LIFELINE
 from taskflow.machine.device import Arena, Array, Device, Gpu, Lane
 from taskflow.machine.device.arena import view
 from taskflow.machine.direct import flags
-from taskflow.machine.direct.board import NUMBER, Board
+from taskflow.machine.direct.board import Board
 from taskflow.machine.direct.flags import SHARES, Call, Flag
-from taskflow.machine.direct.inbox import Inboxes, narrow
+from taskflow.machine.direct.inbox import Inboxes, Rooms
 from taskflow.machine.direct.link import Gather, Links
 from taskflow.machine.direct.watch import Watch
 from taskflow.machine.instance import Instances
@@ -93,21 +93,12 @@ class Exchange:
 
     def __init__(self, near: Neighbourhood) -> None:
         self._near, self._board, self._folds = near, near.board, 0
-        self._inbox: dict[Message, int] = {}  # where the packed part of a message begins, behind the target's board
+        self._rooms = Rooms()
         self.watch = near.watch.argument
 
     def plan(self, messages: Iterable[Message]) -> None:
-        """Give the messages of the trace room in their targets' inboxes, as long as there is some: source and target
-        come to the same result.
-        """
-        used: dict[tuple[int, int], int] = {}
-        for message in sorted(messages, key=lambda message: message.number):
-            pair = message.source, message.target
-            start, end = self._near.inboxes.room(*pair)
-            begin = used.get(pair, start)
-            size = sum(self._room(name, copy) for name, copy in message.copies if narrow(copy))
-            if size and begin + size <= end:
-                self._inbox[message], used[pair] = begin, begin + size
+        """Give the messages of the trace room in their targets' inboxes."""
+        self._rooms = self._near.inboxes.rooms(messages)
 
     def grant(self, message: Message) -> Flag:
         """To be posted when the ghost cells that the message fills may be overwritten."""
@@ -185,16 +176,11 @@ class Exchange:
 
     def _packed(self, message: Message, board: Board) -> dict[tuple[str, Copy], Array]:
         """The copies of a message that are packed, each with its part of the inbox behind a board."""
-        found: dict[tuple[str, Copy], Array] = {}
-        if message in self._inbox:
-            near, place = self._near, board.pointer + board.nbytes + self._inbox[message]
-            for name, copy in message.copies:
-                if narrow(copy):
-                    dtype, shape = near.instances.arrays[name].dtype, copy.source_box.shape[::-1]
-                    found[name, copy] = view(near.device.xp, place, shape, dtype, near, near.device.ordinal)
-                    place += self._room(name, copy)
-        return found
-
-    def _room(self, name: str, copy: Copy) -> int:
-        """Bytes of a packed copy. Each begins where numbers of any size may begin."""
-        return -(-copy.source_box.volume * self._near.instances.arrays[name].itemsize // NUMBER) * NUMBER
+        near, start = self._near, board.pointer + board.nbytes
+        return {
+            (name, copy): view(
+                near.device.xp, start + begin, copy.source_box.shape[::-1], near.instances.arrays[name].dtype, near,
+                near.device.ordinal,
+            )
+            for (name, copy), (begin, _) in self._rooms.get(message, {}).items()
+        }  # fmt: skip

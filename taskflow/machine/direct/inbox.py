@@ -7,9 +7,15 @@ ghost cells.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
+from taskflow.machine.direct.board import NUMBER
 from taskflow.regions import Copy, Partition
+from taskflow.tasks import Message
+
+Rooms = dict[Message, dict[tuple[str, Copy], tuple[int, int]]]
+"""Where each packed copy of messages begins and ends, in bytes behind the target's board."""
 
 NARROW = 8  # cells: shorter rows are packed
 AT_ONCE = 64  # of the largest messages of one field that an inbox holds
@@ -28,9 +34,24 @@ class Inboxes:
         self._value = max(field.nbytes for field in partition.region.fields.values())
         self._rooms: dict[int, dict[int, tuple[int, int]]] = {}
 
-    def room(self, source: int, target: int) -> tuple[int, int]:
-        """Where the inbox begins that `target` has for `source`, and where it ends."""
-        return self._of(target).get(source, (0, 0))
+    def rooms(self, messages: Iterable[Message]) -> Rooms:
+        """Room for the messages of a trace, as long as there is some. Each copy begins where numbers of any size may.
+
+        Source and target come to the same result: a message without room has no packed copies.
+        """
+        found, used = Rooms(), dict[tuple[int, int], int]()
+        for message in sorted(messages, key=lambda message: message.number):
+            pair = message.source, message.target
+            start, end = self._of(message.target).get(message.source, (0, 0))
+            place, parts = used.get(pair, start), dict[tuple[str, Copy], tuple[int, int]]()
+            for name, copy in message.copies:
+                if narrow(copy):
+                    size = copy.source_box.volume * self._partition.region.fields[name].nbytes
+                    parts[name, copy] = place, place + size
+                    place += -(-size // NUMBER) * NUMBER
+            if parts and place <= end:
+                found[message], used[pair] = parts, place
+        return found
 
     def nbytes(self, block: int) -> int:
         """Bytes of all inboxes of a block."""
