@@ -79,6 +79,7 @@ class Shard:
         self._plans: dict[tuple[Any, ...], tuple[tuple[Part, ...], Roles]] = {}
         self._traces: dict[tuple[Any, ...], Trace] = {}
         self._trials: dict[Stretch, Trial] = {}
+        self._timed = False
         self._states, self._state = States(self._gather), 0
         self._entry = self.lanes[0]  # where messages came in last
         self._instrument: Instrument | None = None
@@ -96,6 +97,7 @@ class Shard:
             self._agreement.given(scalars)
         if scalars:
             self.scalars.set(scalars)
+        self._timed = False
         key = program, self.roles.key()
         if key not in self._plans:
             self._plans[key] = plan(program, self.roles)
@@ -127,6 +129,7 @@ class Shard:
         if trial.over or self._instrument is not None:
             self._pass(stretch, trial.way, program)
             return
+        self._timed = True
         self.synchronize()
         began = time.perf_counter()
         self._pass(stretch, trial.way, program)
@@ -170,14 +173,24 @@ class Shard:
         return {name for name, cut in zip(names, anywhere, strict=True) if cut}
 
     @property
+    def memory(self) -> dict[str, int]:
+        """Bytes on the device by what they are for, without what kernels keep to fold reductions from."""
+        return {
+            "fields": self.instances.nbytes,
+            "buffers": self.transfers.nbytes,
+            "board": self._near.nbytes if self._near is not None else 0,
+            "scalars": self.scalars.nbytes,
+        }
+
+    @property
     def traces(self) -> list[Trace]:
         """What was analysed and recorded so far, in order."""
         return list(self._traces.values())
 
     @property
     def trying(self) -> bool:
-        """Whether passes are still timed to find the best way to overlap."""
-        return any(not trial.over for trial in self._trials.values())
+        """Whether something in the last run was timed, to find the best way to overlap."""
+        return self._timed
 
     @property
     def overlap(self) -> str:

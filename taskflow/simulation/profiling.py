@@ -33,20 +33,25 @@ class Window:
 
 @dataclass(eq=False)
 class Profiling:
-    """The window of one block's run, as the run comes to it. Without a window nothing is done."""
+    """The window of one block's run, as the run comes to it: not while the best way to overlap is still being found.
+
+    Without a window nothing is done.
+    """
 
     window: Window | None
     shard: Shard
     timeline: Timeline | None = None
     _profiler: Profiler | None = field(default=None, init=False)
+    _begun: int | None = field(default=None, init=False)  # the step
 
     def at(self, step: int) -> None:
         """So many steps have been done: begins or ends what is due."""
         if self.window is None:
             return
-        if step == self.window.after:
+        if self._begun is None and step >= self.window.after and not self.shard.trying:
+            self._begun = step
             self._begin(self.window)
-        elif step == self.window.after + self.window.steps:
+        elif self._begun is not None and step == self._begun + self.window.steps:
             self.end()
 
     def _begin(self, window: Window) -> None:

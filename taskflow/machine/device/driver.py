@@ -32,7 +32,8 @@ def launch(
     arguments = (ctypes.c_void_p * len(held))(*(value.ctypes.data for value in held))
     sizes = [ctypes.c_uint(n) for n in (*grid, *block, 0)]
     cu_launch, pointer = library().cuLaunchKernel, ctypes.c_void_p(function.ptr)
-    demand("load a kernel", library().cuFuncLoad(pointer))  # later, loading might wait for a kernel that waits for us
+    if load := getattr(library(), "cuFuncLoad", None):  # since CUDA 12.4; later, loading might wait for a kernel that
+        demand("load a kernel", load(pointer))  # waits for us
     fixed = ctypes.c_void_p(stream.ptr) if stream is not None else None
 
     def call(_: object = (held, keep)) -> None:

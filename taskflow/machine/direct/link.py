@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,14 +35,17 @@ class Link:
 class Links:
     """Opens the memory of every block that lives on another GPU of this host, or in another process.
 
-    Two blocks are linked when both could open the other's memory. Not two blocks of one process on one GPU: kernels
-    of one that wait could keep those of the other from starting.
+    Two blocks are linked when both could open the other's memory. Not a block that shares its GPU with another one of
+    its process: kernels of one that wait could keep those of the other from starting.
     """
 
     def __init__(self, device: Gpu, memories: tuple[Arena, Arena], block: int, gather: Gather) -> None:
         self._runtime, self._opened = device.xp.cuda.runtime, list[int]()
         offers = gather(_offer(device, memories).view(np.uint8)).view(OFFER)[:, 0]
-        found = {n: self._open(offers[block], offer) for n, offer in enumerate(offers) if n != block}
+        homes = [(offer["process"].tobytes(), offer["gpu"].tobytes()) for offer in offers]
+        alone = homes.count(homes[block]) == 1
+        others = [n for n in range(len(offers)) if n != block]
+        found = {n: self._open(offers[block], offers[n]) if alone else None for n in others}
         mine = np.array([found.get(n) is not None for n in range(len(offers))], np.uint8)
         both = gather(mine)
         self.peers = {n: link for n, link in found.items() if link is not None and both[n, block]}
@@ -54,11 +58,9 @@ class Links:
         try:
             if mine["process"] != theirs["process"]:
                 pointers = [self._map(handle) for handle in theirs["handle"]]
-            elif mine["gpu"] != theirs["gpu"]:
+            else:
                 self._see(int(theirs["ordinal"]))
                 pointers = [int(pointer) for pointer in theirs["pointer"]]
-            else:
-                return None
         except self._runtime.CUDARuntimeError:  # no path between the two GPUs, or no shared name space
             return None
         return Link(*pointers)
@@ -88,7 +90,9 @@ def _offer(device: Gpu, memories: tuple[Arena, Arena]) -> np.ndarray:
     offer["gpu"] = bytes(device.xp.cuda.runtime.getDeviceProperties(device.ordinal)["uuid"])[:16]
     offer["ordinal"] = device.ordinal
     for n, memory in enumerate(memories):
-        offer["pointer"][0, n], offer["handle"][0, n] = memory.pointer, memory.handle()
+        offer["pointer"][0, n] = memory.pointer
+        with suppress(device.xp.cuda.runtime.CUDARuntimeError):  # without a handle nobody else can open it
+            offer["handle"][0, n] = memory.handle()
     return offer
 
 

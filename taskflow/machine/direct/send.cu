@@ -5,10 +5,12 @@
 
 extern "C" __global__ void copy_and_post(const __grid_constant__ Parts parts, const __grid_constant__ Flags flags, unsigned* ticket) {
   copy_part(parts.part[blockIdx.y], blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
-  __threadfence_system();
   __shared__ bool last;
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(ticket, 1u) == gridDim.x * gridDim.y - 1;
+  __syncthreads();  // what all threads of the block have copied comes before the fence of the first one
+  if (threadIdx.x == 0) {
+    __threadfence_system();
+    last = atomicAdd(ticket, 1u) == gridDim.x * gridDim.y - 1;
+  }
   __syncthreads();
   if (!last) return;
   if (threadIdx.x == 0) *ticket = 0;
