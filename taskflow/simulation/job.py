@@ -163,7 +163,7 @@ class Loop:
         if self.store is not None:
             self.store.grow(index + 1)
         values = {name: self.shard.read(name, box) for name, box in self.output.boxes.items()}
-        self.shard.allreduce([0.0], "max")  # while one allocates, which may wait for all GPUs of a process, none goes on
+        self.shard.allreduce([0.0], "max")  # who allocates may have to wait for all GPUs of a process: none goes on
         self.times.append(now)
         self.writer.submit(lambda: self.output.write(index, values))
 
