@@ -30,7 +30,7 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     yield "device", f"{_device(found)}{_auto(case.machine.device)}"
     solver = f"{case.pressure.iterations} Jacobi iterations per step"
     yield "pressure", f"{solver}{_auto(case.pressure.solver)}, {case.machine.precision} precision"
-    yield "memory", _memory(found)
+    yield from zip(("memory", ""), _memory(found), strict=True)
     if len(found.places) > 1:
         yield from zip(("messages", ""), _messages(found), strict=True)
         overlap, channel = _auto(case.machine.overlap), _auto(case.machine.channel)
@@ -65,13 +65,22 @@ def _device(found: Estimate) -> str:
     return f"cpu, {several(found.threads, 'core')} per block: {place.processor}"
 
 
-def _memory(found: Estimate) -> str:
-    place, most = found.places[0], max(found.memory)
-    free = f"of {size(place.gpus[0].free if found.device == 'gpu' else place.memory)} free"
+def _memory(found: Estimate) -> tuple[str, str]:
+    """Of the block that needs most and of all, and what for."""
+    place, gpu, most = found.places[0], found.device == "gpu", max(found.memory, key=lambda memory: memory.total)
+    free = f"of {size(place.gpus[0].free if gpu else place.memory)} free"
+    parts = {
+        "fields": most.fields,
+        "message buffers": most.buffers,
+        "flags and what other GPUs leave there": most.board,
+        "scalars": most.scalars,
+        "output": most.output,
+    }
+    what = ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes)
     if len(found.memory) == 1:
-        return f"{size(most)} {free}"
-    each = " per GPU" if found.device == "gpu" else ""
-    return f"{size(most)} in the largest block, {size(sum(found.memory))} in all, {free}{each}"
+        return f"{size(most.total)} {free}", what
+    total = sum(memory.total for memory in found.memory)
+    return f"{size(most.total)} in the largest block, {size(total)} in all, {free}{' per GPU' if gpu else ''}", what
 
 
 def _messages(found: Estimate) -> tuple[str, str]:

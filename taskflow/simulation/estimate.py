@@ -17,7 +17,8 @@ from taskflow.machine.device import open_device
 from taskflow.machine.inventory import transport
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial import check_start, largest
-from taskflow.simulation.setup import Setup, check_memory
+from taskflow.simulation.memory import Memory, Needs
+from taskflow.simulation.setup import Setup
 from taskflow.tasks import TaskGraph
 
 # What turns a lower bound into an expectation: the share of the copy bandwidth that a whole step usually reaches, and
@@ -47,9 +48,9 @@ class Estimate:
         return len({place.worker for place in self.places})
 
     @cached_property
-    def memory(self) -> list[int]:
-        """Bytes of each block."""
-        return [self.setup.memory(block) for block in range(len(self.places))]
+    def memory(self) -> list[Memory]:
+        """What each block needs."""
+        return Needs(self.setup, self.places, self.device).blocks
 
     @property
     def overlap(self) -> str:
@@ -100,7 +101,7 @@ def estimate(case: Case) -> Estimate:
     places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.cells, gpus))]
     setup = Setup(case, cut(case.machine, case.grid.cells, slabs(places, device, embedded=True)))
     where = placed(case.machine, setup.blocks, places, embedded=True)
-    check_memory(setup, where, device)
+    Needs(setup, where, device).check()
     check_start(case, setup.grid)
     threads = threads_per_block(case.machine, where)
     return Estimate(setup, device, where, threads, _bandwidth(device, where, threads))

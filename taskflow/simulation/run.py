@@ -15,9 +15,10 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.initial import check_start
 from taskflow.simulation.job import FlowJob
+from taskflow.simulation.memory import Needs
 from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.report import beginning, broken, summary
-from taskflow.simulation.setup import Setup, check_memory
+from taskflow.simulation.setup import Setup
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -72,7 +73,7 @@ def run(
         device = choose_device(machine.device, places)
         setup = Setup(case, cut(machine, cells, slabs(places, device, embedded=local)))
         where = placed(machine, setup.blocks, places, embedded=local)
-        check_memory(setup, where, device)
+        Needs(setup, where, device).check()
         check_start(case, setup.grid)
         directory.create(setup, force=force)
         directory.check_visible(cluster)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from taskflow.cluster import shortage
-from taskflow.errors import BadInput
 from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
-from taskflow.machine import Place
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, Case
 from taskflow.tasks import Analysis, Launch, Settled, Traffic, analyse, exchange, settled, traffic
@@ -82,32 +79,10 @@ class Setup:
             for name, privilege in launch.requirements
         )
 
-    def memory(self, block: int) -> int:
-        """Bytes that a block needs: its fields with ghost cells, message buffers, and a snapshot being written."""
-        region, box = self.partition.region, self.partition.blocks[block]
-        fields = sum(field.nbytes for field in region.fields.values()) * box.grow(region.ghost).volume
-        return (
-            fields + 2 * self.traffic[block].nbytes + 2 * len(self.case.output_fields) * box.volume * self.value_bytes
-        )
-
     @property
     def value_bytes(self) -> int:
         """Bytes of one value."""
         return 8 if self.case.machine.precision == "double" else 4
-
-    @property
-    def heaviest(self) -> int:
-        """The block that needs most memory."""
-        return max(range(len(self.partition)), key=lambda b: self.partition.blocks[b].volume)
-
-
-def check_memory(setup: Setup, placed: Sequence[Place], device: str) -> None:
-    """Raises BadInput where the blocks need more memory than is free where they will live."""
-    if problem := shortage([setup.memory(block) for block in range(len(placed))], placed, device):
-        raise BadInput(
-            f"grid.cells = {list(setup.case.grid.cells)}: {problem};"
-            ' use fewer cells, machine.precision = "single", or more machines'
-        )
 
 
 def _side(case: Case, face: str) -> Wall | Slip:

@@ -12,6 +12,7 @@ from taskflow.machine.accelerators import Accelerator
 from taskflow.machine.channel import channel_problem
 from taskflow.machine.proof import Proof
 from taskflow.simulation.estimate import count_steps, estimate
+from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
 
 
@@ -84,7 +85,7 @@ def test_messages_are_those_of_the_graph(here):
     between = found.setup.analysed(split=False).messages
     assert [sent.messages for sent in found.setup.traffic] == [between[0, 1], between[1, 0]]
     assert found.seconds_per_step > found.setup.bytes_per_step / found.bandwidth > 0
-    assert found.memory == [found.setup.memory(0), found.setup.memory(1)]
+    assert found.memory == Needs(found.setup, found.places, found.device).blocks
 
 
 @pytest.mark.parametrize(("settings", "words"), [
@@ -113,6 +114,8 @@ def test_on_gpus(here, give, monkeypatch):
     told = give("check", "cavity.toml").stdout
     for word in ("1 x 1 x 2 in 2 processes (auto)", "2 GPUs: A fine GPU (auto)", "8.00 TB/s", "80.0 GB free per GPU"):
         assert word in told
+    assert "flags and what other GPUs leave there" in told
+    assert "message buffers" not in told
     assert "1 GPU: A fine GPU" in give("check", "cavity.toml", "--set", "machine.blocks=[1,1,1]").stdout
     result = give("check", "cavity.toml", "--set", "machine.workers=3")
     assert "this machine has 2 GPUs; use at most 2" in result.stderr

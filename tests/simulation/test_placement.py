@@ -8,7 +8,8 @@ from taskflow import BadInput, Case
 from taskflow.cluster import cut, embedded, placed, processes, slabs, spread
 from taskflow.machine import Gang, Mapper, Plan, actor, look, survey
 from taskflow.machine.accelerators import Accelerator
-from taskflow.simulation.setup import Setup, check_memory
+from taskflow.simulation.memory import Needs
+from taskflow.simulation.setup import Setup
 
 GPUS = tuple(Accelerator(n, "A fine GPU", f"gpu-{n}", 80 << 30, 70 << 30) for n in range(4))
 
@@ -93,14 +94,14 @@ def test_blocks_without_gpus():
 
 def test_memory_is_that_of_each_gpu():
     setup = Setup(case(device="gpu", blocks=[1, 1, 4]), (1, 1, 4))
-    need = setup.memory(0)
+    need = Needs(setup, spread(4, pinned(1)), "gpu").blocks[0].total
     tight = [
         replace(place, gpus=tuple(replace(gpu, free=int(1.5 * need)) for gpu in place.gpus)) for place in pinned(1)
     ]
-    check_memory(setup, spread(4, tight), "gpu")
+    Needs(setup, spread(4, tight), "gpu").check()
     two = [replace(place, gpus=place.gpus[:2]) for place in tight]
     with pytest.raises(BadInput, match=r"on A fine GPU gpu-0 of .*, where .* are free"):
-        check_memory(setup, spread(4, two), "gpu")
+        Needs(setup, spread(4, two), "gpu").check()
 
 
 @pytest.mark.parametrize(("ordinals", "expected"), [((), [0, 0]), ((0, 3), [0, 3])])

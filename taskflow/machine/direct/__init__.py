@@ -1,6 +1,8 @@
 """Direct transfers: GPUs of one host that see each other's memory, and wait for each other on the device."""
 
+from taskflow.machine.direct.board import Board
 from taskflow.machine.direct.exchange import Exchange, Neighbourhood
+from taskflow.machine.direct.inbox import Inboxes
 from taskflow.machine.direct.watch import Watch
 
-__all__ = ["Exchange", "Neighbourhood", "Watch"]
+__all__ = ["Board", "Exchange", "Inboxes", "Neighbourhood", "Watch"]

@@ -45,6 +45,11 @@ class Neighbourhood:
         self.watch = Watch(device, channel.stop, seconds, lifelines)
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of the board, with the inbox behind it."""
+        return self._keep.nbytes
+
+    @property
     def complete(self) -> bool:
         """Whether every block sees every other one's memory: then all reductions are done on the devices."""
         return self._links is None or self._links.complete

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import time
 from statistics import median
+
+import psutil
 
 from taskflow.machine.device import Device
 from taskflow.machine.kernel.copying import copier
 
 MEBIBYTE = 1 << 20
+ENOUGH = 256  # mebibytes of an array that is far larger than the caches
 
 
-def copy_bandwidth(device: Device, mebibytes: int = 256, repeats: int = 9) -> float:
+def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 9) -> float:
     """Bytes read plus bytes written per second when an array far larger than the caches is copied with all of the
-    device: the median.
+    device: the median. Without `mebibytes` the two arrays are as large as that takes, or as there is room for.
 
     The copy is compiled like every kernel, with ordinary stores: on most CPUs each of them first fetches what it
     overwrites, which is not counted, here as in the bytes that a kernel has to move.
     """
-    target, source = (device.allocate((mebibytes, 128, 1024), "f8") for _ in range(2))
+    shape = (mebibytes or _affordable(device), 128, 1024)
+    target, source = (device.allocate(shape, "f8") for _ in range(2))
     source[...] = 1.0
     copy = copier(device, target, source)
     seconds = []
@@ -29,3 +34,14 @@ def copy_bandwidth(device: Device, mebibytes: int = 256, repeats: int = 9) -> fl
         device.synchronize()
         seconds.append(time.perf_counter() - start)
     return 2 * target.nbytes / median(seconds[1:])
+
+
+def _affordable(device: Device) -> int:
+    """Mebibytes of each of the two arrays, so that all who measure at the same time take half of the free memory at
+    most: one for each `threads` cores of this host, four on a GPU.
+    """
+    if device.kind == "gpu":
+        free, others = int(device.xp.cuda.runtime.memGetInfo()[0]), 4
+    else:
+        free, others = psutil.virtual_memory().available, -(-(os.cpu_count() or 1) // device.threads)
+    return max(1, min(ENOUGH, free // (4 * others * MEBIBYTE)))

@@ -19,6 +19,7 @@ from taskflow.regions import Box, Triple
 from taskflow.tasks import Task, siblings
 
 BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
+BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
 _lock = threading.RLock()
 
 
@@ -108,8 +109,7 @@ class HostKernel(Kernel):
     """A kernel in a shared library that the host compiler made."""
 
     def _parts(self, box: Box) -> int:
-        _, ny, nz = box.shape
-        return max(1, -(-ny * nz // BUNDLE))
+        return _host_parts(box)
 
     def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
         return host_call(_host_library(self.task, self.real), self.task.name, values, keep)
@@ -124,8 +124,8 @@ class CudaKernel(Kernel):
 
     def _shape(self, box: Box) -> tuple[Triple, Triple]:
         _, text = _cuda_module(self.task, self.real)
-        widest = defined(text, "BX", 128)
-        return cuda_shape(box.shape, defined(text, "UZ", 1), widest, widest * defined(text, "BY", 4))
+        widest = defined(text, "BX", BX)
+        return cuda_shape(box.shape, defined(text, "UZ", 1), widest, widest * defined(text, "BY", BY))
 
     def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
         module, _ = _cuda_module(self.task, self.real)
@@ -158,6 +158,19 @@ def _host_library(task: Task, real: np.dtype) -> Any:
 def _cuda_module(task: Task, real: np.dtype) -> tuple[Any, str]:
     text = complete(task, real, 'extern "C" __global__')
     return compile_cuda.module(text), text
+
+
+def partial_bytes(box: Box, device: str) -> int:
+    """Bytes in which a reduction over a box keeps what it folds at its end; on a GPU those of a kernel that defines no
+    shape of its own.
+    """
+    parts = _host_parts(box) if device == "cpu" else int(np.prod(cuda_shape(box.shape, 1, BX, BX * BY)[0]))
+    return 8 * parts + 4  # and the count of those that are there
+
+
+def _host_parts(box: Box) -> int:
+    _, ny, nz = box.shape
+    return max(1, -(-ny * nz // BUNDLE))
 
 
 def _nothing() -> None:

@@ -35,6 +35,11 @@ class Scalars(Mapping[str, float]):
         self._values: np.ndarray | None = self._memory if device.kind == "cpu" else None
         self._setter: tuple[np.ndarray, Callable[[], None]] | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes on the device."""
+        return int(self._memory.nbytes)
+
     def array(self, name: str) -> Array:
         """An array of one float64, where kernels find a scalar."""
         if name not in self._places:

@@ -14,7 +14,8 @@ from taskflow.machine.device import Device, open_device
 from taskflow.machine.kernel import Layout, compiled
 from taskflow.simulation.bench.measure import about, timed
 from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup, check_memory
+from taskflow.simulation.memory import Needs
+from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Program, Roles, record
 
 CELLS = {"cpu": 256, "gpu": 512}
@@ -31,7 +32,7 @@ def measure_kernels(cells: int | None, precision: str | None, wanted: str) -> di
     here = look("this machine")
     device = choose_device(wanted, [here])
     setup = Setup(_case(cells or CELLS[device], precision or PRECISION[device]), (1, 1, 1))
-    check_memory(setup, [here], device)
+    Needs(setup, [here], device).check()
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
     before = copy_bandwidth(opened)
     timings = run_threads(setup.partition, Measurement(setup, opened), opened)[0]

@@ -1,0 +1,135 @@
+"""What blocks need in the memory where they live, counted before they are made."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from taskflow.cluster import shortage
+from taskflow.errors import BadInput
+from taskflow.machine import Place
+from taskflow.machine.direct import Board, Inboxes
+from taskflow.machine.kernel import partial_bytes
+from taskflow.machine.trace.rings import DEPTH
+from taskflow.machine.trace.scalars import MOST
+from taskflow.machine.trace.transfer import packed
+from taskflow.simulation.setup import Setup
+from taskflow.tasks import Launch, Message, Program, Roles, Valid, exchange, record
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes of a block: fields with their ghost cells; message buffers; the board where GPUs that see each other's
+    memory post flags, shares of reductions and packed cells; scalars, with what kernels fold them from; output.
+    """
+
+    fields: int = 0
+    buffers: int = 0
+    board: int = 0
+    scalars: int = 0
+    output: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.fields + self.buffers + self.board + self.scalars + self.output
+
+
+@dataclass(frozen=True, eq=False)
+class Needs:
+    """What the blocks of a case need at their places, on a CPU or a GPU (`device`)."""
+
+    setup: Setup
+    placed: Sequence[Place]
+    device: str
+
+    @cached_property
+    def blocks(self) -> list[Memory]:
+        """The memory of each block."""
+        return [self._of(block) for block in range(len(self.placed))]
+
+    def check(self) -> None:
+        """Raises BadInput where the blocks need more memory than is free where they will live."""
+        if problem := shortage([memory.total for memory in self.blocks], self.placed, self.device):
+            raise BadInput(
+                f"grid.cells = {list(self.setup.case.grid.cells)}: {problem};"
+                ' use fewer cells, machine.precision = "single", or more machines'
+            )
+
+    def _of(self, block: int) -> Memory:
+        setup, partition = self.setup, self.setup.partition
+        region, box, gpu = partition.region, partition.blocks[block], self.device == "gpu"
+        folds, buffers = 0, set[tuple[int, ...]]()
+        for launches, messages in self._passes:
+            buffers.update(self._buffers(messages[block]))
+            for launch in launches:
+                if over := partition.owned[block] & launch.over:
+                    folds += len(launch.task.reductions) * partial_bytes(over, self.device)
+        value = box.volume * setup.value_bytes
+        return Memory(
+            fields=sum(field.nbytes for field in region.fields.values()) * box.grow(region.ghost).volume,
+            buffers=sum(nbytes for *_, nbytes in buffers),
+            board=self._board(block) if gpu and self._sees else 0,
+            scalars=8 * MOST + folds,
+            # a host keeps two snapshots of its block; a GPU packs one field at a time
+            output=value if gpu else 2 * len(setup.case.output_fields) * value,
+        )
+
+    @cached_property
+    def _passes(self) -> list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]]:
+        """The launches of every pass that a run can need, and the messages that each block sends or gets in it. A run
+        begins with a start and a monitor; after each step there may be one, too.
+        """
+        partition, model = self.setup.partition, self.setup.model
+        then: dict[Program, list[Program]] = {
+            model.start: [model.monitor],
+            model.monitor: [model.step],
+            model.step: [model.step, model.monitor],
+        }
+        waiting: list[tuple[Program, Roles, Valid]] = [(model.start, Roles.of(tuple(partition.region.fields)), {})]
+        found: dict[object, tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = {}
+        while waiting:
+            program, roles, valid = waiting.pop()
+            key = program, roles.key(), tuple(sorted(valid.items()))
+            if key not in found:
+                launches, after = record(program, roles)
+                following, _ = record(program, after)
+                moved = exchange(launches, partition, following=following, valid=valid)
+                messages: dict[int, list[Message]] = defaultdict(list)
+                for message in (message for moment in moved.messages.values() for message in moment):
+                    if message.source != message.target:
+                        messages[message.source].append(message)
+                        messages[message.target].append(message)
+                found[key] = launches, messages
+                waiting += [(later, after, moved.valid) for later in then[program]]
+        return list(found.values())
+
+    def _buffers(self, messages: Sequence[Message]) -> Iterator[tuple[int, ...]]:
+        """The buffers through which the messages of a pass go, each with its size in the end."""
+        fields, turns = self.setup.partition.region.fields, Counter[tuple[int, int, int]]()
+        for message in messages:
+            if not self._direct(message.source, message.target):
+                ring = message.source, message.target, message.cells
+                yield *ring, turns[ring] % DEPTH, packed(message, lambda name: fields[name].nbytes)
+                turns[ring] += 1
+
+    @property
+    def _sees(self) -> bool:
+        """Whether blocks on GPUs look for others whose memory they see."""
+        return len(self.placed) == 1 or self.setup.case.machine.channel in ("auto", "peer")
+
+    def _direct(self, one: int, other: int) -> bool:
+        """Whether two blocks should see each other's memory: on GPUs of one host, but not one GPU in one process."""
+        here, there = self.placed[one], self.placed[other]
+        if self.device == "cpu" or not self._sees or here.host != there.host:
+            return False
+        return here.worker != there.worker or here.gpus[0].identity != there.gpus[0].identity
+
+    def _board(self, block: int) -> int:
+        return Board(len(self.placed)).nbytes + self._inboxes.nbytes(block)
+
+    @cached_property
+    def _inboxes(self) -> Inboxes:
+        return Inboxes(self.setup.partition)

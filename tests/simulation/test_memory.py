@@ -1,0 +1,200 @@
+"""The memory that a case is said to need is what its blocks hold, to the byte; and steps allocate nothing."""
+
+import gc
+import tracemalloc
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from taskflow.machine import Mapper, look, run_threads
+from taskflow.machine.accelerators import Accelerator
+from taskflow.machine.device import Cpu, gpu
+from taskflow.machine.direct import Board
+from taskflow.machine.kernel import bandwidth
+from taskflow.machine.trace.rings import DEPTH
+from taskflow.simulation.case import Case
+from taskflow.simulation.memory import Needs
+from taskflow.simulation.setup import Setup
+from tests.test_invariance import BOUNDARIES, stirred
+
+HERE = look("this process")
+
+
+class Counting(Cpu):
+    """Counts the bytes of all arrays that it makes."""
+
+    nbytes = 0
+
+    def allocate(self, shape, dtype):
+        found = super().allocate(shape, dtype)
+        self.nbytes += found.nbytes
+        return found
+
+
+def all_passes(setup, shard):
+    """A run in which steps, with a monitor before or without, come in whatever state they can come in."""
+    shard.run(setup.model.start, dt=1.0)
+    for monitor in (1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0):
+        if monitor:
+            shard.run(setup.model.monitor)
+        shard.run(setup.model.step, dt=1e-3, ratio=1.0)
+    shard.run(setup.model.monitor)
+
+
+@pytest.mark.parametrize(("boundaries", "shape", "overlap"), [
+    *[(boundaries, (1, 1, 2), overlap) for boundaries in BOUNDARIES for overlap in ("none", "comm")],
+    ("box", (1, 1, 1), "none"), ("periodic", (1, 1, 4), "none"), ("layer", (1, 1, 4), "comm"),
+    ("periodic", (2, 1, 2), "comm"), ("box", (2, 2, 2), "none"),
+], ids=str)  # fmt: skip
+def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
+    setup = Setup(stirred(BOUNDARIES[boundaries]), shape)
+    needs = Needs(setup, [HERE] * len(setup.partition), "cpu").blocks
+    devices = [Counting(1) for _ in needs]
+
+    def job(shard):
+        all_passes(setup, shard)
+        return shard.memory
+
+    found = run_threads(setup.partition, job, devices, Mapper(overlap))
+    for device, memory, need in zip(devices, found, needs, strict=True):
+        assert memory["fields"] == need.fields
+        assert memory["buffers"] == need.buffers
+        assert memory["board"] == need.board == 0
+        assert device.nbytes == need.total - need.output
+
+
+def test_messages_take_turns():
+    """However many sweeps there are: the buffers of a few."""
+    case = stirred(BOUNDARIES["layer"])
+    few, many = (
+        Setup(case.model_copy(update={"pressure": case.pressure.model_copy(update={"iterations": n})}), (1, 1, 2))
+        for n in (DEPTH + 2, 10 * DEPTH)
+    )
+    buffers = [Needs(setup, [HERE] * 2, "cpu").blocks[0].buffers for setup in (few, many)]
+    assert buffers[0] == buffers[1] > 0
+    assert 2 * many.traffic[0].nbytes > 3 * buffers[0]
+
+
+def test_gpus_that_see_each_other_have_boards_in_place_of_buffers():
+    gpus = [Accelerator(n, "A fine GPU", f"gpu-{n}", 80 << 30, 80 << 30) for n in range(2)]
+    places = [replace(HERE, worker=f"worker {n}", gpus=(gpu,)) for n, gpu in enumerate(gpus)]
+    setup = Setup(stirred(BOUNDARIES["layer"]), (1, 1, 2))
+    near, far = Needs(setup, places, "gpu").blocks, Needs(setup, [places[0], replace(places[1], host="there")], "gpu")
+    assert all(need.buffers == 0 and need.board >= Board(2).nbytes for need in near)
+    assert all(need.buffers > 0 and need.board >= Board(2).nbytes for need in far.blocks)
+    assert all(need.board == 0 for need in Needs(setup, [HERE] * 2, "cpu").blocks)
+    shared = [replace(place, worker="worker 0", gpus=(gpus[0],)) for place in places]
+    assert all(need.buffers > 0 for need in Needs(setup, shared, "gpu").blocks)
+
+
+@pytest.mark.parametrize(("mebibytes", "expected"), [(100_000, 256), (640, 20), (3, 1)])
+def test_the_copy_that_is_timed_takes_what_is_free(monkeypatch, mebibytes, expected):
+    """Half of it at most, were one process for each two of 16 cores to time one: four of these arrays each."""
+    device, taken = Counting(2), []
+    monkeypatch.setattr(bandwidth.os, "cpu_count", lambda: 16)
+    monkeypatch.setattr(bandwidth.psutil, "virtual_memory", lambda: SimpleNamespace(available=mebibytes << 20))
+    monkeypatch.setattr(device, "allocate", lambda shape, dtype: taken.append(shape[0]) or np.zeros((1, 1, 1)))
+    bandwidth.copy_bandwidth(device, repeats=1)
+    assert taken == [expected] * 2
+
+
+# ------------------------------------------------------------------------------------------------------------ steps
+
+
+def large(**machine):
+    """A case in which the smallest message of a field is far larger than what Python itself allocates."""
+    return Case(
+        grid={"cells": [192, 192, 8], "lengths": [1.0, 1.0, 1.0]},
+        fluid={"viscosity": 0.01},
+        boundaries={"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"},
+        pressure={"iterations": 9},
+        time={"steps": 1},
+        machine=machine,
+    )
+
+
+@pytest.mark.parametrize("overlap", ["none", "comm"])
+def test_steps_allocate_nothing(overlap):
+    """Neither arrays of a device nor copies of a message beside them, on any block."""
+    setup, grown = Setup(large(), (1, 1, 2)), {}
+    devices = [Counting(1) for _ in range(2)]
+
+    def job(shard):
+        all_passes(setup, shard)
+        shard.allreduce([0.0], "max")
+        before = devices[shard.block].nbytes
+        if shard.block == 0:
+            gc.collect()
+            tracemalloc.start()
+            grown["before"] = tracemalloc.get_traced_memory()[0]
+        shard.allreduce([0.0], "max")
+        for _ in range(10):
+            shard.run(setup.model.step, dt=1e-3, ratio=1.0)
+            shard.run(setup.model.monitor)
+        shard.allreduce([0.0], "max")
+        if shard.block == 0:
+            grown["most"] = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        assert devices[shard.block].nbytes == before
+
+    run_threads(setup.partition, job, devices, Mapper(overlap))
+    assert 0 < grown["most"] - grown["before"] < 192 * 192 * 8 / 2
+
+
+def test_what_is_allocated_in_a_step_would_be_noticed():
+    """One copy of a message is more than `test_steps_allocate_nothing` lets pass."""
+    tracemalloc.start()
+    message = np.empty(192 * 192 * 8, np.uint8)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most >= message.nbytes
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("graphs", [True, False])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)], ids=str)
+def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
+    """Nor does the pool of CuPy grow, nor what the driver has given."""
+    import cupy
+
+    setup, device = Setup(large(), blocks), gpu()
+    pool = cupy.get_default_memory_pool()
+
+    def used():
+        return pool.used_bytes(), pool.total_bytes(), cupy.cuda.runtime.memGetInfo()[0]
+
+    def steps(shard, count):
+        for _ in range(count):
+            shard.run(setup.model.step, dt=1e-3, ratio=1.0)
+            shard.run(setup.model.monitor)
+        shard.synchronize()
+        shard.allreduce([0.0], "max")
+
+    def job(shard):
+        all_passes(setup, shard)
+        steps(shard, 3)
+        before = used()
+        steps(shard, 20)
+        return before, used()
+
+    for before, after in run_threads(setup.partition, job, device, Mapper("full", graphs=graphs)):
+        assert after == before
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 1, 1)], ids=str)
+def test_blocks_on_a_gpu_hold_what_was_counted(blocks):
+    """Of one process and GPU: through buffers."""
+    setup = Setup(large(), blocks)
+    place = replace(HERE, gpus=(Accelerator(0, "A GPU", "gpu-0", 80 << 30, 80 << 30),))
+    needs = Needs(setup, [place] * len(setup.partition), "gpu").blocks
+
+    def job(shard):
+        all_passes(setup, shard)
+        return shard.memory
+
+    for memory, need in zip(run_threads(setup.partition, job, gpu(), Mapper("full")), needs, strict=True):
+        assert (memory["fields"], memory["buffers"]) == (need.fields, need.buffers)
+        assert memory["board"] in (0, need.board)
