@@ -121,11 +121,16 @@ class Needs:
         return len(self.placed) == 1 or self.setup.case.machine.channel in ("auto", "peer")
 
     def _direct(self, one: int, other: int) -> bool:
-        """Whether two blocks should see each other's memory: on GPUs of one host, but not one GPU in one process."""
-        here, there = self.placed[one], self.placed[other]
-        if self.device == "cpu" or not self._sees or here.host != there.host:
+        """Whether two blocks should see each other's memory: on GPUs of one host that they share with no other block
+        of their process.
+        """
+        if self.device == "cpu" or not self._sees or self.placed[one].host != self.placed[other].host:
             return False
-        return here.worker != there.worker or here.gpus[0].identity != there.gpus[0].identity
+        return all(self._homes.count(self._homes[block]) == 1 for block in (one, other))
+
+    @cached_property
+    def _homes(self) -> list[tuple[str, str]]:
+        return [(place.worker, place.gpus[0].identity) for place in self.placed]
 
     def _board(self, block: int) -> int:
         return Board(len(self.placed)).nbytes + self._inboxes.nbytes(block)
