@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskflow.machine import Mapper
-from taskflow.machine.proof import Hardware, Pass, examine, prove
+from taskflow.machine.direct import inbox
+from taskflow.machine.direct.inbox import Inboxes
+from taskflow.machine.proof import Hardware, Pass, examine, packed, prove
 from taskflow.machine.proof.recording import record_pass, template
 from taskflow.regions import Partition
 from taskflow.simulation.setup import Setup
@@ -38,7 +40,8 @@ def means(policy, sight, partition):
     *[(name, (1, 1, 2), policy, "buffers") for name in BOUNDARIES for policy in POLICIES if policy != "auto"],
     ("periodic", (1, 1, 2), "full", "direct"), ("layer", (1, 1, 2), "none", "direct"),
     ("box", (1, 1, 2), "auto", "buffers"), ("box", (2, 1, 2), "full", "buffers"), ("box", (2, 1, 2), "full", "direct"),
-    ("box", (2, 1, 2), "comm", "hosts"), ("layer", (2, 2, 2), "full", "direct"),
+    ("box", (2, 1, 2), "comm", "hosts"), ("box", (2, 1, 1), "full", "direct"), ("layer", (2, 1, 1), "none", "direct"),
+    ("layer", (2, 2, 2), "full", "direct"),
 ], ids=str)  # fmt: skip
 def test_the_flow_solver(boundaries, blocks, policy, sight):
     """All passes of start, step and monitor that a run can come to."""
@@ -92,11 +95,36 @@ def proofs(draw):
     return partition, draw(scripts(partition.region, most=3)), means(policy, sight, partition)
 
 
+def test_programs_that_launch_nothing():
+    """They change roles, and what comes next is what counts."""
+    space = region((3, 3, 4))
+
+    def swap(f):
+        f.swap("p", "q")
+        yield from ()
+
+    def nothing(f):
+        yield from ()
+
+    def program(f):
+        yield repeat(nothing, 3)
+        yield sweep(star(1))(f.p, f.q, over=space.cells)
+
+    means = Mapper("none"), Hardware(streams=True)
+    assert prove(Partition(space, (1, 1, 2)), {swap: ()}, *means).templates == 0
+    proof = prove(Partition(space, (1, 1, 2)), {swap: (), program: ()}, *means)
+    proof.hold()
+    assert proof.templates >= 2 * 2
+
+
 @settings(max_examples=12, derandomize=True)
-@given(proofs())
+@given(st.tuples(proofs(), st.sampled_from((3, 8)), st.sampled_from((1, 64))))
 def test_random_programs(chosen):
-    partition, program, (mapper, hardware) = chosen
-    prove(partition, {program: ("s", "t")}, mapper, hardware).hold()
+    (partition, program, (mapper, hardware)), narrow, room = chosen
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inbox, "NARROW", narrow)
+        patch.setattr(inbox, "AT_ONCE", room)
+        prove(partition, {program: ("s", "t")}, mapper, hardware).hold()
 
 
 # ---------------------------------------------------------------------------------------------------------- mutations
@@ -143,17 +171,18 @@ class Sweeps:
 KINDS = {
     "turns": {"compute", "pack", "unpack", "send", "post", "receive", "free", "record", "wait"},
     "buffers": {"compute", "copy", "pack", "unpack", "send", "receive", "free", "reduce", "record", "wait"},
-    "direct": {"compute", "copy", "pack", "signal", "await", "reduce", "record", "wait"},
+    "direct": {"compute", "copy", "pack", "unpack", "signal", "await", "reduce", "record", "wait"},
+    "packed": {"compute", "copy", "pack", "unpack", "signal", "await", "reduce", "record", "wait"},
 }
 
 
 @pytest.fixture(params=KINDS)
 def two(request):
-    """Two passes that follow each other, the hardware, and how messages go."""
-    turns = request.param == "turns"
-    space = region((4, 4, 6), (not turns, False, not turns))
+    """Two passes that follow each other, the hardware, and how messages go ("packed": all rows are short)."""
+    turns, sight = request.param == "turns", "direct" if request.param in ("direct", "packed") else "buffers"
+    space = region((8 if request.param == "direct" else 4, 4, 6), (not turns, False, not turns))
     partition = Partition(space, (1, 1, 2))
-    mapper, hardware = means("full", "buffers" if turns else request.param, partition)
+    mapper, hardware = means("full", sight, partition)
     passes = steady(partition, (Sweeps if turns else Everything)(space), mapper, hardware)
     assert not examine(partition, passes, hardware).faults
     return partition, passes, hardware, request.param
@@ -184,7 +213,7 @@ def test_no_operation_can_be_left_out(two):
     missed = kept(partition, passes, hardware, changes)
     assert kinds == KINDS[way]
     assert all(isinstance(node, Claim) for _, nodes in missed for node in nodes)
-    assert len(missed) == (6 if way == "direct" else 0)
+    assert len(missed) == (6 if way in ("direct", "packed") else 0)
 
 
 @dataclass(frozen=True)
@@ -197,7 +226,7 @@ class Hasty(Mapper):
         return 0 if node in self.early else 1
 
 
-def cut(edge, hardware):
+def cut(edge, partition, hardware):
     """A trace whose graph lacks an edge, so ordered that the second node comes first."""
     m, n = edge
 
@@ -206,16 +235,16 @@ def cut(edge, hardware):
         graph = TaskGraph(trace.graph.nodes, waits)
         before = ancestors(graph)[n] | 1 << n
         hasty = Hasty("full", early=frozenset(node for k, node in enumerate(graph.nodes) if before >> k & 1))
-        return template(Analysis(graph, {}, trace.messages), hasty, hardware)
+        return template(Analysis(graph, {}, trace.messages), partition, hasty, hardware)
 
     return change
 
 
-def cuts(passes, hardware):
+def cuts(partition, passes, hardware):
     """A trace of the second pass without each edge of the transitive reduction of its graph, and the edge's nodes."""
     for block, trace in enumerate(passes[1].recorded.traces):
         for edge in needed_edges(trace.graph):
-            yield block, [trace.graph.nodes[n] for n in edge], cut(edge, hardware)
+            yield block, [trace.graph.nodes[n] for n in edge], cut(edge, partition, hardware)
 
 
 def permits(nodes):
@@ -228,13 +257,15 @@ def test_no_edge_of_the_graph_can_be_left_out(two):
     ways.
     """
     partition, passes, hardware, _ = two
-    changes = list(cuts(passes, hardware))
+    changes = list(cuts(partition, passes, hardware))
     assert sum(not permits(nodes) for _, nodes, _ in changes) > 20
     assert all(permits(nodes) for _, nodes in kept(partition, passes, hardware, changes))
 
 
-def test_no_permission_can_be_left_out_where_messages_go_one_way():
-    space = region((4, 4, 6))
+@pytest.mark.parametrize("packed", [False, True])
+def test_no_permission_can_be_left_out_where_messages_go_one_way(packed):
+    """But for packed messages: each has room of its own, and the first permission of a pass is there for all."""
+    space = region((4 if packed else 8, 4, 6))
     partition = Partition(space, (1, 1, 2))
 
     def program(f):
@@ -245,10 +276,38 @@ def test_no_permission_can_be_left_out_where_messages_go_one_way():
     mapper, hardware = means("full", "direct", partition)
     passes = steady(partition, program, mapper, hardware)
     assert not examine(partition, passes, hardware).faults
-    changes = [change for change in cuts(passes, hardware) if permits(change[1])]
+    changes = [] if packed else [change for change in cuts(partition, passes, hardware) if permits(change[1])]
     for block, trace in enumerate(passes[1].recorded.traces):
         for number, operation in enumerate(trace.operations):
             if operation.kind in ("signal", "await"):
                 changes.append((block, [trace.graph.nodes[n] for n in operation.nodes], without(number)))
-    assert len(changes) > 20
-    assert not kept(partition, passes, hardware, changes)
+    assert len(changes) >= 16
+    missed = [node for _, nodes in kept(partition, passes, hardware, changes) for node in nodes]
+    assert all(isinstance(node, Claim) for node in missed)
+    assert [node.message.number for node in missed] == ([1, 2, 3] if packed else [])
+
+
+class Elsewhere(Inboxes):
+    """Gives a message of block 0 the room of another one."""
+
+    def rooms(self, messages):
+        found = super().rooms(messages)
+        first, second = sorted((m for m in found if m.source == 0), key=lambda m: m.number)[:2]
+        found[second] = dict(zip(found[second], found[first].values(), strict=True))
+        return found
+
+
+def test_packed_copies_need_room_of_their_own(monkeypatch):
+    """Two that are under way at the same time; and both ends have to mean the same place."""
+    space = region((2, 8, 8))
+    partition = Partition(space, (1, 1, 2))
+
+    def program(f):
+        yield sweep(star(1))(f.p, f.q, over=space.cells)
+        yield sweep(star(1))(f.q, f.p, over=space.cells)
+
+    mapper, hardware = means("full", "direct", partition)
+    passes = steady(partition, program, mapper, hardware)
+    assert not examine(partition, passes, hardware).faults
+    monkeypatch.setattr(packed, "inboxes", Elsewhere)
+    assert examine(partition, passes, hardware).faults

@@ -31,6 +31,8 @@ class Laid:
                 self.following.append([])
             else:
                 begin, end = self.lay(part.body)
+                if not end:
+                    continue
                 for stretch in end:
                     self.following[stretch].append(begin)
             for stretch in last:
@@ -72,8 +74,20 @@ class Course:
 
     def begin(self, roles: Roles, stage: int = 0) -> list[Moment]:
         """The moments with which a run can begin, or go on at a stage."""
-        stage = min(stage, len(self._menus) - 1)
-        return [Moment(stage, self._lay(p, tuple(s), roles), 0) for p, s in self._menus[stage]]
+        found, waiting, seen = list[Moment](), [(roles, stage)], set()
+        while waiting:
+            roles, stage = waiting.pop()
+            stage = min(stage, len(self._menus) - 1)
+            if (stage, roles.key()) in seen:
+                continue
+            seen.add((stage, roles.key()))
+            for program, scalars in self._menus[stage]:
+                laid = self._lay(program, tuple(scalars), roles)
+                if laid.stretches:
+                    found.append(Moment(stage, laid, 0))
+                else:  # it launches nothing, and what counts comes after it
+                    waiting.append((laid.after, stage + 1))
+        return found
 
     def after(self, moment: Moment) -> list[Moment]:
         """Those that can follow."""

@@ -10,10 +10,11 @@ from taskflow.errors import RunFailed
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.proof.cells import Cells, Outside
 from taskflow.machine.proof.course import Course, Moment, Programs
-from taskflow.machine.proof.execution import Broken, Execution, Hardware
+from taskflow.machine.proof.execution import Execution
 from taskflow.machine.proof.order import Circle
 from taskflow.machine.proof.races import races, separation
 from taskflow.machine.proof.recording import Recorded, record_pass
+from taskflow.machine.proof.timeline import Broken, Hardware
 from taskflow.machine.proof.touched import boxes
 from taskflow.machine.proof.versions import Versions
 from taskflow.regions import Partition
@@ -99,7 +100,8 @@ def examine(partition: Partition, passes: Sequence[Pass], hardware: Hardware) ->
     touched |= {box for valid in (*first, *last) for some in valid.values() for box in some}
     proof = Proof(passes=len(passes))
     try:
-        execution = Execution(Cells(partition, touched), partition, hardware)
+        traces = [trace for one in passes for trace in one.recorded.traces]
+        execution = Execution(Cells(partition, touched), partition, hardware, traces)
         for one in passes:
             execution.add(one.recorded.traces, one.scalars, one.recorded.entry)
         execution.finish()

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from taskflow.machine.proof.execution import Execution, Place, Step
+from taskflow.machine.proof.execution import Execution
+from taskflow.machine.proof.timeline import Place, Step
 
 ROWS = 1024  # pairs are looked at in tables of so many rows
 
@@ -62,7 +63,8 @@ def _bounds(execution: Execution, turn: int, place: Place) -> tuple[Sequence[int
     if place[0] == "in":
         now, *later = (start[place[2]].host for start in execution.starts[turn:])
         return [event for event in (now,) if event is not None], [e for e in later if e is not None][:1]
-    return execution.starts[turn][place[0]].lanes, execution.starts[turn + 1][place[0]].lanes
+    owner = place[2] if place[0] == "inbox" else place[0]
+    return execution.starts[turn][owner].lanes, execution.starts[turn + 1][owner].lanes
 
 
 def _table(steps: list[Step], place: Place, *, reads: bool) -> np.ndarray:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
 from taskflow.machine.device import Event, Lane, cpu
+from taskflow.machine.direct.inbox import Rooms
 from taskflow.machine.mapper import Mapper
-from taskflow.machine.proof.execution import Hardware
+from taskflow.machine.proof.packed import inboxes
+from taskflow.machine.proof.timeline import Hardware
 from taskflow.machine.trace.operation import Call
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.regions import Partition
@@ -48,15 +50,15 @@ def record_pass(
         )
         for block, mine in enumerate(valid)
     ]
-    traces = tuple(template(analysis, mapper, hardware) for analysis in analyses)
+    traces = tuple(template(analysis, partition, mapper, hardware) for analysis in analyses)
     entry = int(hardware.streams and mapper.overlap == "full")
     return Recorded(launches, traces, entry, tuple(analysis.valid for analysis in analyses))
 
 
-def template(analysis: Analysis, mapper: Mapper, hardware: Hardware) -> Trace:
+def template(analysis: Analysis, partition: Partition, mapper: Mapper, hardware: Hardware) -> Trace:
     """The operations of one block, which do nothing."""
     paper, plain = cast(Any, _Paper()), _PaperLane(asynchronous=hardware.streams)
-    near = cast(Any, _Near(hardware)) if hardware.near is not None else None
+    near = cast(Any, _Near(partition, hardware)) if hardware.near is not None else None
     urgent = _PaperLane(asynchronous=True) if hardware.streams and mapper.overlap == "full" else plain
     tracer = Tracer(paper, paper, replace(mapper, cache=0), _nothing, (plain, urgent), near)
     return tracer.trace(analysis, 0)
@@ -87,24 +89,27 @@ class _Paper:
 class _Near:
     """Stands for the neighbourhood, and for the exchange of each trace."""
 
-    def __init__(self, hardware: Hardware) -> None:
-        self._sees = hardware.sees
+    def __init__(self, partition: Partition, hardware: Hardware) -> None:
+        self._partition, self._hardware, self._rooms = partition, hardware, Rooms()
         self.complete = len(set(hardware.near or ())) == 1
 
     def reaches(self, message: Message) -> bool:
-        return self._sees(message.source, message.target)
+        return self._hardware.sees(message.source, message.target)
 
     def exchange(self) -> _Near:
         return self
 
+    def plan(self, messages: Iterable[Message]) -> None:
+        self._rooms = inboxes(self._partition).rooms(messages)
+
+    def unpack(self, message: Message) -> list[Any]:
+        return list(self._rooms.get(message, ()))
+
     def fold(self, *_: Any) -> Call:
         return _nothing
 
-    grant = claim = sent = arrival = plan = staticmethod(_nothing)
+    grant = claim = sent = arrival = staticmethod(_nothing)
     copies = copy = post = wait = send = staticmethod(_one)
-
-    def unpack(self, *_: Any) -> list[Any]:
-        return []
 
 
 class _PaperLane:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from taskflow.machine.proof.cells import WHOLE
-from taskflow.machine.proof.execution import ONE, Execution, Place, Step
+from taskflow.machine.proof.execution import Execution
+from taskflow.machine.proof.timeline import ONE, Place, Step
 from taskflow.machine.proof.touched import reads, writes
 from taskflow.regions import Partition
 from taskflow.tasks import Launch, Valid
@@ -85,7 +86,9 @@ class Versions:
     def _do(self, step: Step, meant: list[dict[Launch, Snapshot]], given: list[int]) -> Iterator[str]:
         moved = [(self._memory(source, taken)[taken], target, filled) for source, taken, target, filled in step.moves]
         for values, target, filled in moved:
-            self._memory(target, filled)[filled] = values
+            memory = self._memory(target, filled)
+            memory[filled] = values
+            memory[filled[memory[filled] != values]] = UNKNOWN  # what comes from several places has to be one
         if step.effect == "move":
             return
         number, fields, scalars = self._found(step, meant, given)
