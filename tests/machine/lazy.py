@@ -5,6 +5,7 @@ A GPU takes one of these orders, mostly the same; here every seed takes another 
 
 import random
 import threading
+import time
 from collections import deque
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,6 +15,7 @@ from taskflow.machine.device import Cpu
 from taskflow.machine.trace import replay
 from taskflow.machine.trace.scalars import Scalars
 
+LIMIT = 20.0  # seconds that a lane may wait for what another block has not enqueued
 _current = threading.local()
 
 
@@ -48,14 +50,18 @@ class LazyLane:
         return Event(self)
 
     def enqueue(self, call):
-        self.queue.append(("call", call, 0))
+        """A call, or several of which each may be `ready` at some time, and then has calls to be done in any order."""
+        with self.world.lock:
+            for part in call if isinstance(call, list) else [call]:
+                self.queue.append(("call", part, 0))
         self.world.chance()
 
     def recorder(self, event):
         def record():
-            event.recorded += 1
-            event.lane = self
-            self.queue.append(("record", event, event.recorded))
+            with self.world.lock:
+                event.recorded += 1
+                event.lane = self
+                self.queue.append(("record", event, event.recorded))
 
         return record
 
@@ -79,43 +85,62 @@ class LazyLane:
     @property
     def stuck(self):
         """Whether there is nothing that could be done now."""
-        return not self.queue or (self.queue[0][0] == "wait" and self.queue[0][1].reached < self.queue[0][2])
+        if not self.queue:
+            return True
+        kind, what, number = self.queue[0]
+        if kind == "wait":
+            return what.reached < number
+        return kind == "call" and hasattr(what, "ready") and not what.ready()
 
     def step(self):
         kind, what, number = self.queue.popleft()
         if kind == "call":
             before, _current.busy = getattr(_current, "busy", False), True
-            what()
+            calls = list(getattr(what, "calls", (what,)))
+            self.world.random.shuffle(calls)
+            for call in calls:
+                call()
             _current.busy = before
         elif kind == "record":
             what.reached = number
 
 
 class World:
-    """The lanes of a block. `eagerness`: how much is done without need whenever something is enqueued."""
+    """The lanes of a block, or, `shared`, of all blocks. `eagerness`: how much is done without need whenever something
+    is enqueued. Whoever waits does what there is to do, on whatever lane.
+    """
 
-    def __init__(self, seed):
-        self.random, self.lanes = random.Random(seed), []
+    def __init__(self, seed, *, shared=False):
+        self.random, self.lanes, self.shared, self.lock = random.Random(seed), [], shared, threading.RLock()
         self.eagerness = self.random.choice((0.0, 0.3, 0.9))
-        self.favourite = self.random.choice((None, 0, 1))  # the lane that goes first, if any
+        every = 2 * [lambda n: True], [lambda n: n % 2 == 0, lambda n: n % 2 == 1], [lambda n: n < 2, lambda n: n > 1]
+        self.favourite = self.random.choice([one for some in every for one in some])  # the lanes that go first
 
     def chance(self):
-        while self.random.random() < self.eagerness and self.step():
-            pass
+        with self.lock:
+            while self.random.random() < self.eagerness and self.step():
+                pass
 
     def work(self, lane, done):
-        while not done():
-            if self.eagerness == 0 and not lane.stuck:
-                lane.step()  # no more than is needed
-            elif not self.step():
+        limit = time.monotonic() + LIMIT
+        while True:
+            with self.lock:
+                if done():
+                    return
+                if self.eagerness == 0 and not lane.stuck:
+                    lane.step()  # no more than is needed
+                    continue
+                if self.step():
+                    continue
+            if not self.shared or time.monotonic() > limit:
                 raise AssertionError("lanes wait for each other in a circle")
+            time.sleep(1e-4)  # another block's host has not enqueued it yet
 
     def step(self):
-        ready = [lane for lane in self.lanes if not lane.stuck]
-        if self.favourite is not None and len(self.lanes) > 1 and not self.lanes[self.favourite].stuck:
-            ready = [self.lanes[self.favourite]]
+        ready = [(n, lane) for n, lane in enumerate(self.lanes) if not lane.stuck]
+        first = [lane for n, lane in ready if self.favourite(n)]
         if ready:
-            self.random.choice(ready).step()
+            self.random.choice(first or [lane for _, lane in ready]).step()
         return bool(ready)
 
 
@@ -128,12 +153,15 @@ class LazyCpu(Cpu):
         return super().to_host(array)
 
 
-def install(monkeypatch, seed, drop=lambda operation: False):
-    """From now on shards have lazy lanes. `drop`: operations that are left out of every trace."""
+def install(monkeypatch, seed, drop=lambda operation: False, shared=None):
+    """From now on shards have lazy lanes, in a world of their own or a shared one. `drop`: operations that are left out
+    of every trace.
+    """
 
     def lanes(device):
-        world = World(f"{seed} {threading.current_thread().name}")
-        return LazyLane(world), LazyLane(world)
+        world = shared or World(f"{seed} {threading.current_thread().name}")
+        with world.lock:
+            return LazyLane(world), LazyLane(world)
 
     def calls(operations, pair, *, graphs):
         def later(operation):
