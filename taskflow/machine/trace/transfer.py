@@ -29,6 +29,7 @@ class Transfers:
     def __init__(self, channel: Channel, device: Device, instances: Instances, timeout: float) -> None:
         self.channel, self.device, self.instances, self.timeout = channel, device, instances, timeout
         self._sequence: dict[tuple[int, int], int] = defaultdict(int)
+        self._keys: dict[tuple[Message, int], Key] = {}  # to be found at once: small messages take a few microseconds in all
         self._buffers: dict[Key, Array] = {}
         self._pending: dict[Key, Pending] = {}
 
@@ -96,7 +97,11 @@ class Transfers:
         return packed(message, lambda name: int(self.instances.arrays[name].itemsize))
 
     def _key(self, message: Message, slot: int) -> Key:
-        return message.source, message.target, message.cells, self.size(message), slot
+        key = self._keys.get((message, slot))
+        if key is None:
+            key = message.source, message.target, message.cells, self.size(message), slot
+            self._keys[message, slot] = key
+        return key
 
 
 def packed(message: Message, itemsize: Callable[[str], int]) -> int:
