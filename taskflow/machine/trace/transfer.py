@@ -29,7 +29,7 @@ class Transfers:
     def __init__(self, channel: Channel, device: Device, instances: Instances, timeout: float) -> None:
         self.channel, self.device, self.instances, self.timeout = channel, device, instances, timeout
         self._sequence: dict[tuple[int, int], int] = defaultdict(int)
-        self._keys: dict[tuple[Message, int], Key] = {}  # to be found at once: small messages take a few microseconds in all
+        self._keys: dict[tuple[Message, int], Key] = {}  # small messages take microseconds in all
         self._buffers: dict[Key, Array] = {}
         self._pending: dict[Key, Pending] = {}
 
