@@ -19,11 +19,17 @@ def given(step):
     return {"dt": 0.5 + 0.25 * step, "s": 0.3 * step, "t": 0.7}
 
 
+def program_of(kind, space, step):
+    """What is done in a step: a program, or one of several, which take turns."""
+    programs = kind(space)
+    return programs[step % len(programs)] if isinstance(programs, tuple) else programs
+
+
 def oracle(space, kind, steps):
     """Fields by role and scalars after the same steps in one memory."""
     memory, scalars, roles = noise(space), {}, Roles.of(tuple(space.fields))
     for step in range(steps):
-        launches, roles = record(kind(space), roles)
+        launches, roles = record(program_of(kind, space, step), roles)
         scalars |= given(step)
         serial.run_program(space, memory, launches, scalars)
     return {role: memory[roles[role]] for role in space.fields}, scalars
@@ -52,14 +58,15 @@ class Many(Sweeps):
 
 def run(space, shape, mapper, kind, steps):
     """Fields and scalars of every block after some steps."""
-    start, program, partition = noise(space), kind(space), Partition(space, shape)
+    start, partition = noise(space), Partition(space, shape)
+    programs = [program_of(kind, space, step) for step in range(2)]
     origin = space.cells.grow(space.ghost).lo
 
     def job(shard):
         for name in space.fields:
             shard.instances.arrays[name][...] = start[name][shard.instances.box.slices(origin)]
         for step in range(steps):
-            shard.run(program, **given(step))
+            shard.run(programs[step % 2], **given(step))
         owned = partition.owned[shard.block]
         found = {role: shard.read(role, owned) for role in space.fields}
         return owned, found, dict(shard.scalars)

@@ -58,12 +58,13 @@ def test_poison_is_in_order_too(monkeypatch):
 @settings(max_examples=30, derandomize=True, deadline=None)
 @given(st.data(), partitions(), st.sampled_from(WAYS), st.sampled_from((3, 8)), st.integers(0, 99))
 def test_random_programs(data, partition, overlap, narrow, seed):
-    program = data.draw(scripts(partition.region, most=3))
+    """Two that take turns, so that what is in an inbox is overwritten by other messages."""
+    programs = data.draw(scripts(partition.region, most=3)), data.draw(scripts(partition.region, most=3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inbox, "NARROW", narrow)
         patch.setattr(inbox, "AT_ONCE", 1)  # for some there is no room
         install(patch, seed)
-        assert same(partition.region, partition.shape, Mapper(overlap), lambda space: program)
+        assert same(partition.region, partition.shape, Mapper(overlap), lambda space: programs)
 
 
 # ------------------------------------------------------------------------------------------- what is wrong is noticed

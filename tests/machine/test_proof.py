@@ -13,7 +13,7 @@ from taskflow.machine.proof import Hardware, Pass, examine, packed, prove
 from taskflow.machine.proof.recording import record_pass, template
 from taskflow.regions import Partition
 from taskflow.simulation.setup import Setup
-from taskflow.tasks import Analysis, Claim, Grant, Roles, TaskGraph, offsets, plan, repeat, star
+from taskflow.tasks import Analysis, Claim, Grant, Refresh, Roles, TaskGraph, offsets, plan, repeat, star
 from tests.machine.programs import Everything, region
 from tests.tasks.palette import partitions, scripts, sweep
 from tests.tasks.spy import ancestors, needed_edges
@@ -86,6 +86,24 @@ def test_loops_and_ways_that_change(sight):
     assert proof.templates >= 2 * 3 * 3
 
 
+@pytest.mark.parametrize("shape", [(2, 1, 1), (2, 1, 2)], ids=str)
+def test_programs_whose_messages_have_other_rooms(shape):
+    """What was one message's in a pass is another's in the next, in any order of the two programs."""
+    space = region((6, 4, 6), (True, False, False))
+    partition = Partition(space, shape)
+
+    def few(f):
+        yield sweep(star(1))(f.p, f.q, over=space.cells)
+
+    def many(f):
+        yield sweep(offsets(x=(0, 1), y=(0, 1)))(f.u, f.b, over=space.cells)
+        yield sweep(star(1))(f.q, f.u, over=space.cells)
+        yield sweep(star(1))(f.u, f.p, over=space.cells)
+
+    mapper, hardware = means("full", "direct", partition)
+    prove(partition, {few: (), many: ()}, mapper, hardware).hold()
+
+
 @st.composite
 def proofs(draw):
     """A random program on some blocks of some hardware."""
@@ -117,7 +135,7 @@ def test_programs_that_launch_nothing():
     assert proof.templates >= 2 * 2
 
 
-@settings(max_examples=12, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(st.tuples(proofs(), st.sampled_from((3, 8)), st.sampled_from((1, 64))))
 def test_random_programs(chosen):
     (partition, program, (mapper, hardware)), narrow, room = chosen
@@ -287,8 +305,8 @@ def test_no_permission_can_be_left_out_where_messages_go_one_way(packed):
     assert [node.message.number for node in missed] == ([1, 2, 3] if packed else [])
 
 
-class Elsewhere(Inboxes):
-    """Gives a message of block 0 the room of another one."""
+class Shared(Inboxes):
+    """Two messages of block 0 have the same room."""
 
     def rooms(self, messages):
         found = super().rooms(messages)
@@ -297,17 +315,38 @@ class Elsewhere(Inboxes):
         return found
 
 
-def test_packed_copies_need_room_of_their_own(monkeypatch):
-    """Two that are under way at the same time; and both ends have to mean the same place."""
-    space = region((2, 8, 8))
+class Heaped(Inboxes):
+    """All copies of a message have the same room."""
+
+    def rooms(self, messages):
+        found = super().rooms(messages)
+        return {m: dict.fromkeys(parts, next(iter(parts.values()))) for m, parts in found.items()}
+
+
+@pytest.mark.parametrize(("inboxes", "fault"), [(Shared, "not ordered"), (Heaped, "twice")])
+def test_packed_copies_need_room_of_their_own(monkeypatch, inboxes, fault):
+    space = region((4, 4, 6), (True, False, True))
     partition = Partition(space, (1, 1, 2))
-
-    def program(f):
-        yield sweep(star(1))(f.p, f.q, over=space.cells)
-        yield sweep(star(1))(f.q, f.p, over=space.cells)
-
     mapper, hardware = means("full", "direct", partition)
-    passes = steady(partition, program, mapper, hardware)
+    passes = steady(partition, Everything(space), mapper, hardware)
     assert not examine(partition, passes, hardware).faults
-    monkeypatch.setattr(packed, "inboxes", Elsewhere)
-    assert examine(partition, passes, hardware).faults
+    monkeypatch.setattr(packed, "inboxes", inboxes)
+    assert any(fault in text for text in examine(partition, passes, hardware).faults)
+
+
+def test_a_launch_may_not_read_what_it_fills():
+    """Here ghost cells are copied onto themselves."""
+    space = region((4, 4, 6))
+    partition = Partition(space, (1, 1, 2))
+    mapper, hardware = means("full", "direct", partition)
+    passes = steady(partition, Everything(space), mapper, hardware)
+
+    def onto_itself(node):
+        return replace(node, copies=[(name, replace(copy, source_box=copy.target_box)) for name, copy in node.copies])
+
+    def change(trace):
+        nodes = [onto_itself(node) if isinstance(node, Refresh) else node for node in trace.graph.nodes]
+        return replace(trace, graph=TaskGraph(nodes, trace.graph.waits))
+
+    faults = examine(partition, changed(passes, 0, change), hardware).faults
+    assert any("reads what it fills" in fault for fault in faults)

@@ -12,7 +12,7 @@ from taskflow.machine.proof.cells import Cells, Outside
 from taskflow.machine.proof.course import Course, Moment, Programs
 from taskflow.machine.proof.execution import Execution
 from taskflow.machine.proof.order import Circle
-from taskflow.machine.proof.races import races, separation
+from taskflow.machine.proof.races import collisions, races, separation
 from taskflow.machine.proof.recording import Recorded, record_pass
 from taskflow.machine.proof.timeline import Broken, Hardware
 from taskflow.machine.proof.touched import boxes
@@ -109,6 +109,7 @@ def examine(partition: Partition, passes: Sequence[Pass], hardware: Hardware) ->
         proof.faults.append(str(error))
         return proof
     proof.pairs, proof.faults = races(execution)
+    proof.faults += collisions(execution)
     proof.faults += separation(execution)
     versions = Versions(execution, partition, first)
     proof.faults += versions.run([(one.recorded.launches, one.scalars) for one in passes])

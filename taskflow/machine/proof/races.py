@@ -36,6 +36,20 @@ def races(execution: Execution) -> tuple[int, list[str]]:
     return count, faults
 
 
+def collisions(execution: Execution) -> Iterator[str]:
+    """Copies of one launch that fill a cell twice, or read one that another fills: they are done at the same time."""
+    for step in execution.steps:
+        filled: dict[Place, list[np.ndarray]] = defaultdict(list)
+        for _, _, place, cells in step.moves:
+            filled[place].append(np.unique(cells))  # packed cells stand at several places, or for several
+        for place, parts in filled.items():
+            every = np.concatenate(parts)
+            if np.unique(every).size < every.size:
+                yield f"{execution.describe(place, every[:1])}: {step.text} fills some cells twice"
+            if np.isin(step.reads.get(place, ()), every).any():
+                yield f"{execution.describe(place, every[:1])}: {step.text} reads what it fills"
+
+
 def separation(execution: Execution) -> Iterator[str]:
     """Steps that reach over the beginning of their pass, or that of the next.
 
