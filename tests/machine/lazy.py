@@ -127,16 +127,19 @@ class World:
             with self.lock:
                 if done():
                     return
-                if self.eagerness == 0 and not lane.stuck:
-                    lane.step()  # no more than is needed
-                    continue
-                if self.step():
-                    continue
-            if not self.shared or time.monotonic() > limit:
+                moved = self.step(only=lane if self.eagerness == 0 and not lane.stuck else None)
+            if moved:
+                limit = time.monotonic() + LIMIT
+            elif not self.shared or time.monotonic() > limit:
                 raise AssertionError("lanes wait for each other in a circle")
-            time.sleep(1e-4)  # another block's host has not enqueued it yet
+            else:
+                time.sleep(1e-4)  # another block's host has not enqueued it yet
 
-    def step(self):
+    def step(self, only=None):
+        """Do something that can be done now, on one lane only or on any; whether there is such a thing."""
+        if only is not None:
+            only.step()
+            return True
         ready = [(n, lane) for n, lane in enumerate(self.lanes) if not lane.stuck]
         first = [lane for n, lane in ready if self.favourite(n)]
         if ready:

@@ -39,7 +39,8 @@ def means(policy, sight, partition):
 @pytest.mark.parametrize(("boundaries", "blocks", "policy", "sight"), [
     *[(name, (1, 1, 2), policy, "buffers") for name in BOUNDARIES for policy in POLICIES if policy != "auto"],
     ("periodic", (1, 1, 2), "full", "direct"), ("layer", (1, 1, 2), "none", "direct"),
-    ("box", (1, 1, 2), "auto", "buffers"), ("box", (2, 1, 2), "full", "buffers"), ("box", (2, 1, 2), "full", "direct"),
+    pytest.param("box", (1, 1, 2), "auto", "buffers", marks=pytest.mark.slow),
+    ("box", (2, 1, 2), "full", "buffers"), ("box", (2, 1, 2), "full", "direct"),
     ("box", (2, 1, 2), "comm", "hosts"), ("box", (2, 1, 1), "full", "direct"), ("layer", (2, 1, 1), "none", "direct"),
     ("layer", (2, 2, 2), "full", "direct"),
 ], ids=str)  # fmt: skip
