@@ -66,67 +66,64 @@ class Message:
 
 
 @dataclass(frozen=True, eq=False)
-class Grant:
+class _Transfer:
+    """What a block does about a message."""
+
+    block: int
+    message: Message
+
+    @property
+    def fields(self) -> str:
+        """The names of what travels."""
+        return _fields(self.message.copies)
+
+
+class Grant(_Transfer):
     """Let the source of a message overwrite the ghost cells that it fills: all that read or wrote them before is done.
 
     Between blocks that see each other's memory a send waits for it; where messages have buffers of their own it has
     nothing to do.
     """
 
-    block: int
-    message: Message
-
     def accesses(self) -> list[Access]:
         """The ghost cells that the message fills: from here on they are its source's."""
         return [(name, copy.target_box, Write) for name, copy in self.message.copies]
 
     def __str__(self) -> str:
-        return f"grant {_fields(self.message.copies)} to {self.message.source}"
+        return f"grant {self.fields} to {self.message.source}"
 
 
-@dataclass(frozen=True, eq=False)
-class Claim:
+class Claim(_Transfer):
     """Wait until the target of a message has granted the ghost cells that it fills."""
-
-    block: int
-    message: Message
 
     def accesses(self) -> list[Access]:
         """No cells: the send that follows touches them."""
         return []
 
     def __str__(self) -> str:
-        return f"claim {_fields(self.message.copies)} of {self.message.target}"
+        return f"claim {self.fields} of {self.message.target}"
 
 
-@dataclass(frozen=True, eq=False)
-class Send:
+class Send(_Transfer):
     """Pack a message and hand it to the channel, or copy its cells straight into the ghost cells of the target."""
-
-    block: int
-    message: Message
 
     def accesses(self) -> list[Access]:
         """The cells that are packed."""
         return [(name, copy.source_box, Read) for name, copy in self.message.copies]
 
     def __str__(self) -> str:
-        return f"send {_fields(self.message.copies)} to {self.message.target}"
+        return f"send {self.fields} to {self.message.target}"
 
 
-@dataclass(frozen=True, eq=False)
-class Receive:
+class Receive(_Transfer):
     """Wait until a message is in the ghost cells that it fills."""
-
-    block: int
-    message: Message
 
     def accesses(self) -> list[Access]:
         """The ghost cells that are filled."""
         return [(name, copy.target_box, Write) for name, copy in self.message.copies]
 
     def __str__(self) -> str:
-        return f"receive {_fields(self.message.copies)} from {self.message.source}"
+        return f"receive {self.fields} from {self.message.source}"
 
 
 @dataclass(frozen=True, eq=False)

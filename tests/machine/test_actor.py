@@ -17,6 +17,7 @@ from taskflow.machine.channel import channel_problem
 from taskflow.regions import Partition
 from tests.machine.programs import NAMES, Everything, noise, region
 from tests.machine.test_shard import oracle
+from tests.machine.waiting import until_ended
 
 pytestmark = pytest.mark.timeout(90)
 
@@ -50,16 +51,6 @@ def gang(client, job, *, blocks=(1, 1, 2), channel="auto", message=30.0):
     team = Gang(client, plan, [place.worker for place in survey(client, embedded=True)])
     team.jobs = [job] * len(partition)
     return team
-
-
-def until_ended(team, seconds=30.0):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        statuses = team.status()
-        if {status.state for status in statuses} <= {"finished", "failed"}:
-            return statuses
-        time.sleep(0.02)
-    raise AssertionError(f"still {[status.state for status in statuses]} after {seconds} s")
 
 
 @pytest.fixture(scope="module")

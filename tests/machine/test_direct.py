@@ -20,6 +20,7 @@ from taskflow.simulation.setup import Setup
 from taskflow.tasks import Read, Reduce, Write, repeat, task
 from tests.machine.programs import NAMES, Everything, noise, region
 from tests.machine.test_shard import oracle
+from tests.machine.waiting import until_ended
 from tests.test_gpu import flow
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(240)]
@@ -43,16 +44,6 @@ def gang(client, partition, *, overlap="full", graphs=True, message=30.0, blocks
     team = Gang(client, plan, workers[:blocks])
     team.connect()
     return team
-
-
-def until_ended(team, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        statuses = team.status()
-        if {status.state for status in statuses} <= {"finished", "failed"}:
-            return statuses
-        time.sleep(0.02)
-    raise AssertionError(f"still {[status.state for status in statuses]} after {seconds} s")
 
 
 class Flow:
