@@ -38,6 +38,11 @@ def run_case(
             from taskflow.cli.profiling import tell_profile
 
             tell_profile(finished.report["profile"], output / "profile.json")
+        elif profile is not None and profile.by == "timeline":
+            typer.echo(
+                "Nothing was profiled: the run ended before that could begin, or while it still timed the ways to"
+                " overlap; let it do more steps, give less --profile-after, or set machine.overlap"
+            )
         say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
         typer.echo(f"Next: taskflow plot {output}, or in Python: xarray.open_zarr({str(output / 'fields.zarr')!r})")
 

@@ -117,6 +117,10 @@ class ProcessStage:
             addresses |= self._answer(pipe)
         for pipe in self._pipes:
             pipe.send(addresses)
+        for pipe in self._pipes:
+            assert self._answer(pipe) == "connected"  # before any block closes, as in a run
+        for pipe in self._pipes:
+            pipe.send("play")
 
     def _answer(self, pipe: Any) -> Any:
         assert pipe.poll(SECONDS), "a process does not answer"
@@ -162,6 +166,8 @@ def _serve(pipe: Any, transport: str) -> None:
         channels = [make(transport, run, block) for block in mine]
         pipe.send({channel.block: channel.address() for channel in channels})
         connect(channels, pipe.recv())
+        pipe.send("connected")
+        assert pipe.recv() == "play"
         with ThreadPoolExecutor(max(len(mine), 1)) as pool:
             results = pool.map(lambda channel, s=scenario, n=blocks: attempt(s, channel, n), channels)
             pipe.send(dict(zip(mine, results, strict=True)))
