@@ -15,7 +15,7 @@ from taskflow.cluster.memory import shortage
 from taskflow.cluster.placement import cut, ordinals, placed, slabs, threads_per_block
 from taskflow.errors import BadInput
 from taskflow.machine import Gang, Mapper, Plan, choose_device, survey
-from taskflow.regions import Box, Partition, Region, Triple, triple
+from taskflow.regions import Partition, Region, Triple, triple
 from taskflow.tasks import Roles
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def distribute(
         kind: Literal["cpu", "gpu"] = "gpu" if choose_device(device, places) == "gpu" else "cpu"
         partition = Partition(region, cut(means, cells, slabs(places, kind, embedded=here), region.ghost))
         where = placed(means, partition.shape, places, embedded=here)
-        if problem := shortage([_bytes(region, box) for box in partition.blocks], where, kind):
+        if problem := shortage([region.nbytes(box) for box in partition.blocks], where, kind):
             raise BadInput(f"the region {problem}; use fewer cells, fewer fields or more machines")
         plan = Plan(
             run=f"program-{uuid.uuid4().hex[:12]}",
@@ -94,11 +94,6 @@ def _checked(
     if blocks != "auto" and not (len(blocks) == 3 and all(isinstance(n, int) and n >= 1 for n in blocks)):
         raise BadInput(f'blocks = {blocks!r}; use three whole numbers (nx, ny, nz), or "auto"')
     return Means(device, "auto" if blocks == "auto" else triple(blocks), workers, threads)
-
-
-def _bytes(region: Region, block: Box) -> int:
-    """What the fields of a block take, ghost cells included."""
-    return block.grow(region.ghost).volume * sum(field.nbytes for field in region.fields.values())
 
 
 @contextmanager

@@ -41,6 +41,10 @@ class Region:
         """Every cell that can hold a value of its own: the cells and the boundary layers."""
         return self.cells.expand(self.margin, self.margin)
 
+    def nbytes(self, block: Box) -> int:
+        """Bytes of all fields over a block and its ghost layers."""
+        return block.grow(self.ghost).volume * sum(field.nbytes for field in self.fields.values())
+
 
 def region(
     cells: Iterable[int], fields: Iterable[str | Field], *, dtype: str = "f8", ghost: int = 1, periodic: str = ""

@@ -69,7 +69,7 @@ class Needs:
                     folds += len(launch.task.reductions) * partial_bytes(over, self.device)
         value = box.volume * setup.value_bytes
         return Memory(
-            fields=sum(field.nbytes for field in region.fields.values()) * box.grow(region.ghost).volume,
+            fields=region.nbytes(box),
             buffers=sum(nbytes for *_, nbytes in buffers),
             board=self._board(block) if gpu and self._sees else 0,
             scalars=8 * MOST + folds,

@@ -58,8 +58,3 @@ def fill(shard: Shard) -> None:
     shape = shard.cells.shape[::-1]
     for name in ("p", "d"):
         shard.write({name: random.random(shape, np.float32) - np.float32(0.5)})
-
-
-def memory(cells: Triple, precision: str) -> int:
-    """Bytes of the fields of a block."""
-    return FIELDS * (8 if precision == "double" else 4) * Box.of(cells).grow(1).volume

@@ -12,7 +12,7 @@ from typing import Any
 
 from taskflow.machine import Control, Mapper, Shard, copy_bandwidth
 from taskflow.machine.mapper import Overlap
-from taskflow.regions import Triple
+from taskflow.regions import Box, Triple
 from taskflow.simulation.bench import jacobi
 from taskflow.simulation.bench.measure import SAMPLES, about
 from taskflow.simulation.bench.shapes import Size
@@ -134,9 +134,9 @@ class Sweeping:
     ) -> dict[str, Any]:
         """A row of the table. Raises BadInput where the memory is not enough."""
         count, asked = prod(blocks), f"{' x '.join(map(str, cells))} cells per block"
-        need = jacobi.memory(cells, self.precision) + 2 * (COPY[self.team.device] << 20)
-        self.team.check_memory(need, count, asked)
         partition = jacobi.partition(cells, blocks, self.precision)
+        need = partition.region.nbytes(Box.of(cells)) + 2 * (COPY[self.team.device] << 20)
+        self.team.check_memory(need, count, asked)
         job = SweepJob(jacobi.Sweeps(partition.region.cells, exchange=exchange), self.conditions.seconds)
         reports, transports = self.team.run(
             partition, job, Mapper(overlap, graphs=self.conditions.graphs), self.conditions.channel
