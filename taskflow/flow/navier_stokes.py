@@ -24,16 +24,17 @@ from taskflow.flow.diagnostics import (
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.heat import Heat, heat
 from taskflow.flow.momentum import Buoyancy, Fluid, momentum, momentum_buoyant
-from taskflow.flow.pressure import correct, divergence, jacobi, jacobi_half, residual_square, rhs_square
-from taskflow.regions import Location
-from taskflow.tasks import Launch, Roles
+from taskflow.flow.poisson import Solver, residual_square, rhs_square
+from taskflow.flow.projection import correct, divergence
+from taskflow.regions import Location, Partition
+from taskflow.tasks import Launch, Repeat, Roles
 
 VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 
 
 @dataclass(frozen=True, eq=False)
 class NavierStokes:
-    """The equations on a grid, with `iterations` Jacobi sweeps per step; without `heat` there is no temperature.
+    """The equations on a grid, with a solver for the pressure; without `heat` there is no temperature.
 
     Its programs read the scalars dt and ratio (dt / last dt, 0 at first) and leave their results in scalars; the
     roles are the names of `fields`.
@@ -42,7 +43,7 @@ class NavierStokes:
     staggered: StaggeredGrid
     fluid: Fluid
     boundaries: Boundaries
-    iterations: int
+    pressure: Solver
     heat: Heat | None = None
     buoyancy: Buoyancy | None = None
 
@@ -59,10 +60,14 @@ class NavierStokes:
         fields: dict[str, Location] = dict(VELOCITY)
         fields |= {f"{name}_new": location for name, location in VELOCITY.items()}
         fields |= {f"h_{name}": location for name, location in VELOCITY.items()}
-        fields |= {"p": "c", "p_new": "c", "rhs": "c"}
+        fields |= {"p": "c", "rhs": "c", **self.pressure.fields}
         if self.heat:
             fields |= {"T": "c", "T_new": "c", "h_T": "c"}
         return fields
+
+    def partitions(self, main: Partition) -> tuple[Partition, ...]:
+        """Regions beside that of `fields`, on the blocks of `main`."""
+        return self.pressure.partitions(main)
 
     @property
     def heated(self) -> tuple[str, ...]:
@@ -70,8 +75,8 @@ class NavierStokes:
         walls = ((face, side) for face, side in self.boundaries.items() if isinstance(side, Wall))
         return tuple(face for face, side in walls if self.heat and side.temperature is not None)
 
-    def start(self, f: Roles) -> Iterator[Launch]:
-        """From initial values of u, v, w, T: a velocity that is as free of divergence as the sweeps make it, and p = 0.
+    def start(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """From initial values of u, v, w, T: a velocity as free of divergence as the solver makes it, and p = 0.
 
         The scalar dt has to be 1.
         """
@@ -83,7 +88,7 @@ class NavierStokes:
         yield from self.ghosts(f, f.u, f.v, f.w, "T")
         yield from self.limits(f)
 
-    def step(self, f: Roles) -> Iterator[Launch]:
+    def step(self, f: Roles) -> Iterator[Launch | Repeat]:
         """One time step; on return u, v, w, T and p are the new ones, u_new, v_new, w_new, T_new the old ones."""
         yield from self.prediction(f)
         yield from normal_velocity((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
@@ -106,18 +111,11 @@ class NavierStokes:
         if self.heat:
             yield heat(f.T, f.u, f.v, f.w, f.h_T, f.T_new, over=box, heat=self.heat, **scheme)
 
-    def projection(self, f: Roles, u: str, v: str, w: str) -> Iterator[Launch]:
-        """Laplacian(p) = div(u) / dt by a fixed number of sweeps that begin from the last p; then u -= dt grad(p).
-
-        The last sweep is `jacobi_half`. With Jacobi alone the modes that alternate from cell to cell grow from step to
-        step when the number of sweeps is odd, and in a periodic box of even sides they are never touched at all.
-        """
+    def projection(self, f: Roles, u: str, v: str, w: str) -> Iterator[Launch | Repeat]:
+        """Laplacian(p) = div(u) / dt, solved from the last p as the first guess; then u -= dt grad(p)."""
         box = self.staggered.box
         yield divergence(u, v, w, f.rhs, over=box, dt="dt", grid=self.grid)
-        for sweep in range(1, self.iterations + 1):
-            relax = jacobi if sweep < self.iterations else jacobi_half
-            yield relax(f.p, f.rhs, f.p_new, over=box, grid=self.grid)
-            f.swap("p", "p_new")
+        yield from self.pressure.solve(f)
         yield correct(u, v, w, f.p, over=box, dt="dt", grid=self.grid)
 
     def ghosts(self, f: Roles, u: str, v: str, w: str, temperature: str) -> Iterator[Launch]:

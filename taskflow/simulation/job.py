@@ -130,7 +130,7 @@ class Loop:
         """A line of the log: see CASE in the reference. `change` is max |du| / dt relative to the largest speed."""
         self.shard.run(self.model.monitor)
         found, cells = self.shard.scalars, self.shard.region.cells.volume
-        speed = found["speed"]
+        speed, rounds = found["speed"], self.model.pressure.rounds
         numbers: dict[str, Any] = {
             "step": tick.step,
             "time": tick.time,
@@ -138,7 +138,7 @@ class Loop:
             "cfl": tick.dt * found["rate"],
             "divergence": found["divergence"],
             "residual": math.sqrt(found["residual"] / found["norm"]) if found["norm"] > 0 else 0.0,
-            "iterations": self.model.iterations if tick.step else 0,
+            "iterations": (rounds if isinstance(rounds, int) else int(found[rounds])) if tick.step else 0,
             "kinetic_energy": found["energy"] / cells,
             "wall": time.perf_counter() - self.began,
             "change": found["change"] / (tick.dt * speed) if tick.dt > 0 and speed > 0 else 0.0,

@@ -7,7 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Fluid, Heat, boundary, diagnostics, heat, momentum, pressure
+from taskflow.flow import Buoyancy, Fluid, Heat, boundary, diagnostics, heat, momentum, projection
+from taskflow.flow.poisson import residual_square, rhs_square
+from taskflow.flow.poisson.jacobi import jacobi, jacobi_half
 from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from taskflow.tasks import Task
@@ -23,8 +25,8 @@ WALLS = list(product((False, True), repeat=3))
 VELOCITY = ("u", "v", "w")
 TENDENCIES = ("h_u", "h_v", "h_w")
 STENCILS = [
-    momentum.momentum, momentum.momentum_buoyant, heat.heat, pressure.divergence, pressure.jacobi,
-    pressure.jacobi_half, pressure.correct,
+    momentum.momentum, momentum.momentum_buoyant, heat.heat, projection.divergence, jacobi,
+    jacobi_half, projection.correct,
 ]  # fmt: skip
 
 
@@ -102,17 +104,17 @@ def test_pressure(cells, walls, real, device):
     hand = ByHand(cells, walls, real, **device).fill([*VELOCITY, "p", "rhs", "p_new"])
     h, grid = hand.staggered.spacing, {"grid": hand.staggered.constants}
     velocity, (p, rhs) = hand.shifted(*VELOCITY), hand.shifted("p", "rhs")
-    hand.run(hand.launch(pressure.jacobi, grid))
+    hand.run(hand.launch(jacobi, grid))
     hand.agrees("p_new", reference.jacobi(p, rhs, h, cells, walls))
-    hand.run(hand.launch(pressure.jacobi_half, grid))
+    hand.run(hand.launch(jacobi_half, grid))
     hand.agrees("p_new", (p() + reference.jacobi(p, rhs, h, cells, walls)) / 2)
-    hand.run(hand.launch(pressure.residual_square, grid), hand.launch(pressure.rhs_square, {}))
+    hand.run(hand.launch(residual_square, grid), hand.launch(rhs_square, {}))
     residual = ((rhs() - reference.laplacian_with_walls(p, h, cells, walls)) ** 2).sum()
     assert hand.scalars["residual"] == pytest.approx(residual, rel=hand.tolerance)
     assert hand.scalars["norm"] == pytest.approx((rhs() ** 2).sum(), rel=hand.tolerance)
-    hand.run(hand.launch(pressure.divergence, grid))
+    hand.run(hand.launch(projection.divergence, grid))
     hand.agrees("rhs", reference.divergence(velocity, h) / DT)
-    hand.run(hand.launch(pressure.correct, grid))
+    hand.run(hand.launch(projection.correct, grid))
     for a, q in enumerate(velocity):
         hand.agrees(VELOCITY[a], np.where(on_wall(hand, a), q(), reference.correct(q, p, a, h, DT)))
 
@@ -125,11 +127,11 @@ def test_an_exact_pressure_leaves_no_divergence(device):
     grid = {"grid": hand.staggered.constants}
     walls = dict.fromkeys(hand.faces(), boundary.Slip())
     hand.run(*boundary.normal_velocity(VELOCITY, walls, hand.staggered.constants))
-    hand.run(hand.launch(pressure.divergence, grid))
+    hand.run(hand.launch(projection.divergence, grid))
     for _ in range(500):
-        hand.run(hand.launch(pressure.jacobi, grid))
+        hand.run(hand.launch(jacobi, grid))
         hand.fields["p"], hand.fields["p_new"] = hand.fields["p_new"], hand.fields["p"]
-    hand.run(hand.launch(pressure.correct, grid), hand.launch(diagnostics.divergence_max, grid))
+    hand.run(hand.launch(projection.correct, grid), hand.launch(diagnostics.divergence_max, grid))
     assert hand.scalars["divergence"] < 1e-8
 
 
@@ -140,7 +142,7 @@ def test_no_pressure_beyond_walls_is_used(cells, real, device):
     beyond[hand.box.slices(hand.memory.lo)] = False
     hand.fields["p"][beyond] = np.nan
     grid = {"grid": hand.staggered.constants}
-    for task in (pressure.jacobi, pressure.jacobi_half, pressure.correct, pressure.residual_square):
+    for task in (jacobi, jacobi_half, projection.correct, residual_square):
         hand.run(hand.launch(task, grid))
     for name in ("p_new", *VELOCITY):
         assert np.isfinite(hand.values(name)).all(), name
@@ -163,7 +165,7 @@ def test_a_launch_in_pieces_gives_the_same_bits(task, walls, nx, real, device):
 @pytest.mark.parametrize("threads", [2, 3, 7])
 @pytest.mark.parametrize("cells", [(41, 23, 12), (270, 7, 5)])  # enough for the kernels to use threads
 def test_any_number_of_threads_gives_the_same_bits(threads, cells, real):
-    tasks = [*STENCILS, pressure.residual_square, diagnostics.kinetic_energy, diagnostics.advective_rate]
+    tasks = [*STENCILS, residual_square, diagnostics.kinetic_energy, diagnostics.advective_rate]
     for task in tasks:
         one, many = (ByHand(cells, (True, False, True), real).fill(names(task)) for _ in range(2))
         one.run(one.launch(task, constants(task, one)), threads=1)
@@ -197,7 +199,7 @@ def test_a_task_reads_exactly_what_it_declares(task):
     for name, privilege in task.fields.items():
         for z, y, x in product(range(1, 6), repeat=3):
             one = Box((x, y, z), (x + 1, y + 1, z + 1))
-            if one == cell and task is pressure.jacobi:
+            if one == cell and task is jacobi:
                 continue  # needed beside walls alone
             if privilege.reads and any(one in box for box in privilege.stencil.around(cell)):
                 changed = {**clean.fields, name: clean.fields[name].copy()}

@@ -272,7 +272,7 @@ def test_memory_that_a_task_would_miss_is_refused(tmp_path):
 def test_several_blocks_compute_at_once_in_threads_of_one_process():
     """Each with an OpenMP team of its own."""
     from taskflow.flow import StaggeredGrid
-    from taskflow.flow.pressure import jacobi
+    from taskflow.flow.poisson.jacobi import jacobi
 
     cells, layout = (64, 40, 20), Layout((-1, -1, -1), (22, 42, 66))
     kernel, grid = compiled(jacobi, "f8", cpu(2)), StaggeredGrid(cells, (1.0, 1.0, 1.0)).constants

@@ -246,6 +246,6 @@ def test_a_task_is_one_object_per_process():
 
 def test_tasks_travel_by_name():
     """Like functions. This test's module has no name that an import would find; a module of the package has."""
-    from taskflow.flow.pressure import divergence
+    from taskflow.flow.projection import divergence
 
     assert pickle.loads(pickle.dumps(divergence)) is divergence

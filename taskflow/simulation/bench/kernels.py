@@ -8,7 +8,8 @@ from statistics import median
 from typing import Any
 
 from taskflow.flow import NavierStokes
-from taskflow.flow.pressure import correct, divergence, jacobi
+from taskflow.flow.poisson.jacobi import jacobi
+from taskflow.flow.projection import correct, divergence
 from taskflow.machine import Shard, choose_device, copy_bandwidth, look, run_threads
 from taskflow.machine.device import Device, open_device
 from taskflow.machine.kernel import Layout, compiled

@@ -1,0 +1,29 @@
+"""What a step knows of whatever solves its pressure equation."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from taskflow.regions import Location, Partition
+from taskflow.tasks import Launch, Repeat, Roles
+
+
+class Solver(Protocol):
+    """Solves Laplacian(p) = rhs; an immutable value that can be pickled.
+
+    Without a face on which p is given the problem is singular: the sum of rhs is 0 up to rounding, and p is found up
+    to a constant, which is whatever the iteration leaves.
+    """
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Fields it needs beside p and rhs, by role, in the region of these."""
+
+    def partitions(self, main: Partition) -> tuple[Partition, ...]:
+        """Regions of its own, such as coarser levels, on the blocks of `main`, where p and rhs live."""
+
+    def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """From rhs and a first guess in p to p. rhs stays as it is."""
+
+    @property
+    def rounds(self) -> int | str:
+        """Iterations of a solve: their number, or the name of the scalar that says how many the last one took."""
