@@ -1,6 +1,5 @@
 // The 7-point sweep by which machines are compared: equal spacings, no walls.
 #define UZ 4
-#define BY 2
 #include "cell.h"
 
 // (the six neighbours of a cell - d) / 6
