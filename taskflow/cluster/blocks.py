@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
@@ -164,7 +164,8 @@ class Blocks:
         numbers = {**self.scalars, **{name: float(value) for name, value in given.items()}}
         roles = Roles.of(tuple(self.region.fields))
         launches, _ = record(program, roles)
-        read, produced = set[str](), set(numbers)
+        parts, _ = plan(program, roles)
+        read, produced = set[str](), {*numbers, *_counts(parts)}
         for launch in launches:
             for name in launch.fields:
                 self._check(name)
@@ -174,7 +175,7 @@ class Blocks:
                 read.add(name)
             produced.update(name for name, _ in launch.reductions.values())
         for name in given:
-            if name not in read and not _asks(plan(program, roles)[0]):
+            if name not in read and not _asks(parts):
                 raise BadInput(f"no task reads {name!r}; they read {', '.join(sorted(read)) or 'no numbers'}")
         parcel = Parcel.of(program)
         if parcel not in self._possible:
@@ -196,3 +197,12 @@ class Blocks:
 def _asks(parts: Sequence[Part]) -> bool:
     """Whether a program decides by its numbers, so that not only its tasks read them."""
     return any(isinstance(part, Loop) and (part.repeat.until is not None or _asks(part.body)) for part in parts)
+
+
+def _counts(parts: Sequence[Part]) -> Iterator[str]:
+    """The scalars that repetitions give a value when they are over."""
+    for part in parts:
+        if isinstance(part, Loop):
+            yield from _counts(part.body)
+            if part.repeat.count is not None:
+                yield part.repeat.count

@@ -20,6 +20,7 @@ from taskflow.machine.device import Device, Gpu, Lane, lanes
 from taskflow.machine.direct import Neighbourhood
 from taskflow.machine.instance import Instances
 from taskflow.machine.mapper import Mapper
+from taskflow.machine.rounds import Rounds
 from taskflow.machine.states import States
 from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.replay import calls
@@ -110,15 +111,12 @@ class Shard:
         if isinstance(part, Stretch):
             self._tried(part, program)
             return
-        asked: Callable[[], Mapping[str, float]] | None = None
-        for done in range(1, part.repeat.times + 1):
+        rounds = Rounds(part.repeat, self.scalars)
+        while not rounds.over:
             for inner in part.body:
                 self._do(inner, part.repeat.body)
-            if part.repeat.until is not None and done % part.repeat.every == 0:
-                if asked is not None and part.repeat.until(asked()):
-                    return
-                if done + part.repeat.every <= part.repeat.times:
-                    asked = self.scalars.later()
+            rounds.another()
+        rounds.close()
 
     def _tried(self, stretch: Stretch, program: Program) -> None:
         """Do a stretch, in the best way as soon as that is known."""

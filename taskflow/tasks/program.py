@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskflow.errors import BadInput
@@ -50,25 +50,41 @@ class Roles:
 class Repeat:
     """Part of a program that is done several times: at most `times`, and until its scalars are as wanted.
 
-    After every `every` passes of `body`, `until(scalars)` is asked about the scalars as they were one such round ago:
-    so nothing waits for a number to come back from a GPU, and up to `every` passes more than needed are done. How many
-    depends on the numbers alone: it is the same on all blocks, and in every run. Make it with `repeat`.
+    After every `every` passes of `body`, `until(scalars)` is asked whether that was enough. With `lag` it sees the
+    scalars as they were one such round ago: nothing waits for a number to come back from a GPU, and up to `every`
+    passes more than needed are done. Without, it sees those of the passes just done: right where a round costs more
+    than the host's waiting for its numbers. How many are done depends on the numbers alone: it is the same on all
+    blocks, and in every run. The scalar called `count` then says how many; the host knows it without asking the device.
+
+    Where `times` passes were not enough, `otherwise` is called with the scalars of every round, in order; it may raise
+    an error, and all blocks then raise it. Make it with `repeat`.
     """
 
     body: Program
     times: int
-    until: Callable[[Mapping[str, float]], bool] | None = None
+    until: Until | None = None
     every: int = 1
+    lag: bool = True
+    count: str | None = None
+    otherwise: Callable[[Sequence[Mapping[str, float]]], None] | None = None
 
 
 def repeat(
-    body: Program, times: int, *, until: Callable[[Mapping[str, float]], bool] | None = None, every: int = 1
+    body: Program,
+    times: int,
+    *,
+    until: Until | None = None,
+    every: int = 1,
+    lag: bool = True,
+    count: str | None = None,
+    otherwise: Callable[[Sequence[Mapping[str, float]]], None] | None = None,
 ) -> Repeat:
     """To be yielded by a program: does `body`, itself a program, `times` times or until it is enough.
 
-    `until` gets the scalars by name, and says whether it is (see `Repeat`). The body has to leave every field in the
-    part in which it found it: two sweeps from one field to another and back. Raises BadInput for numbers below 1, and
-    where `body` or `until` is no function.
+    `until` gets the scalars by name, and says whether it is; for `lag`, `count` and `otherwise` see `Repeat`. The body
+    has to leave every field in the part in which it found it: two sweeps from one field to another and back. Raises
+    BadInput for numbers below 1, where `body`, `until` or `otherwise` is no function, and for an `otherwise` that would
+    not see every round.
     """
     if not callable(body):
         raise BadInput(f"repeat({body!r}, ...): give a program, a function of the roles that yields launches")
@@ -77,9 +93,20 @@ def repeat(
     for name, value in (("times", times), ("every", every)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise BadInput(f"repeat({name}={value!r}): give a whole number, 1 or more")
-    return Repeat(body, times, until, every)
+    if count is not None and not isinstance(count, str):
+        raise BadInput(f"repeat(count={count!r}): give the name of a scalar")
+    if otherwise is not None:
+        if not callable(otherwise):
+            raise BadInput(f"repeat(otherwise={otherwise!r}): give a function of the scalars of all rounds")
+        if until is None or lag or times % every:
+            raise BadInput(
+                "repeat(otherwise=...): every round has to be asked about; give until=..., lag=False, and times that"
+                " are a multiple of every"
+            )
+    return Repeat(body, times, until, every, lag, count, otherwise)
 
 
+Until = Callable[[Mapping[str, float]], bool]
 Program = Callable[[Roles], Iterator[Launch | Repeat]]
 
 

@@ -171,6 +171,19 @@ def test_a_program_goes_on_until_its_numbers_say_so(blocks):
     assert blocks.scalars["top"] == pytest.approx(factor ** (2 * rounds), rel=1e-12)
 
 
+def test_the_passes_of_a_repetition_are_a_number_that_tasks_read(blocks):
+    def once(f):
+        yield largest(f.a, over=BOX.cells, top="top")
+
+    def program(f):
+        yield tf.repeat(once, 7, until=lambda now: now["top"] > 0.5, lag=False, count="passes")
+        yield blur(f.a, f.b, over=BOX.cells, weight="passes")
+
+    blocks.fill(a=1.0)
+    blocks.run(program)
+    assert blocks.scalars["passes"] == 1
+
+
 def test_a_function_is_called_on_every_block(blocks):
     def where(shard, base):
         return base + shard.block, os.getpid(), float(shard.allreduce([shard.block], "sum")[0])

@@ -1,8 +1,11 @@
 """Repetitions on shards have the bits of the same launches one after the other, and end where their numbers say so."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from taskflow.errors import RunFailed
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
 from taskflow.regions import Box, Partition
@@ -155,6 +158,94 @@ def test_what_is_never_enough_is_done_as_often_as_it_may_be(times, every, questi
     known = tops(there_and_back, times)
     for asked, _ in results:
         assert asked == known[every - 1 :: every][:questions]
+
+
+@BLOCKS
+@pytest.mark.parametrize("every", [1, 2])
+def test_without_lag_it_stops_with_the_round_that_was_enough_and_says_how_many_passes_were_done(shape, every):
+    known = tops(there_and_back, 12)
+    limit = (known[2 * every - 1] + known[2 * every - 2]) / 2
+
+    def job(shard):
+        asked = []
+
+        def enough(scalars):
+            asked.append(scalars["top"])
+            return scalars["top"] < limit
+
+        body = repeat(there_and_back, 100, until=enough, every=every, lag=False, count="passes")
+        shard.run(lambda f: iter([body]), factor=0.5)
+        assert shard.scalars["passes"] == 2 * every
+        return asked
+
+    results, fields = on_blocks(shape, job)
+    check(results, fields, unrolled(there_and_back, 2 * every))
+    for asked, _ in results:
+        assert asked == known[every - 1 : 2 * every : every]
+
+
+@pytest.mark.parametrize("lag", [True, False])
+def test_passes_are_counted_where_it_was_never_enough_and_nobody_is_asked_in_vain(lag):
+    def job(shard):
+        asked = []
+        never = repeat(there_and_back, 4, until=lambda now: asked.append(now["top"]), lag=lag, count="passes")
+        shard.run(lambda f: iter([never]), factor=0.5)
+        return asked, shard.scalars["passes"]
+
+    results, fields = on_blocks((1, 1, 2), job)
+    check(results, fields, unrolled(there_and_back, 4))
+    assert [found for found, _ in results] == [(tops(there_and_back, 3), 4)] * 2
+
+
+@task
+def add(p: ReadWrite, *, amount: Scalar) -> None:
+    """p = p + amount"""
+    p[...] = p[...] + amount
+
+
+def test_tasks_read_the_count():
+    def program(f):
+        yield repeat(there_and_back, 3, count="passes")
+        yield add(f.p, over=SPACE.cells, amount="passes")
+
+    def flat(f):
+        for _ in range(3):
+            yield from there_and_back(f)
+        yield add(f.p, over=SPACE.cells, amount="three")
+
+    def job(shard):
+        shard.run(program, factor=0.5)
+        return shard.read("p")
+
+    memory, scalars = noise(SPACE), {"factor": 0.5, "three": 3.0}
+    serial.run_program(SPACE, memory, record(flat, Roles.of(NAMES))[0], scalars)
+    results, fields = on_blocks((1, 1, 2), job)
+    check(results, fields, (memory, scalars))
+
+
+@BLOCKS
+def test_what_was_not_enough_is_an_error_of_all_blocks(shape):
+    """`otherwise` sees the numbers of every round, and is not called where the last one was enough."""
+    known = tops(there_and_back, 6)
+
+    def job(shard):
+        def missed(rounds):
+            raise RunFailed(f"{[now['top'] for now in rounds]} after {shard.scalars['passes']:g}")
+
+        def program(f, limit):
+            yield repeat(
+                there_and_back, 4, until=lambda now: now["top"] < limit, every=2, lag=False, count="passes",
+                otherwise=missed,
+            )  # fmt: skip
+
+        with pytest.raises(RunFailed) as caught:
+            shard.run(partial(program, limit=0.0), factor=0.5)
+        shard.run(partial(program, limit=(known[4] + known[5]) / 2))
+        return str(caught.value)
+
+    results, fields = on_blocks(shape, job)
+    check(results, fields, unrolled(there_and_back, 6))
+    assert {found for found, _ in results} == {f"{[known[1], known[3]]} after 4"}
 
 
 def test_each_repetition_asks_about_its_own_rounds():

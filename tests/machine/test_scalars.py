@@ -100,3 +100,19 @@ def test_more_questions_may_be_open_than_buffers_were_made(device):
         produce(float(value))
         asked.append(scalars.later())
     assert [question()["top"] for question in asked] == list(range(2 * NESTED))
+
+
+def test_nothing_waits_for_what_the_host_gave(device, monkeypatch):
+    """Until the device has made something else of it."""
+    scalars, produce = made(device)
+    monkeypatch.setattr(scalars, "_enqueue", lambda values: device.stream.append(lambda: None))
+    produce(1.0)
+    scalars.set({"count": 3})
+    assert scalars["count"] == 3.0
+    assert len(device.stream) == 2, "nothing was waited for"
+    scalars.set({"top": 7})
+    assert scalars["top"] == 7.0
+    device.to_host = np.array
+    produce(2.0)
+    assert scalars["top"] == 2.0
+    assert not device.stream

@@ -106,6 +106,13 @@ def test_what_cannot_be_repeated():
         repeat([duplicate("p", "q", over=OVER)], 2)
     with pytest.raises(BadInput, match=r"repeat\(until=0.5\): give a function of the scalars"):
         repeat(two, 2, until=0.5)
+    with pytest.raises(BadInput, match=r"repeat\(count=3\): give the name of a scalar"):
+        repeat(two, 2, count=3)
+    with pytest.raises(BadInput, match=r"repeat\(otherwise=0.5\): give a function of the scalars of all rounds"):
+        repeat(two, 2, until=bool, lag=False, otherwise=0.5)
+    for unseen in ({"lag": False}, {"until": bool}, {"until": bool, "lag": False, "every": 2, "times": 3}):
+        with pytest.raises(BadInput, match=r"repeat\(otherwise=...\): every round has to be asked about"):
+            repeat(two, **{"times": 2, "otherwise": list, **unseen})
     with pytest.raises(BadInput, match="the program wrong yielded 3, which is no launch"):
         plan(lambda roles: iter([repeat(wrong, 2)]), ROLES)
 

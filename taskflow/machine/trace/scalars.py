@@ -23,7 +23,8 @@ class Scalars(Mapping[str, float]):
     """What was set, and what passes have reduced, by name. Reading waits until the device has done what is enqueued.
 
     It is enqueued on `lane`; `wait` waits until something there is true. All numbers are read from the device at once,
-    and again only after `changed`. Raises RunFailed where a program has more than `MOST` scalars.
+    and again only after `changed`; for what was set last nothing waits. Raises RunFailed where a program has more than
+    `MOST` scalars.
     """
 
     def __init__(self, device: Device, lane: Lane, wait: Callable[[Callable[[], bool]], None]) -> None:
@@ -33,6 +34,7 @@ class Scalars(Mapping[str, float]):
         self._places: dict[str, int] = {}
         self._known: dict[str, None] = {}
         self._values: np.ndarray | None = self._memory if device.kind == "cpu" else None
+        self._given: dict[str, float] = {}  # by the host, and not changed on the device since
         self._setter: tuple[np.ndarray, Callable[[], None]] | None = None
 
     @property
@@ -61,14 +63,13 @@ class Scalars(Mapping[str, float]):
             return
         for n in range(0, len(names), AT_ONCE):
             self._enqueue({self._places[name]: values[name] for name in names[n : n + AT_ONCE]})
-        if self._values is not None:
-            for name in names:
-                self._values[self._places[name]] = values[name]
+        self._given.update(values)
 
     def changed(self, names: Iterable[str]) -> None:
         """Passes have produced new values of these scalars on the device."""
         for name in names:
             self._known[name] = None
+            self._given.pop(name, None)
             self._values = None
 
     def later(self) -> Callable[[], Mapping[str, float]]:
@@ -94,6 +95,8 @@ class Scalars(Mapping[str, float]):
     def __getitem__(self, name: str) -> float:
         if name not in self._known:
             raise KeyError(name)
+        if name in self._given:
+            return float(self._given[name])
         if self._values is None:
             self._wait(self._lane.reached())
             self._values = self._device.to_host(self._memory)
