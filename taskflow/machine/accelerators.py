@@ -46,15 +46,21 @@ def _describe(driver: ctypes.CDLL, ordinal: int) -> Accelerator | None:
 
 def _free(identity: str, memory: int) -> int:
     """Free bytes of a GPU, or of a part of one (MIG)."""
-    library = _library("libnvidia-ml.so.1")
-    if library is None or library.nvmlInit_v2():
+    found, sizes = handle(identity), (ctypes.c_ulonglong * 3)()  # nvmlMemory_t: total, free, used
+    if found is None or found[0].nvmlDeviceGetMemoryInfo(found[1], sizes):
         return memory
-    device, sizes = ctypes.c_void_p(), (ctypes.c_ulonglong * 3)()  # nvmlMemory_t: total, free, used
+    return min(memory, int(sizes[1]))
+
+
+def handle(identity: str) -> tuple[Any, ctypes.c_void_p] | None:
+    """NVML, and what it calls a GPU or a part of one (MIG); None where it is not there or does not know it."""
+    library, device = _library("libnvidia-ml.so.1"), ctypes.c_void_p()
+    if library is None or library.nvmlInit_v2():
+        return None
     for kind in ("GPU", "MIG"):
-        found = library.nvmlDeviceGetHandleByUUID(f"{kind}-{identity}".encode(), ctypes.byref(device))
-        if not found and not library.nvmlDeviceGetMemoryInfo(device, sizes):
-            return min(memory, int(sizes[1]))
-    return memory
+        if not library.nvmlDeviceGetHandleByUUID(f"{kind}-{identity}".encode(), ctypes.byref(device)):
+            return library, device
+    return None
 
 
 def _library(name: str) -> Any:

@@ -64,13 +64,14 @@ class Compiler:
 
 
 @cache
-def library(text: str) -> ctypes.CDLL:
-    """The text compiled and loaded; from the cache where it was compiled before, by this process or another one.
+def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
+    """The text compiled, with `more` flags behind the usual ones, and loaded; from the cache where it was compiled
+    before, by this process or another one.
 
     Raises BadInput where there is no compiler and KernelError where it refuses the text.
     """
     chosen = compiler()
-    flags = (*FLAGS, *chosen.flags)
+    flags = (*FLAGS, *chosen.flags, *more)
     identity = "\0".join((text, *chosen.command, chosen.version, *flags, _processor()))
     path = cache_folder() / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
     with _lock:

@@ -149,9 +149,13 @@ def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
 
 @cache
 def _host_library(task: Task, real: np.dtype) -> Any:
-    text = complete(task, real, 'extern "C"')
+    return compile_host.library(text_with_thunks(task, real))
+
+
+def text_with_thunks(task: Task, real: np.dtype) -> str:
+    """What the host compiler gets for a task and its siblings: the text, and how each of them is called."""
     thunks = [thunk(each.name, ["Range", *(kind for kind, _ in parameters(each))]) for each in siblings(task)]
-    return compile_host.library(text + "".join(thunks))
+    return complete(task, real, 'extern "C"') + "".join(thunks)
 
 
 @cache

@@ -1,0 +1,65 @@
+"""The arithmetic of a kernel, counted by doing it: its text is compiled with a number that counts what becomes of it.
+
+Counted are additions, subtractions, multiplications and divisions as the text has them, each as one, where a field has a
+part in them: what follows from constants alone is the same in all cells. Comparisons, choices, signs and conversions
+are not counted, nor square roots.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from taskflow.machine.device import Lane, cpu
+from taskflow.machine.kernel import compile_host
+from taskflow.machine.kernel.call import Value, host_call
+from taskflow.machine.kernel.kernel import HostKernel, Layout, text_with_thunks
+from taskflow.machine.kernel.text import INCLUDE, explained
+from taskflow.regions import Box, triple
+from taskflow.tasks import Launch, Task
+
+REAL = np.dtype("f8")
+CELLS = (16, 4, 4)  # that are counted in: even, for tasks that do every other cell
+ALONE = ("-fno-openmp", "-fno-openmp-simd")  # the counter is one number, for one thread and no vector
+
+
+def operations(launch: Launch) -> float | None:
+    """Operations per cell of a launch: the mean over some of its cells. None where the task has no kernel text.
+
+    Raises BadInput where there is no C++ compiler.
+    """
+    if launch.task.kernel is None:
+        return None
+    lo, hi = launch.over.lo, launch.over.hi
+    box = Box(lo, triple(min(hi[a], lo[a] + CELLS[a]) for a in range(3)))
+    around = box.grow(max((s.width for s in launch.stencils.values()), default=0))
+    kernel, layout = _Counting(launch.task), Layout(around.lo, around.shape[::-1])
+    fields = [np.full(layout.shape, np.nan) for _ in launch.fields]
+    scalars = {name: np.array([0.5]) for name in launch.scalars}
+    results = {name: np.zeros(1) for name in launch.reductions}
+    call = kernel.bind(box, layout, fields, launch.constants, scalars, results)
+    counter = ctypes.c_longlong.in_dll(_library(launch.task), "operations")
+    counter.value = 0
+    call()
+    return counter.value / box.volume
+
+
+class _Counting(HostKernel):
+    """The kernel of a task, compiled to count. What it computes is NaN."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task, REAL, cpu(1))
+
+    def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
+        return host_call(_library(self.task), self.task.name, values, keep)
+
+
+@cache
+def _library(task: Task) -> Any:
+    with explained(task):
+        counted = (INCLUDE / "counted.h").read_text(encoding="utf-8")
+        return compile_host.library(counted + text_with_thunks(task, REAL), ALONE)

@@ -1,0 +1,40 @@
+// A number that counts what is computed with it: it comes before a kernel text, in which every float of the arithmetic
+// then is one of these. Only the operations that a field has a part in are counted, since what follows from constants
+// alone is the same in all cells: fields hold NaN, which nothing loses that is computed from them.
+#include <string.h>
+
+#include <type_traits>
+
+extern "C" long long operations;
+long long operations = 0;
+
+struct Counted {
+  double value;
+  Counted() = default;
+  constexpr Counted(double number) : value(number) {}
+  constexpr operator double() const { return value; }
+  constexpr Counted operator-() const { return -value; }
+  Counted& operator+=(Counted b);
+  Counted& operator-=(Counted b);
+  Counted& operator*=(Counted b);
+  Counted& operator/=(Counted b);
+};
+
+template <class Number> using IfNumber = std::enable_if_t<std::is_arithmetic<Number>::value>;
+
+// An exact match for each kind of number on the other side: the built-in operators would do as well otherwise.
+#define COUNTED_OPERATOR(sign)                                                                                    \
+  constexpr Counted operator sign(Counted a, Counted b) {                                                         \
+    if (a.value != a.value || b.value != b.value) ++operations;                                                   \
+    return a.value sign b.value;                                                                                  \
+  }                                                                                                               \
+  template <class N, class = IfNumber<N>> constexpr Counted operator sign(Counted a, N b) { return a sign Counted(b); } \
+  template <class N, class = IfNumber<N>> constexpr Counted operator sign(N a, Counted b) { return Counted(a) sign b; } \
+  inline Counted& Counted::operator sign##=(Counted b) { return *this = *this sign b; }
+
+COUNTED_OPERATOR(+)
+COUNTED_OPERATOR(-)
+COUNTED_OPERATOR(*)
+COUNTED_OPERATOR(/)
+
+#define double Counted

@@ -1,0 +1,101 @@
+"""The arithmetic of kernels, counted: against counts by hand."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from taskflow.flow import StaggeredGrid
+from taskflow.flow import diagnostics as flow
+from taskflow.machine.kernel.counting import operations
+from taskflow.regions import Box
+from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Write, task
+
+CELLS = Box.of((16, 8, 8))
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Constants of a kernel."""
+
+    weights: tuple[float, float, float]
+    first: int
+
+
+ARITHMETIC = """
+FN real average(In a, Index c, Index step) { return real(0.5) * (a[c - step] + a[c + step]); }
+
+TASK arithmetic(Range range, In a, InOut b, In64 dt, Coefficients by) {
+  STRIDES(range)
+  const real rate = real(1.0 / *dt) * by.weights[0];
+  for_cells(range, CELL(c) {
+    const real old = b[c], two = 2 * by.weights[1] * by.weights[2];
+    real sum = average(a, c, X) + average(a, c, Y);
+    sum -= c.i == by.first ? real(0) : -old;
+    sum += magnitude(larger(old, a[c])) / 3;
+    b[c] = rate * sum * two;
+  });
+}
+"""
+
+CHOICES = """
+TASK choices(Range range, In a, Out b) {
+  for_cells(range, CELL(c) {
+    if ((c.i + c.j + c.k) % 2 == 0) b[c] = 1 - a[c] * a[c];
+  });
+}
+"""
+
+FOLDED = """
+TASK folded(Range range, In a, Partial top, Partial total) {
+  reduce_cells(range, top, MAX, CELL(c) { return a[c] + real(1); });
+  reduce_cells(range, total, SUM, CELL(c) { const double wide = a[c]; return wide * wide; });
+}
+"""
+
+
+@task(kernel=ARITHMETIC)
+def arithmetic(a: Read[1], b: ReadWrite, *, dt: Scalar, by: Coefficients) -> None:
+    """Two averages of 2 operations and their sum, a difference, a quotient, a sum, two products: 10."""
+
+
+@task(kernel=CHOICES)
+def choices(a: Read, b: Write) -> None:
+    """Two operations in every other cell."""
+
+
+@task(kernel=FOLDED)
+def folded(a: Read, *, top: Reduce["max"], total: Reduce["sum"]) -> None:
+    """One operation for the maximum; two for the sum, and few for what is folded at the end of a row."""
+
+
+@task
+def plain(a: Read, b: Write) -> None:
+    """b = a"""
+    b[...] = a[...]
+
+
+def test_what_follows_from_constants_alone_is_not_counted():
+    launch = arithmetic("a", "b", over=CELLS, dt="dt", by=Coefficients((1.0, 2.0, 3.0), 0))
+    assert operations(launch) == 10
+
+
+def test_a_mean_over_the_cells():
+    assert operations(choices("a", "b", over=CELLS)) == 1
+
+
+def test_reductions():
+    assert operations(folded("a", over=CELLS, top="top", total="total")) == pytest.approx(3, abs=0.05)
+
+
+def test_a_task_without_a_kernel_text_is_unknown():
+    assert operations(plain("a", "b", over=CELLS)) is None
+
+
+def test_a_launch_over_few_cells():
+    assert operations(choices("a", "b", over=Box((0, 0, -1), (2, 1, 0)))) == 1
+
+
+def test_the_divergence():
+    grid = StaggeredGrid((16, 8, 8), (1.0, 0.5, 0.5)).constants
+    launch = flow.divergence_max("u", "v", "w", over=CELLS, divergence="divergence", grid=grid)
+    assert operations(launch) == 8  # three differences and as many products, two sums
