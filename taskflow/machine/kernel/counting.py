@@ -1,8 +1,8 @@
 """The arithmetic of a kernel, counted by doing it: its text is compiled with a number that counts what becomes of it.
 
-Counted are additions, subtractions, multiplications and divisions as the text has them, each as one, where a field has a
-part in them: what follows from constants alone is the same in all cells. Comparisons, choices, signs and conversions
-are not counted, nor square roots.
+Additions, subtractions, multiplications and divisions count as one each, as the text has them, where a field has a part
+in them: what follows from constants alone is the same in all cells. Comparisons, choices, signs, conversions and square
+roots do not count.
 """
 
 from __future__ import annotations
