@@ -45,14 +45,25 @@ def create(path: str | Path, layout: Layout, attributes: Mapping[str, Any]) -> S
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
         values = layout.coordinate(dim)
         array = group.create_array(
-            dim, shape=values.shape, chunks=values.shape, dtype="f8", compressors=None, dimension_names=(dim,),
+            dim,
+            shape=values.shape,
+            chunks=values.shape,
+            dtype="f8",
+            compressors=None,
+            dimension_names=(dim,),
             attributes=coordinate_attributes(dim),
         )
         array[:] = values
     group.create_array("grid", shape=(), dtype="i4", compressors=None, attributes=grid_attributes(layout))
     group.create_array(
-        "time", shape=(layout.slots,), chunks=(TIME_CHUNK,), dtype="f8", fill_value=np.nan, compressors=None,
-        dimension_names=("time",), attributes=TIME,
+        "time",
+        shape=(layout.slots,),
+        chunks=(TIME_CHUNK,),
+        dtype="f8",
+        fill_value=np.nan,
+        compressors=None,
+        dimension_names=("time",),
+        attributes=TIME,
     )
     for name in layout.fields:
         shard, chunk = layout.shard(name), layout.chunk(name)

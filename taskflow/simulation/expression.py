@@ -23,16 +23,34 @@ DEEPEST = 200  # nested operations, so that neither reading nor computing can ex
 COORDINATES = ("x", "y", "z")
 CONSTANTS = {"pi": math.pi, "e": math.e}
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
-    "sin": (np.sin, 1), "cos": (np.cos, 1), "tan": (np.tan, 1), "exp": (np.exp, 1), "log": (np.log, 1),
-    "sqrt": (np.sqrt, 1), "sinh": (np.sinh, 1), "cosh": (np.cosh, 1), "tanh": (np.tanh, 1), "abs": (np.abs, 1),
-    "minimum": (np.minimum, 2), "maximum": (np.maximum, 2),
+    "sin": (np.sin, 1),
+    "cos": (np.cos, 1),
+    "tan": (np.tan, 1),
+    "exp": (np.exp, 1),
+    "log": (np.log, 1),
+    "sqrt": (np.sqrt, 1),
+    "sinh": (np.sinh, 1),
+    "cosh": (np.cosh, 1),
+    "tanh": (np.tanh, 1),
+    "abs": (np.abs, 1),
+    "minimum": (np.minimum, 2),
+    "maximum": (np.maximum, 2),
     "where": (lambda condition, then, otherwise: np.where(condition != 0, then, otherwise), 3),
 }
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.float_power,
-    ast.USub: np.negative, ast.UAdd: np.positive,
-    ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal,
-    ast.Eq: np.equal, ast.NotEq: np.not_equal,
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.divide,
+    ast.Pow: np.float_power,
+    ast.USub: np.negative,
+    ast.UAdd: np.positive,
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
 }
 _HINTS: dict[type[ast.AST], str] = {
     ast.BitXor: "a power is written **",
@@ -80,8 +98,10 @@ def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
         raise BadInput(f"{who} gives {given} where real numbers of shape {result.shape} are needed") from None
     bad = np.argwhere(~np.isfinite(result))
     if len(bad):
-        where = ", ".join(f"{name} = {np.broadcast_to(c, result.shape)[tuple(bad[0])]:g}"
-                          for name, c in zip(COORDINATES, at, strict=True))
+        where = ", ".join(
+            f"{name} = {np.broadcast_to(c, result.shape)[tuple(bad[0])]:g}"
+            for name, c in zip(COORDINATES, at, strict=True)
+        )
         raise BadInput(f"{who} is not finite at {where}; use where(condition, a, b) to avoid such points")
     return result
 

@@ -17,6 +17,7 @@ from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 
+PIECE = 1 << 24  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
 
 
@@ -29,9 +30,13 @@ class InitialFields:
     saved: Path
 
     def fill(self, shard: Shard) -> None:
-        """Write this block's cells of every field."""
+        """Write this block's cells of every field, some planes at a time: a host may have less memory than its GPUs."""
+        thickest = max(block.shape[2] for block in shard.partition.blocks)  # of all blocks, which write equally often
+        planes = max(1, PIECE // max(block.volume // block.shape[2] for block in shard.partition.blocks))
         for name in self.profiles:
-            shard.write({name: self.values(name, shard.cells)})
+            for start in range(0, thickest, planes):
+                piece = shard.cells & shard.cells.layer(2, 0, start, start + planes)
+                shard.write({name: self.values(name, piece)}, piece)
 
     def values(self, name: str, cells: Box) -> np.ndarray:
         """The values [z, y, x] of a field at its location in these cells, in double precision."""

@@ -144,8 +144,9 @@ class Clock:
         """
         advection = float(advection)
         if not 0 <= advection < math.inf:
-            raise RunFailed(f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; "
-                            f"{self.remedy}")
+            raise RunFailed(
+                f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; {self.remedy}"
+            )
         dt, time = self._stride(now, self.limit.longest(advection))
         step = now.step + 1
         finished = time == self.end or step == self.steps

@@ -8,6 +8,19 @@ from taskflow.machine.channel.select import PREFERENCE, Router, channel_problem,
 from taskflow.machine.channel.stop import Stop
 
 __all__ = [
-    "PREFERENCE", "SEQUENCES", "Address", "AllReduce", "Channel", "Deadline", "Home", "Pending", "Router", "Stop",
-    "channel_problem", "check_request", "choose", "partners", "segment_bytes",
+    "PREFERENCE",
+    "SEQUENCES",
+    "Address",
+    "AllReduce",
+    "Channel",
+    "Deadline",
+    "Home",
+    "Pending",
+    "Router",
+    "Stop",
+    "channel_problem",
+    "check_request",
+    "choose",
+    "partners",
+    "segment_bytes",
 ]

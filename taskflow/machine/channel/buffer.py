@@ -20,8 +20,10 @@ def on_device(buffer: Buffer) -> bool:
 def checked(buffer: Buffer) -> Buffer:
     """The buffer itself, if it is one; `BadInput` otherwise."""
     if buffer.ndim != 1 or buffer.dtype != np.uint8 or not buffer.flags.c_contiguous:
-        raise BadInput(f"a message is a contiguous 1-D uint8 array, not {buffer.dtype} of shape {buffer.shape}: "
-                       "pass array.reshape(-1).view('u1')")
+        raise BadInput(
+            f"a message is a contiguous 1-D uint8 array, not {buffer.dtype} of shape {buffer.shape}: "
+            "pass array.reshape(-1).view('u1')"
+        )
     return buffer
 
 

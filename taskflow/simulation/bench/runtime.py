@@ -15,7 +15,8 @@ from taskflow.machine.device import cpu
 from taskflow.regions import Triple
 from taskflow.simulation.bench import jacobi
 from taskflow.simulation.bench.measure import SAMPLES
-from taskflow.simulation.bench.sweep import COPY, Conditions, describe
+from taskflow.simulation.bench.passes import COPY, Conditions
+from taskflow.simulation.bench.sweep import describe
 from taskflow.simulation.bench.team import Request, Team, team
 
 LAUNCHES = 300

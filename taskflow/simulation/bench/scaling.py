@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from taskflow.machine import choose_device, look
+from taskflow.machine.mapper import Overlap
+from taskflow.regions import Triple
+from taskflow.simulation.bench.passes import PRECISION, Conditions
 from taskflow.simulation.bench.shapes import NAMES, Size
-from taskflow.simulation.bench.sweep import PRECISION, Conditions, Sweeping, describe
+from taskflow.simulation.bench.sweep import Sweeping, describe
 from taskflow.simulation.bench.team import Request, team
 
 COUNTS = (1, 2, 4, 8)
@@ -22,6 +25,19 @@ class Growth:
     counts: tuple[int, ...] | None = None
     scale: int | None = None
 
+    def counted(self, wanted: str) -> tuple[int, ...]:
+        """The numbers of blocks, one among them: by default as many as there are GPUs, or cores."""
+        here = look("this machine")
+        most = len(here.gpus) if choose_device(wanted, [here]) == "gpu" else here.cores
+        counts = self.counts or tuple(count for count in COUNTS if count <= most)
+        return counts if counts[0] == 1 else (1, *counts)
+
+
+class Measure(Protocol):
+    """Measures something on so many cells in each of the blocks: a row with the rate of a block."""
+
+    def __call__(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, /) -> dict[str, Any]: ...
+
 
 def measure_scaling(wanted: str, growth: Growth, conditions: Conditions, workers: int | None = None) -> dict[str, Any]:
     """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
@@ -30,20 +46,28 @@ def measure_scaling(wanted: str, growth: Growth, conditions: Conditions, workers
     numbers of blocks are 1, 2, 4 and 8 as far as there are GPUs (on CPUs: cores).
     Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, or the memory is not enough.
     """
-    counts = growth.counts or _counts(wanted)
-    if counts[0] != 1:
-        counts = (1, *counts)
+    counts = growth.counted(wanted)
     with team(Request(wanted, (1, 1, max(counts)), workers or "auto")) as people:
         precision = conditions.precision or PRECISION[people.device]
-        measured = Sweeping(people, conditions, precision)
-        cases = [(name, count) for name in growth.shapes for count in counts]
-        sizes = [Size(name, None, growth.scale).of((1, 1, count), people.device) for name, count in cases]
-        rows = [
-            {"shape": name, **measured.measure(overlap, cells, (1, 1, count), overlap)}
+        rows = scaled(growth, counts, people.device, conditions, Sweeping(people, conditions, precision).measure)
+    return {**describe(people, precision, rows), "results": rows}
+
+
+def scaled(
+    growth: Growth, counts: Sequence[int], device: str, conditions: Conditions, measure: Measure
+) -> list[dict[str, Any]]:
+    """The rows of every shape, number of blocks and overlap, with `efficiency` and `speedup` against the one block of
+    their shape.
+    """
+    cases = [(name, count) for name in growth.shapes for count in counts]
+    sizes = [Size(name, None, growth.scale).of((1, 1, count), device) for name, count in cases]
+    return _compared(
+        [
+            {"shape": name, **measure(overlap, cells, (1, 1, count), overlap)}
             for (name, count), cells in zip(cases, sizes, strict=True)
             for overlap in (conditions.overlaps if count > 1 else conditions.overlaps[:1])
         ]
-    return {**describe(people, precision, rows), "results": _compared(rows)}
+    )
 
 
 def _compared(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -53,9 +77,3 @@ def _compared(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {**row, "efficiency": share, "speedup": share * row["blocks"]} for row, share in zip(rows, shares, strict=True)
     ]
-
-
-def _counts(wanted: str) -> tuple[int, ...]:
-    here = look("this machine")
-    most = len(here.gpus) if choose_device(wanted, [here]) == "gpu" else here.cores
-    return tuple(count for count in COUNTS if count <= most)

@@ -2,97 +2,21 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
-from taskflow.machine import Control, Mapper, Shard, copy_bandwidth
+from taskflow.machine import Shard
 from taskflow.machine.mapper import Overlap
 from taskflow.regions import Box, Triple
 from taskflow.simulation.bench import jacobi
-from taskflow.simulation.bench.measure import SAMPLES, about
+from taskflow.simulation.bench.measure import about
+from taskflow.simulation.bench.passes import BESIDE, PRECISION, Conditions, PassJob, Timing, moving
 from taskflow.simulation.bench.shapes import Size
 from taskflow.simulation.bench.team import Request, Team, team
 from taskflow.tasks import Send
-
-PRECISION = {"cpu": "double", "gpu": "single"}
-POLICIES: tuple[Overlap, ...] = ("none", "comm", "full")
-LENGTH = 0.1  # seconds that a sample takes at least: blocks begin it together within some 10 us
-COPY = {"cpu": 64, "gpu": 256}  # mebibytes of each of the two arrays that the copy bandwidth is measured with
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """How blocks are measured: `seconds` for the samples of each measurement."""
-
-    overlaps: tuple[Overlap, ...] = POLICIES
-    channel: str = "auto"
-    precision: str | None = None
-    seconds: float = 1.0
-    graphs: bool = True
-
-
-@dataclass(frozen=True)
-class SweepJob:
-    """The job of a block: its passes timed together with those of all others, and reported."""
-
-    program: jacobi.Sweeps
-    seconds: float
-
-    def __call__(self, shard: Shard, control: Control) -> dict[str, Any]:
-        """`seconds` of a sweep are those of the slowest block, one value for each sample."""
-        jacobi.fill(shard)
-        shard.allreduce([0.0], "max")  # blocks that share a memory measure together what they can have together
-        bandwidth = copy_bandwidth(shard.device, COPY[shard.device.kind], repeats=4)
-        samples = [seconds / self.program.count for seconds in self._samples(shard)]
-        trace = shard.traces[-1]
-        sent = [node.message.cells for node in trace.graph.of(Send) if isinstance(node, Send)]
-        return {
-            "seconds": samples,
-            "copy_bandwidth": bandwidth,
-            "host_seconds": self._host(shard),
-            "operations": len(trace.operations) / self.program.count,
-            "calls": len(trace.calls) / self.program.count,
-            "messages": len(sent) / self.program.count,
-            "bytes": sum(sent) * shard.region.fields["p"].nbytes / self.program.count,
-            "overlap": shard.overlap,
-        }
-
-    def _samples(self, shard: Shard) -> list[float]:
-        """Seconds of a pass. All blocks take the same samples, because they decide on numbers of all of them."""
-
-        def sample(calls: int) -> float:
-            shard.allreduce([0.0], "max")
-            start = time.perf_counter()
-            for _ in range(calls):
-                shard.run(self.program)
-            shard.synchronize()
-            return float(shard.allreduce([time.perf_counter() - start], "max")[0]) / calls
-
-        sample(3)  # the states that a program meets are analysed; the last one stays
-        while shard.trying:
-            sample(1)
-        once = sample(1)
-        calls = max(1, math.ceil(LENGTH * min(1.0, self.seconds) / once))
-        least, most = SAMPLES
-        return [sample(calls) for _ in range(min(max(least, int(self.seconds / (calls * once))), most))]
-
-    def _host(self, shard: Shard) -> float | None:
-        """Seconds that the host spends on a sweep; None where it computes itself, or waits for messages."""
-        if shard.device.kind == "cpu" or any(operation.lane is None for operation in shard.traces[-1].operations):
-            return None
-        found = []
-        for _ in range(SAMPLES[0]):
-            shard.allreduce([0.0], "max")
-            start = time.perf_counter()
-            shard.run(self.program)
-            found.append(time.perf_counter() - start)
-            shard.synchronize()
-        return median(found) / self.program.count
 
 
 def measure_sweep(
@@ -135,32 +59,26 @@ class Sweeping:
         """A row of the table. Raises BadInput where the memory is not enough."""
         count, asked = prod(blocks), f"{' x '.join(map(str, cells))} cells per block"
         partition = jacobi.partition(cells, blocks, self.precision)
-        need = partition.region.nbytes(Box.of(cells)) + 2 * (COPY[self.team.device] << 20)
-        self.team.check_memory(need, count, asked)
-        job = SweepJob(jacobi.Sweeps(partition.region.cells, exchange=exchange), self.conditions.seconds)
-        reports, transports = self.team.run(
-            partition, job, Mapper(overlap, graphs=self.conditions.graphs), self.conditions.channel
-        )
-        seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
+        self.team.check_memory(partition.region.nbytes(Box.of(cells)) + BESIDE[self.team.device], count, asked)
+        program = jacobi.Sweeps(partition.region.cells, exchange=exchange)
+        job = PassJob(jacobi.fill, program, recorded, program.count, seconds=self.conditions.seconds)
         moved = jacobi.FIELDS * partition.region.fields["p"].nbytes * prod(cells) * count
-        hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]
-        low, _, high = quantiles(reports[0]["seconds"], n=4)
-        return {
-            "name": name,
-            "blocks": count,
-            "workers": min(count, len(self.team.places)),
-            "cells_per_block": list(cells),
-            "overlap": reports[0]["overlap"],
-            "transports": transports,
-            "seconds": seconds,
-            "samples": len(reports[0]["seconds"]),
-            "spread": (high - low) / seconds,
-            "cells_per_second_per_block": prod(cells) / seconds,
-            "copy_bandwidth": bandwidth,
-            "share_of_copy": moved / seconds / bandwidth,
-            "host_seconds": max(hosts, default=None),
-            **{name: max(report[name] for report in reports) for name in ("operations", "calls", "messages", "bytes")},
-        }
+        row, reports = Timing(self.team, self.conditions).measure(name, partition, job, overlap)
+        counted = ("operations", "calls", "messages", "bytes")
+        counts = {name: max(report[name] for report in reports) / program.count for name in counted}
+        return {**row, **moving(row, moved), **counts}
+
+
+def recorded(shard: Shard) -> dict[str, Any]:
+    """What a pass of sweeps became on a block: operations, what the host calls for them, messages and their bytes."""
+    trace = shard.traces[-1]
+    sent = [node.message.cells for node in trace.graph.of(Send) if isinstance(node, Send)]
+    return {
+        "operations": len(trace.operations),
+        "calls": len(trace.calls),
+        "messages": len(sent),
+        "bytes": sum(sent) * shard.region.fields["p"].nbytes,
+    }
 
 
 def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ class Team:
     @contextmanager
     def gang(self, partition: Partition, mapper: Mapper, channel: str = "auto") -> Iterator[Gang]:
         """A gang for the blocks, not connected yet. Neighbours share a process where there are fewer of them."""
-        where = spread(len(partition), self.places)
+        where = self.spread(len(partition))
         plan = Plan(
             run=f"bench-{uuid.uuid4().hex[:8]}",
             partition=partition,
@@ -67,9 +67,13 @@ class Team:
                 raise Interrupted("interrupted")
             return gang.results(), sorted({name for route in routes for name in route.values()})
 
+    def spread(self, blocks: int) -> list[Place]:
+        """The place of each of so many blocks."""
+        return spread(blocks, self.places)
+
     def check_memory(self, need: int, blocks: int, asked: str) -> None:
         """Raises BadInput, which begins with what was `asked`, where so many blocks with this need do not fit."""
-        if problem := shortage([need] * blocks, spread(blocks, self.places), self.device):
+        if problem := shortage([need] * blocks, self.spread(blocks), self.device):
             raise BadInput(f"{asked}: {problem}; use fewer cells, or --precision single")
 
 

@@ -8,6 +8,18 @@ from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 
 __all__ = [
-    "FACES", "Body", "Boundaries", "Boundary", "Case", "Fluid", "Grid", "Heat", "Initial", "Machine", "Monitor",
-    "Output", "Pressure", "Time",
+    "FACES",
+    "Body",
+    "Boundaries",
+    "Boundary",
+    "Case",
+    "Fluid",
+    "Grid",
+    "Heat",
+    "Initial",
+    "Machine",
+    "Monitor",
+    "Output",
+    "Pressure",
+    "Time",
 ]

@@ -64,7 +64,7 @@ def _fields_exist(heat: Heat | None, output: Output) -> Iterator[Problem]:
     for name in output.fields or ():
         if name not in fields:
             hint = "; T needs a [heat] table" if name == "T" else ""
-            message = f'this case has no field {shown(name)}; it has {", ".join(fields)}{hint}'
+            message = f"this case has no field {shown(name)}; it has {', '.join(fields)}{hint}"
             yield wrong(("output", "fields"), output.fields, message)
 
 

@@ -1,0 +1,6 @@
+"""The papers' campaign, with the real step of the flow solver: scaling, memory, pressure solvers, energy and price."""
+
+from taskflow.simulation.bench.cavity.cases import Pressure
+from taskflow.simulation.bench.cavity.step import Flow
+
+__all__ = ["Flow", "Pressure"]

@@ -1,0 +1,61 @@
+"""What a program must move and compute: the bytes as `taskflow check` counts them, the operations as its kernels do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from taskflow.errors import BadInput
+from taskflow.machine.kernel.counting import operations
+from taskflow.simulation.setup import Setup
+from taskflow.tasks import Launch, Loop, Part, Program, Roles, Task, plan
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Bytes through memory, and operations; None where a kernel's are not known."""
+
+    nbytes: float
+    operations: float | None
+
+
+def cost(setup: Setup, program: Program, rounds: float) -> Cost:
+    """What a pass costs on all blocks together, where what is repeated until it is enough takes so many rounds."""
+    parts, _ = plan(program, Roles.of(tuple(setup.partition.region.fields)))
+    nbytes, total, known = 0.0, 0.0, _Known()
+    for launches, times in _times(parts, rounds):
+        nbytes += times * setup.bytes_of(launches)
+        total += times * known.operations(launches)
+    return Cost(nbytes, total if known.all else None)
+
+
+def _times(parts: Iterable[Part], rounds: float) -> Iterator[tuple[tuple[Launch, ...], float]]:
+    """Launches, and how often they are done."""
+    for part in parts:
+        if isinstance(part, Loop):
+            often = rounds if part.repeat.until is not None else part.repeat.times
+            yield from ((launches, often * times) for launches, times in _times(part.body, rounds))
+        else:
+            yield part.launches, 1.0
+
+
+class _Known:
+    """Operations per cell of each task. `all` is False once one of them could not be told."""
+
+    def __init__(self) -> None:
+        self.all = True
+        self._found: dict[Task, float] = {}
+
+    def operations(self, launches: Iterable[Launch]) -> float:
+        """Of some launches, as far as they are known."""
+        return sum(self._per_cell(launch) * launch.over.volume for launch in launches)
+
+    def _per_cell(self, launch: Launch) -> float:
+        if launch.task not in self._found:
+            try:
+                found = operations(launch)
+            except BadInput:  # no compiler, on a machine that has GPUs
+                found = None
+            self.all = self.all and found is not None
+            self._found[launch.task] = found or 0.0
+        return self._found[launch.task]

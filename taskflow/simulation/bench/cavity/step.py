@@ -1,0 +1,129 @@
+"""A step of a flow on some blocks: what it takes, moves, computes and costs, and the divergence that it leaves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from taskflow.errors import RunFailed
+from taskflow.flow import NavierStokes
+from taskflow.machine import Shard
+from taskflow.machine.mapper import Overlap
+from taskflow.regions import Triple
+from taskflow.simulation.bench.cavity.cases import Pressure, case_of
+from taskflow.simulation.bench.cavity.cost import cost
+from taskflow.simulation.bench.passes import BESIDE, Conditions, PassJob, Timing, moving
+from taskflow.simulation.bench.team import Team
+from taskflow.simulation.estimate import advective_rate
+from taskflow.simulation.initial import InitialFields, profiles
+from taskflow.simulation.memory import Needs
+from taskflow.simulation.setup import Setup
+
+COUNTED = 5  # steps over which iterations are averaged, where they vary
+HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What is computed: a case by name, its solver, the steps before anything is timed, the price of a device-hour."""
+
+    case: str
+    pressure: Pressure
+    warm: int = 10
+    price: float | None = None
+
+
+@dataclass(frozen=True)
+class Begin:
+    """Fills the fields of a block and takes the first steps."""
+
+    model: NavierStokes
+    initial: InitialFields
+    dt: float
+    steps: int
+
+    def __call__(self, shard: Shard) -> None:
+        self.initial.fill(shard)
+        shard.run(self.model.start, dt=1.0)
+        shard.run(self.model.step, dt=self.dt, ratio=0.0)
+        for _ in range(self.steps):
+            shard.run(self.model.step, dt=self.dt, ratio=1.0)
+
+
+@dataclass(frozen=True)
+class End:
+    """What the flow is like after the steps; some more are taken where the solver's iterations vary."""
+
+    model: NavierStokes
+
+    def __call__(self, shard: Shard) -> dict[str, Any]:
+        rounds = self.model.pressure.rounds
+        if isinstance(rounds, str):
+            taken = []
+            for _ in range(COUNTED):
+                shard.run(self.model.step)
+                taken.append(shard.scalars[rounds])
+            iterations = mean(taken)
+        else:
+            iterations = float(rounds)
+        shard.run(self.model.monitor)
+        found = shard.scalars
+        return {
+            "iterations": iterations,
+            "divergence": found["divergence"],
+            "residual": math.sqrt(found["residual"] / found["norm"]) if found["norm"] > 0 else 0.0,
+            "kinetic_energy": found["energy"] / shard.region.cells.volume,
+        }
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """Measures steps of a flow on the processes of a team."""
+
+    team: Team
+    conditions: Conditions
+    precision: str
+    flow: Flow
+
+    def measure(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
+        """A row of a table, for so many cells in all. Raises BadInput where the memory is not enough, RunFailed where
+        the flow diverges.
+        """
+        flow = self.flow
+        case = case_of(flow.case, cells, self.precision, flow.pressure, self.conditions.channel)
+        setup = Setup(case, blocks)
+        self._check(setup)
+        dt = case.clock().limit.longest(advective_rate(setup))
+        initial = InitialFields(setup.grid, profiles(case), Path())
+        begin = Begin(setup.model, initial, dt, flow.warm)
+        scalars = {"dt": dt, "ratio": 1.0}
+        job = PassJob(begin, setup.model.step, End(setup.model), 1, scalars, self.conditions.seconds)
+        row, reports = Timing(self.team, self.conditions).measure(name, setup.partition, job, overlap)
+        state = {name: reports[0][name] for name in ("iterations", "divergence", "residual", "kinetic_energy")}
+        if not math.isfinite(state["kinetic_energy"]):
+            raise RunFailed(f"{flow.case}, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
+        return {**row, "cells": list(cells), "dt": dt, **state, **self._costs(setup, row, state["iterations"])}
+
+    def _costs(self, setup: Setup, row: dict[str, Any], iterations: float) -> dict[str, Any]:
+        """What follows from the time of a step and what it does."""
+        spent, volume = cost(setup, setup.model.step, iterations), setup.grid.box.volume
+        busiest, price, rate = max(setup.traffic), self.flow.price, row["cells_per_second_per_block"]
+        return {
+            **moving(row, spent.nbytes),
+            "bytes_per_cell": spent.nbytes / volume,
+            "operations_per_cell": None if spent.operations is None else spent.operations / volume,
+            "flops": None if spent.operations is None else spent.operations / row["seconds"],
+            "cells_per_dollar": None if price is None else rate * HOUR / price,
+            "messages": busiest.messages,
+            "bytes": busiest.nbytes,
+        }
+
+    def _check(self, setup: Setup) -> None:
+        """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
+        needs = Needs(setup, self.team.spread(len(setup.partition)), self.team.device).blocks
+        need = max(memory.total - memory.output for memory in needs) + BESIDE[self.team.device]
+        asked = f"{' x '.join(map(str, setup.case.grid.cells))} cells"
+        self.team.check_memory(need, len(setup.partition), asked)
