@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from taskflow.errors import RunFailed
 from taskflow.flow import NavierStokes
+from taskflow.flow.poisson import NotConverged, relative_residual
 from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.machine.profile import Timeline
 from taskflow.output import BlockStore, RunLog, Store, Writer
@@ -71,14 +74,16 @@ class Loop:
         """From the initial fields to the end."""
         shard, model = self.shard, self.model
         self.job.initial.fill(shard)
-        shard.run(model.start, dt=1.0)
+        with explained("the projection of the initial velocity"):
+            shard.run(model.start, dt=1.0)
         tick = self.clock.start()
         self.began = time.perf_counter()
         tick = self._look(tick)
         while not tick.finished:
             self.profiling.at(tick.step)
             tick = self.clock.advance(tick, shard.scalars["rate"])
-            shard.run(model.step, dt=tick.dt, ratio=tick.ratio)
+            with explained(f"step {tick.step}, time {tick.time:g}"):
+                shard.run(model.step, dt=tick.dt, ratio=tick.ratio)
             tick = self._look(self._agreed(tick))
         self.profiling.end()
         shard.synchronize()
@@ -130,15 +135,15 @@ class Loop:
         """A line of the log: see CASE in the reference. `change` is max |du| / dt relative to the largest speed."""
         self.shard.run(self.model.monitor)
         found, cells = self.shard.scalars, self.shard.region.cells.volume
-        speed, rounds = found["speed"], self.model.pressure.rounds
+        speed = found["speed"]
         numbers: dict[str, Any] = {
             "step": tick.step,
             "time": tick.time,
             "dt": tick.dt,
             "cfl": tick.dt * found["rate"],
             "divergence": found["divergence"],
-            "residual": math.sqrt(found["residual"] / found["norm"]) if found["norm"] > 0 else 0.0,
-            "iterations": (rounds if isinstance(rounds, int) else int(found[rounds])) if tick.step else 0,
+            "residual": relative_residual(found),
+            "iterations": self.model.pressure.taken(found) if tick.step else 0,
             "kinetic_energy": found["energy"] / cells,
             "wall": time.perf_counter() - self.began,
             "change": found["change"] / (tick.dt * speed) if tick.dt > 0 and speed > 0 else 0.0,
@@ -174,3 +179,15 @@ class Loop:
         told |= {"times": tuple(self.times), "written": self.writer.written}
         told |= {"seconds": time.perf_counter() - self.began}
         self.control.report(**told)
+
+
+@contextmanager
+def explained(where: str) -> Iterator[None]:
+    """Adds to the error of a solver that did not converge where that was, and what to change in the case."""
+    try:
+        yield
+    except NotConverged as error:
+        raise RunFailed(
+            f"in {where}, {error}; give a larger pressure.tolerance or pressure.max_iterations, or another"
+            " pressure.solver"
+        ) from None

@@ -15,8 +15,9 @@ from taskflow.machine.kernel import partial_bytes
 from taskflow.machine.trace.rings import DEPTH
 from taskflow.machine.trace.scalars import MOST
 from taskflow.machine.trace.transfer import packed
+from taskflow.simulation.passes import Passes
 from taskflow.simulation.setup import Setup
-from taskflow.tasks import Launch, Message, Program, Roles, Valid, exchange, record
+from taskflow.tasks import Launch, Message, Program
 
 
 @dataclass(frozen=True)
@@ -79,32 +80,24 @@ class Needs:
 
     @cached_property
     def _passes(self) -> list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]]:
-        """The launches of every pass that a run can need, and the messages that each block sends or gets in it. A run
-        begins with a start and a monitor; after each step there may be one, too.
+        """The launches of every stretch that a run can come to, and the messages that each block sends or gets in it. A
+        run begins with a start and a monitor; after each step there may be one, too.
         """
-        partition, model = self.setup.partition, self.setup.model
+        model = self.setup.model
         then: dict[Program, list[Program]] = {
             model.start: [model.monitor],
             model.monitor: [model.step],
             model.step: [model.step, model.monitor],
         }
-        waiting: list[tuple[Program, Roles, Valid]] = [(model.start, Roles.of(tuple(partition.region.fields)), {})]
-        found: dict[object, tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = {}
-        while waiting:
-            program, roles, valid = waiting.pop()
-            key = program, roles.key(), tuple(sorted(valid.items()))
-            if key not in found:
-                launches, after = record(program, roles)
-                following, _ = record(program, after)
-                moved = exchange(launches, partition, following=following, valid=valid)
-                messages: dict[int, list[Message]] = defaultdict(list)
-                for message in (message for moment in moved.messages.values() for message in moment):
-                    if message.source != message.target:
-                        messages[message.source].append(message)
-                        messages[message.target].append(message)
-                found[key] = launches, messages
-                waiting += [(later, after, moved.valid) for later in then[program]]
-        return list(found.values())
+        found: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
+        for stretch, moved in Passes(self.setup.partition, model.start, then):
+            messages: dict[int, list[Message]] = defaultdict(list)
+            for message in (message for moment in moved.messages.values() for message in moment):
+                if message.source != message.target:
+                    messages[message.source].append(message)
+                    messages[message.target].append(message)
+            found.append((stretch.launches, messages))
+        return found
 
     def _buffers(self, messages: Sequence[Message]) -> Iterator[tuple[int, ...]]:
         """The buffers through which the messages of a pass go, each with its size in the end."""

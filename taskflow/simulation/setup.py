@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
-from taskflow.flow.poisson import Jacobi
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, Case
+from taskflow.simulation.solver import solver
 from taskflow.tasks import Analysis, Launch, Settled, Traffic, analyse, exchange, settled, traffic
 
 
@@ -36,8 +36,7 @@ class Setup:
             buoyancy = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
         sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
         fluid = Fluid(case.fluid.viscosity, case.body.force)
-        pressure = Jacobi(self.grid.constants, case.pressure.iterations)
-        return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy)
+        return NavierStokes(self.grid, fluid, sides, solver(case.pressure, self.grid.constants), heat, buoyancy)
 
     @cached_property
     def partition(self) -> Partition:

@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +16,8 @@ from taskflow.machine.device import Cpu, gpu
 from taskflow.machine.direct import Board
 from taskflow.machine.kernel import bandwidth
 from taskflow.machine.trace.rings import DEPTH
-from taskflow.simulation.case import Case
+from taskflow.simulation.case import Case, Pressure
+from taskflow.simulation.initial import InitialFields, profiles
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
 from tests.test_invariance import BOUNDARIES, stirred
@@ -63,6 +65,23 @@ def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
         assert memory["fields"] == need.fields
         assert memory["buffers"] == need.buffers
         assert memory["board"] == need.board == 0
+        assert device.nbytes == need.total - need.output
+
+
+def test_solvers_that_repeat_themselves_are_counted_too():
+    """What their rounds send, one after the other, and fold."""
+    case = stirred(BOUNDARIES["box"])
+    setup = Setup(case.model_copy(update={"pressure": Pressure(tolerance=1e-3)}), (2, 1, 2))
+    needs, devices = Needs(setup, [HERE] * 4, "cpu").blocks, [Counting(1) for _ in range(4)]
+
+    def job(shard):
+        InitialFields(setup.grid, profiles(case), Path()).fill(shard)
+        all_passes(setup, shard)
+        return shard.memory["buffers"]
+
+    found = run_threads(setup.partition, job, devices, Mapper("comm"))
+    for device, buffers, need in zip(devices, found, needs, strict=True):
+        assert buffers == need.buffers
         assert device.nbytes == need.total - need.output
 
 

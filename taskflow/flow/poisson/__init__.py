@@ -1,7 +1,17 @@
 """Solvers of the pressure equation, Laplacian(p) = rhs on uniform cells: across walls p has no gradient."""
 
-from taskflow.flow.poisson.jacobi import Jacobi
+from taskflow.flow.poisson.jacobi import ConvergedJacobi, Jacobi
 from taskflow.flow.poisson.residual import residual_square, rhs_square
 from taskflow.flow.poisson.solver import Solver
+from taskflow.flow.poisson.tolerance import NotConverged, Tolerance, relative_residual
 
-__all__ = ["Jacobi", "Solver", "residual_square", "rhs_square"]
+__all__ = [
+    "ConvergedJacobi",
+    "Jacobi",
+    "NotConverged",
+    "Solver",
+    "Tolerance",
+    "relative_residual",
+    "residual_square",
+    "rhs_square",
+]

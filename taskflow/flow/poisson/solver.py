@@ -1,6 +1,6 @@
 """What a step knows of whatever solves its pressure equation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from taskflow.regions import Location, Partition
@@ -22,8 +22,10 @@ class Solver(Protocol):
         """Regions of its own, such as coarser levels, on the blocks of `main`, where p and rhs live."""
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """From rhs and a first guess in p to p. rhs stays as it is."""
+        """From rhs and a first guess in p to p. rhs stays as it is.
 
-    @property
-    def rounds(self) -> int | str:
-        """Iterations of a solve: their number, or the name of the scalar that says how many the last one took."""
+        With a `Tolerance` it ends when that is reached, and raises NotConverged on all blocks where it is not.
+        """
+
+    def taken(self, scalars: Mapping[str, float]) -> int:
+        """Iterations that the last solve took, from the scalars that it left."""

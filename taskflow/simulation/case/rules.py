@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
-from taskflow.simulation.case.control import Output, Time
+from taskflow.simulation.case.control import Output, Pressure, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.physics import Grid, Heat
@@ -13,6 +13,7 @@ from taskflow.simulation.case.problems import Problem, shown, wrong
 from taskflow.simulation.expression import Expression
 
 MOST_SNAPSHOTS = 1_000_000
+LEAST_TOLERANCE = {"single": 1e-5, "double": 1e-13}  # some hundred roundings
 NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 
 
@@ -82,12 +83,21 @@ def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
         yield wrong(("output", "every"), every.written(), remedy)
 
 
+def _tolerance_can_be_reached(pressure: Pressure, machine: Machine) -> Iterator[Problem]:
+    least = LEAST_TOLERANCE[machine.precision]
+    if pressure.tolerance is not None and not least <= pressure.tolerance < 1:
+        rounded = f"residuals are relative, and rounded in {machine.precision} precision"
+        remedy = f"{rounded}; give {least:g} or more, below 1"
+        yield wrong(("pressure", "tolerance"), pressure.tolerance, remedy)
+
+
 RULES = (
     (_blocks_have_planes, ("grid", "machine")),
     (_walls_have_room, ("grid", "boundaries")),
     (_heat_is_on, ("heat", "boundaries", "initial")),
     (_fields_exist, ("heat", "output")),
     (_snapshots_can_be_counted, ("time", "output")),
+    (_tolerance_can_be_reached, ("pressure", "machine")),
 )
 
 

@@ -1,0 +1,15 @@
+"""The solver of the pressure equation that a case asks for."""
+
+from __future__ import annotations
+
+from taskflow.flow import Grid
+from taskflow.flow.poisson import ConvergedJacobi, Jacobi, Solver, Tolerance
+from taskflow.simulation.case import Pressure
+
+
+def solver(wanted: Pressure, grid: Grid) -> Solver:
+    """Jacobi's iteration, to a tolerance or of so many sweeps."""
+    if wanted.tolerance is not None and wanted.max_iterations is not None:
+        return ConvergedJacobi(grid, Tolerance(wanted.tolerance, wanted.max_iterations))
+    assert wanted.iterations is not None
+    return Jacobi(grid, wanted.iterations)
