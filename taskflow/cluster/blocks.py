@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,7 @@ from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
 from taskflow.machine import Gang, Job, cause, watch
 from taskflow.machine.profile import summarise, write_chrome
 from taskflow.regions import Box
-from taskflow.tasks import Loop, Part, Program, Roles, analyse, plan, record, settled
+from taskflow.tasks import Loop, Part, Program, Roles, analyse, counts, plan, record, settled
 
 
 class Blocks:
@@ -165,7 +165,7 @@ class Blocks:
         roles = Roles.of(tuple(self.region.fields))
         launches, _ = record(program, roles)
         parts, _ = plan(program, roles)
-        read, produced = set[str](), {*numbers, *_counts(parts)}
+        read, produced = set[str](), {*numbers, *counts(parts)}
         for launch in launches:
             for name in launch.fields:
                 self._check(name)
@@ -197,12 +197,3 @@ class Blocks:
 def _asks(parts: Sequence[Part]) -> bool:
     """Whether a program decides by its numbers, so that not only its tasks read them."""
     return any(isinstance(part, Loop) and (part.repeat.until is not None or _asks(part.body)) for part in parts)
-
-
-def _counts(parts: Sequence[Part]) -> Iterator[str]:
-    """The scalars that repetitions give a value when they are over."""
-    for part in parts:
-        if isinstance(part, Loop):
-            yield from _counts(part.body)
-            if part.repeat.count is not None:
-                yield part.repeat.count

@@ -5,7 +5,7 @@ from taskflow.tasks.dependence import Analysis, analyse
 from taskflow.tasks.exchange import Exchange, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.privilege import Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
-from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, plan, record, repeat
+from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, counts, plan, record, repeat
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, offsets, star
@@ -50,6 +50,7 @@ __all__ = [
     "analyse",
     "box",
     "combine",
+    "counts",
     "exchange",
     "offsets",
     "plan",

@@ -193,3 +193,12 @@ def _head(items: _Items) -> tuple[Launch, ...]:
 def _flat(items: _Items) -> Iterator[Launch]:
     for item in items:
         yield from item if isinstance(item, list) else _flat(item[1])
+
+
+def counts(parts: Iterable[Part]) -> Iterator[str]:
+    """The scalars that say how often repetitions were done, once they are over."""
+    for part in parts:
+        if isinstance(part, Loop):
+            yield from counts(part.body)
+            if part.repeat.count is not None:
+                yield part.repeat.count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from taskflow.errors import BadInput
@@ -19,8 +19,10 @@ class Cost:
     operations: float | None
 
 
-def cost(setup: Setup, program: Program, rounds: float) -> Cost:
-    """What a pass costs on all blocks together, where what is repeated until it is enough takes so many rounds."""
+def cost(setup: Setup, program: Program, rounds: Mapping[str, float]) -> Cost:
+    """What a pass costs on all blocks together; `rounds` says how often is done what is repeated until it is enough, by
+    the scalar that counts it.
+    """
     parts, _ = plan(program, Roles.of(tuple(setup.partition.region.fields)))
     nbytes, total, known = 0.0, 0.0, _Known()
     for launches, times in _times(parts, rounds):
@@ -29,11 +31,11 @@ def cost(setup: Setup, program: Program, rounds: float) -> Cost:
     return Cost(nbytes, total if known.all else None)
 
 
-def _times(parts: Iterable[Part], rounds: float) -> Iterator[tuple[tuple[Launch, ...], float]]:
+def _times(parts: Iterable[Part], rounds: Mapping[str, float]) -> Iterator[tuple[tuple[Launch, ...], float]]:
     """Launches, and how often they are done."""
     for part in parts:
         if isinstance(part, Loop):
-            often = rounds if part.repeat.until is not None else part.repeat.times
+            often = rounds.get(part.repeat.count or "", part.repeat.times)
             yield from ((launches, often * times) for launches, times in _times(part.body, rounds))
         else:
             yield part.launches, 1.0

@@ -10,6 +10,7 @@ from typing import Any
 
 from taskflow.errors import RunFailed
 from taskflow.flow import NavierStokes
+from taskflow.flow.poisson import relative_residual
 from taskflow.machine import Shard
 from taskflow.machine.mapper import Overlap
 from taskflow.regions import Triple
@@ -21,6 +22,7 @@ from taskflow.simulation.estimate import advective_rate
 from taskflow.simulation.initial import InitialFields, profiles
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
+from taskflow.tasks import counts, plan
 
 COUNTED = 5  # steps over which iterations are averaged, where they vary
 HOUR = 3600.0
@@ -60,21 +62,19 @@ class End:
     model: NavierStokes
 
     def __call__(self, shard: Shard) -> dict[str, Any]:
-        rounds = self.model.pressure.rounds
-        if isinstance(rounds, str):
-            taken = []
-            for _ in range(COUNTED):
-                shard.run(self.model.step)
-                taken.append(shard.scalars[rounds])
-            iterations = mean(taken)
-        else:
-            iterations = float(rounds)
+        pressure, names = self.model.pressure, list(counts(plan(self.model.step, shard.roles)[0]))
+        taken, rounds = [], []
+        for _ in range(COUNTED if names else 1):
+            shard.run(self.model.step)
+            taken.append(pressure.taken(shard.scalars))
+            rounds.append([shard.scalars[name] for name in names])
         shard.run(self.model.monitor)
         found = shard.scalars
         return {
-            "iterations": iterations,
+            "iterations": mean(taken),
+            "rounds": dict(zip(names, map(mean, zip(*rounds, strict=True)), strict=True)),
             "divergence": found["divergence"],
-            "residual": math.sqrt(found["residual"] / found["norm"]) if found["norm"] > 0 else 0.0,
+            "residual": relative_residual(found),
             "kinetic_energy": found["energy"] / shard.region.cells.volume,
         }
 
@@ -105,11 +105,11 @@ class Stepping:
         state = {name: reports[0][name] for name in ("iterations", "divergence", "residual", "kinetic_energy")}
         if not math.isfinite(state["kinetic_energy"]):
             raise RunFailed(f"{flow.case}, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
-        return {**row, "cells": list(cells), "dt": dt, **state, **self._costs(setup, row, state["iterations"])}
+        return {**row, "cells": list(cells), "dt": dt, **state, **self._costs(setup, row, reports[0]["rounds"])}
 
-    def _costs(self, setup: Setup, row: dict[str, Any], iterations: float) -> dict[str, Any]:
+    def _costs(self, setup: Setup, row: dict[str, Any], rounds: dict[str, float]) -> dict[str, Any]:
         """What follows from the time of a step and what it does."""
-        spent, volume = cost(setup, setup.model.step, iterations), setup.grid.box.volume
+        spent, volume = cost(setup, setup.model.step, rounds), setup.grid.box.volume
         busiest, price, rate = max(setup.traffic), self.flow.price, row["cells_per_second_per_block"]
         return {
             **moving(row, spent.nbytes),
