@@ -1,0 +1,91 @@
+"""Transforms of planes on a GPU, by cuFFT: as many planes at a time as stay in its cache between the two directions.
+
+CuPy keeps plans of its own, but its cache of plans knows no streams: a plan has one work area, and two streams that
+use it at the same time spoil each other's. So plans are made here, one for each operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from taskflow.machine.device import Array, Device, Lane
+from taskflow.machine.kernel import copier
+
+CACHE = 16 << 20  # bytes of planes at a time
+Call = Callable[[], None]
+
+
+def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Call:
+    """See `planes.forward`."""
+    return _joined(lane, list(_forward(device, lane, values, spectrum)))
+
+
+def inverse(device: Device, lane: Lane, spectrum: Array, values: Array) -> Call:
+    """See `planes.inverse`."""
+    return _joined(lane, list(_inverse(device, lane, spectrum, values)))
+
+
+def _forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Iterator[Call]:
+    plans: dict[tuple[Any, ...], Any] = {}
+    for part in _parts(values):
+        source, target = values[part], spectrum[part]
+        if not _aligned(source):
+            inside = target[:, :, : source.shape[2]]
+            yield copier(device, inside, source, lane)
+            source = inside
+        yield _transform(plans, source, target, back=False)
+
+
+def _inverse(device: Device, lane: Lane, spectrum: Array, values: Array) -> Iterator[Call]:
+    plans: dict[tuple[Any, ...], Any] = {}
+    for part in _parts(values):
+        source, target = spectrum[part], values[part]
+        if _aligned(target):
+            yield _transform(plans, target, source, back=True)
+        else:
+            inside = source[:, :, : target.shape[2]]
+            yield _transform(plans, inside, source, back=True)
+            yield copier(device, target, inside, lane)
+
+
+def _joined(lane: Lane, calls: list[Call]) -> Call:
+    def call() -> None:
+        with lane.active():
+            for each in calls:
+                each()
+
+    return call
+
+
+def _transform(plans: dict[tuple[Any, ...], Any], values: Array, spectrum: Array, *, back: bool) -> Call:
+    """The transform of some planes, on the stream that is current; with the plan of others that are as these."""
+    from cupy.cuda import cufft
+
+    nz, ny, nx = values.shape
+    size, single = values.itemsize, values.itemsize == 4
+    real = (ny, values.strides[1] // size), 1, values.strides[0] // size  # rows and what they begin apart, in numbers
+    modes = (ny, spectrum.strides[1] // (2 * size)), 1, spectrum.strides[0] // (2 * size)
+    before, behind = (modes, real) if back else (real, modes)
+    if back:
+        kind, length = (cufft.CUFFT_C2R if single else cufft.CUFFT_Z2D), nx
+    else:
+        kind, length = (cufft.CUFFT_R2C if single else cufft.CUFFT_D2Z), nx // 2 + 1
+    key = (nz, real, modes)
+    if key not in plans:
+        plans[key] = cufft.PlanNd((ny, nx), *before, *behind, kind, nz, "C", 2, length)
+    plan = plans[key]
+    arrays = (spectrum, values) if back else (values, spectrum)
+    direction = cufft.CUFFT_INVERSE if back else cufft.CUFFT_FORWARD
+    return lambda: plan.fft(*arrays, direction)
+
+
+def _aligned(values: Array) -> bool:
+    """cuFFT takes real values that begin where a complex number could."""
+    return bool(values.data.ptr % (2 * values.itemsize) == 0)
+
+
+def _parts(values: Array) -> list[slice]:
+    nz, ny, nx = values.shape
+    many = max(1, CACHE // (ny * nx * values.itemsize))
+    return [slice(start, min(start + many, nz)) for start in range(0, nz, many)]

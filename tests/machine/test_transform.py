@@ -1,0 +1,153 @@
+"""Transforms of planes against sums written out, from and to arrays with ghost layers, in place, on CPUs and GPUs."""
+
+import numpy as np
+import pytest
+
+from taskflow.machine.device import lanes, open_device
+from taskflow.machine.transform import forward, host, inverse, width
+
+KINDS = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
+SHAPES = [(5, 6, 8), (4, 7, 9), (3, 1, 4), (2, 5, 1), (1, 1, 1), (2, 11, 13), (3, 64, 32)]
+
+
+def rounding(values):
+    """What rounding may leave in values that were transformed there and back."""
+    return 16 * np.finfo(values.dtype).eps * np.abs(values).max()
+
+
+def dft(values):
+    """The discrete Fourier transform of planes by its definition, in double precision; modes 0 to nx / 2 along x."""
+    _, ny, nx = values.shape
+    x, y = (np.exp(-2j * np.pi * (np.outer(np.arange(n), np.arange(n)) % n) / n) for n in (nx, ny))
+    return (y @ values.astype("f8") @ x)[:, :, : nx // 2 + 1]
+
+
+def padded(device, values, ghost):
+    """An array on a device whose inner part, returned beside it, holds the values; all around it is NaN."""
+    outer = np.full([n + 2 * ghost for n in values.shape], np.nan, values.dtype)
+    inner = (slice(ghost, -ghost or None),) * 3
+    outer[inner] = values
+    array = device.allocate(outer.shape, values.dtype)
+    array[...] = device.xp.asarray(outer)
+    return array, array[inner]
+
+
+def modes(array):
+    """Complex numbers from reals that follow each other."""
+    return array[..., ::2] + 1j * array[..., 1::2]
+
+
+def done(device, lane, call):
+    device.synchronize()
+    call()
+    lane.synchronize()
+
+
+@pytest.fixture
+def values(request):
+    shape, dtype = request.param
+    return np.random.default_rng(3).standard_normal(shape).astype(dtype)
+
+
+EVERY = pytest.mark.parametrize("values", [(s, d) for s in SHAPES for d in ("f4", "f8")], indirect=True, ids=str)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ghost", [0, 1, 2])
+@EVERY
+def test_forward_is_the_transform_by_its_definition(kind, ghost, values):
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    _, source = padded(device, values, ghost)
+    spectrum = device.allocate((*values.shape[:2], width(values.shape[2])), values.dtype)
+    done(device, lane, forward(device, lane, source, spectrum))
+    exact = dft(values)
+    error = np.abs(modes(device.to_host(spectrum)) - exact).max()
+    assert error < rounding(values) * np.sqrt(values[0].size)
+    np.testing.assert_array_equal(device.to_host(source), values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ghost", [0, 1, 2])
+@EVERY
+def test_inverse_undoes_forward_and_touches_no_ghosts(kind, ghost, values):
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    spectrum = device.allocate((*values.shape[:2], width(values.shape[2])), values.dtype)
+    spectrum[..., ::2], spectrum[..., 1::2] = (device.xp.asarray(part) for part in (dft(values).real, dft(values).imag))
+    outer, target = padded(device, np.zeros_like(values), ghost)
+    done(device, lane, inverse(device, lane, spectrum, target))
+    found, size = device.to_host(target), values[0].size
+    assert np.abs(found / size - values).max() < rounding(values)
+    assert np.isnan(device.to_host(outer)).sum() == outer.size - values.size
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EVERY
+def test_in_place(kind, values):
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    nx = values.shape[2]
+    spectrum = device.allocate((*values.shape[:2], width(nx)), values.dtype)
+    spectrum[..., :nx] = device.xp.asarray(values)
+    there = forward(device, lane, spectrum[..., :nx], spectrum)
+    back = inverse(device, lane, spectrum, spectrum[..., :nx])
+    done(device, lane, there)
+    error = np.abs(modes(device.to_host(spectrum)) - dft(values)).max()
+    assert error < rounding(values) * np.sqrt(values[0].size)
+    done(device, lane, back)
+    found = device.to_host(spectrum[..., :nx]) / values[0].size
+    assert np.abs(found - values).max() < rounding(values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_planes_in_pieces_are_the_same_to_the_bit(kind, monkeypatch):
+    from taskflow.machine.transform import cuda
+
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    values = np.random.default_rng(4).standard_normal((7, 6, 10))
+    _, source = padded(device, values, 1)
+    found = []
+    for planes in (7, 3, 1):
+        for module in (host, cuda):
+            monkeypatch.setattr(module, "CACHE", planes * values[0].nbytes)
+        spectrum = device.allocate((7, 6, width(10)), "f8")
+        done(device, lane, forward(device, lane, source, spectrum))
+        found.append(device.to_host(spectrum).tobytes())
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.gpu
+def test_a_graph_records_and_replays_both():
+    from taskflow.machine.device.graph import captured
+
+    device = open_device("gpu")
+    lane, _ = lanes(device)
+    values = np.random.default_rng(5).standard_normal((6, 12, 10))
+    _, source = padded(device, values, 1)
+    _, target = padded(device, np.zeros_like(values), 1)
+    spectrum = device.allocate((6, 12, width(10)), "f8")
+    calls = [forward(device, lane, source, spectrum), inverse(device, lane, spectrum, target)]
+    replay = captured(lane, calls)
+    for factor in (1.0, 2.0):
+        source[...] = device.xp.asarray(factor * values)
+        done(device, lane, replay)
+        assert np.abs(device.to_host(target) / values[0].size - factor * values).max() < rounding(factor * values)
+
+
+@pytest.mark.parametrize(
+    ("values", "spectrum", "message"),
+    [
+        (np.zeros((2, 3, 4)), np.zeros((2, 3, 4)), r"is float64 \(2, 3, 6\), not float64 \(2, 3, 4\)"),
+        (np.zeros((2, 3, 4), "f4"), np.zeros((2, 3, 6)), "not float64"),
+        (np.zeros((2, 3, 4), "i4"), np.zeros((2, 3, 6), "i4"), "cannot transform int32: give float32 or float64"),
+        (np.zeros((2, 3, 8))[..., ::2], np.zeros((2, 3, 6)), "not contiguous along x"),
+    ],
+)
+def test_arrays_that_cannot_be_transformed(values, spectrum, message):
+    device = open_device("cpu")
+    with pytest.raises(ValueError, match=message):
+        forward(device, lanes(device)[0], values, spectrum)
+    with pytest.raises(ValueError, match=message):
+        inverse(device, lanes(device)[0], spectrum, values)
