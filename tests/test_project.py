@@ -17,7 +17,10 @@ from taskflow import Case
 from taskflow.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = "cupy dask distributed matplotlib numpy pydantic rich scipy typer ucxx xarray zarr".split()
+HEAVY = [
+    "cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "scipy", "typer", "ucxx", "xarray",
+    "zarr",
+]  # fmt: skip
 
 
 def test_import_is_light():
