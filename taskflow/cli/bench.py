@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from taskflow.cli.bench_flow import cavity, step
+from taskflow.cli.bench_options import (
+    CHANNELS,
+    OVERLAPS,
+    SHAPES,
+    Channel,
+    Counts,
+    Device,
+    Graphs,
+    Output,
+    Overlap,
+    Picture,
+    Precision,
+    Scale,
+    Seconds,
+    Shape,
+    Shapes,
+    Workers,
+)
+
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure this machine, and taskflow on it.")
-
-OVERLAPS: tuple[Literal["none", "comm", "full", "auto"], ...] = ("none", "comm", "full", "auto")
-SHAPES = ("1d", "2d", "3d", "strong")
-CHANNELS = ("local", "peer", "ucx", "actor")
-
-Device = Annotated[Literal["auto", "cpu", "gpu"], typer.Option(help="What to measure.")]
-Precision = Annotated[
-    Literal["single", "double"] | None, typer.Option(help="Default: double on a CPU, single on a GPU.")
-]
-Shape = Annotated[
-    Literal["1d", "2d", "3d", "strong"],
-    typer.Option(help="Slabs as in the papers: domains that grow in z, in x and z, in x, y and z, or not at all."),
-]
-Scale = Annotated[
-    int | None, typer.Option(min=1, help="Divide a shape by this in every direction. Default: 1 on GPUs, 4 on CPUs.")
-]
-Overlap = Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(OVERLAPS)}, with commas; or all.")]
-Channel = Annotated[
-    Literal["auto", "local", "peer", "ucx", "actor"], typer.Option(help="What carries messages between blocks.")
-]
-Workers = Annotated[
-    int | None, typer.Option(min=1, help="Processes that hold the blocks, each on a thread: fewer than blocks.")
-]
-Graphs = Annotated[bool, typer.Option("--graphs/--no-graphs", help="On GPUs: replay as CUDA graphs.")]
-Seconds = Annotated[float, typer.Option(min=0.01, help="How long each measurement takes at least.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the numbers as JSON, too.")]
 
 
 @bench.command()
@@ -119,11 +112,8 @@ def sweep(
 
 @bench.command()
 def scaling(
-    shapes: Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(SHAPES)}, with commas.")] = "all",
-    counts: Annotated[
-        str | None,
-        typer.Option(metavar="N,N,...", help="Numbers of blocks. Default: 1,2,4,8, as far as there are GPUs or cores."),
-    ] = None,
+    shapes: Shapes = "all",
+    counts: Counts = None,
     scale: Scale = None,
     overlap: Overlap = "none,full,auto",
     channel: Channel = "auto",
@@ -132,9 +122,7 @@ def scaling(
     precision: Precision = None,
     device: Device = "auto",
     seconds: Seconds = 1.0,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw efficiency and speedup (.png, .svg, .pdf).")
-    ] = None,
+    picture: Picture = None,
     output: Output = None,
 ) -> None:
     """Time the sweep on more and more blocks: on domains that grow with them (weak), and that do not (strong)."""
@@ -145,3 +133,7 @@ def scaling(
     conditions = Conditions(given.names("--overlap", overlap, OVERLAPS), channel, precision, seconds, graphs)
     measure = partial(measure_scaling, device, growth, conditions, workers)
     benching.bench(measure, benching.show_scaling, output, benching.draw_scaling, picture)
+
+
+bench.command()(step)
+bench.command()(cavity)

@@ -134,7 +134,7 @@ def _carried(row: Found) -> tuple[str, ...]:
 def show_sweep(found: Found) -> None:
     """What `measure_sweep` found."""
     rows, blocks = found["results"], times(found["blocks"])
-    heading = f"Jacobi sweeps over {times(found['cells_per_block'])} cells per block, {_conditions(found)}"
+    heading = f"Jacobi sweeps over {times(found['cells_per_block'])} cells per block, {conditions(found)}"
     exchanged = [row for row in rows if row["messages"]]
     carried = [
         ("copy", f"{size(found['copy_bandwidth'])}/s for each block, measured beside the sweeps"),
@@ -147,14 +147,14 @@ def show_sweep(found: Found) -> None:
     say(heading, carried)
     table(
         ("us", "spread", "Gcell/s", "of copy", "efficiency", "hidden", "host us"),
-        ((_arranged(row), (*_speed(row), _share(row["hidden"]), _host(row))) for row in rows),
+        ((arranged(row), (*_speed(row), share(row["hidden"]), _host(row))) for row in rows),
     )
 
 
 def show_scaling(found: Found) -> None:
     """What `measure_scaling` found."""
     say(
-        f"Scaling of Jacobi sweeps, {_conditions(found)}",
+        f"Scaling of Jacobi sweeps, {conditions(found)}",
         [("copy", f"{size(found['copy_bandwidth'])}/s for each block, measured beside the sweeps")],
     )
     for shape in dict.fromkeys(row["shape"] for row in found["results"]):
@@ -173,25 +173,26 @@ def draw_scaling(found: Found, path: Path) -> Path:
     """Draw what `measure_scaling` found."""
     from taskflow.output import plot_scaling
 
-    return plot_scaling(found["results"], f"Jacobi sweeps, {_conditions(found)}", path)
+    return plot_scaling(found["results"], f"Jacobi sweeps, {conditions(found)}", path)
 
 
-def _conditions(found: Found) -> str:
+def conditions(found: Found) -> str:
+    """With what and where it was measured."""
     return f"{found['precision']} precision on {where(found)}"
 
 
 def _speed(row: Found) -> tuple[str, ...]:
     """Microseconds and their spread, cells per second of a block, share of the copy bandwidth, efficiency."""
-    shares = (_share(row[name]) for name in ("share_of_copy", "efficiency"))
-    return number(row["seconds"] * 1e6), _share(row["spread"]), number(row["cells_per_second_per_block"] / 1e9), *shares
+    shares = (share(row[name]) for name in ("share_of_copy", "efficiency"))
+    return number(row["seconds"] * 1e6), share(row["spread"]), number(row["cells_per_second_per_block"] / 1e9), *shares
 
 
 def _scaled(row: Found) -> str:
-    overlap = f" {_arranged(row)}" if row["blocks"] > 1 else ""
+    overlap = f" {arranged(row)}" if row["blocks"] > 1 else ""
     return f"{row['blocks']} x {'x'.join(map(str, row['cells_per_block']))}{overlap}"
 
 
-def _arranged(row: Found) -> str:
+def arranged(row: Found) -> str:
     """What was measured; in how many processes, where that is not one for each block."""
     fewer = f", {several(row['workers'], 'process')}" if row["workers"] < row["blocks"] else ""
     return f"{row['name']}{_decided(row)}{fewer}"
@@ -202,7 +203,8 @@ def _decided(row: Found) -> str:
     return f" ({row['overlap']})" if row["name"] == "auto" else ""
 
 
-def _share(value: float | None) -> str:
+def share(value: float | None) -> str:
+    """Per cent; nothing for what was not measured."""
     return "-" if value is None else f"{value:.1%}"
 
 

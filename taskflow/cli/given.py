@@ -30,6 +30,16 @@ def blocks(given: str) -> tuple[int, int, int]:
     return 1, 1, slabs[0]
 
 
+def cells(given: str) -> tuple[int, int, int]:
+    """Cells along x, y and z from "512x512x256", or from "128" for all three. Raises BadInput where it is neither."""
+    if "x" in given.lower():
+        return triple("--cells", given)
+    along = _numbers([given])
+    if not along:
+        refuse(f"--cells {given}: give a number of cells along x, y and z, such as 128, or three such as 64x64x32")
+    return along[0], along[0], along[0]
+
+
 def counts(given: str, option: str = "--counts", of: str = "blocks") -> tuple[int, ...]:
     """Ascending numbers from "1,2,4". Raises BadInput where it is something else."""
     numbers = _numbers(given.split(","))

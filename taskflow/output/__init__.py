@@ -26,6 +26,7 @@ _HOME = {
     "compare_profiles": "profiles",
     "plot_profiles": "profiles",
     "plot_scaling": "scaling",
+    "plot_campaign": "campaign",
 }
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "create",
     "dataset",
     "load_initial",
+    "plot_campaign",
     "plot_graph",
     "plot_profiles",
     "plot_run",
@@ -51,6 +53,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from taskflow.output.campaign import plot_campaign
     from taskflow.output.graph import plot_graph
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +21,38 @@ def plot_scaling(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
     `rows` have shape, overlap, blocks, efficiency and speedup. Returns the file written. Raises BadInput where the
     format is not known.
     """
+    return draw_panels(scaling_panels(rows), heading, out)
+
+
+Panel = tuple[Callable[[Axes, Sequence[Row]], None], Sequence[Row]]  # what draws it, and what of
+
+
+def scaling_panels(rows: Sequence[Row]) -> list[Panel]:
+    """Efficiency and speedup, as far as there are rows for them."""
     weak, strong = [r for r in rows if r["shape"] != "strong"], [r for r in rows if r["shape"] == "strong"]
-    panels = [(draw, part) for draw, part in ((_efficiency, weak), (_speedup, strong)) if part]
-    figure = Figure(figsize=(5.6 * len(panels), 4.6), layout="constrained")
+    return [(draw, part) for draw, part in ((_efficiency, weak), (_speedup, strong)) if part]
+
+
+def draw_panels(panels: Sequence[Panel], heading: str, out: str | Path) -> Path:
+    """Draw panels beside each other, in two rows where there are more than three. Returns the file written."""
+    lines = 2 if len(panels) > 3 else 1
+    columns = -(-len(panels) // lines)
+    figure = Figure(figsize=(5.6 * columns, 4.6 * lines), layout="constrained")
     figure.suptitle(heading, fontsize="medium")
-    for axes, (draw, part) in zip(figure.subplots(1, len(panels), squeeze=False).flat, panels, strict=True):
+    for number, (draw, part) in enumerate(panels, 1):
+        axes = figure.add_subplot(lines, columns, number)
         draw(axes, part)
-        counts = sorted({row["blocks"] for row in part})
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(counts, [str(count) for count in counts], minor=False)
-        axes.set_xlabel("blocks, each on a device of its own")
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small")
     return save(figure, Path(out).parent, "scaling", out)
+
+
+def along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
+    """The axis of the numbers of blocks."""
+    counts = sorted({row["blocks"] for row in rows})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(counts, [str(count) for count in counts], minor=False)
+    axes.set_xlabel("blocks, each on a device of its own")
 
 
 def _efficiency(axes: Axes, rows: Sequence[Row]) -> None:
@@ -44,6 +63,7 @@ def _efficiency(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_ylim(0, 1.08 * max(100, *(100 * row["efficiency"] for row in rows)))
     axes.set_ylabel("efficiency [%]")
     axes.set_title("weak scaling", fontsize="medium")
+    along_blocks(axes, rows)
 
 
 def _speedup(axes: Axes, rows: Sequence[Row]) -> None:
@@ -56,6 +76,7 @@ def _speedup(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_yticks(counts, [str(count) for count in counts], minor=False)
     axes.set_ylabel("speedup")
     axes.set_title("strong scaling", fontsize="medium")
+    along_blocks(axes, rows)
 
 
 def _lines(rows: Sequence[Row]) -> Iterable[tuple[str, str, str, list[Row]]]:

@@ -1,6 +1,8 @@
 """The papers' campaign, with the real step of the flow solver: scaling, memory, pressure solvers, energy and price."""
 
+from taskflow.simulation.bench.cavity.campaign import measure_cavity, measure_step
 from taskflow.simulation.bench.cavity.cases import Pressure
+from taskflow.simulation.bench.cavity.memory import measure_memory
 from taskflow.simulation.bench.cavity.step import Flow
 
-__all__ = ["Flow", "Pressure"]
+__all__ = ["Flow", "Pressure", "measure_cavity", "measure_memory", "measure_step"]

@@ -1,0 +1,40 @@
+"""The options that several commands under `taskflow bench` have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+OVERLAPS: tuple[Literal["none", "comm", "full", "auto"], ...] = ("none", "comm", "full", "auto")
+SHAPES = ("1d", "2d", "3d", "strong")
+CHANNELS = ("local", "peer", "ucx", "actor")
+
+Device = Annotated[Literal["auto", "cpu", "gpu"], typer.Option(help="What to measure.")]
+Precision = Annotated[
+    Literal["single", "double"] | None, typer.Option(help="Default: double on a CPU, single on a GPU.")
+]
+Shape = Annotated[
+    Literal["1d", "2d", "3d", "strong"],
+    typer.Option(help="Slabs as in the papers: domains that grow in z, in x and z, in x, y and z, or not at all."),
+]
+Scale = Annotated[
+    int | None, typer.Option(min=1, help="Divide a shape by this in every direction. Default: 1 on GPUs, 4 on CPUs.")
+]
+Overlap = Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(OVERLAPS)}, with commas; or all.")]
+Channel = Annotated[
+    Literal["auto", "local", "peer", "ucx", "actor"], typer.Option(help="What carries messages between blocks.")
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Processes that hold the blocks, each on a thread: fewer than blocks.")
+]
+Graphs = Annotated[bool, typer.Option("--graphs/--no-graphs", help="On GPUs: replay as CUDA graphs.")]
+Seconds = Annotated[float, typer.Option(min=0.01, help="How long each measurement takes at least.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the numbers as JSON, too.")]
+Counts = Annotated[
+    str | None,
+    typer.Option(metavar="N,N,...", help="Numbers of blocks. Default: 1,2,4,8, as far as there are GPUs or cores."),
+]
+Shapes = Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(SHAPES)}, with commas.")]
+Picture = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it, too (.png, .svg, .pdf).")]

@@ -1,0 +1,158 @@
+"""What `taskflow bench step` and `taskflow bench cavity` found, as tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from taskflow.cli.bench_flow import ITERATIONS
+from taskflow.cli.benching import Found, arranged, conditions, number, share, table
+from taskflow.cli.words import say, several, times
+from taskflow.units import size
+
+if TYPE_CHECKING:
+    from taskflow.simulation.bench.cavity import Pressure
+
+Columns = dict[str, str]
+PREFIXES = {"T": 1e12, "G": 1e9, "M": 1e6}
+
+
+def pressure(solver: str, iterations: int | None, tolerance: float | None) -> Pressure:
+    """The solver that the options ask for."""
+    from taskflow.simulation.bench.cavity import Pressure
+
+    papers = ITERATIONS if solver == "jacobi" and tolerance is None else None
+    return Pressure(solver, iterations or papers, tolerance)
+
+
+@dataclass(frozen=True)
+class Units:
+    """In which a table tells rates: the prefix that suits its largest one, of each kind."""
+
+    cells: str
+    flops: str
+    dollar: str
+
+    @classmethod
+    def of(cls, rows: Sequence[Found]) -> Units:
+        """Of the rows of a table."""
+        names = ("cells_per_second_per_block", "flops", "cells_per_dollar")
+        return cls(*(_prefix(max(row[name] or 0.0 for row in rows)) for name in names))
+
+    def speed(self, row: Found) -> Columns:
+        """How fast it was."""
+        return {
+            "ms": number(row["seconds"] * 1e3),
+            "spread": share(row["spread"]),
+            f"{self.cells}cell/s": number(row["cells_per_second_per_block"] / PREFIXES[self.cells]),
+            "of copy": share(row["share_of_copy"]),
+        }
+
+    def costs(self, row: Found) -> Columns:
+        """What it computed, and what that took, as far as it is known."""
+        found = {f"{self.flops}FLOPS": "-" if row["flops"] is None else number(row["flops"] / PREFIXES[self.flops])}
+        if row["joules_per_cell"] is not None:
+            found["nJ"] = number(row["joules_per_cell"] * 1e9)
+        if row["cells_per_dollar"] is not None:
+            found[f"{self.dollar}cell/$"] = number(row["cells_per_dollar"] / PREFIXES[self.dollar])
+        return found
+
+
+def _prefix(largest: float) -> str:
+    return next((prefix for prefix, scale in PREFIXES.items() if largest >= scale), "M")
+
+
+def show_steps(found: Found) -> None:
+    """What `measure_step` found."""
+    row = found["results"][0]
+    say(f"Steps of {found['case']}, {times(row['cells'])} cells, {_solved(found)}", _about(found))
+    units = Units.of(found["results"])
+    _rows(found["results"], [{**units.speed(row), **_state(row), **units.costs(row)} for row in found["results"]])
+
+
+def show_cavity(found: Found) -> None:
+    """What `measure_cavity` found."""
+    say(f"Scaling of steps of the lid-driven cavity, {_solved(found)}", _about(found))
+    units = Units.of(found["results"])
+    for shape in dict.fromkeys(row["shape"] for row in found["results"]):
+        papers = found["papers"].get(shape)
+        typer.echo(shape + (f" (the papers: {papers / 1e12:.1f} TFLOPS on 256 GPUs)" if papers else ""))
+        rows = [row for row in found["results"] if row["shape"] == shape]
+        scaled = [{"efficiency": share(row["efficiency"]), "speedup": number(row["speedup"])} for row in rows]
+        _rows(rows, [{**units.speed(row), **more, **units.costs(row)} for row, more in zip(rows, scaled, strict=True)])
+
+
+def show_memory(found: Found) -> None:
+    """What `measure_memory` found."""
+    say(
+        f"Memory of a step of the lid-driven cavity, {_solved(found)}",
+        [
+            ("largest", "n x 64 x n cells that fit into what is free"),
+            ("in all", "bytes per cell, as those of fields; but for what a benchmark copies beside"),
+            ("papers", "16384 x 64 x 16384 cells, which took 256 GPUs"),
+        ],
+    )
+    table(
+        ("n", "Gcells", "fields", "in all", "free", "papers need", "and fit"),
+        ((several(row["blocks"], "block"), _room(row)) for row in found["memory"]),
+    )
+    if found["results"]:
+        show_steps(found)
+
+
+def draw_cavity(found: Found, path: Path) -> Path:
+    """Draw what `measure_cavity` found."""
+    from taskflow.output import plot_campaign
+
+    return plot_campaign(found["results"], found["papers"], f"Lid-driven cavity, {_solved(found)}", path)
+
+
+def _solved(found: Found) -> str:
+    return f"{found['pressure']}, {conditions(found)}"
+
+
+def _about(found: Found) -> list[tuple[str, str]]:
+    """What the columns mean, and what they lack."""
+    row = found["results"][0]
+    operations = row["operations_per_cell"]
+    counted = "operations that cannot be told" if operations is None else f"{operations:.0f} operations"
+    lines = [
+        ("step", f"{row['bytes_per_cell']:.0f} bytes to move and {counted}, per cell"),
+        ("copy", f"{size(found['copy_bandwidth'])}/s for each block, measured beside the steps"),
+        ("cell/s", "cells times steps per second, of each block; FLOPS are operations per second of all"),
+    ]
+    if row["joules_per_cell"] is None:
+        lines.append(("energy", "not known: no driver counts that of " + (found["gpu"] or "cores")))
+    else:
+        lines.append(("nJ", "energy per cell and step that the GPUs took"))
+    if found["price"] is not None:
+        lines.append(("cell/$", f"cells times steps per dollar, at {found['price']:g} for an hour of a block"))
+    return lines
+
+
+def _rows(rows: Sequence[Found], columns: Sequence[Columns]) -> None:
+    table(tuple(columns[0]), ((_named(row), tuple(texts.values())) for row, texts in zip(rows, columns, strict=True)))
+
+
+def _named(row: Found) -> str:
+    overlap = f" {arranged(row)}" if row["blocks"] > 1 else ""
+    return f"{row['blocks']} x {'x'.join(map(str, row['cells_per_block']))}{overlap}"
+
+
+def _state(row: Found) -> Columns:
+    return {
+        "iterations": f"{row['iterations']:.3g}",
+        "residual": f"{row['residual']:.1e}",
+        "div": f"{row['divergence']:.1e}",
+    }
+
+
+def _room(row: Found) -> tuple[str, ...]:
+    x, y, z = row["cells"]
+    parts = number(row["fields_per_cell"]), number(row["bytes_per_cell"])
+    fits = "yes" if row["papers_fit"] else "no"
+    return str(x), number(x * y * z / 1e9), *parts, size(row["free"]), size(row["papers_bytes"]), fits

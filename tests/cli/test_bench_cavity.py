@@ -1,0 +1,126 @@
+"""`taskflow bench step` and `taskflow bench cavity`: whole steps, and the papers' campaign made of them."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from taskflow.cli import benching_flow
+from taskflow.simulation.bench.cavity import memory
+
+SCALED = ["cavity", "--shapes", "2d,strong", "--counts", "2", "--scale", 32, "--overlap", "none,full"]
+
+
+@pytest.fixture
+def measured(give, here):
+    """Give a command of bench for CPUs; what it said, and the numbers it wrote."""
+
+    def call(*words):
+        result = give("bench", *words, "--seconds", 0.01, "--warm", 1, "--device", "cpu", "-o", "bench.json")
+        assert (result.exit_code, result.stderr) == (0, "")
+        return result.stdout, json.loads((here / "bench.json").read_text())
+
+    return call
+
+
+def test_scaling(measured, here):
+    told, found = measured(*SCALED, "--price", 2.5, "--picture", "cavity.svg")
+    assert (here / "cavity.svg").read_text().startswith("<?xml")
+    assert "30 jacobi iterations, double precision" in told
+    assert "2d (the papers: 4.9 TFLOPS on 256 GPUs)\n" in told
+    assert "\nstrong\n" in told
+    rows = {(row["shape"], row["blocks"], row["name"]): row for row in found["results"]}
+    ways = [(1, "none"), (2, "none"), (2, "full")]
+    assert list(rows) == [(shape, *way) for shape in ("2d", "strong") for way in ways]
+    assert rows["2d", 2, "full"]["cells"] == [32, 2, 64]
+    assert rows["strong", 2, "full"]["cells"] == [32, 2, 32]
+    for (shape, blocks, name), row in rows.items():
+        assert f"{blocks} x {'x'.join(map(str, row['cells_per_block']))}{f' {name}' if blocks > 1 else ''}" in told
+        x, y, z = row["cells"]
+        rate = x * y * z / row["seconds"]
+        assert row["cells_per_second_per_block"] * blocks == pytest.approx(rate)
+        assert row["cells_per_dollar"] == pytest.approx(rate / blocks * 3600 / 2.5)
+        assert row["flops"] == pytest.approx(row["operations_per_cell"] * rate)
+        assert row["bytes_per_second"] == pytest.approx(row["bytes_per_cell"] * rate)
+        assert row["share_of_copy"] == pytest.approx(row["bytes_per_second"] / row["copy_bandwidth"])
+        assert row["efficiency"] * blocks == pytest.approx(row["speedup"])
+        assert row["efficiency"] == pytest.approx(rate / blocks / rows[shape, 1, "none"]["cells_per_second_per_block"])
+        assert (row["messages"] > 0) == (blocks > 1)
+        assert row["joules_per_cell"] is None
+    assert "energy     not known" in told
+
+
+def test_energy_has_a_column_where_it_is_known(measured, capsys, tmp_path):
+    _, found = measured(*SCALED)
+    for row in found["results"]:
+        row |= {"joules_per_cell": 7.5e-8 * row["blocks"], "flops": None, "operations_per_cell": None}
+    benching_flow.show_cavity(found)
+    told = capsys.readouterr().out
+    assert "operations that cannot be told" in told
+    heading, alone = next(pair for pair in pairwise(told.splitlines()) if pair[0].endswith("nJ"))
+    assert heading.split()[-2:] == ["MFLOPS", "nJ"]
+    assert alone.split()[-2:] == ["-", "75.0"]
+    assert benching_flow.draw_cavity(found, tmp_path / "energy.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("case", ["cavity", "taylor-green"])
+def test_a_step(measured, case):
+    words = ["step", "--case", case, "--cells", "16x8x12", "--blocks", "1x2x1", "--overlap", "none,comm"]
+    told, found = measured(*words, "--precision", "single", "--iterations", 4)
+    assert f"Steps of {case}, 16 x 8 x 12 cells, 4 jacobi iterations, single precision" in told
+    assert [row["name"] for row in found["results"]] == ["none", "comm"]
+    _, more = measured(*words, "--precision", "single", "--iterations", 6)
+    few, many = found["results"][0], more["results"][0]
+    assert (few["iterations"], many["iterations"]) == (4, 6)
+    assert many["bytes_per_cell"] - few["bytes_per_cell"] == 2 * 3 * 4
+    # three sums of two neighbours, three coefficients, their sum less the right-hand side, times one over the diagonal
+    assert many["operations_per_cell"] - few["operations_per_cell"] == 2 * 10
+    assert many["divergence"] > 0
+    assert 0 < many["residual"] < 1
+
+
+def test_memory(measured):
+    told, found = measured("cavity", "--study", "memory", "--counts", "2,4", "--precision", "single")
+    assert "1 block " in told
+    assert [row["blocks"] for row in found["memory"]] == [1, 2, 4]
+    for row in found["memory"]:
+        x, y, z = row["cells"]
+        assert (x, y) == (z, 64)
+        assert x * y * z * row["bytes_per_cell"] < row["free"]
+        assert 48 <= row["fields_per_cell"] < row["bytes_per_cell"] <= 60
+        assert row["papers_bytes"] <= 60 * 16384 * 64 * 16384
+
+
+def test_the_largest_is_run(measured, monkeypatch):
+    monkeypatch.setattr(memory, "LARGEST", 64)
+    words = ["cavity", "--study", "memory", "--largest", "--counts", 2, "--overlap", "full", "--iterations", 2]
+    told, found = measured(*words)
+    [row] = found["results"]
+    assert (row["blocks"], row["cells"]) == (2, [64, 64, 64])
+    assert "Steps of cavity, 64 x 64 x 64 cells, 2 jacobi iterations" in told
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["step", "--solver", "magic"], ["pressure.solver", "magic"]),
+    (["step", "--cells", "many"], ["--cells many: give a number of cells along x, y and z"]),
+    (["step", "--cells", "8", "--blocks", "9"], ["9 blocks along z do not fit 8 planes"]),
+    (["step", "--cells", "9000"], ["9000 x 9000 x 9000 cells: needs", "use fewer cells"]),
+    (["cavity", "--scale", "3", "--counts", "1"], ["--scale 3: does not divide the 512 x 512 x 256"]),
+    (["cavity", "--shapes", "4d"], ["--shapes 4d: give one or more of 1d, 2d, 3d, strong"]),
+    (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
+])  # fmt: skip
+def test_what_cannot_be_measured_is_refused(give, refused, here, words, said):
+    result = give("bench", *words, "--device", "cpu")
+    refused(result.exit_code, result.stderr, *said)
+    assert result.stdout == ""
+
+
+@pytest.mark.gpu
+def test_a_step_on_a_gpu(give, here):
+    words = ["step", "--cells", "64", "--seconds", 1, "--device", "gpu", "-o", "bench.json"]
+    result = give("bench", *words)
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = json.loads((here / "bench.json").read_text())
+    [row] = found["results"]
+    assert found["gpu"] in result.stdout
+    assert row["joules_per_cell"] is None or 1e-9 < row["joules_per_cell"] < 1e-5

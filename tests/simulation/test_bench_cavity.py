@@ -1,0 +1,85 @@
+"""The flows that steps are timed in, what their steps cost, and the largest of them that fits."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from taskflow.machine import look, run_threads
+from taskflow.machine.device import cpu
+from taskflow.machine.kernel.counting import operations
+from taskflow.regions import Box
+from taskflow.simulation import initial
+from taskflow.simulation.bench import Conditions
+from taskflow.simulation.bench.cavity import Flow, Pressure
+from taskflow.simulation.bench.cavity.cases import case_of
+from taskflow.simulation.bench.cavity.cost import cost
+from taskflow.simulation.bench.cavity.memory import Fitting
+from taskflow.simulation.initial import InitialFields, profiles
+from taskflow.simulation.setup import Setup
+from taskflow.tasks import repeat
+
+FOUR = Pressure(iterations=4)
+
+
+@pytest.mark.parametrize("name", ["cavity", "taylor-green"])
+@pytest.mark.parametrize(("cells", "left"), [((16, 16, 16), 1e-13), ((32, 8, 16), (np.pi / 8) ** 2 / 6)], ids=str)
+def test_velocities_are_free_of_divergence(name, cells, left):
+    """In a cube even that on the staggered grid vanishes; else the error of differences along 8 cells stays."""
+    setup = Setup(case_of(name, cells, "double", FOUR), (1, 1, 1))
+    fields = InitialFields(setup.grid, profiles(setup.case), Path())
+    u, v, w = (fields.values(name, setup.grid.box.expand((0, 0, 0), (1, 1, 1))) for name in "uvw")
+    assert abs(u).max() > 0.3
+    gradients = np.diff(u, axis=2)[:-1, :-1], np.diff(v, axis=1)[:-1, :, :-1], np.diff(w, axis=0)[:, :-1, :-1]
+    assert abs(sum(gradients)).max() < left * max(abs(gradient).max() for gradient in gradients)
+
+
+def test_fields_are_written_in_pieces(monkeypatch):
+    setup = Setup(case_of("cavity", (6, 5, 7), "double", FOUR), (1, 1, 2))
+    fields = InitialFields(setup.grid, profiles(setup.case), Path())
+
+    def job(shard):
+        fields.fill(shard)
+        return shard.cells, shard.read("u")
+
+    whole = run_threads(setup.partition, job, cpu())
+    monkeypatch.setattr(initial, "PIECE", 60)
+    pieces = run_threads(setup.partition, job, cpu())
+    for (cells, one), (_, other) in zip(whole, pieces, strict=True):
+        np.testing.assert_array_equal(one, fields.values("u", cells))
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_cost_of_a_step():
+    setup = Setup(case_of("taylor-green", (8, 8, 8), "single", FOUR), (1, 1, 2))
+    found = cost(setup, setup.model.step, 0.0)
+    assert found.nbytes == setup.bytes_per_step
+    known = {launch.task: operations(launch) for launch in setup.step}
+    assert found.operations == sum(known[launch.task] * launch.over.volume for launch in setup.step)
+
+
+def test_rounds_count_as_often_as_they_are_done():
+    setup = Setup(case_of("taylor-green", (8, 8, 8), "single", FOUR), (1, 1, 1))
+    model = setup.model
+
+    def loops(f):
+        yield from model.limits(f)
+        yield repeat(model.monitor, 100, until=lambda scalars: True)
+        yield repeat(model.limits, 7)
+
+    each = {name: cost(setup, getattr(model, name), 0.0) for name in ("limits", "monitor")}
+    found = cost(setup, loops, 2.5)
+    assert found.nbytes == 8 * each["limits"].nbytes + 2.5 * each["monitor"].nbytes
+    assert found.operations == pytest.approx(8 * each["limits"].operations + 2.5 * each["monitor"].operations)
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_the_largest_that_fits(blocks):
+    here = replace(look("here"), memory=10**9)
+    fitting = Fitting([here] * blocks, "cpu", "single", Conditions(), Flow("cavity", FOUR))
+    x, y, z = fitting.largest()
+    assert (x, y, x % (64 * blocks)) == (z, 64, 0)
+    assert fitting._problem((x, y, z)) is None
+    assert fitting._problem((x + 64 * blocks, 64, z + 64 * blocks)) is not None
+    assert Box.of((x, y, z)).volume * 48 > 0.5 * 10**9 / blocks
