@@ -79,6 +79,17 @@ def test_a_step(measured, case):
     assert 0 < many["residual"] < 1
 
 
+def test_a_step_to_a_tolerance(measured):
+    told, found = measured("step", "--case", "taylor-green", "--cells", "16", "--tolerance", 1e-2)
+    assert "jacobi to 0.01" in told
+    [row] = found["results"]
+    assert row["residual"] <= 1e-2
+    rounds, word = row["rounds"]["rounds"], 8
+    sweeps = row["iterations"] / rounds  # of a round, after which the residual is looked at
+    fixed = {"momentum": 12, "divergence": 4, "correct": 7, "rate": 3, "norm": 1}
+    assert row["bytes_per_cell"] == pytest.approx(word * (sum(fixed.values()) + rounds * (3 * sweeps + 2)))
+
+
 def test_memory(measured):
     told, found = measured("cavity", "--study", "memory", "--counts", "2,4", "--precision", "single")
     assert "1 block " in told

@@ -53,7 +53,7 @@ def test_fields_are_written_in_pieces(monkeypatch):
 
 def test_the_cost_of_a_step():
     setup = Setup(case_of("taylor-green", (8, 8, 8), "single", FOUR), (1, 1, 2))
-    found = cost(setup, setup.model.step, 0.0)
+    found = cost(setup, setup.model.step, {})
     assert found.nbytes == setup.bytes_per_step
     known = {launch.task: operations(launch) for launch in setup.step}
     assert found.operations == sum(known[launch.task] * launch.over.volume for launch in setup.step)
@@ -65,11 +65,11 @@ def test_rounds_count_as_often_as_they_are_done():
 
     def loops(f):
         yield from model.limits(f)
-        yield repeat(model.monitor, 100, until=lambda scalars: True)
+        yield repeat(model.monitor, 100, until=lambda scalars: True, count="rounds")
         yield repeat(model.limits, 7)
 
-    each = {name: cost(setup, getattr(model, name), 0.0) for name in ("limits", "monitor")}
-    found = cost(setup, loops, 2.5)
+    each = {name: cost(setup, getattr(model, name), {}) for name in ("limits", "monitor")}
+    found = cost(setup, loops, {"rounds": 2.5})
     assert found.nbytes == 8 * each["limits"].nbytes + 2.5 * each["monitor"].nbytes
     assert found.operations == pytest.approx(8 * each["limits"].operations + 2.5 * each["monitor"].operations)
 

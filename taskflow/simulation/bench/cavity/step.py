@@ -26,6 +26,7 @@ from taskflow.tasks import counts, plan
 
 COUNTED = 5  # steps over which iterations are averaged, where they vary
 HOUR = 3600.0
+STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # what `End` tells
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,10 @@ class Stepping:
         scalars = {"dt": dt, "ratio": 1.0}
         job = PassJob(begin, setup.model.step, End(setup.model), 1, scalars, self.conditions.seconds)
         row, reports = Timing(self.team, self.conditions).measure(name, setup.partition, job, overlap)
-        state = {name: reports[0][name] for name in ("iterations", "divergence", "residual", "kinetic_energy")}
+        state = {name: reports[0][name] for name in STATE}
         if not math.isfinite(state["kinetic_energy"]):
             raise RunFailed(f"{flow.case}, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
-        return {**row, "cells": list(cells), "dt": dt, **state, **self._costs(setup, row, reports[0]["rounds"])}
+        return {**row, "cells": list(cells), "dt": dt, **state, **self._costs(setup, row, state["rounds"])}
 
     def _costs(self, setup: Setup, row: dict[str, Any], rounds: dict[str, float]) -> dict[str, Any]:
         """What follows from the time of a step and what it does."""
