@@ -162,7 +162,7 @@ class Blocks:
         troubled, where a field or a number is not there or the program is impossible on these blocks.
         """
         numbers = {**self.scalars, **{name: float(value) for name, value in given.items()}}
-        roles = Roles.of(tuple(self.region.fields))
+        roles = Roles.of(tuple(self.partition.fields))
         launches, _ = record(program, roles)
         parts, _ = plan(program, roles)
         read, produced = set[str](), {*numbers, *counts(parts)}

@@ -66,7 +66,7 @@ def distribute(
         kind: Literal["cpu", "gpu"] = "gpu" if choose_device(device, places) == "gpu" else "cpu"
         partition = Partition(region, cut(means, cells, slabs(places, kind, embedded=here), region.ghost))
         where = placed(means, partition.shape, places, embedded=here)
-        if problem := shortage([region.nbytes(box) for box in partition.blocks], where, kind):
+        if problem := shortage([partition.nbytes(block) for block in range(len(partition))], where, kind):
             raise BadInput(f"the region {problem}; use fewer cells, fewer fields or more machines")
         plan = Plan(
             run=f"program-{uuid.uuid4().hex[:12]}",

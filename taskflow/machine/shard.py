@@ -69,9 +69,9 @@ class Shard:
         device.activate()
         self.lanes = lanes(device)
         self.lanes[0].activate()
-        self.instances = Instances(self.region, self.cells, device)
+        self.instances = Instances(partition, block, device)
         self.transfers = Transfers(channel, device, self.instances, limits.message)
-        self.roles = Roles.of(tuple(self.region.fields))
+        self.roles = Roles.of(tuple(partition.fields))
         self.scalars = Scalars(device, self.lanes[0], self._wait)
         self._fold = AllReduce(channel, len(partition))
         self._agreement = Agreement(self._gather) if self.mapper.debug else None

@@ -59,6 +59,13 @@ class Box:
         (au, av, aw), (bu, bv, bw) = self.hi, other.hi
         return (ax <= bx and ay <= by and az <= bz and au >= bu and av >= bv and aw >= bw) or not other
 
+    def __or__(self, other: Box) -> Box:
+        """The smallest box around both."""
+        if not (self and other):
+            return self or other
+        lo = triple(min(a, b) for a, b in zip(self.lo, other.lo, strict=True))
+        return Box(lo, triple(max(a, b) for a, b in zip(self.hi, other.hi, strict=True)))
+
     def meets(self, other: Box) -> bool:
         """Whether the boxes have a cell in common."""
         (ax, ay, az), (bx, by, bz) = self.lo, other.lo

@@ -11,6 +11,7 @@ from numbers import Integral
 
 from taskflow.errors import BadInput
 from taskflow.regions.box import Box, Triple, periodic_images, triple
+from taskflow.regions.fields import FieldSpace
 from taskflow.regions.region import Region
 
 
@@ -44,29 +45,60 @@ def cuts(cells: int, blocks: int, least: int = 1) -> tuple[int, ...]:
 class Partition:
     """A disjoint and complete partition of a region into nx x ny x nz blocks; slabs are (1, 1, n).
 
-    Blocks are numbered with x fastest. Raises BadInput where a direction has more blocks than cells.
+    Blocks are numbered with x fastest. `at` are explicit places where blocks begin and the last one ends, along x, y
+    and z. In a `replicated` partition every block owns all cells, and computes them for itself: nothing is exchanged.
+    `reach`, a box per block, are cells that the block has memory for besides its own and their ghost layers. `beside`
+    are partitions of other regions, with other fields, into as many blocks: what a program uses together lives on the
+    same blocks.
+
+    Raises BadInput where a direction has more blocks than cells, and ValueError where partitions do not fit together.
     """
 
     region: Region
     shape: Triple
+    at: tuple[tuple[int, ...], ...] | None = None
+    replicated: bool = False
+    reach: tuple[Box, ...] | None = None
+    beside: tuple[Partition, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or not all(isinstance(blocks, Integral) for blocks in self.shape):
             raise BadInput(f"machine.blocks = {self.shape!r}: give three whole numbers, of blocks along x, y and z")
         for name, cells, blocks in zip("xyz", self.region.cells.shape, self.shape, strict=True):
-            if not 1 <= blocks <= cells:
+            if not self.replicated and not 1 <= blocks <= cells:
                 raise BadInput(
                     f"machine.blocks = {list(self.shape)}: {blocks} blocks along {name} do not fit {cells} planes of"
                     f" cells; use 1 to {cells} there"
                 )
+        if any(len(other) != len(self) or other.beside for other in self.beside):
+            raise ValueError("partitions beside each other have as many blocks, and none beside themselves")
+        if self.at is not None and not all(
+            map(_cuts_into, self.at, self.region.cells.lo, self.region.cells.hi, self.shape)
+        ):
+            raise ValueError(f"{self.at} do not cut {self.region.cells} into {self.shape} blocks")
+        if self.reach is not None and len(self.reach) != len(self):
+            raise ValueError(f"{len(self.reach)} boxes reached by {len(self)} blocks: give one for each")
 
     def __len__(self) -> int:
-        return len(self.blocks)
+        x, y, z = self.shape
+        return x * y * z
+
+    @cached_property
+    def homes(self) -> dict[str, Partition]:
+        """For each field the partition of the region that has it."""
+        return {name: each for each in (self, *self.beside) for name in each.region.fields}
+
+    @cached_property
+    def fields(self) -> FieldSpace:
+        """The fields of all regions."""
+        return FieldSpace(field for each in (self, *self.beside) for field in each.region.fields.values())
 
     @cached_property
     def cuts(self) -> tuple[tuple[int, ...], ...]:
         """Where blocks begin, and the last one ends, along x, y and z."""
         cells = self.region.cells
+        if self.at is not None:
+            return self.at
         return tuple(
             tuple(low + cut for cut in cuts(size, blocks, max(1, self.region.ghost)))
             for low, size, blocks in zip(cells.lo, cells.shape, self.shape, strict=True)
@@ -75,8 +107,20 @@ class Partition:
     @cached_property
     def blocks(self) -> tuple[Box, ...]:
         """The cells of each block."""
+        if self.replicated:
+            return (self.region.cells,) * len(self)
         x, y, z = (list(pairwise(cuts)) for cuts in self.cuts)
         return tuple(Box((a, c, e), (b, d, f)) for (e, f), (c, d), (a, b) in product(z, y, x))
+
+    @cached_property
+    def memory(self) -> tuple[Box, ...]:
+        """What the arrays of each block cover: its cells with their ghost layers, and what it reaches."""
+        reach = self.reach or (Box.of((0, 0, 0)),) * len(self)
+        return tuple(block.grow(self.region.ghost) | more for block, more in zip(self.blocks, reach, strict=True))
+
+    def nbytes(self, block: int) -> int:
+        """Bytes of the fields of all regions on a block."""
+        return sum(each.region.nbytes(each.memory[block]) for each in (self, *self.beside))
 
     def place(self, block: int) -> Triple:
         """How many blocks lie before this one along x, y and z."""
@@ -116,7 +160,7 @@ class Partition:
         copies = []
         for box in boxes:
             for piece, shift in periodic_images(box, self.region.cells, self.region.periodic):
-                for source in self.overlapping(piece):
+                for source in [target] if self.replicated else self.overlapping(piece):
                     common = piece & self.owned[source]
                     if common:
                         copies.append(Copy(source, common, target, common.shift(shift)))
@@ -135,8 +179,18 @@ class Partition:
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
-        """Per block: the other blocks within the region's ghost width of it, periodic images included."""
-        return tuple(
-            tuple(sorted({copy.source for copy in self.sources(block, [box])} - {block}))
-            for block, box in enumerate(self.bloat(self.region.ghost))
-        )
+        """Per block: the other blocks whose cells, of any region, it has memory for, or which have memory for its own;
+        periodic images included.
+        """
+        found: list[set[int]] = [set() for _ in range(len(self))]
+        for each in (self, *self.beside):
+            for block, memory in enumerate(each.memory):
+                for copy in each.sources(block, [each.clip(memory)]):
+                    found[block].add(copy.source)
+                    found[copy.source].add(block)
+        return tuple(tuple(sorted(others - {block})) for block, others in enumerate(found))
+
+
+def _cuts_into(at: tuple[int, ...], low: int, high: int, blocks: int) -> bool:
+    """Whether these are the places where so many blocks of [low, high) begin, and the last one ends."""
+    return (at[0], at[-1], len(at)) == (low, high, blocks + 1) and all(a < b for a, b in pairwise(at))

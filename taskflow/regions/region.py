@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from taskflow.errors import BadInput
-from taskflow.regions.box import Box, Triple
+from taskflow.regions.box import Box, Triple, triple
 from taskflow.regions.fields import Field, FieldSpace
 
 
@@ -15,20 +15,24 @@ class Region:
     """Fields over the cells of a box.
 
     `periodic` directions close on themselves. Across the others the region has `ghost` more layers of cells beyond each
-    face, the boundary layers, which tasks write like any other cell to impose boundary conditions. Raises ValueError
-    where there is no cell or the ghost width is negative.
+    face, the boundary layers, which tasks write like any other cell to impose boundary conditions. A program may use
+    several regions: `scale` says how many cells of the finest one a cell of this one is long along x, y and z. Raises
+    ValueError where there is no cell, the ghost width is negative or a scale is below one.
     """
 
     cells: Box
     fields: FieldSpace
     periodic: tuple[bool, bool, bool] = (False, False, False)
     ghost: int = 1
+    scale: Triple = (1, 1, 1)
 
     def __post_init__(self) -> None:
         if not self.cells:
             raise ValueError(f"a region needs at least one cell in every direction, not {self.cells.shape}")
         if self.ghost < 0:
             raise ValueError(f"the ghost width is {self.ghost}; it must be 0 or more")
+        if min(self.scale) < 1:
+            raise ValueError(f"the scale is {self.scale}; cells are 1 or more cells of the finest region long")
 
     @property
     def margin(self) -> Triple:
@@ -41,9 +45,16 @@ class Region:
         """Every cell that can hold a value of its own: the cells and the boundary layers."""
         return self.cells.expand(self.margin, self.margin)
 
-    def nbytes(self, block: Box) -> int:
-        """Bytes of all fields over a block and its ghost layers."""
-        return block.grow(self.ghost).volume * sum(field.nbytes for field in self.fields.values())
+    def nbytes(self, memory: Box) -> int:
+        """Bytes of all fields over the cells that have memory on a block."""
+        return memory.volume * sum(field.nbytes for field in self.fields.values())
+
+    def corresponding(self, box: Box, scale: Triple) -> Box:
+        """The cells of this region that share space with the cells `box` of a region of another scale."""
+        return Box(
+            triple(lo * s // mine for lo, s, mine in zip(box.lo, scale, self.scale, strict=True)),
+            triple(-(-hi * s // mine) for hi, s, mine in zip(box.hi, scale, self.scale, strict=True)),
+        )
 
 
 def region(

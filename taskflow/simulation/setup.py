@@ -73,7 +73,7 @@ class Setup:
 
     def bytes_of(self, launches: Iterable[Launch]) -> int:
         """What some launches must move through memory."""
-        space = self.partition.region.fields
+        space = self.partition.fields
         return sum(
             launch.over.volume * space[name].nbytes * (privilege.reads + privilege.writes)
             for launch in launches

@@ -4,11 +4,12 @@ from taskflow.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.tasks.dependence import Analysis, analyse
 from taskflow.tasks.exchange import Exchange, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
-from taskflow.tasks.privilege import Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
+from taskflow.tasks.privilege import Coloured, Foreign, Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
 from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, counts, plan, record, repeat
+from taskflow.tasks.reading import place, readings
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
-from taskflow.tasks.stencil import POINT, Stencil, box, offsets, star
+from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
 from taskflow.tasks.task import Launch, Task, task
 from taskflow.tasks.traffic import Traffic, traffic
 
@@ -18,8 +19,10 @@ __all__ = [
     "AllReduce",
     "Analysis",
     "Claim",
+    "Coloured",
     "Compute",
     "Exchange",
+    "Foreign",
     "Grant",
     "Launch",
     "Loop",
@@ -52,8 +55,11 @@ __all__ = [
     "combine",
     "counts",
     "exchange",
+    "lines",
     "offsets",
+    "place",
     "plan",
+    "readings",
     "record",
     "repeat",
     "run_body",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from types import EllipsisType
 from typing import Any
 
 import numpy as np
 
 from taskflow.regions import Box, Triple
+from taskflow.tasks.graph import Compute
 from taskflow.tasks.privilege import Operator, Privilege
-from taskflow.tasks.task import Launch
+from taskflow.tasks.reading import reading
 
 Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x]
 
@@ -69,14 +72,36 @@ def combine(operator: Operator, values: Iterable[float]) -> float:
     return float(result)
 
 
-def run_body(
-    launch: Launch, box: Box, arrays: Mapping[str, Array], origin: Triple, scalars: Mapping[str, float]
-) -> dict[str, float]:
-    """Run the Python body of a launch on the cells of `box`; returns the value of each reduction over them.
-
-    `arrays` hold the fields in the order [z, y, x]; their first element is the cell `origin`.
+class ForeignView:
+    """A field of another region over the cells that a point task reads: `view.box` is the smallest box around them,
+    `view[...]` are its values.
     """
-    views = [View(name, privilege, arrays[name], origin, box) for name, privilege in launch.requirements]
+
+    def __init__(self, array: Array, origin: Triple, boxes: Sequence[Box]) -> None:
+        self.box = reduce(or_, boxes)
+        self._array, self._origin = array, origin
+
+    def __getitem__(self, _: EllipsisType) -> Array:
+        array = self._array[self.box.slices(self._origin)]
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+        return array
+
+
+def run_body(
+    node: Compute, arrays: Mapping[str, Array], origins: Mapping[str, Triple], scalars: Mapping[str, float]
+) -> dict[str, float]:
+    """Run the Python body of a point task; returns the value of each reduction over its cells.
+
+    `arrays` hold the fields in the order [z, y, x]; their first elements are the cells `origins`.
+    """
+    launch = node.launch
+    views = [
+        ForeignView(arrays[name], origins[name], reading(name, privilege, launch, node.partition).around(node.box))
+        if privilege.foreign
+        else View(name, privilege, arrays[name], origins[name], node.box)
+        for name, privilege in launch.requirements
+    ]
     folds = {parameter: Fold(operator) for parameter, (_, operator) in launch.reductions.items()}
     numbers = {parameter: scalars[name] for parameter, name in launch.scalars.items()}
     launch.task.body(*views, **launch.constants, **numbers, **folds)

@@ -10,7 +10,8 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.regions import Partition, Triple, periodic_images
 from taskflow.tasks.privilege import Privilege
-from taskflow.tasks.stencil import Stencil
+from taskflow.tasks.reading import place, reading
+from taskflow.tasks.stencil import ALL, Stencil
 from taskflow.tasks.task import Launch
 
 
@@ -25,24 +26,49 @@ def check(launches: Iterable[Launch], partition: Partition) -> None:
 
 
 def _check(launch: Launch, partition: Partition) -> None:
-    region = partition.region
-    if launch.over not in region.bounds:
-        raise BadInput(f"{launch} is launched over {launch.over}, outside the region's bounds {region.bounds}")
+    for name in launch.fields:
+        if name not in partition.homes:
+            raise BadInput(f"{launch} uses the field {name!r}; the region has {', '.join(partition.fields)}")
+    home = place(launch, partition)
+    if launch.over not in home.region.bounds:
+        raise BadInput(f"{launch} is launched over {launch.over}, outside the region's bounds {home.region.bounds}")
     for name, privilege in launch.requirements:
-        if name not in region.fields:
-            raise BadInput(f"{launch} uses the field {name!r}; the region has {', '.join(region.fields)}")
+        if privilege.foreign:
+            _check_memory(launch, name, privilege, partition)
+            continue
+        if partition.homes[name] is not home:
+            raise BadInput(
+                f"{launch}: {name!r} is of another region than {launch.fields[0]!r}; a task reads one of those if it is"
+                " declared Foreign"
+            )
         if privilege.reads:
-            _check_reach(launch, name, privilege, partition)
-        if privilege.reads and privilege.writes:
-            _check_race(launch, name, privilege.stencil, partition)
-    precisions = {name: np.dtype(region.fields[name].dtype).name for name in launch.fields}
+            _check_reach(launch, name, privilege, home)
+        if privilege.reads and privilege.writes and not privilege.coloured:
+            _check_race(launch, name, privilege.stencil, home)
+    precisions = {name: np.dtype(partition.fields[name].dtype).name for name in launch.fields}
     if launch.task.kernel is not None and len(set(precisions.values())) > 1:
         found = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
         raise BadInput(f"{launch}: {found}; a kernel text is compiled for one precision: declare the fields alike")
 
 
+def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
+    """Each block has memory for what it reads of a foreign field."""
+    way, home = reading(name, privilege, launch, partition), partition.homes[name]
+    for block, owned in enumerate(place(launch, partition).owned):
+        for box in way.around(launch.over & owned):
+            if box not in home.memory[block]:
+                raise BadInput(
+                    f"{launch} reads {name!r} in {box} on block {block}, which has memory for {home.memory[block]}:"
+                    " let the field's partition reach there"
+                )
+
+
 def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
     region, stencil = partition.region, privilege.stencil
+    if stencil.width >= ALL:
+        raise BadInput(
+            f"{launch} reads {name!r} along whole lines; only a field that is declared Foreign can be so read"
+        )
     if stencil.width > region.ghost:
         raise BadInput(
             f"{launch} reads {name!r} {stencil.width} cells away; the region has {region.ghost} ghost layers: give it"
@@ -50,7 +76,7 @@ def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Par
         )
     for axis, reach in enumerate(stencil.reach):
         narrowest, blocks = min(block.shape[axis] for block in partition.blocks), partition.shape[axis]
-        if blocks > 1 and reach > narrowest:
+        if blocks > 1 and not partition.replicated and reach > narrowest:
             raise BadInput(
                 f"{launch} reads {name!r} {reach} cells away along {'xyz'[axis]}, beyond the next block: the narrowest"
                 f" of {blocks} blocks there is {narrowest} wide; use fewer blocks along {'xyz'[axis]} or more cells"

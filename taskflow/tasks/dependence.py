@@ -57,10 +57,10 @@ def analyse(
     splitter = Splitter(launches, range(len(launches)) if split is True else split or ())
     graph, uses, states, messages = TaskGraph(), Uses(), States(), found.by_block()
     for block in mine:
-        pieces = splitter.pieces(block, partition.owned[block], messages[block])
+        pieces = splitter.pieces(block, partition, messages[block])
         first, order = len(graph.nodes), Order(states)
         poison = Poison(partition, block) if poisoned else None
-        for node in _nodes(launches, block, pieces, messages[block], poison, valid or {}):
+        for node in _nodes(Share(block, partition, pieces, messages[block]), launches, poison, valid or {}):
             graph.nodes.append(node)
             graph.waits.append({first + m for m in order.add(uses.of(node))})
     _between_blocks(graph)
@@ -91,32 +91,39 @@ def _distinct(launches: Sequence[Launch]) -> list[Launch]:
     return list(found)
 
 
-def _nodes(
-    launches: Sequence[Launch],
-    block: int,
-    pieces: Sequence[Pieces],
-    messages: Mapping[int, Sequence[Message]],
-    poison: Poison | None,
-    valid: Valid,
-) -> Iterable[Node]:
-    """What one block does, in program order; `messages` are those that it takes part in."""
+@dataclass(frozen=True, eq=False)
+class Share:
+    """What one block does: pieces of each launch, and the messages that it takes part in, by moment."""
+
+    block: int
+    partition: Partition
+    pieces: Sequence[Pieces]
+    messages: Mapping[int, Sequence[Message]]
+
+
+def _nodes(share: Share, launches: Sequence[Launch], poison: Poison | None, valid: Valid) -> Iterable[Node]:
+    """What one block does, in program order."""
+    block = share.block
     yield from poison.before(valid) if poison else ()
-    yield from _permission(block, messages.get(-1, ()))
-    yield from _transfer(block, messages.get(-1, ()))
-    for n, (launch, parts) in enumerate(zip(launches, pieces, strict=True)):
-        yield from poison.instead(launch) if poison else ()
-        yield from _permission(block, messages.get(n, ()))
-        yield from (Compute(block, launch, box, part) for box, part in parts)
+    yield from _permission(block, share.messages.get(-1, ()))
+    yield from _transfer(block, share.messages.get(-1, ()))
+    for n, (launch, parts) in enumerate(zip(launches, share.pieces, strict=True)):
+        before = [*(poison.instead(launch) if poison else ()), *_permission(block, share.messages.get(n, ()))]
+        yield from () if launch.coloured else before
+        yield from (Compute(block, launch, box, part, share.partition) for box, part in parts)
+        yield from before if launch.coloured else ()
         if launch.task.reductions:
             yield from (AllReduce(block, launch, name, operator) for name, operator in launch.reductions.values())
-        yield from _transfer(block, messages.get(n, ()))
+        yield from _transfer(block, share.messages.get(n, ()))
 
 
 def _permission(block: int, messages: Sequence[Message]) -> Iterable[Node]:
     """What comes before the launch whose results travel: its messages' ghost cells are given away, and asked for.
 
     So early, because then a block can wait in program order and no two blocks wait for each other. Nothing reads these
-    ghost cells any more: the launch itself reads no cell that it writes elsewhere.
+    ghost cells any more: the launch itself reads no cell that it writes elsewhere. One that is coloured does read them,
+    and gives them away behind it: what a block waits for depends on earlier launches and on this one, which waits for
+    nobody.
     """
     yield from (Grant(block, m) for m in messages if m.target == block != m.source)
     yield from (Claim(block, m) for m in messages if m.source == block != m.target)

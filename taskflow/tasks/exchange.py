@@ -10,6 +10,7 @@ from taskflow.errors import BadInput
 from taskflow.regions import Box, Copy, Partition, difference, periodic_images
 from taskflow.tasks.check import check
 from taskflow.tasks.graph import Message
+from taskflow.tasks.reading import Projected, place, readings
 from taskflow.tasks.stencil import Stencil
 from taskflow.tasks.task import Launch
 
@@ -66,18 +67,20 @@ def exchange(
     check((*launches, *following), partition)
     mine = frozenset(range(len(partition)) if blocks is None else blocks)
     _check_partition(partition, mine, valid or {})
-    geometry = _Geometry(partition, sorted(mine.union(*(partition.neighbours[block] for block in mine))))
-    now, writer = geometry.states(valid or {}), dict.fromkeys(partition.region.fields, -1)
+    geometry = _Geometries(partition, sorted(mine.union(*(partition.neighbours[block] for block in mine))))
+    now, writer = geometry.states(valid or {}), dict.fromkeys(partition.fields, -1)
     after, ahead = now, Valid()
     found: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
     for n, launch in enumerate((*launches, *following)):
         if n == len(launches):
             after = dict(now)
         gaps: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
-        for name, stencil in launch.stencils.items():
-            missing, now[name] = now[name].read(launch.over, stencil)
-            for gap in missing:
-                gaps[gap.block].append((name, gap))
+        cut = place(launch, partition)
+        for name, ways in readings(launch, partition).items():
+            for way in ways:
+                missing, now[name] = now[name].read(Reader(launch.over, cut, way))
+                for gap in missing:
+                    gaps[gap.block].append((name, gap))
         for block in sorted(gaps):
             moment = max(writer[name] for name, _ in gaps[block])
             if moment < len(launches):
@@ -89,7 +92,7 @@ def exchange(
             now[name], writer[name] = now[name].written(launch.over), n
     held = geometry.valid(after if following else now)
     held.update({key: held.get(key, ()) + boxes for key, boxes in ahead.items()})
-    return Exchange(_messages(found, mine, geometry), held)
+    return Exchange(_messages(found, mine, partition), held)
 
 
 def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid) -> None:
@@ -98,17 +101,17 @@ def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid
         if block not in range(len(partition)):
             raise BadInput(f"there is no block {block}: the partition has blocks 0 to {len(partition) - 1}")
     for (block, name), boxes in valid.items():
-        memory = partition.blocks[block].grow(partition.region.ghost)
-        if name not in partition.region.fields or not all(box in memory for box in boxes):
+        memory = partition.homes.get(name, partition).memory[block]
+        if name not in partition.homes or not all(box in memory for box in boxes):
             cells = ", ".join(map(str, boxes))
             raise BadInput(
                 f"valid ghost cells of {name!r} on block {block}, {cells}: they are not of this partition, where the"
-                f" block has memory for {', '.join(partition.region.fields)} in {memory}"
+                f" block has memory for {', '.join(partition.fields)} in {memory}"
             )
 
 
 def _messages(
-    found: Mapping[int, list[tuple[str, Gap]]], mine: Collection[int], geometry: _Geometry
+    found: Mapping[int, list[tuple[str, Gap]]], mine: Collection[int], partition: Partition
 ) -> dict[int, list[Message]]:
     """All copies of one moment between two blocks as one message; those within a block as a message to itself."""
     messages: dict[int, list[Message]] = {}
@@ -119,7 +122,7 @@ def _messages(
         if gaps not in pairs:
             grouped: dict[tuple[int, int], Copies] = defaultdict(tuple)
             for name, gap in gaps:
-                for copy in geometry.partition.sources(gap.block, gap.boxes):
+                for copy in partition.homes[name].sources(gap.block, gap.boxes):
                     if copy.source in mine or copy.target in mine:
                         grouped[copy.source, copy.target] += ((name, copy),)
             pairs[gaps] = sorted(grouped.items(), key=lambda pair: pair[0])
@@ -137,6 +140,15 @@ class Gap:
     boxes: tuple[Box, ...]
 
 
+@dataclass(frozen=True)
+class Reader:
+    """How a launch over some cells of a region, cut into blocks, reads a field."""
+
+    over: Box
+    cut: Partition
+    way: Stencil | Projected
+
+
 @dataclass(frozen=True, eq=False)
 class _State:
     """Valid ghost cells of one field: `boxes` of each block. There is one object per state of a geometry, and it
@@ -145,18 +157,17 @@ class _State:
 
     geometry: _Geometry
     boxes: tuple[tuple[Box, ...], ...]
-    _read: dict[tuple[Box, Stencil], tuple[list[Gap], _State]] = field(default_factory=dict)
+    _read: dict[Reader, tuple[list[Gap], _State]] = field(default_factory=dict)
     _written: dict[Box, _State] = field(default_factory=dict)
 
-    def read(self, over: Box, stencil: Stencil) -> tuple[list[Gap], _State]:
-        """What a reader over these cells lacks, and the state after it has been copied."""
-        key = over, stencil
-        if key not in self._read:
-            lacks = [self.geometry.lacks(b, over, stencil, held) for b, held in self._blocks()]
+    def read(self, reader: Reader) -> tuple[list[Gap], _State]:
+        """What a reader lacks, and the state after it has been copied."""
+        if reader not in self._read:
+            lacks = [self.geometry.lacks(b, reader, held) for b, held in self.of_blocks()]
             gaps = [Gap(block, boxes) for block, boxes in zip(self.geometry.blocks, lacks, strict=True) if boxes]
             filled = tuple(held + boxes for held, boxes in zip(self.boxes, lacks, strict=True))
-            self._read[key] = gaps, self.geometry.state(filled)
-        return self._read[key]
+            self._read[reader] = gaps, self.geometry.state(filled)
+        return self._read[reader]
 
     def written(self, over: Box) -> _State:
         """The state after these cells were overwritten: copies of them are valid no more."""
@@ -166,8 +177,29 @@ class _State:
             )
         return self._written[over]
 
-    def _blocks(self) -> Iterable[tuple[int, tuple[Box, ...]]]:
+    def of_blocks(self) -> Iterable[tuple[int, tuple[Box, ...]]]:
+        """The boxes with their block."""
         return zip(self.geometry.blocks, self.boxes, strict=True)
+
+
+class _Geometries:
+    """Those of the regions of a partition."""
+
+    def __init__(self, partition: Partition, blocks: Sequence[int]) -> None:
+        self._of = {each: _Geometry(each, blocks) for each in (partition, *partition.beside)}
+        self._fields = {name: self._of[each] for name, each in partition.homes.items()}
+
+    def states(self, valid: Valid) -> dict[str, _State]:
+        """The state of each field."""
+        return {
+            name: geometry.state(tuple(valid.get((block, name), ()) for block in geometry.blocks))
+            for name, geometry in self._fields.items()
+        }
+
+    def valid(self, states: Mapping[str, _State]) -> Valid:
+        """States as ghost cells by block and field, where there are any."""
+        found = ((b, name, boxes) for name, state in states.items() for b, boxes in state.of_blocks())
+        return {(block, name): boxes for block, name, boxes in found if boxes}
 
 
 class _Geometry:
@@ -183,21 +215,11 @@ class _Geometry:
             self._states[boxes] = _State(self, boxes)
         return self._states[boxes]
 
-    def states(self, valid: Valid) -> dict[str, _State]:
-        """The state of each field."""
-        names = self.partition.region.fields
-        return {name: self.state(tuple(valid.get((block, name), ()) for block in self.blocks)) for name in names}
-
-    def valid(self, states: Mapping[str, _State]) -> Valid:
-        """States as ghost cells by block and field, where there are any."""
-        found = ((b, name, boxes) for name, state in states.items() for b, boxes in state._blocks())
-        return {(block, name): boxes for block, name, boxes in found if boxes}
-
-    def lacks(self, block: int, over: Box, stencil: Stencil, held: tuple[Box, ...]) -> tuple[Box, ...]:
-        """The ghost cells of a block that a stencil over these cells reads and that are not held."""
+    def lacks(self, block: int, reader: Reader, held: tuple[Box, ...]) -> tuple[Box, ...]:
+        """The ghost cells of a block that a reader reads there and that are not held."""
         owned = self.partition.owned[block]
         lacking: list[Box] = []
-        for box in stencil.around(over & owned):
+        for box in reader.way.around(reader.over & reader.cut.owned[block]):
             if box not in owned:
                 lacking += difference([box], [owned, *lacking, *held])
         return tuple(lacking)

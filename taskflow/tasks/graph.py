@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from taskflow.regions import Box, Copy
+from taskflow.regions import Box, Copy, Partition
 from taskflow.tasks.privilege import Operator, Privilege, Read, Write
+from taskflow.tasks.reading import readings
 from taskflow.tasks.task import Launch
 
 Part = Literal["whole", "edge", "middle"]
@@ -33,15 +34,14 @@ class Compute:
     launch: Launch
     box: Box
     part: Part
+    partition: Partition
 
     def accesses(self) -> list[Access]:
         """Cells read, with the stencil, and cells written."""
         found: list[Access] = []
-        for name, privilege in self.launch.requirements:
-            if privilege.reads:
-                found += [(name, cells, Read) for cells in privilege.stencil.around(self.box)]
-            if privilege.writes:
-                found.append((name, self.box, Write))
+        for name, ways in readings(self.launch, self.partition).items():
+            found += [(name, cells, Read) for way in ways for cells in way.around(self.box)]
+        found += [(name, self.box, Write) for name in self.launch.written]
         found += [(number(name), UNIT, Read) for name in self.launch.scalars.values()]
         found += [(number(name), UNIT, Write) for name, _ in self.launch.reductions.values()]
         return found

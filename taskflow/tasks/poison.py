@@ -6,8 +6,7 @@ Nothing else changes: a right program never reads what is poisoned, and its resu
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,33 +31,33 @@ class Poison:
 
     partition: Partition
     block: int
+    _known: dict[Partition, list[Copy]] = field(default_factory=dict)
 
     def before(self, valid: Valid) -> Iterator[Compute]:
         """At the start of a pass: all ghost cells that are not valid."""
-        for name in self._fields(self.partition.region.fields):
-            yield from self._tasks(name, difference(self._ghosts, valid.get((self.block, name), ())))
+        for name in self._fields(self.partition.fields):
+            ghosts = self._ghosts(self.partition.homes[name])
+            yield from self._tasks(name, difference(ghosts, valid.get((self.block, name), ())))
 
     def instead(self, launch: Launch) -> Iterator[Compute]:
-        """Before a launch: the ghost cells that are copies of what it writes. It reads none of them."""
+        """Beside a launch: the ghost cells that are copies of what it writes."""
         for name in self._fields(launch.written):
-            for copy in self._copies:
+            for copy in self._copies(self.partition.homes[name]):
                 written = copy.source_box & launch.over
                 shift = triple(b - a for a, b in zip(copy.source_box.lo, copy.target_box.lo, strict=True))
                 yield from self._tasks(name, [written.shift(shift)])
 
-    @cached_property
-    def _ghosts(self) -> list[Box]:
-        partition, block = self.partition, self.block
-        frame = partition.clip(partition.blocks[block].grow(partition.region.ghost))
-        return frame.subtract(partition.owned[block])
+    def _ghosts(self, home: Partition) -> list[Box]:
+        return home.clip(home.memory[self.block]).subtract(home.owned[self.block])
 
-    @cached_property
-    def _copies(self) -> list[Copy]:
-        return self.partition.sources(self.block, self._ghosts)
+    def _copies(self, home: Partition) -> list[Copy]:
+        if home not in self._known:
+            self._known[home] = home.sources(self.block, self._ghosts(home))
+        return self._known[home]
 
     def _fields(self, names: Iterable[str]) -> Sequence[str]:
-        fields = self.partition.region.fields
+        fields = self.partition.fields
         return [name for name in names if np.dtype(fields[name].dtype).kind == "f"]
 
     def _tasks(self, name: str, boxes: Iterable[Box]) -> Iterator[Compute]:
-        return (Compute(self.block, poison(name, over=box), box, "whole") for box in boxes if box)
+        return (Compute(self.block, poison(name, over=box), box, "whole", self.partition) for box in boxes if box)

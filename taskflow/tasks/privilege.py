@@ -17,13 +17,17 @@ class Privilege:
     """Reading with a stencil, writing, both, or folding values with an operator.
 
     A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over,
-    so what they held before is not needed.
+    so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
+    over; it is read around the cells that correspond. `coloured`: of the cells that a launch is over it changes some
+    (those of one colour), and reads beside them only others.
     """
 
     reads: bool = False
     writes: bool = False
     stencil: Stencil = POINT
     reduction: Operator | None = None
+    foreign: bool = False
+    coloured: bool = False
 
     def __getitem__(self, stencil: int | Stencil) -> Privilege:
         """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
@@ -41,7 +45,9 @@ class Privilege:
             return self
         if self.reduction or other.reduction:
             return replace(ReadWrite, stencil=self.stencil | other.stencil)
-        return Privilege(self.reads or other.reads, self.writes or other.writes, self.stencil | other.stencil)
+        reads, writes = self.reads or other.reads, self.writes or other.writes
+        foreign, coloured = self.foreign and other.foreign, self.coloured and other.coloured
+        return Privilege(reads, writes, self.stencil | other.stencil, foreign=foreign, coloured=coloured)
 
     def interferes(self, later: Privilege) -> bool:
         """Whether a later access to the same cells has to wait for this one.
@@ -75,4 +81,6 @@ class Scalar:
 Read = Privilege(reads=True)
 Write = Privilege(writes=True)
 ReadWrite = Privilege(reads=True, writes=True)
+Foreign = Privilege(reads=True, foreign=True)
+Coloured = Privilege(reads=True, writes=True, coloured=True)
 Reduce = Reduction()

@@ -25,17 +25,38 @@ def allocate(region: Region) -> Memory:
     return {name: np.zeros(shape, field.dtype) for name, field in region.fields.items()}
 
 
-def run_program(region: Region, memory: Memory, launches: Iterable[Launch], scalars: dict[str, float]) -> None:
-    """Do the launches one after the other in one memory, filling all periodic ghost cells before each."""
-    origin = region.cells.grow(region.ghost).lo
-    wrap = []
-    for size, periodic in zip(region.cells.shape, region.periodic, strict=True):
-        index = np.arange(-region.ghost, size + region.ghost)
-        wrap.append((index % size if periodic else index) + region.ghost)
+def run_program(
+    region: Region,
+    memory: Memory,
+    launches: Iterable[Launch],
+    scalars: dict[str, float],
+    beside: Iterable[Region] = (),
+) -> None:
+    """Do the launches one after the other in one memory, filling all periodic ghost cells before each. `beside` are
+    other regions of the program.
+    """
+    others = tuple(Partition(each, (1, 1, 1)) for each in beside)
+    whole = Partition(region, (1, 1, 1), beside=others)
+    origins = _origins(whole, 0)
+    wraps = {name: _wrap(each.region) for name, each in whole.homes.items()}
     for launch in launches:
         for name in launch.fields:
-            memory[name][...] = memory[name][np.ix_(*reversed(wrap))]
-        scalars.update(run_body(launch, launch.over, memory, origin, scalars))
+            memory[name][...] = memory[name][wraps[name]]
+        scalars.update(run_body(Compute(0, launch, launch.over, "whole", whole), memory, origins, scalars))
+
+
+def _wrap(region: Region) -> tuple[np.ndarray, ...]:
+    """Where each cell of the memory of a region takes its value from: across periodic faces from the other side."""
+    indices = []
+    for size, periodic in zip(region.cells.shape, region.periodic, strict=True):
+        index = np.arange(-region.ghost, size + region.ghost)
+        indices.append((index % size if periodic else index) + region.ghost)
+    return np.ix_(*reversed(indices))
+
+
+def _origins(partition: Partition, block: int) -> dict[str, Triple]:
+    """The first cell in memory of each field on a block."""
+    return {name: home.memory[block].lo for name, home in partition.homes.items()}
 
 
 def run_graph(
@@ -52,15 +73,15 @@ def run_graph(
     A block's arrays cover the block and its ghost layers. A send puts its cells into a buffer that the receive empties,
     or, with `direct`, straight into the ghost cells of the other block.
     """
-    origins = [block.grow(partition.region.ghost).lo for block in partition.blocks]
+    origins = [_origins(partition, block) for block in range(len(partition))]
     post: dict[Message, list[Array]] = {}
     partial: dict[tuple[Launch, int], Mapping[str, float]] = {}
     for node in (graph.nodes[n] for n in order):
         memory, origin = memories[node.block], origins[node.block]
         if isinstance(node, Compute):
-            partial[node.launch, node.block] = run_body(node.launch, node.box, memory, origin, scalars[node.block])
+            partial[node.launch, node.block] = run_body(node, memory, origin, scalars[node.block])
         elif isinstance(node, Send):
-            values = [memory[name][copy.source_box.slices(origin)] for name, copy in node.message.copies]
+            values = [memory[name][copy.source_box.slices(origin[name])] for name, copy in node.message.copies]
             if direct:
                 _fill(node.message, values, memories[node.message.target], origins[node.message.target])
             else:
@@ -69,30 +90,39 @@ def run_graph(
             _fill(node.message, post.pop(node.message), memory, origin)
         elif isinstance(node, Refresh):
             for name, copy in node.copies:
-                memory[name][copy.target_box.slices(origin)] = memory[name][copy.source_box.slices(origin)]
+                cells = copy.source_box.slices(origin[name])
+                memory[name][copy.target_box.slices(origin[name])] = memory[name][cells]
         elif isinstance(node, AllReduce):
             found = [partial.get((node.launch, block), {}) for block in range(len(partition))]
             shares = [share.get(node.scalar, IDENTITY[node.operator]) for share in found]
             scalars[node.block][node.scalar] = combine(node.operator, shares)
 
 
-def _fill(message: Message, values: Sequence[Array], memory: Memory, origin: Triple) -> None:
+def _fill(message: Message, values: Sequence[Array], memory: Memory, origin: Mapping[str, Triple]) -> None:
     for (name, copy), array in zip(message.copies, values, strict=True):
-        memory[name][copy.target_box.slices(origin)] = array
+        memory[name][copy.target_box.slices(origin[name])] = array
 
 
 def scatter(partition: Partition, memory: Memory) -> list[Memory]:
-    """The arrays of every block, cut with their ghost layers out of one memory."""
-    ghost, origin = partition.region.ghost, partition.region.cells.grow(partition.region.ghost).lo
-    return [{n: a[block.grow(ghost).slices(origin)].copy() for n, a in memory.items()} for block in partition.blocks]
+    """The arrays of every block, cut with their ghost layers out of one memory; zeros where that has none."""
+    blocks: list[Memory] = []
+    for block in range(len(partition)):
+        blocks.append({})
+        for name, array in memory.items():
+            home = partition.homes[name]
+            whole, mine = home.region.cells.grow(home.region.ghost), home.memory[block]
+            blocks[-1][name] = np.zeros(mine.shape[::-1], array.dtype)
+            both = whole & mine
+            blocks[-1][name][both.slices(mine.lo)] = array[both.slices(whole.lo)]
+    return blocks
 
 
 def gather(partition: Partition, memories: Sequence[Memory]) -> Memory:
     """One memory from the cells that each block owns, boundary layers included; periodic ghost cells are zero."""
-    region = partition.region
-    memory = allocate(region)
-    for block, owned, share in zip(partition.blocks, partition.owned, memories, strict=True):
+    memory = {name: a for each in (partition, *partition.beside) for name, a in allocate(each.region).items()}
+    for block, share in enumerate(memories):
         for name, array in share.items():
-            target = owned.slices(region.cells.grow(region.ghost).lo)
-            memory[name][target] = array[owned.slices(block.grow(region.ghost).lo)]
+            home = partition.homes[name]
+            owned, whole = home.owned[block], home.region.cells.grow(home.region.ghost)
+            memory[name][owned.slices(whole.lo)] = array[owned.slices(home.memory[block].lo)]
     return memory

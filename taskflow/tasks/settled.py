@@ -23,7 +23,7 @@ def settled(program: Program, partition: Partition) -> Settled:
 
     Raises BadInput where the program is impossible on this partition.
     """
-    first, roles = record(program, Roles.of(tuple(partition.region.fields)))
+    first, roles = record(program, Roles.of(tuple(partition.fields)))
     second, roles = record(program, roles)
     third, _ = record(program, roles)
     return Settled(second, third, exchange(first, partition, following=second).valid)

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
-from taskflow.regions import Box
+from taskflow.regions import Box, Partition
 from taskflow.tasks.graph import Message, Part
 from taskflow.tasks.order import States, Touched, Use
+from taskflow.tasks.reading import place
 from taskflow.tasks.task import Launch
 
 Pieces = list[tuple[Box, Part]]
@@ -29,19 +30,20 @@ class Splitter:
         self._write = cache(lambda name, cells: Use(name, (), (cells,)))
         self._read = cache(lambda name, cells: Use(name, (cells,), ()))
 
-    def pieces(self, block: int, owned: Box, messages: Mapping[int, Sequence[Message]]) -> list[Pieces]:
-        """Per launch, in order, what is done of it by the block that owns these cells."""
-        travelling = self._travelling(block, owned, messages) if self.chosen else {}
-        return [
-            self._pieces(launch.over & owned, tuple(travelling.get(n, ()))) for n, launch in enumerate(self.launches)
-        ]
+    def pieces(self, block: int, partition: Partition, messages: Mapping[int, Sequence[Message]]) -> list[Pieces]:
+        """Per launch, in order, what a block does of it."""
+        cells = [launch.over & place(launch, partition).owned[block] for launch in self.launches]
+        travelling = self._travelling(block, cells, messages) if self.chosen else {}
+        return [self._pieces(mine, tuple(travelling.get(n, ()))) for n, mine in enumerate(cells)]
 
-    def _travelling(self, block: int, owned: Box, messages: Mapping[int, Sequence[Message]]) -> dict[int, list[Box]]:
+    def _travelling(
+        self, block: int, mine: Sequence[Box], messages: Mapping[int, Sequence[Message]]
+    ) -> dict[int, list[Box]]:
         """Per launch: the cells it writes that travel to another block before anything overwrites them."""
         found: dict[int, list[Box]] = defaultdict(list)
         fields: dict[str, Touched] = defaultdict(lambda: Touched(self._states))
-        for n, launch in enumerate(self.launches):
-            if cells := launch.over & owned:
+        for n, (launch, cells) in enumerate(zip(self.launches, mine, strict=True)):
+            if cells:
                 for name in launch.written:
                     fields[name].add(self._write(name, cells), n, 0)
             for message in messages.get(n, ()):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from taskflow.regions import Box, Triple, triple
 
 Reach = tuple[int, int]
+ALL = 1 << 29  # as a first and a last offset: from one end of the region to the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,15 @@ def star(width: int) -> Stencil:
     """The cell and its neighbours up to `width` along x, along y and along z: no edges, no corners."""
     reach = (-width, width)
     return offsets(x=reach) | offsets(y=reach) | offsets(z=reach)
+
+
+def lines(axes: str) -> Stencil:
+    """Of a foreign field: all that lies along these axes ("x", "xy", ...) from one end of its region to the other, at
+    the place of the cell along the others.
+    """
+    if not axes or set(axes) - set("xyz"):
+        raise ValueError(f'lines("{axes}"): name the axes, "x" or "xy"')
+    return offsets(**dict.fromkeys(axes, (-ALL, ALL)))
 
 
 def box(width: int) -> Stencil:

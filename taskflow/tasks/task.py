@@ -86,12 +86,17 @@ class Launch:
 
     @property
     def stencils(self) -> dict[str, Stencil]:
-        """The fields that the task reads, each with all the neighbours it reads."""
+        """The fields of its own region that the task reads, each with all the neighbours it reads."""
         found: dict[str, Stencil] = {}
         for name, privilege in self.requirements:
-            if privilege.reads:
+            if privilege.reads and not privilege.foreign:
                 found[name] = found[name] | privilege.stencil if name in found else privilege.stencil
         return found
+
+    @property
+    def coloured(self) -> bool:
+        """Whether it reads beside cells that it changes others that it was launched over, but does not change."""
+        return any(privilege.coloured for privilege in self.task.fields.values())
 
     @property
     def constants(self) -> dict[str, Any]:
@@ -171,6 +176,8 @@ def _define(body: Callable[..., None], kernel: Path | str | None) -> Task:
                 annotation.__annotations__ = get_type_hints(annotation)
     if not fields:
         raise TypeError(f"task {name} has no field: there is nothing to visit; its positional parameters are fields")
+    if all(p.foreign for p in fields.values()):
+        raise TypeError(f"task {name} has foreign fields only: it needs one of the region that it is launched over")
     if not any(p.writes for p in fields.values()) and not reductions:
         raise TypeError(f"task {name} writes no field and reduces nothing: it has no effect")
     if isinstance(kernel, Path) and not kernel.is_file():

@@ -31,7 +31,7 @@ class Traffic:
 
 def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:
     """What each block sends, of these messages; what it copies within itself is not counted."""
-    fields = partition.region.fields
+    fields = partition.fields
     sent = [Traffic()] * len(partition)
     for message in messages:
         if message.source != message.target:

@@ -6,8 +6,21 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from taskflow.regions import Box
-from taskflow.tasks import IDENTITY, Read, ReadWrite, Reduce, Scalar, View, Write, combine, offsets, run_body, task
+from taskflow.regions import Box, Partition, region
+from taskflow.tasks import (
+    IDENTITY,
+    Compute,
+    Read,
+    ReadWrite,
+    Reduce,
+    Scalar,
+    View,
+    Write,
+    combine,
+    offsets,
+    run_body,
+    task,
+)
 
 ORIGIN = (-1, -1, -1)
 BOX = Box((0, 1, 2), (2, 3, 4))
@@ -113,7 +126,8 @@ def statistics(
 def test_run_body_passes_every_parameter_and_returns_every_result():
     arrays = {"p": numbers(), "q": np.zeros((6, 6, 6))}
     launch = statistics("p", "q", over=BOX, dt="step", factor=2.0, total="sum", low="least", high="most")
-    found = run_body(launch, BOX, arrays, ORIGIN, {"step": -0.5, "other": 1.0})
+    node = Compute(0, launch, BOX, "whole", Partition(region(BOX.hi, ["p", "q"]), (1, 1, 1)))
+    found = run_body(node, arrays, {"p": ORIGIN, "q": ORIGIN}, {"step": -0.5, "other": 1.0})
     here = numbers()[BOX.slices(ORIGIN)]
     assert np.array_equal(arrays["q"][BOX.slices(ORIGIN)], -here)
     assert np.count_nonzero(arrays["q"]) == BOX.volume

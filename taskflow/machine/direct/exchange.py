@@ -69,9 +69,7 @@ class Neighbourhood:
 
     def _fields(self, block: int, pointer: int) -> Instances:
         """The fields of another block, at the address of its arena."""
-        return Instances(
-            self.partition.region, self.partition.blocks[block], cast(Device, _Mapped(self.device, pointer))
-        )
+        return Instances(self.partition, block, cast(Device, _Mapped(self.device, pointer)))
 
 
 class _Mapped:

@@ -8,7 +8,6 @@ ghost cells.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 
 from taskflow.machine.direct.board import NUMBER
 from taskflow.regions import Copy, Partition
@@ -31,7 +30,7 @@ class Inboxes:
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition
-        self._value = max(field.nbytes for field in partition.region.fields.values())
+        self._value = max(field.nbytes for field in partition.fields.values())
         self._rooms: dict[int, dict[int, tuple[int, int]]] = {}
 
     def rooms(self, messages: Iterable[Message]) -> Rooms:
@@ -46,7 +45,7 @@ class Inboxes:
             place, parts = used.get(pair, start), dict[tuple[str, Copy], tuple[int, int]]()
             for name, copy in message.copies:
                 if narrow(copy):
-                    size = copy.source_box.volume * self._partition.region.fields[name].nbytes
+                    size = copy.source_box.volume * self._partition.fields[name].nbytes
                     parts[name, copy] = place, place + size
                     place += -(-size // NUMBER) * NUMBER
             if parts and place <= end:
@@ -60,16 +59,13 @@ class Inboxes:
     def _of(self, target: int) -> dict[int, tuple[int, int]]:
         if target not in self._rooms:
             cells: dict[int, int] = {}
-            for copy in self._partition.sources(target, [self._bloated[target]]):
-                if copy.source != target and narrow(copy):
-                    cells[copy.source] = cells.get(copy.source, 0) + copy.source_box.volume
+            for home in (self._partition, *self._partition.beside):
+                for copy in home.sources(target, [home.clip(home.memory[target])]):
+                    if copy.source != target and narrow(copy):
+                        cells[copy.source] = cells.get(copy.source, 0) + copy.source_box.volume
             rooms, start = {}, 0
             for source in sorted(cells):
                 rooms[source] = (start, start + AT_ONCE * cells[source] * self._value)
                 start = -(-rooms[source][1] // 512) * 512
             self._rooms[target] = rooms
         return self._rooms[target]
-
-    @cached_property
-    def _bloated(self) -> tuple:
-        return self._partition.bloat(self._partition.region.ghost)

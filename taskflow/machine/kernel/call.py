@@ -18,6 +18,8 @@ RANGE = np.dtype(
 )
 # struct Partial of cell.h
 PARTIAL = np.dtype([("result", np.uint64), ("parts", np.uint64), ("ticket", np.uint64)], align=True)
+# struct Foreign of cell.h
+FOREIGN = np.dtype([("field", np.uint64), ("y", np.int64), ("z", np.int64)], align=True)
 WARP = 32
 Value = np.ndarray | np.uint64  # a struct, or an address
 
@@ -33,6 +35,11 @@ def range_of(box: Box, shape: tuple[int, ...], threads: int) -> np.ndarray:
 def address(pointer: int) -> np.uint64:
     """An address as a kernel receives it. It may lie outside of all memory: kernels add what leads inside."""
     return np.uint64(pointer % 2**64)
+
+
+def foreign_field(pointer: int, shape: tuple[int, ...]) -> np.ndarray:
+    """The struct Foreign of a field whose cell (0, 0, 0) would be at `pointer`, a C-ordered array [z, y, x]."""
+    return np.array((address(pointer), shape[2], shape[1] * shape[2]), FOREIGN)
 
 
 def thunk(name: str, kinds: Sequence[str]) -> str:

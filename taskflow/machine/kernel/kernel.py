@@ -13,7 +13,17 @@ import numpy as np
 
 from taskflow.machine.device import Array, Device, Lane
 from taskflow.machine.kernel import compile_cuda, compile_host
-from taskflow.machine.kernel.call import PARTIAL, Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
+from taskflow.machine.kernel.call import (
+    PARTIAL,
+    Value,
+    address,
+    cuda_call,
+    cuda_shape,
+    foreign_field,
+    host_call,
+    range_of,
+    thunk,
+)
 from taskflow.machine.kernel.text import complete, defined, explained, packed, parameters
 from taskflow.regions import Box, Triple
 from taskflow.tasks import Task, siblings
@@ -57,19 +67,23 @@ class Kernel(ABC):
         scalars: Mapping[str, Array],
         partial: Mapping[str, Array] | None = None,
         lane: Lane | None = None,
+        foreign: Mapping[str, Layout] | None = None,
     ) -> Callable[[], None]:
         """An operation that does the task in the cells of `box`.
 
-        `arrays` are the fields in the order of the task's parameters. `constants`, `scalars` (arrays of one float64
+        `arrays` are the fields in the order of the task's parameters; those that are `foreign` have a layout of their
+        own, by parameter. `constants`, `scalars` (arrays of one float64
         that are read) and `partial` (arrays of one float64 that receive a reduction's value over the box) are by
         parameter. On a GPU the operation is a launch on `lane`, by default on the stream that is current when it is
         called.
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
         """
-        self._check(box, layout, arrays)
+        layouts = dict.fromkeys(self.task.fields, layout) | dict(foreign or {})
+        self._check(box, layouts, arrays)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads)]
-        shift = layout.offset * self.real.itemsize
-        values += [address(self.device.pointer(array) - shift) for array in arrays]
+        for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
+            first = self.device.pointer(array) - layouts[name].offset * self.real.itemsize
+            values.append(foreign_field(first, layouts[name].shape) if privilege.foreign else address(first))
         keep: list[Array] = [*arrays]
         for name in self.task.keywords:
             if name in self.task.constants:
@@ -94,12 +108,14 @@ class Kernel(ABC):
     def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
         """The operation, with these values for the parameters."""
 
-    def _check(self, box: Box, layout: Layout, arrays: Sequence[Array]) -> None:
+    def _check(self, box: Box, layouts: Mapping[str, Layout], arrays: Sequence[Array]) -> None:
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
+            layout = layouts[name]
             if array.shape != layout.shape or array.dtype != self.real or not array.flags.c_contiguous:
                 found, wanted = f"{array.dtype} {array.shape}", f"{self.real} {layout.shape} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {found}, not {wanted}")
-            for cells in (box, *(privilege.stencil.around(box) if privilege.reads else ())):
+            touched = (box, *(privilege.stencil.around(box) if privilege.reads else ()))
+            for cells in () if privilege.foreign else touched:
                 if cells not in layout.box:
                     where = f"{name} in {cells}; there is memory for {layout.box}"
                     raise ValueError(f"{self.task.name} over {box} touches {where}")

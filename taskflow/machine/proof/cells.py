@@ -21,14 +21,39 @@ class Outside(Exception):
 
 
 class Cells:
-    """Numbers the cells of each block's memory (the block with its ghost layers), and of the program's one memory.
+    """Numbers the cells of each block's memory, and of the program's one memory, for the fields of each region.
 
-    `boxes` are all that will be asked for. Across periodic faces a cell and its images have the same corners.
+    `boxes` are all that will be asked for, of whatever region.
     """
 
     def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
+        announced = set(boxes)
+        of = {each: _Numbers(each, announced) for each in (partition, *partition.beside)}
+        self._fields = {name: of[each] for name, each in partition.homes.items()}
+
+    def size(self, block: int, name: str) -> int:
+        """Cells of a field in the memory of a block."""
+        return self._fields[name].size(block)
+
+    def index(self, block: int, name: str, box: Box) -> np.ndarray:
+        """The numbers of the cells of a box, in the order [z, y, x]. Raises Outside where there is no such memory."""
+        return self._fields[name].index(block, box)
+
+    def box(self, block: int, name: str, number: int) -> Box:
+        """The cells for which a number stands."""
+        return self._fields[name].box(block, number)
+
+    def home(self, block: int, name: str) -> np.ndarray:
+        """For each cell of a field in a block's memory the cell of the program's memory that it is a copy of."""
+        return self._fields[name].home[block]
+
+
+class _Numbers:
+    """Those of one region. Across periodic faces a cell and its images have the same corners."""
+
+    def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
         region = partition.region
-        self._frames = [*(block.grow(region.ghost) for block in partition.blocks), region.bounds]
+        self._frames = [*partition.memory, region.bounds]
         corners: list[set[int]] = [set(), set(), set()]
         for box in {*boxes, *self._frames, *partition.owned, region.cells}:
             for axis in range(3):

@@ -22,7 +22,7 @@ class Channels:
 
     def __init__(self, timeline: Timeline, cells: Cells, partition: Partition, records: dict[Record, int]) -> None:
         self._timeline, self._cells, self._records = timeline, cells, records
-        self._fields = partition.region.fields
+        self._fields = partition.fields
         self._sequence: dict[tuple[int, int, int], int] = defaultdict(int)  # per block and pair, as that block counts
         self._pending: dict[Place, tuple[Step, Place]] = {}  # per buffer: what was sent last, and nobody waited for
         self._sent: dict[Place, int] = {}  # messages by name
@@ -35,13 +35,13 @@ class Channels:
         """Cells to a buffer."""
         buffer = "out", *self._buffer(trace, message)
         for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
-            step.move((message.source, name), self._cells.index(message.source, copy.source_box), buffer, places)
+            step.move((message.source, name), self._cells.index(message.source, name, copy.source_box), buffer, places)
 
     def unpack(self, step: Step, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
         """From a buffer to ghost cells."""
         buffer = "in", *self._buffer(trace, message)
         for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
-            step.move(buffer, places, (message.target, name), self._cells.index(message.target, copy.target_box))
+            step.move(buffer, places, (message.target, name), self._cells.index(message.target, name, copy.target_box))
         self._unpacking[buffer] = message.target, trace, nodes
 
     def send(self, block: int, turn: int, text: str, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
@@ -116,7 +116,7 @@ class Channels:
 
     def _parts(self, message: Message) -> list[Index]:
         """The places of each copy of a message in its buffer."""
-        sizes = [self._cells.index(message.target, copy.target_box).size for _, copy in message.copies]
+        sizes = [self._cells.index(message.target, name, copy.target_box).size for name, copy in message.copies]
         return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
 
     def _whole(self, message: Message) -> Index:

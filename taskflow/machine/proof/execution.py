@@ -143,11 +143,11 @@ class Execution:
     def _compute(self, step: Step, node: Compute) -> None:
         step.node = node
         for touched, boxes in (
-            (step.reads, reads(node.launch, node.box)),
+            (step.reads, reads(node.launch, node.box, node.partition)),
             (step.writes, writes(node.launch, node.box)),
         ):
             for name, box in boxes:
-                place, cells = (node.block, name), self.cells.index(node.block, box)
+                place, cells = (node.block, name), self.cells.index(node.block, name, box)
                 touched[place] = np.union1d(touched[place], cells) if place in touched else cells
         step.reads |= {(node.block, "scalar", name): ONE for name in node.launch.scalars.values()}
         step.writes |= {(node.block, "scalar", name): ONE for name, _ in node.launch.reductions.values()}
@@ -173,15 +173,18 @@ class Execution:
             if packed is None and isinstance(node, Send):
                 self._cells(step, message.target, name, copy)
             elif packed is not None and isinstance(node, Send):
-                taken = self.cells.index(message.source, copy.source_box)
+                taken = self.cells.index(message.source, name, copy.source_box)
                 step.move((message.source, name), np.resize(taken, packed.size), inbox, packed)
             elif packed is not None:
-                filled = self.cells.index(message.target, copy.target_box)
+                filled = self.cells.index(message.target, name, copy.target_box)
                 step.move(inbox, packed, (message.target, name), np.resize(filled, packed.size))
 
     def _cells(self, step: Step, target: int, name: str, copy: Copy) -> None:
         """Cells of one block become ghost cells of one."""
-        taken, filled = self.cells.index(copy.source, copy.source_box), self.cells.index(target, copy.target_box)
+        taken, filled = (
+            self.cells.index(copy.source, name, copy.source_box),
+            self.cells.index(target, name, copy.target_box),
+        )
         step.move((copy.source, name), taken, (target, name), filled)
 
     def _host(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: Node) -> None:
@@ -253,7 +256,7 @@ class Execution:
             return f"block {place[1]}, shares of a reduction"
         if place[1] in ("scalar", "count"):
             return f"block {place[0]}, {place[1]} {place[2]}"
-        boxes = [str(self.cells.box(place[0], int(n))) for n in cells]
+        boxes = [str(self.cells.box(*place, int(n))) for n in cells]
         more = f" and {len(boxes) - 1} more boxes" if len(boxes) > 1 else ""
         return f"block {place[0]}, field {place[1]}, cells {boxes[0]}{more}"
 

@@ -37,9 +37,9 @@ class Packed:
             messages = {node.message for node in trace.graph.nodes if isinstance(node, Send | Receive)}
             self._rooms[trace] = inboxes(partition).rooms(messages)
             for message, parts in self._rooms[trace].items():
-                for (_, copy), ends in parts.items():
+                for (name, copy), ends in parts.items():
                     marks[message.source, message.target].update(ends)
-                    self._most = max(self._most, cells.index(message.target, copy.target_box).size)
+                    self._most = max(self._most, cells.index(message.target, name, copy.target_box).size)
         self._marks = {pair: sorted(ends) for pair, ends in marks.items()}
 
     def places(self, trace: Trace, message: Message, name: str, copy: Copy) -> Index | None:

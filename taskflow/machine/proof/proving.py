@@ -68,7 +68,7 @@ def prove(
     found: dict[object, tuple[list[Pass], list[object]]] = {}
     proof, course = Proof(), Course(programs, start or {})
     nothing: tuple[Valid, ...] = tuple({} for _ in partition.blocks)
-    waiting = [(moment, nothing) for moment in course.begin(Roles.of(tuple(partition.region.fields)))]
+    waiting = [(moment, nothing) for moment in course.begin(Roles.of(tuple(partition.fields)))]
     while waiting:
         moment, valid = waiting.pop()
         if (key := _key(moment, valid)) in found:

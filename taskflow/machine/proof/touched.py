@@ -4,16 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from taskflow.regions import Box, triple
+from taskflow.regions import Box, Partition, Region, triple
 from taskflow.tasks import AllReduce, Compute, Launch, Node, Refresh
+from taskflow.tasks.stencil import ALL
 
 
-def reads(launch: Launch, box: Box) -> Iterator[tuple[str, Box]]:
+def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str, Box]]:
     """Fields and cells that a launch reads when it is done on the cells of `box`."""
-    for name, privilege in zip(launch.fields, launch.task.fields.values(), strict=True):
+    privileges = launch.task.fields.values()
+    scale = next(
+        partition.homes[n].region.scale for n, p in zip(launch.fields, privileges, strict=True) if not p.foreign
+    )
+    for name, privilege in zip(launch.fields, privileges, strict=True):
+        home = partition.homes[name]
         for first, last in privilege.stencil.offsets if privilege.reads and box else ():
-            lo = triple(a + n for a, n in zip(box.lo, first, strict=True))
-            yield name, Box(lo, triple(b + n for b, n in zip(box.hi, last, strict=True)))
+            lo, hi = box.lo, box.hi
+            if privilege.foreign:
+                lo = triple(n * s // own for n, s, own in zip(lo, scale, home.region.scale, strict=True))
+                hi = triple((n * s + own - 1) // own for n, s, own in zip(hi, scale, home.region.scale, strict=True))
+            lo = triple(a + n for a, n in zip(lo, first, strict=True))
+            hi = triple(b + n for b, n in zip(hi, last, strict=True))
+            yield name, _existing(Box(lo, hi), home.region) if privilege.foreign else Box(lo, hi)
+
+
+def _existing(box: Box, region: Region) -> Box:
+    """What there is of the cells that a foreign reader reads; all along an axis where it reads from end to end."""
+    lo, hi = list(box.lo), list(box.hi)
+    for axis, size in enumerate(region.cells.shape):
+        if hi[axis] - lo[axis] > ALL:
+            lo[axis], hi[axis] = region.cells.lo[axis], region.cells.lo[axis] + size
+        elif not region.periodic[axis]:
+            lo[axis], hi[axis] = max(lo[axis], region.bounds.lo[axis]), min(hi[axis], region.bounds.hi[axis])
+    return Box(triple(lo), triple(hi))
 
 
 def writes(launch: Launch, box: Box) -> Iterator[tuple[str, Box]]:
@@ -26,7 +48,7 @@ def writes(launch: Launch, box: Box) -> Iterator[tuple[str, Box]]:
 def boxes(node: Node) -> Iterator[Box]:
     """Every box that a node touches."""
     if isinstance(node, Compute):
-        yield from (box for _, box in (*reads(node.launch, node.box), *writes(node.launch, node.box)))
+        yield from (box for _, box in (*reads(node.launch, node.box, node.partition), *writes(node.launch, node.box)))
         yield node.launch.over
     elif not isinstance(node, AllReduce):
         for _, copy in node.copies if isinstance(node, Refresh) else node.message.copies:

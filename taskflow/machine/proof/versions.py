@@ -29,14 +29,14 @@ class Versions:
     def __init__(self, execution: Execution, partition: Partition, valid: Sequence[Valid]) -> None:
         self.execution, self.partition, self.cells = execution, partition, execution.cells
         self.known: dict[str, int] = defaultdict(int)
-        self.whole = {name: np.zeros(self.cells.size(WHOLE), int) for name in partition.region.fields}
+        self.whole = {name: np.zeros(self.cells.size(WHOLE, name), int) for name in partition.fields}
         self.launched = 0
         self.memory: dict[Place, np.ndarray] = {}
-        for block, owned in enumerate(partition.owned):
-            for name in partition.region.fields:
-                numbers = self.memory[block, name] = np.full(self.cells.size(block), UNKNOWN)
-                for box in (owned, *valid[block].get((block, name), ())):
-                    numbers[self.cells.index(block, box)] = 0
+        for block in range(len(partition)):
+            for name, home in partition.homes.items():
+                numbers = self.memory[block, name] = np.full(self.cells.size(block, name), UNKNOWN)
+                for box in (home.owned[block], *valid[block].get((block, name), ())):
+                    numbers[self.cells.index(block, name, box)] = 0
         self.checked = 0
 
     def run(self, passes: Sequence[tuple[Sequence[Launch], Iterable[str]]]) -> list[str]:
@@ -59,10 +59,10 @@ class Versions:
     def left(self, valid: Sequence[Valid]) -> list[str]:
         """What is not as it has to be at the end: a block's own cells, and ghost cells that are called valid."""
         faults: list[str] = []
-        for block, owned in enumerate(self.partition.owned):
-            for name in self.partition.region.fields:
-                for box in (owned, *valid[block].get((block, name), ())):
-                    cells = self.cells.index(block, box)
+        for block in range(len(self.partition)):
+            for name, home in self.partition.homes.items():
+                for box in (home.owned[block], *valid[block].get((block, name), ())):
+                    cells = self.cells.index(block, name, box)
                     faults += self._compare((block, name), cells, self._wanted(name, block, cells), "at the end")
             for name, number in self.known.items():
                 if self._memory((block, "scalar", name), ONE)[0] != number:
@@ -76,10 +76,10 @@ class Versions:
 
     def _mean(self, launch: Launch) -> Snapshot:
         """Do a launch in the one memory; what it found there."""
-        found = {name: self.whole[name].copy() for name, _ in reads(launch, launch.over)}
+        found = {name: self.whole[name].copy() for name, _ in reads(launch, launch.over, self.partition)}
         snapshot = self._number(), found, dict(self.known)
         for name, box in writes(launch, launch.over):
-            self.whole[name][self.cells.index(WHOLE, box)] = snapshot[0]
+            self.whole[name][self.cells.index(WHOLE, name, box)] = snapshot[0]
         self.known |= {name: snapshot[0] for name, _ in launch.reductions.values()}
         return snapshot
 
@@ -100,7 +100,7 @@ class Versions:
             elif place[1] == "scalar":
                 wanted = np.array([scalars.get(place[2], 0)])
             else:
-                wanted = fields[place[1]][self.cells.home[place[0]][cells]]
+                wanted = fields[place[1]][self.cells.home(*place)[cells]]
             self.checked += len(cells)
             yield from self._compare(place, cells, wanted, step.text)
         for place, cells in step.writes.items():
@@ -124,7 +124,7 @@ class Versions:
         return numbers
 
     def _wanted(self, name: str, block: int, cells: np.ndarray) -> np.ndarray:
-        return self.whole[name][self.cells.home[block][cells]]
+        return self.whole[name][self.cells.home(block, name)[cells]]
 
     def _compare(self, place: Place, cells: np.ndarray, wanted: np.ndarray, text: str) -> Iterator[str]:
         found = self._memory(place, cells)[cells]

@@ -10,7 +10,7 @@ same values: the results are the same to the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from taskflow.machine.device import Lane
 from taskflow.machine.trace.binding import Binder
@@ -51,9 +51,12 @@ class Wavefront:
     cache: int
 
     def stages(self, node: Node, lane: Lane) -> list[Stage] | None:
-        """The node as stages; None where it cannot be done plane by plane (reductions, messages, copies along z)."""
-        if isinstance(node, Compute) and node.launch.task.kernel is not None and not node.launch.reductions:
-            return [self._launch(node, lane)]
+        """The node as stages; None where it cannot be done plane by plane (reductions, foreign fields, whose planes are
+        others, messages, copies along z).
+        """
+        if isinstance(node, Compute) and node.launch.task.kernel is not None:
+            foreign = any(privilege.foreign for privilege in node.launch.task.fields.values())
+            return None if foreign or node.launch.reductions else [self._launch(node, lane)]
         if isinstance(node, Refresh) and all(c.source_box.lo[2] == c.target_box.lo[2] for _, c in node.copies):
             return [self._copy(name, copy, lane) for name, copy in node.copies]
         return None
@@ -106,7 +109,7 @@ class Wavefront:
         reaches = tuple((name, box.lo[2] - first, box.hi[2] - last, p.changes) for name, box, p in node.accesses())
 
         def bind(low: int, high: int) -> Call:
-            return self.binder.compute(Compute(node.block, node.launch, _planes(node.box, low, high), node.part), lane)
+            return self.binder.compute(replace(node, box=_planes(node.box, low, high)), lane)
 
         return Stage(first, last, reaches, bind)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from taskflow.machine import Shard
 from taskflow.machine.mapper import Overlap
-from taskflow.regions import Box, Triple
+from taskflow.regions import Triple
 from taskflow.simulation.bench import jacobi
 from taskflow.simulation.bench.measure import about
 from taskflow.simulation.bench.passes import BESIDE, PRECISION, Conditions, PassJob, Timing, moving
@@ -59,7 +59,7 @@ class Sweeping:
         """A row of the table. Raises BadInput where the memory is not enough."""
         count, asked = prod(blocks), f"{' x '.join(map(str, cells))} cells per block"
         partition = jacobi.partition(cells, blocks, self.precision)
-        self.team.check_memory(partition.region.nbytes(Box.of(cells)) + BESIDE[self.team.device], count, asked)
+        self.team.check_memory(partition.nbytes(0) + BESIDE[self.team.device], count, asked)
         program = jacobi.Sweeps(partition.region.cells, exchange=exchange)
         job = PassJob(jacobi.fill, program, recorded, program.count, seconds=self.conditions.seconds)
         moved = jacobi.FIELDS * partition.region.fields["p"].nbytes * prod(cells) * count

@@ -27,6 +27,12 @@ struct Range {
   int threads;
 };
 
+// A field of another region, by the indices that its cells have there: `at(r, 2 * c.i, 2 * c.j, 2 * c.k)`.
+struct Foreign {
+  In field;
+  Index y, z;
+};
+
 // Where a reduction leaves its value, with room for the parts that are folded in order (`ticket` counts thread blocks,
 // GPU only).
 struct Partial {
@@ -62,6 +68,8 @@ struct Cell {
   Index offset;
   INLINE operator Index() const { return offset; }
 };
+
+FN real at(const Foreign& r, int i, int j, int k) { return r.field[i + j * r.y + k * r.z]; }
 
 // Operators of reductions. NaN wins every comparison: a field that holds one anywhere has no maximum.
 struct Sum {
