@@ -49,12 +49,16 @@ class Region:
         """Bytes of all fields over the cells that have memory on a block."""
         return memory.volume * sum(field.nbytes for field in self.fields.values())
 
-    def corresponding(self, box: Box, scale: Triple) -> Box:
-        """The cells of this region that share space with the cells `box` of a region of another scale."""
-        return Box(
-            triple(lo * s // mine for lo, s, mine in zip(box.lo, scale, self.scale, strict=True)),
-            triple(-(-hi * s // mine) for hi, s, mine in zip(box.hi, scale, self.scale, strict=True)),
-        )
+    def corresponding(self, box: Box, other: Region) -> Box:
+        """The cells of this region that share space with the cells `box` of another one. Where the last cell of that
+        is larger than what is left here, it ends with this region.
+        """
+        lo, hi = [], []
+        for axis, (mine, theirs) in enumerate(zip(self.scale, other.scale, strict=True)):
+            end = -(-box.hi[axis] * theirs // mine)
+            lo.append(box.lo[axis] * theirs // mine)
+            hi.append(min(end, self.cells.hi[axis]) if box.hi[axis] <= other.cells.hi[axis] else end)
+        return Box(triple(lo), triple(hi))
 
 
 def region(

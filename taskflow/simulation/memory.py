@@ -17,7 +17,7 @@ from taskflow.machine.trace.scalars import MOST
 from taskflow.machine.trace.transfer import packed
 from taskflow.simulation.passes import Passes
 from taskflow.simulation.setup import Setup
-from taskflow.tasks import Launch, Message, Program
+from taskflow.tasks import Launch, Message, Program, place
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,16 @@ class Needs:
 
     def _of(self, block: int) -> Memory:
         setup, partition = self.setup, self.setup.partition
-        region, box, gpu = partition.region, partition.blocks[block], self.device == "gpu"
+        gpu = self.device == "gpu"
         folds, buffers = 0, set[tuple[int, ...]]()
         for launches, messages in self._passes:
             buffers.update(self._buffers(messages[block]))
             for launch in launches:
-                if over := partition.owned[block] & launch.over:
+                if over := place(launch, partition).owned[block] & launch.over:
                     folds += len(launch.task.reductions) * partial_bytes(over, self.device)
-        value = box.volume * setup.value_bytes
+        value = partition.blocks[block].volume * setup.value_bytes
         return Memory(
-            fields=region.nbytes(box),
+            fields=partition.nbytes(block),
             buffers=sum(nbytes for *_, nbytes in buffers),
             board=self._board(block) if gpu and self._sees else 0,
             scalars=8 * MOST + folds,
@@ -101,7 +101,7 @@ class Needs:
 
     def _buffers(self, messages: Sequence[Message]) -> Iterator[tuple[int, ...]]:
         """The buffers through which the messages of a pass go, each with its size in the end."""
-        fields, turns = self.setup.partition.region.fields, Counter[tuple[int, int, int]]()
+        fields, turns = self.setup.partition.fields, Counter[tuple[int, int, int]]()
         for message in messages:
             if not self._direct(message.source, message.target):
                 ring = message.source, message.target, message.cells

@@ -25,7 +25,7 @@ class Passes:
 
     def __iter__(self) -> Iterator[tuple[Stretch, Exchange]]:
         waiting: list[tuple[Program, Roles, Valid]] = [
-            (self.first, Roles.of(tuple(self.partition.region.fields)), {}),
+            (self.first, Roles.of(tuple(self.partition.fields)), {}),
         ]
         plans: dict[object, tuple[tuple[Part, ...], Roles]] = {}
         begun = set[object]()

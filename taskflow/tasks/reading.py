@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskflow.regions import Box, Partition, Triple, triple
+from taskflow.regions import Box, Partition, Region, triple
 from taskflow.tasks.privilege import Privilege
 from taskflow.tasks.stencil import ALL, Stencil
 from taskflow.tasks.task import Launch
@@ -12,25 +12,23 @@ from taskflow.tasks.task import Launch
 
 @dataclass(frozen=True)
 class Projected:
-    """A stencil around the cells of a region, cut as in `home`, that correspond to cells of a region of another scale."""
+    """A stencil around those cells of a region, cut as in `home`, that correspond to cells of another one."""
 
     stencil: Stencil
     home: Partition
-    scale: Triple
+    other: Region
 
     def around(self, box: Box) -> list[Box]:
         """The cells that are read by a launch over `box`, a box of the other region: overlapping boxes."""
         if not box:
             return []
-        corresponding = self.home.region.corresponding(box, self.scale)
-        return [self.home.clip(self._whole(cells)) for cells in self.stencil.around(corresponding)]
-
-    def _whole(self, cells: Box) -> Box:
-        """Along an axis that the stencil covers from end to end: just that."""
-        ends = self.home.region.cells
-        far = [hi - lo >= ALL for lo, hi in zip(cells.lo, cells.hi, strict=True)]
-        lo = triple(end if whole else at for at, end, whole in zip(cells.lo, ends.lo, far, strict=True))
-        return Box(lo, triple(end if whole else at for at, end, whole in zip(cells.hi, ends.hi, far, strict=True)))
+        there, ends = self.home.region.corresponding(box, self.other), self.home.region.cells
+        found = []
+        for first, last in self.stencil.offsets:
+            lo = (end if n == -ALL else at + n for at, n, end in zip(there.lo, first, ends.lo, strict=True))
+            hi = (end if n == ALL else at + n for at, n, end in zip(there.hi, last, ends.hi, strict=True))
+            found.append(self.home.clip(Box(triple(lo), triple(hi))))
+        return found
 
 
 def place(launch: Launch, partition: Partition) -> Partition:
@@ -42,7 +40,7 @@ def reading(name: str, privilege: Privilege, launch: Launch, partition: Partitio
     """How a launch reads a field."""
     if not privilege.foreign:
         return privilege.stencil
-    return Projected(privilege.stencil, partition.homes[name], place(launch, partition).region.scale)
+    return Projected(privilege.stencil, partition.homes[name], place(launch, partition).region)
 
 
 def readings(launch: Launch, partition: Partition) -> dict[str, list[Stencil | Projected]]:

@@ -181,10 +181,8 @@ class Execution:
 
     def _cells(self, step: Step, target: int, name: str, copy: Copy) -> None:
         """Cells of one block become ghost cells of one."""
-        taken, filled = (
-            self.cells.index(copy.source, name, copy.source_box),
-            self.cells.index(target, name, copy.target_box),
-        )
+        taken = self.cells.index(copy.source, name, copy.source_box)
+        filled = self.cells.index(target, name, copy.target_box)
         step.move((copy.source, name), taken, (target, name), filled)
 
     def _host(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: Node) -> None:
@@ -256,7 +254,7 @@ class Execution:
             return f"block {place[1]}, shares of a reduction"
         if place[1] in ("scalar", "count"):
             return f"block {place[0]}, {place[1]} {place[2]}"
-        boxes = [str(self.cells.box(*place, int(n))) for n in cells]
+        boxes = [str(self.cells.box(place[0], place[1], int(n))) for n in cells]
         more = f" and {len(boxes) - 1} more boxes" if len(boxes) > 1 else ""
         return f"block {place[0]}, field {place[1]}, cells {boxes[0]}{more}"
 

@@ -102,6 +102,8 @@ class Versions:
             else:
                 wanted = fields[place[1]][self.cells.home(*place)[cells]]
             self.checked += len(cells)
+            if step.node is not None and step.effect == "compute" and step.node.launch.coloured:  # another piece of it
+                wanted = np.where(self._memory(place, cells)[cells] == number, number, wanted)
             yield from self._compare(place, cells, wanted, step.text)
         for place, cells in step.writes.items():
             partial = step.effect == "share" or (step.effect == "compute" and place[1] == "scalar")

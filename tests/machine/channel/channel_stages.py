@@ -216,8 +216,12 @@ class ActorStage:
     def _players(self, blocks: int) -> list[Any]:
         workers = sorted(self._client.scheduler_info(n_workers=-1)["workers"])
         run = fresh_run()
-        futures = [self._client.submit(Player, self.transport, run, block, actor=True, pure=False,
-                                       workers=[workers[block % 2]]) for block in range(blocks)]
+        futures = [
+            self._client.submit(
+                Player, self.transport, run, block, actor=True, pure=False, workers=[workers[block % 2]]
+            )
+            for block in range(blocks)
+        ]
         players = [future.result(timeout=SECONDS) for future in futures]
         addresses = dict(enumerate(self._all([player.address() for player in players])))
         self._all([player.connect(addresses) for player in players])

@@ -22,14 +22,17 @@ def address(block: int, process: str, offers: tuple[str, ...] = ALL) -> Address:
     return Address("run", block, process, {name: details.get(name) for name in offers}, refusals)
 
 
-@pytest.mark.parametrize(("mine", "theirs", "expected"), [
-    (address(0, "a"), address(1, "a"), "local"),
-    (address(0, "a1"), address(1, "a2"), "peer"),
-    (address(0, "a1"), address(1, "a2", ("local", "ucx")), "ucx"),
-    (address(0, "a"), address(1, "b"), "ucx"),
-    (address(0, "a"), address(1, "b", ("local", "peer", "actor")), "actor"),
-    (address(0, "a", ("local", "actor")), address(1, "a"), "local"),
-])
+@pytest.mark.parametrize(
+    ("mine", "theirs", "expected"),
+    [
+        (address(0, "a"), address(1, "a"), "local"),
+        (address(0, "a1"), address(1, "a2"), "peer"),
+        (address(0, "a1"), address(1, "a2", ("local", "ucx")), "ucx"),
+        (address(0, "a"), address(1, "b"), "ucx"),
+        (address(0, "a"), address(1, "b", ("local", "peer", "actor")), "actor"),
+        (address(0, "a", ("local", "actor")), address(1, "a"), "local"),
+    ],
+)
 def test_auto_takes_the_fastest_that_both_have(mine: Address, theirs: Address, expected: str) -> None:
     assert choose("auto", mine, theirs) == choose("auto", theirs, mine) == expected
 
@@ -39,11 +42,14 @@ def test_a_forced_transport_is_taken_within_a_process_too(name: str) -> None:
     assert choose(name, address(0, "a"), address(1, "a")) == name
 
 
-@pytest.mark.parametrize(("requested", "words"), [
-    ("pear", 'machine.channel = "pear" is not a channel; did you mean "peer"?'),
-    ("uxc", 'machine.channel = "uxc" is not a channel; did you mean "ucx"?'),
-    ("mpi", 'machine.channel = "mpi" is not a channel; use one of "auto", "local", "peer", "ucx", "actor"'),
-])
+@pytest.mark.parametrize(
+    ("requested", "words"),
+    [
+        ("pear", 'machine.channel = "pear" is not a channel; did you mean "peer"?'),
+        ("uxc", 'machine.channel = "uxc" is not a channel; did you mean "ucx"?'),
+        ("mpi", 'machine.channel = "mpi" is not a channel; use one of "auto", "local", "peer", "ucx", "actor"'),
+    ],
+)
 def test_a_request_that_is_none(requested: str, words: str) -> None:
     with pytest.raises(BadInput, match=re.escape(words)):
         check_request(requested)

@@ -23,7 +23,7 @@ def cost(setup: Setup, program: Program, rounds: Mapping[str, float]) -> Cost:
     """What a pass costs on all blocks together; `rounds` says how often is done what is repeated until it is enough, by
     the scalar that counts it.
     """
-    parts, _ = plan(program, Roles.of(tuple(setup.partition.region.fields)))
+    parts, _ = plan(program, Roles.of(tuple(setup.partition.fields)))
     nbytes, total, known = 0.0, 0.0, _Known()
     for launches, times in _times(parts, rounds):
         nbytes += times * setup.bytes_of(launches)
