@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.machine import Mapper, run_threads
-from taskflow.machine.device import cpu
+from taskflow.machine.device import cpu, gpu
 from taskflow.machine.proof import Hardware, prove
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import Coloured, Foreign, Read, Roles, Write, analyse, exchange, lines, offsets, record, task
@@ -16,7 +16,7 @@ BLOCKS = [(1, 1, 1), (1, 1, 2), (1, 1, 3), (2, 1, 2), (2, 2, 1)]
 PASSES = 3
 
 
-def on_blocks(cells, blocks, periodic, overlap="none", debug=False):
+def on_blocks(cells, blocks, periodic, overlap="none", device=None, debug=False):
     """p after some passes, from the cells of all blocks."""
     where = partition(cells, blocks, periodic)
     start = np.random.default_rng(1).random(cells[::-1])
@@ -29,7 +29,7 @@ def on_blocks(cells, blocks, periodic, overlap="none", debug=False):
             shard.run(Levels(where))
         whole[mine] = shard.read("p")
 
-    run_threads(where, job, cpu(1), Mapper(overlap, debug=debug))
+    run_threads(where, job, device or cpu(1), Mapper(overlap, debug=debug))
     return start, whole
 
 
@@ -47,6 +47,27 @@ def test_blocks_change_no_bit(blocks, periodic, overlap):
     cells = (6, 7, 12) if periodic[0] else (7, 6, 11)
     alone, cut = on_blocks(cells, (1, 1, 1), periodic), on_blocks(cells, blocks, periodic, overlap)
     np.testing.assert_array_equal(cut[1], alone[1])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("periodic", PERIODIC)
+@pytest.mark.parametrize("blocks", BLOCKS)
+def test_a_gpu_changes_no_bit(blocks, periodic):
+    cells = (36, 8, 12)
+    host, device = on_blocks(cells, (1, 1, 1), periodic), on_blocks(cells, blocks, periodic, "full", gpu())
+    np.testing.assert_array_equal(device[1], host[1])
+
+
+@pytest.mark.multigpu
+@pytest.mark.parametrize("overlap", ["none", "comm", "full"])
+@pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 1, 1)])
+def test_gpus_that_see_each_other_change_no_bit(blocks, overlap):
+    cells, periodic = (132, 8, 12), (True, False, True)
+    host, device = (
+        on_blocks(cells, (1, 1, 1), periodic),
+        on_blocks(cells, blocks, periodic, overlap, [gpu(0), gpu(1)]),
+    )
+    np.testing.assert_array_equal(device[1], host[1])
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 1, 2)])
