@@ -22,7 +22,8 @@ from taskflow.cluster import embedded
 pytestmark = pytest.mark.timeout(90)
 CPU = {"device": "cpu", "threads": 1}
 EXAMPLES = Path(__file__).parents[2] / "examples"
-HERE = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent)}  # whatever folder a script is run in
+PATHS = [str(EXAMPLES.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+HERE = {**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)}  # whatever folder a script is run in
 
 
 def example(name: str) -> ModuleType:
