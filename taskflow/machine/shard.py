@@ -134,7 +134,7 @@ class Shard:
         self.synchronize()
         if trial.note(time.perf_counter() - began):  # what the other ways recorded is not needed any more
             self._traces = {k: t for k, t in self._traces.items() if k[0] is not stretch or k[1] == trial.way}
-            self._slowest(0.0)  # nobody begins another pass while graphs are given back, see `_recorded`
+            self.meet()  # nobody begins another pass while graphs are given back, see `_recorded`
 
     def _pass(self, stretch: Stretch, way: Mapper, program: Program) -> None:
         if self._near is not None:
@@ -256,6 +256,10 @@ class Shard:
         names = operators if isinstance(operators, str) else list(operators)
         return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.limits.message))
 
+    def meet(self) -> None:
+        """Wait for all blocks. All have to call it."""
+        self.allreduce([0.0], "max")
+
     def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
         """Fill the cells of `box` (by default this block's) of fields, by role, with host arrays [z, y, x].
 
@@ -289,10 +293,10 @@ class Shard:
         """Wait until the device has done everything and what was sent has been taken. All blocks have to call it."""
         self.synchronize()
         self.transfers.drain()
-        self.allreduce([0.0], "max")
+        self.meet()
 
     def close(self) -> None:
         """Let go of the other blocks' memory, after `finish`. All blocks have to call it; nothing runs afterwards."""
         if self._near is not None:
             self._near.close()
-            self.allreduce([0.0], "max")  # nobody gives memory back that another still sees
+            self.meet()  # nobody gives memory back that another still sees

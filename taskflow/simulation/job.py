@@ -90,7 +90,7 @@ class Loop:
         seconds = time.perf_counter() - self.began
         self.control.report(**{**self.control.progress, "seconds": seconds, "ended": self.ended})
         self.writer.drain()
-        shard.allreduce([0.0], "max")  # blocks that share a memory measure together what they can have together
+        shard.meet()  # blocks that share a memory measure together what they can have together
         bandwidth = copy_bandwidth(shard.device)
         self.control.report(**{**self.control.progress, "copy_bandwidth": bandwidth, "overlap": shard.overlap})
 
@@ -168,7 +168,7 @@ class Loop:
         if self.store is not None:
             self.store.grow(index + 1)
         values = {name: self.shard.read(name, box) for name, box in self.output.boxes.items()}
-        self.shard.allreduce([0.0], "max")  # who allocates may have to wait for all GPUs of a process: none goes on
+        self.shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
         self.times.append(now)
         self.writer.submit(lambda: self.output.write(index, values))
 

@@ -34,7 +34,7 @@ class ChannelJob:
 
     def __call__(self, shard: Shard, control: Control) -> dict[str, Any]:
         """Median seconds of a halo step by size of message, and of an all-reduce, with the numbers of samples."""
-        shard.allreduce([0.0], "max")
+        shard.meet()
         found: dict[str, Any] = {"copy_bandwidth": copy_bandwidth(shard.device, COPY, repeats=4)}
         halos = Halos(shard)
         found["halo"] = [self._timed(shard, halos.of(size)) for size in self.sizes]

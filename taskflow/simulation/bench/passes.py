@@ -55,7 +55,7 @@ class PassJob:
         device and one unit, None where nobody counts them.
         """
         self.begin(shard)
-        shard.allreduce([0.0], "max")  # blocks that share a memory measure together what they can have together
+        shard.meet()  # blocks that share a memory measure together what they can have together
         bandwidth = copy_bandwidth(shard.device, COPY[shard.device.kind], repeats=4)
         calls, count = self._samples(shard)
         with Meter(shard.device) as meter:
@@ -71,7 +71,7 @@ class PassJob:
 
     def _sample(self, shard: Shard, calls: int) -> float:
         """Seconds of a unit in so many passes, on the slowest block."""
-        shard.allreduce([0.0], "max")
+        shard.meet()
         start = time.perf_counter()
         for _ in range(calls):
             shard.run(self.program, **self.scalars)
@@ -98,7 +98,7 @@ class PassJob:
             return None
         found = []
         for _ in range(SAMPLES[0]):
-            shard.allreduce([0.0], "max")
+            shard.meet()
             start = time.perf_counter()
             shard.run(self.program, **self.scalars)
             found.append(time.perf_counter() - start)
