@@ -10,7 +10,7 @@ from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGr
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.solver import solver
-from taskflow.tasks import Analysis, Launch, Settled, Traffic, analyse, exchange, settled, traffic
+from taskflow.tasks import Analysis, Launch, Settled, Traffic, analyse, exchange, moved, settled, traffic
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +73,7 @@ class Setup:
 
     def bytes_of(self, launches: Iterable[Launch]) -> int:
         """What some launches must move through memory."""
-        space = self.partition.fields
-        return sum(
-            launch.over.volume * space[name].nbytes * (privilege.reads + privilege.writes)
-            for launch in launches
-            for name, privilege in launch.requirements
-        )
+        return sum(moved(launch, self.partition) for launch in launches)
 
     @property
     def value_bytes(self) -> int:

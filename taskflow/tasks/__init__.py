@@ -12,6 +12,7 @@ from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
 from taskflow.tasks.task import Launch, Task, task
 from taskflow.tasks.traffic import Traffic, traffic
+from taskflow.tasks.volume import moved, visited
 
 __all__ = [
     "IDENTITY",
@@ -56,6 +57,7 @@ __all__ = [
     "counts",
     "exchange",
     "lines",
+    "moved",
     "offsets",
     "place",
     "plan",
@@ -68,4 +70,5 @@ __all__ = [
     "star",
     "task",
     "traffic",
+    "visited",
 ]
