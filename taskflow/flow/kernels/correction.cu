@@ -1,18 +1,8 @@
-// The projection, without the solution of its pressure equation.
-#define UZ 8
+// The projection, once its pressure is known.
+#define UZ 1
+#define BX 512
+#define BY 1
 #include "cell.h"
-
-FN real difference(In q, Index c, Index step, real inverse) { return inverse * (q[c + step] - q[c]); }
-
-// rhs = div(u) / dt
-TASK divergence(Range range, In u, In v, In w, Out rhs, In64 dt, Grid grid) {
-  STRIDES(range)
-  const real rate = real(1.0 / *dt);
-  for_cells(range, CELL(c) {
-    rhs[c] = rate * (difference(u, c, X, grid.inverse[0]) + difference(v, c, Y, grid.inverse[1]) +
-                     difference(w, c, Z, grid.inverse[2]));
-  });
-}
 
 // u = u - dt grad(p), in place; faces that lie on a wall keep their velocity.
 TASK correct(Range range, InOut u, InOut v, InOut w, In p, In64 dt, Grid grid) {
