@@ -8,7 +8,7 @@ from functools import cached_property
 
 from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
-from taskflow.simulation.case import FACES, Case
+from taskflow.simulation.case import FACES, SCHEMES, Case
 from taskflow.simulation.solver import solver
 from taskflow.tasks import Analysis, Launch, Settled, Traffic, analyse, exchange, moved, settled, traffic
 
@@ -36,7 +36,10 @@ class Setup:
             buoyancy = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
         sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
         fluid = Fluid(case.fluid.viscosity, case.body.force)
-        return NavierStokes(self.grid, fluid, sides, solver(case.pressure, self.grid.constants), heat, buoyancy)
+        scheme = SCHEMES[case.time.scheme]
+        return NavierStokes(
+            self.grid, fluid, sides, solver(case.pressure, self.grid.constants), heat, buoyancy, scheme
+        )
 
     @cached_property
     def partition(self) -> Partition:

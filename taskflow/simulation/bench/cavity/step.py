@@ -50,9 +50,9 @@ class Begin:
     def __call__(self, shard: Shard) -> None:
         self.initial.fill(shard)
         shard.run(self.model.start, dt=1.0)
-        shard.run(self.model.step, dt=self.dt, ratio=0.0)
+        shard.run(self.model.step, **self.model.scalars(self.dt, 0.0))
         for _ in range(self.steps):
-            shard.run(self.model.step, dt=self.dt, ratio=1.0)
+            shard.run(self.model.step, **self.model.scalars(self.dt, 1.0))
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Stepping:
         self._check(setup)
         dt = case.clock().limit.longest(advective_rate(setup))
         begin = Begin(setup.model, Waves(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
-        scalars = {"dt": dt, "ratio": 1.0}
+        scalars = setup.model.scalars(dt, 1.0)
         job = PassJob(begin, setup.model.step, End(setup.model), 1, scalars, self.conditions.seconds)
         row, reports = Timing(self.team, self.conditions).measure(name, setup.partition, job, overlap)
         state = {name: reports[0][name] for name in STATE}
