@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
@@ -43,10 +43,11 @@ class Setup:
 
     @cached_property
     def partition(self) -> Partition:
-        """The region of all fields, cut into the blocks."""
+        """The region of all fields, cut into the blocks; beside it those of the pressure solver's own."""
         dtype = "f8" if self.case.machine.precision == "double" else "f4"
         fields = FieldSpace(Field(name, dtype, location) for name, location in self.model.fields.items())
-        return Partition(Region(Box.of(self.case.grid.cells), fields, self.case.periodic, ghost=1), self.blocks)
+        main = Partition(Region(Box.of(self.case.grid.cells), fields, self.case.periodic, ghost=1), self.blocks)
+        return replace(main, beside=self.model.partitions(main))
 
     @cached_property
     def _settled(self) -> Settled:
