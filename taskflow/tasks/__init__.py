@@ -6,7 +6,7 @@ from taskflow.tasks.exchange import Exchange, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.privilege import Coloured, Foreign, Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
 from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, counts, plan, record, repeat
-from taskflow.tasks.reading import place, readings
+from taskflow.tasks.reading import place, reading, readings
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
@@ -61,6 +61,7 @@ __all__ = [
     "offsets",
     "place",
     "plan",
+    "reading",
     "readings",
     "record",
     "repeat",
