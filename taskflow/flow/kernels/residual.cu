@@ -1,6 +1,5 @@
 // How far a pressure is from the solution of Laplacian(p) = rhs.
-#define UZ 32
-#define BY 2
+#define UZ 8
 #include "cell.h"
 #include "laplacian.h"
 

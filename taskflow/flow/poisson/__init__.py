@@ -1,14 +1,18 @@
 """Solvers of the pressure equation, Laplacian(p) = rhs on uniform cells: across walls p has no gradient."""
 
-from taskflow.flow.poisson.fft import FFT
 from taskflow.flow.poisson.jacobi import ConvergedJacobi, Jacobi
+from taskflow.flow.poisson.krylov import ConjugateGradients
+from taskflow.flow.poisson.multigrid import Cycle, Multigrid
 from taskflow.flow.poisson.residual import residual_square, rhs_square
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import NotConverged, Tolerance, relative_residual
 
-__all__ = ["FFT",
+__all__ = [
+    "ConjugateGradients",
     "ConvergedJacobi",
+    "Cycle",
     "Jacobi",
+    "Multigrid",
     "NotConverged",
     "Solver",
     "Tolerance",

@@ -1,0 +1,31 @@
+// The projection, without the solution of its pressure equation.
+#define UZ 8
+#include "cell.h"
+
+FN real difference(In q, Index c, Index step, real inverse) { return inverse * (q[c + step] - q[c]); }
+
+// rhs = div(u) / dt
+TASK divergence(Range range, In u, In v, In w, Out rhs, In64 dt, Grid grid) {
+  STRIDES(range)
+  const real rate = real(1.0 / *dt);
+  for_cells(range, CELL(c) {
+    rhs[c] = rate * (difference(u, c, X, grid.inverse[0]) + difference(v, c, Y, grid.inverse[1]) +
+                     difference(w, c, Z, grid.inverse[2]));
+  });
+}
+
+// u = u - dt grad(p), in place; faces that lie on a wall keep their velocity.
+TASK correct(Range range, InOut u, InOut v, InOut w, In p, In64 dt, Grid grid) {
+  STRIDES(range)
+  const real step = real(*dt);
+  const real x = step * grid.inverse[0], y = step * grid.inverse[1], z = step * grid.inverse[2];
+  for_cells(range, CELL(c) {
+    const real here = p[c], u_old = u[c], v_old = v[c], w_old = w[c];
+    const real u_next = u_old - x * (here - p[c - X]);
+    const real v_next = v_old - y * (here - p[c - Y]);
+    const real w_next = w_old - z * (here - p[c - Z]);
+    u[c] = c.i == grid.first[0] ? u_old : u_next;
+    v[c] = c.j == grid.first[1] ? v_old : v_next;
+    w[c] = c.k == grid.first[2] ? w_old : w_next;
+  });
+}

@@ -1,0 +1,62 @@
+// Smoothers of multigrid: relaxations of Laplacian(p) = rhs, each from one field to another.
+#define UZ 4
+#include "cell.h"
+#include "mesh.h"
+
+FN bool coloured(int i, int j, int k, int colour) { return ((i + j + k) & 1) == colour; }
+
+// p after a relaxation of its cell that brings the residual there to 0 where weight = 1
+FN real relaxed(const real* p, Index c, Index Y, Index Z, int i, int j, int k, real rhs, const Mesh& m, real weight) {
+  return p[c] + weight * relaxation(i, j, k, m) * (laplacian(p, c, Y, Z, i, j, k, m) - rhs);
+}
+
+// p_new = p, relaxed in all cells
+TASK relax(Range range, In p, In rhs, Out p_new, Mesh mesh, real weight) {
+  STRIDES(range)
+  for_cells(range, CELL(c) { p_new[c] = relaxed(p, c, Y, Z, c.i, c.j, c.k, rhs[c], mesh, weight); });
+}
+
+// p_new = p, relaxed in the cells of a colour
+TASK relax_colour(Range range, In p, In rhs, Out p_new, Mesh mesh, real weight, int colour) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    const real next = relaxed(p, c, Y, Z, c.i, c.j, c.k, rhs[c], mesh, weight);
+    p_new[c] = coloured(c.i, c.j, c.k, colour) ? next : p[c];
+  });
+}
+
+// p = what relax makes of 0
+TASK relax_zero(Range range, In rhs, Out p, Mesh mesh, real weight) {
+  for_cells(range, CELL(c) { p[c] = -weight * relaxation(c.i, c.j, c.k, mesh) * rhs[c]; });
+}
+
+// The cells across a face of a direction that have no neighbour of the other colour beyond it: those beside walls, and at
+// the seam of a periodic direction where an odd number of cells brings two of one colour together.
+struct Ends {
+  int first, last;
+};
+
+FN Ends ends(const Mesh& m, int axis) {
+  const bool seamless = m.first[axis] != 0 && m.cells[axis] % 2 == 0;
+  return {seamless ? -1 : 0, seamless ? -1 : m.cells[axis] - 1};
+}
+
+// p = what relax_colour makes of 0, with `colour` first and then with the other one: of the first, all neighbours are 0, and
+// of the second those that are not of the first, and what faces of the domain mirror.
+TASK relax_zero_colours(Range range, In rhs, Out p, Mesh mesh, real weight, int colour) {
+  STRIDES(range)
+  const Ends ex = ends(mesh, 0), ey = ends(mesh, 1), ez = ends(mesh, 2);
+  for_cells(range, CELL(c) {
+    const int i = c.i, j = c.j, k = c.k;
+    const real here = rhs[c], west = rhs[c - X], east = rhs[c + X], south = rhs[c - Y], north = rhs[c + Y];
+    const real below = rhs[c - Z], above = rhs[c + Z];
+    const real x = (i == ex.first ? real(0) : relaxation(i - 1, j, k, mesh) * west) +
+                   (i == ex.last ? real(0) : relaxation(i + 1, j, k, mesh) * east);
+    const real y = (j == ey.first ? real(0) : relaxation(i, j - 1, k, mesh) * south) +
+                   (j == ey.last ? real(0) : relaxation(i, j + 1, k, mesh) * north);
+    const real z = (k == ez.first ? real(0) : relaxation(i, j, k - 1, mesh) * below) +
+                   (k == ez.last ? real(0) : relaxation(i, j, k + 1, mesh) * above);
+    const real around = mesh.weight[0] * x + mesh.weight[1] * y + mesh.weight[2] * z;
+    p[c] = -weight * relaxation(i, j, k, mesh) * (here + (coloured(i, j, k, colour) ? real(0) : weight * around));
+  });
+}

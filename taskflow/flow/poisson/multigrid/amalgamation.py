@@ -1,0 +1,66 @@
+"""Where the levels live: cut like the finest one as long as they are large, and then on every block as a whole.
+
+On coarse levels a block has few cells and as many neighbours as ever. From some level on each block computes all cells
+for itself: that costs one gather of a right-hand side per cycle, and nothing is exchanged below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from taskflow.flow.poisson.multigrid.levels import Level
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+
+Cuts = tuple[tuple[int, ...], ...]
+
+
+def partitions(levels: Sequence[Level], main: Partition) -> tuple[Partition, ...]:
+    """A partition for each level, and one for the part of a gathered right-hand side that a block computes; on the
+    blocks of `main`, with the precision of its fields.
+
+    Levels of which some block would have no cell are on every block, too.
+    """
+    cuts = [main.cuts]
+    for fine, coarse in pairwise(levels):
+        cuts.append(_coarser(cuts[-1], fine, coarse))
+    made = [_partition(level, (level.rhs, level.p, level.spare), main, at, level.whole)
+            for level, at in zip(levels, cuts, strict=True)]  # fmt: skip
+    parts = [_partition(level, (level.part,), main, at, False) if level.part else None
+             for level, at in zip(levels, cuts, strict=True)]  # fmt: skip
+    return tuple(_reaching(made, parts))
+
+
+def _coarser(cuts: Cuts, fine: Level, coarse: Level) -> Cuts:
+    """A coarse cell belongs to the block that has the first of its fine ones."""
+    factors = (b // a for a, b in zip(fine.scale, coarse.scale, strict=True))
+    return tuple(tuple(-(-cut // factor) for cut in at) for at, factor in zip(cuts, factors, strict=True))
+
+
+def _partition(level: Level, names: Sequence[str], main: Partition, at: Cuts, whole: bool) -> Partition:
+    dtype = next(iter(main.region.fields.values())).dtype
+    space = FieldSpace(Field(name, dtype) for name in names)
+    region = Region(level.mesh.box, space, level.mesh.periodic, 1, level.scale)
+    if whole or any(a >= b for places in at for a, b in pairwise(places)):
+        return Partition(region, main.shape, replicated=True)
+    return Partition(region, main.shape, at=at)
+
+
+def _reaching(levels: Sequence[Partition], parts: Sequence[Partition | None]) -> Iterator[Partition]:
+    """The same with memory for what is read of each from the level above, from the one below, and by a gather."""
+    for n, (here, part) in enumerate(zip(levels, parts, strict=True)):
+        above = levels[n - 1] if n else None
+        below = next(iter(p for p in (*parts[n + 1 : n + 2], *levels[n + 1 : n + 2]) if p), None)
+        yield _with_reach(here, [(above, 1), (below, 2)])
+        if part:
+            yield _with_reach(part, [(here, 0), (below, 0)])
+
+
+def _with_reach(here: Partition, readers: Sequence[tuple[Partition | None, int]]) -> Partition:
+    """With memory for what the blocks of each reader lie over, and so many cells more."""
+    reach = [Box.of((0, 0, 0))] * len(here)
+    for reader, width in readers:
+        for block, box in enumerate(reader.blocks if reader else ()):
+            assert reader is not None
+            reach[block] |= here.region.corresponding(box, reader.region).grow(width)
+    return Partition(here.region, here.shape, here.at, here.replicated, tuple(reach))

@@ -1,0 +1,101 @@
+"""A cycle of multigrid: an approximate solution of Laplacian(z) = r that begins from 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from taskflow.errors import BadInput
+from taskflow.flow.grid import Grid
+from taskflow.flow.poisson.multigrid.amalgamation import partitions
+from taskflow.flow.poisson.multigrid.levels import Level, levels
+from taskflow.flow.poisson.multigrid.mesh import Mesh, mesh
+from taskflow.flow.poisson.multigrid.smoothing import Iterate, RedBlack, Smoother, Sweeping, relax_zero
+from taskflow.flow.poisson.multigrid.transfer import correction, gather, restriction
+from taskflow.regions import Partition
+
+Shape = Literal["V", "W", "F"]
+GATHERED = 32**3  # cells: with fewer, the messages of a level take longer than all its arithmetic
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A V, W or F cycle with `before` and `after` sweeps of a smoother on each level.
+
+    Faces in `outflow` have p = 0, others walls. Levels of at most `gathered` cells are on every block as a whole
+    (amalgamated); with `depth` levels (truncated) `coarsest` sweeps are done on the last one, otherwise that has one
+    cell. Neither where levels live nor how they are cut changes a bit of the result.
+
+    Raises BadInput for numbers of sweeps or levels below 1.
+    """
+
+    grid: Grid
+    outflow: tuple[str, ...] = ()
+    smoother: Smoother = field(default_factory=RedBlack)
+    before: int = 1
+    after: int = 1
+    shape: Shape = "V"
+    gathered: int = GATHERED
+    depth: int | None = None
+    coarsest: int = 20
+
+    def __post_init__(self) -> None:
+        for name, least in (("before", 1), ("after", 0), ("depth", 1), ("coarsest", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise BadInput(f"multigrid: {name} = {value}; give {least} or more")
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """From the finest to the coarsest."""
+        return levels(mesh(self.grid, self.outflow), self.depth, self.gathered)
+
+    @property
+    def mesh(self) -> Mesh:
+        """The finest level's."""
+        return self.levels[0].mesh
+
+    @property
+    def residual(self) -> str:
+        """The field that holds r when a cycle begins; it stays as it is."""
+        return self.levels[0].target
+
+    def partitions(self, main: Partition) -> tuple[Partition, ...]:
+        """The regions of the levels on the blocks of `main`."""
+        return partitions(self.levels, main)
+
+    def launches(self) -> Sweeping:
+        """One cycle; returns the field that holds z, on the mesh of r, and another one."""
+        return (yield from self._cycle(0, self.shape))
+
+    def _cycle(self, n: int, shape: Shape) -> Sweeping:
+        level = self.levels[n]
+        if level.part:
+            yield gather(level.part, level.rhs, over=level.mesh.box)
+        if n == len(self.levels) - 1:
+            return (yield from self._solve(level))
+        at = yield from self.smoother.begin(level.rhs, level.iterate, self.before, level.mesh)
+        return (yield from self._correct(n, at, shape))
+
+    def _again(self, n: int, at: Iterate, shape: Shape) -> Sweeping:
+        level = self.levels[n]
+        at = yield from self.smoother.smooth(level.rhs, at, self.before, level.mesh, after=False)
+        return (yield from self._correct(n, at, shape))
+
+    def _correct(self, n: int, at: Iterate, shape: Shape) -> Sweeping:
+        """The correction of the smoothed p by the coarser levels, smoothed afterwards."""
+        fine, coarse = self.levels[n], self.levels[n + 1]
+        yield restriction(at.p, fine.rhs, coarse.target, fine.mesh, coarse.mesh)
+        found = yield from self._cycle(n + 1, shape)
+        if shape != "V" and n + 2 < len(self.levels):
+            found = yield from self._again(n + 1, found, "W" if shape == "W" else "V")
+        yield correction(at.p, found.p, fine.mesh, coarse.mesh)
+        return (yield from self.smoother.smooth(fine.rhs, at, self.after, fine.mesh, after=True))
+
+    def _solve(self, level: Level) -> Sweeping:
+        """On the coarsest level: one relaxation solves for a single cell."""
+        if level.mesh.box.volume > 1:
+            return (yield from self.smoother.begin(level.rhs, level.iterate, self.coarsest, level.mesh))
+        yield relax_zero(level.rhs, level.p, over=level.mesh.box, mesh=level.mesh, weight=1.0)
+        return level.iterate

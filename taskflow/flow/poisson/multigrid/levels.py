@@ -1,0 +1,55 @@
+"""The levels of a hierarchy: meshes and the names of their fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from taskflow.flow.poisson.multigrid.mesh import Mesh
+from taskflow.flow.poisson.multigrid.smoothing import Iterate
+from taskflow.regions import Triple, triple
+
+
+@dataclass(frozen=True)
+class Level:
+    """A mesh with fields for a right-hand side and two iterates.
+
+    `scale` is how many cells of the finest level one of its cells is long, about: a power of two per direction. A
+    level is `whole` if every block has all its cells; on the first such one blocks compute the `part` of the
+    right-hand side that is theirs, which is then gathered.
+    """
+
+    mesh: Mesh
+    scale: Triple
+    rhs: str
+    p: str
+    spare: str
+    part: str = ""
+    whole: bool = False
+
+    @property
+    def iterate(self) -> Iterate:
+        """Its two iterates."""
+        return Iterate(self.p, self.spare)
+
+    @property
+    def target(self) -> str:
+        """The field that receives what the finer level restricts."""
+        return self.part or self.rhs
+
+
+def levels(finest: Mesh, depth: int | None, gathered: int) -> tuple[Level, ...]:
+    """All levels down to that of one cell, or the first `depth`; those of at most `gathered` cells are whole."""
+    meshes, scales = [finest], [(1, 1, 1)]
+    while max(meshes[-1].cells) > 1 and len(meshes) != depth:
+        meshes.append(meshes[-1].coarser)
+    for fine, coarse in pairwise(meshes):
+        halved = (1 if n == m else 2 for n, m in zip(fine.cells, coarse.cells, strict=True))
+        scales.append(triple(scale * factor for scale, factor in zip(scales[-1], halved, strict=True)))
+    whole = [mesh.box.volume <= gathered for mesh in meshes]
+    found = []
+    for n, (mesh, scale) in enumerate(zip(meshes, scales, strict=True)):
+        rhs, p, spare, part = (f"level{n}_{name}" for name in ("rhs", "p", "spare", "part"))
+        first = whole[n] and not any(whole[:n])
+        found.append(Level(mesh, scale, rhs, p, spare, part if first else "", whole[n]))
+    return tuple(found)

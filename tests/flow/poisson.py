@@ -1,0 +1,124 @@
+"""Pressure equations for tests: a domain with faces of any kind, its blocks as threads, and a solver on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from taskflow.flow.grid import Grid, StaggeredGrid
+from taskflow.flow.poisson import Solver, Tolerance
+from taskflow.flow.poisson.multigrid import Cycle
+from taskflow.flow.poisson.multigrid.solver import begin_residual, correct_by, residual_of
+from taskflow.machine import Mapper, Shard, run_threads
+from taskflow.machine.device import cpu
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+
+WALLS = (("wall", "wall"),) * 3
+PERIODIC = (("periodic", "periodic"),) * 3
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Cells of a spacing, with what lies beyond each end of each axis: "wall", "open" (p = 0) or "periodic"."""
+
+    cells: tuple[int, int, int]
+    spacing: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    faces: tuple[tuple[str, str], ...] = WALLS
+
+    @property
+    def periodic(self) -> tuple[bool, bool, bool]:
+        x, y, z = (low == "periodic" for low, _ in self.faces)
+        return x, y, z
+
+    @property
+    def grid(self) -> Grid:
+        x, y, z = (n * h for n, h in zip(self.cells, self.spacing, strict=True))
+        return StaggeredGrid(self.cells, (x, y, z), periodic=self.periodic).constants
+
+    @property
+    def outflow(self) -> tuple[str, ...]:
+        ends = [(f"{axis}_{end}", kind) for axis, pair in zip("xyz", self.faces, strict=True)
+                for end, kind in zip(("min", "max"), pair, strict=True)]  # fmt: skip
+        return tuple(face for face, kind in ends if kind == "open")
+
+    def cycle(self, **options: Any) -> Cycle:
+        return Cycle(self.grid, self.outflow, **options)
+
+    def noise(self, seed: int = 0) -> np.ndarray:
+        """A right-hand side that has a solution."""
+        rhs = np.random.default_rng(seed).uniform(-1, 1, self.cells[::-1])
+        return rhs if self.outflow else rhs - rhs.mean()
+
+
+@dataclass
+class Solved:
+    p: np.ndarray
+    scalars: dict[str, float]
+    told: list[Any]
+
+
+def on_blocks(
+    domain: Domain,
+    solver: Solver | Cycle,
+    job: Callable[[Shard], Any],
+    rhs: np.ndarray,
+    blocks: tuple[int, int, int] = (1, 1, 1),
+    real: str = "f8",
+    p: np.ndarray | None = None,
+    debug: bool = False,
+) -> Solved:
+    """What `job` makes of p, begun with 0, on each block."""
+    extra = {} if isinstance(solver, Cycle) else solver.fields
+    space = FieldSpace(Field(name, real) for name in ("p", "rhs", *extra))
+    main = Partition(Region(Box.of(domain.cells), space, domain.periodic), blocks)
+    whole = np.zeros(domain.cells[::-1], real)
+    start = np.zeros_like(whole) if p is None else p
+
+    def each(shard: Shard) -> tuple[Any, dict[str, float]]:
+        mine = shard.cells.slices((0, 0, 0))
+        shard.write({"p": start[mine].astype(real), "rhs": rhs[mine].astype(real)})
+        told = job(shard)
+        whole[mine] = shard.read("p")
+        return told, dict(shard.scalars)
+
+    told = run_threads(replace(main, beside=solver.partitions(main)), each, cpu(1), Mapper("none", debug=debug))
+    return Solved(whole, told[0][1], [each for each, _ in told])
+
+
+def one_cycle(cycle: Cycle) -> Callable[[Any], Any]:
+    """A program: p + what a cycle makes of its residual, whose square is the scalar `residual` afterwards."""
+
+    def program(f):
+        yield begin_residual(
+            f.p, f.rhs, cycle.residual, over=cycle.mesh.box, residual="old", norm="norm", mesh=cycle.mesh
+        )
+        z = (yield from cycle.launches()).p
+        yield correct_by(f.p, z, over=cycle.mesh.box)
+        yield residual_of(f.p, f.rhs, cycle.residual, over=cycle.mesh.box, residual="residual", mesh=cycle.mesh)
+
+    return program
+
+
+def solve(domain: Domain, solver: Solver, rhs: np.ndarray, **where: Any) -> Solved:
+    return on_blocks(domain, solver, lambda shard: shard.run(solver.solve), rhs, **where)
+
+
+def factor(domain: Domain, cycle: Cycle, first: int = 4, last: int = 9) -> float:
+    """By how much a cycle multiplies the residual, in the mean of some: what it does to the slowest modes."""
+
+    def job(shard: Shard) -> Sequence[float]:
+        program, found = one_cycle(cycle), []
+        for _ in range(last):
+            shard.run(program)
+            found.append(np.sqrt(shard.scalars["residual"]))
+        return found
+
+    norms = on_blocks(domain, cycle, job, domain.noise()).told[0]
+    return float((norms[last - 1] / norms[first - 1]) ** (1 / (last - first)))
+
+
+def tolerance(relative: float = 1e-6, most: int = 40) -> Tolerance:
+    return Tolerance(relative, most)

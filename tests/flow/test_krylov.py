@@ -1,0 +1,114 @@
+"""Conjugate gradients with multigrid: as few iterations as promised, on any blocks, to a solution of second order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taskflow.flow.poisson import ConjugateGradients, NotConverged
+from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
+from tests.flow.poisson import PERIODIC, WALLS, Domain, solve, tolerance
+from tests.flow.test_multigrid import MIXED, MIXES
+from tests.reference.multigrid import laplacian
+
+MOST = 7  # iterations to 1e-6
+
+
+def iterations(domain: Domain, **options) -> int:
+    where = {name: options.pop(name) for name in ("blocks", "real") if name in options}
+    solver = ConjugateGradients(domain.cycle(**options), tolerance())
+    found = solve(domain, solver, domain.noise(), **where)
+    return solver.taken(found.scalars)
+
+
+@pytest.mark.parametrize("faces", MIXES, ids=lambda faces: "-".join(low[0] + high[0] for low, high in faces))
+@pytest.mark.parametrize("n", [24, 25])
+def test_few_iterations_between_faces_of_any_kind(faces, n):
+    assert iterations(Domain((n, n, n), faces=faces)) <= MOST
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Domain((64, 16, 16)),
+        Domain((16, 16, 64)),
+        Domain((31, 33, 37)),
+        Domain((32, 32, 32), spacing=(1, 1, 4)),
+        Domain((32, 32, 32), spacing=(4, 1, 4)),
+        Domain((48, 1, 48), faces=(WALLS[0], PERIODIC[0], WALLS[0])),
+    ],
+    ids=lambda domain: "x".join(map(str, domain.cells)),
+)
+@pytest.mark.parametrize(
+    "smoother",
+    [RedBlack(), RedBlack(1.0, symmetric=True), WeightedJacobi()],
+    ids=["default", "symmetric", "jacobi"],
+)
+def test_few_iterations_in_boxes_of_any_shape(domain, smoother):
+    assert iterations(domain, smoother=smoother, before=2, after=2) <= MOST
+    if smoother == RedBlack():
+        assert iterations(domain) <= MOST
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("faces", [WALLS, PERIODIC])
+@pytest.mark.parametrize("n", [63, 64, 65, 127, 128, 129])
+def test_iterations_do_not_depend_on_the_number_of_cells(n, faces):
+    assert iterations(Domain((n, n, n), faces=faces)) <= MOST
+
+
+@pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
+@pytest.mark.parametrize("blocks", [(1, 1, 2), (1, 1, 3), (2, 2, 2)])
+def test_blocks_change_iterations_by_one_at_most(blocks, faces):
+    domain = Domain((21, 22, 24), faces=faces)
+    solver, rhs = ConjugateGradients(domain.cycle(gathered=300), tolerance()), domain.noise()
+    alone, cut = solve(domain, solver, rhs), solve(domain, solver, rhs, blocks=blocks)
+    assert abs(alone.scalars["rounds"] - cut.scalars["rounds"]) <= 1
+    np.testing.assert_allclose(cut.p - cut.p.mean(), alone.p - alone.p.mean(), rtol=0, atol=1e-4 * abs(alone.p).max())
+
+
+@pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
+@pytest.mark.parametrize(("real", "relative"), [("f8", 1e-11), ("f4", 2e-6)])
+def test_a_solution_is_as_good_as_its_tolerance_says(faces, real, relative):
+    domain = Domain((24, 20, 22), faces=faces)
+    rhs = domain.noise().astype(real).astype("f8")
+    found = solve(domain, ConjugateGradients(domain.cycle(), tolerance(relative)), rhs, real=real)
+    left = rhs - laplacian(found.p.astype("f8"), domain.spacing, domain.faces)
+    assert np.linalg.norm(left) <= relative * np.linalg.norm(rhs) * 1.5
+
+
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 2, 2)])
+@pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
+def test_solutions_are_of_second_order(faces, blocks):
+    """p is a product of a cosine between walls, a quarter of one from a wall to an open face, and a whole period."""
+    errors = []
+    for n in (16, 32):
+        lengths = (1.0, 2.0, 1.5)
+        cells = (n, 2 * n, n)
+        spacing = tuple(length / count for length, count in zip(lengths, cells, strict=True))
+        factors, rate = [], 0.0
+        for (low, high), length, count, h in zip(faces, lengths, cells, spacing, strict=True):
+            wave = np.pi / length * {"wallwall": 1, "wallopen": 0.5, "openwall": 0.5, "periodicperiodic": 2}[low + high]
+            x = (np.arange(count) + 0.5) * h
+            factors.append(np.sin(wave * x) if low == "open" else np.cos(wave * x))
+            rate += wave**2
+        exact = np.einsum("i,j,k->kji", *factors)
+        domain = Domain(cells, spacing, faces)
+        solver = ConjugateGradients(domain.cycle(), tolerance(1e-10))
+        found = solve(domain, solver, -rate * exact, blocks=blocks).p
+        off = found - exact
+        errors.append(abs(off if domain.outflow else off - off.mean()).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
+
+
+def test_what_does_not_converge_says_so():
+    domain = Domain((16, 16, 16))
+    with pytest.raises(NotConverged, match="2 iterations did not reduce the relative residual to 1e-09"):
+        solve(domain, ConjugateGradients(domain.cycle(), tolerance(1e-9, most=2)), domain.noise())
+
+
+def test_nothing_to_solve_for_leaves_the_guess():
+    domain = Domain((8, 8, 8))
+    found = solve(domain, ConjugateGradients(domain.cycle(), tolerance()), np.zeros((8, 8, 8)))
+    np.testing.assert_array_equal(found.p, 0)

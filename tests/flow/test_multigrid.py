@@ -1,0 +1,203 @@
+"""A cycle of multigrid does what NumPy makes of its definition, with the same bits on any blocks, and converges."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.flow.poisson import NotConverged
+from taskflow.flow.poisson.multigrid import Cycle, Multigrid, RedBlack, WeightedJacobi
+from tests.flow.poisson import PERIODIC, WALLS, Domain, factor, on_blocks, one_cycle, solve, tolerance
+from tests.reference.multigrid import Reference, laplacian
+
+MIXED = (("wall", "open"), ("periodic", "periodic"), ("open", "wall"))
+DOMAINS = [
+    Domain((8, 8, 8)),
+    Domain((17, 12, 15)),
+    Domain((10, 11, 12), faces=MIXED),
+    Domain((9, 8, 7), faces=PERIODIC),
+    Domain((16, 8, 8), spacing=(1.0, 1.0, 4.0)),
+    Domain((12, 1, 9), faces=(("wall", "wall"), ("periodic", "periodic"), ("wall", "wall"))),
+    Domain((1, 2, 3), faces=(("open", "open"), ("wall", "wall"), ("wall", "open"))),
+    Domain((1, 1, 1), faces=(("open", "wall"), ("wall", "wall"), ("periodic", "periodic"))),
+]
+PAIRS = [("wall", "wall"), ("periodic", "periodic"), ("open", "open"), ("wall", "open")]
+MIXES = list(combinations_with_replacement(PAIRS, 3))
+GAUSS_SEIDEL = {"smoother": RedBlack(1.0), "before": 2, "after": 2}
+
+
+def reference(domain: Domain, cycle: Cycle) -> Reference:
+    levels = [(level.mesh.cells, level.mesh.spacing) for level in cycle.levels]
+    smoother = cycle.smoother
+    colours, symmetric = isinstance(smoother, RedBlack), getattr(smoother, "symmetric", False)
+    weights = [smoother.on(level.mesh) if colours else smoother.weight for level in cycle.levels]
+    return Reference(levels, domain.faces, weights, cycle.before, cycle.after, colours, symmetric)
+
+
+def cycled(domain: Domain, cycle: Cycle, rhs: np.ndarray, **where) -> np.ndarray:
+    return on_blocks(domain, cycle, lambda shard: shard.run(one_cycle(cycle)), rhs, **where).p
+
+
+@pytest.mark.parametrize("real", ["f4", "f8"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"smoother": RedBlack(1.0, symmetric=True), "before": 2, "after": 2},
+        {"smoother": WeightedJacobi(), "before": 3},
+    ],
+    ids=["red-black", "symmetric", "jacobi"],
+)
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: "x".join(map(str, domain.cells)))
+def test_a_cycle_is_that_of_the_reference(domain, options, real):
+    cycle, rhs = domain.cycle(**options), domain.noise().astype(real)
+    wanted = reference(domain, cycle).cycle(rhs.astype("f8"))
+    found = cycled(domain, cycle, rhs, real=real)
+    scale = abs(wanted).max() + 1e-300
+    np.testing.assert_allclose(found / scale, wanted / scale, rtol=0, atol=300 * np.finfo(real).eps)
+
+
+@pytest.mark.parametrize("domain", DOMAINS[:5], ids=lambda domain: "x".join(map(str, domain.cells)))
+def test_the_residual_of_an_iterate_is_that_of_the_reference(domain):
+    cycle, rhs, p = domain.cycle(), domain.noise(), domain.noise(1)
+    found = on_blocks(domain, cycle, lambda shard: shard.run(one_cycle(cycle)), rhs, p=p)
+    left = rhs - laplacian(p, domain.spacing, domain.faces)
+    assert found.scalars["old"] == pytest.approx((left**2).sum())
+    assert found.scalars["norm"] == pytest.approx((rhs**2).sum())
+    np.testing.assert_allclose(found.p, p + reference(domain, cycle).cycle(left), rtol=0, atol=1e-10)
+    left = rhs - laplacian(found.p, domain.spacing, domain.faces)
+    assert found.scalars["residual"] == pytest.approx((left**2).sum())
+
+
+@pytest.mark.parametrize("blocks", [(1, 1, 2), (1, 1, 3), (2, 1, 1), (2, 2, 2)])
+@pytest.mark.parametrize(
+    ("domain", "options"),
+    [
+        (Domain((16, 16, 16)), {"gathered": 64}),
+        (Domain((17, 12, 15)), {"gathered": 64}),
+        (Domain((18, 19, 21), faces=(PAIRS[1], PAIRS[1], PAIRS[0])), {"gathered": 64}),
+        (
+            Domain((21, 13, 11), faces=PERIODIC),
+            {"gathered": 0, "shape": "F", "smoother": WeightedJacobi(), "before": 2},
+        ),
+        (Domain((12, 12, 24), faces=MIXED), {"gathered": 100, "shape": "W"}),
+        (Domain((16, 8, 8), spacing=(1.0, 1.0, 4.0)), {"gathered": 64}),
+        (Domain((12, 11, 13)), {}),
+        (Domain((15, 14, 12), faces=PERIODIC), {"gathered": 0, "depth": 3}),
+    ],
+    ids=["even", "odd", "seam", "jacobi-F", "mixed-W", "flat", "whole", "truncated"],
+)
+def test_blocks_change_no_bit(domain, options, blocks):
+    cycle, rhs = domain.cycle(**options), domain.noise()
+    alone, cut = cycled(domain, cycle, rhs), cycled(domain, cycle, rhs, blocks=blocks, debug=True)
+    assert abs(alone).max() > 0
+    np.testing.assert_array_equal(cut, alone)
+
+
+def test_where_levels_live_changes_no_bit():
+    domain = Domain((20, 18, 16))
+    rhs = domain.noise()
+    here, there = (cycled(domain, domain.cycle(gathered=n), rhs, blocks=(1, 2, 2)) for n in (0, 1000))
+    np.testing.assert_array_equal(here, there)
+
+
+def test_levels_keep_cells_as_cubic_as_they_can():
+    flat = Domain((32, 32, 8), spacing=(1.0, 1.0, 4.0)).cycle()
+    assert [level.mesh.cells for level in flat.levels][:4] == [(32, 32, 8), (16, 16, 8), (8, 8, 8), (4, 4, 4)]
+    assert [level.scale for level in flat.levels][:4] == [(1, 1, 1), (2, 2, 1), (4, 4, 1), (8, 8, 2)]
+    odd = Domain((33, 17, 31)).cycle()
+    for level in odd.levels:
+        lengths = [n * h for n, h in zip(level.mesh.cells, level.mesh.spacing, strict=True)]
+        assert lengths == pytest.approx([33, 17, 31])
+    assert odd.levels[-1].mesh.cells == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "most"),
+    [
+        ({}, 0.12),
+        (GAUSS_SEIDEL, 0.12),
+        (GAUSS_SEIDEL | {"smoother": RedBlack(1.0, symmetric=True)}, 0.18),
+        ({"smoother": WeightedJacobi(), "before": 2, "after": 2}, 0.28),
+        ({"smoother": WeightedJacobi(), "before": 4, "after": 4}, 0.15),
+        ({"shape": "W"}, 0.12),
+        ({"shape": "F"}, 0.12),
+    ],
+    ids=["default", "V22", "symmetric", "jacobi-V22", "jacobi-V44", "W", "F"],
+)
+@pytest.mark.parametrize("cells", [(32, 32, 32), (48, 12, 12)])
+def test_convergence_between_walls(cells, options, most):
+    domain = Domain(cells)
+    assert factor(domain, domain.cycle(**options)) <= most
+
+
+@pytest.mark.parametrize("faces", MIXES, ids=lambda faces: "-".join(low[0] + high[0] for low, high in faces))
+def test_convergence_between_faces_of_any_kind(faces):
+    domain = Domain((24, 24, 24), faces=faces)
+    assert factor(domain, domain.cycle(**GAUSS_SEIDEL)) <= 0.12
+    assert factor(domain, domain.cycle()) <= 0.15
+
+
+@pytest.mark.parametrize("cells", [(33, 33, 33), (31, 31, 31), (37, 29, 23)])
+def test_convergence_for_odd_and_prime_numbers_of_cells(cells):
+    walls, periodic = Domain(cells), Domain(cells, faces=PERIODIC)
+    assert factor(walls, walls.cycle(**GAUSS_SEIDEL)) <= 0.15
+    assert factor(walls, walls.cycle()) <= 0.15
+    assert factor(periodic, periodic.cycle(**GAUSS_SEIDEL)) <= 0.25
+
+
+@pytest.mark.parametrize("spacing", [(1, 1, 4), (4, 1, 1), (1, 4, 4), (1, 2, 4)])
+def test_convergence_for_flat_cells(spacing):
+    domain = Domain((32, 32, 32), spacing=spacing)
+    assert factor(domain, domain.cycle(**GAUSS_SEIDEL)) <= 0.15
+    assert factor(domain, domain.cycle()) <= 0.15
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("n", [63, 64, 65, 127, 128, 255, 256, 257])
+def test_convergence_does_not_depend_on_the_number_of_cells(n):
+    domain = Domain((n, n, n))
+    assert factor(domain, domain.cycle(**GAUSS_SEIDEL)) <= (0.15 if n % 2 else 0.12)
+    assert factor(domain, domain.cycle()) <= 0.15
+
+
+@pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
+def test_a_solution_is_as_good_as_its_tolerance_says(faces):
+    domain = Domain((24, 20, 22), faces=faces)
+    rhs = domain.noise()
+    found = solve(domain, Multigrid(domain.cycle(), tolerance(1e-9)), rhs, blocks=(1, 2, 1))
+    left = rhs - laplacian(found.p, domain.spacing, domain.faces)
+    assert np.linalg.norm(left) <= 1.001e-9 * np.linalg.norm(rhs)
+    assert found.scalars["residual"] == pytest.approx((left**2).sum(), rel=1e-3)
+    assert 7 <= found.scalars["rounds"] <= 11
+
+
+def test_a_good_guess_takes_fewer_cycles():
+    domain = Domain((24, 24, 24))
+    solver, rhs = Multigrid(domain.cycle(), tolerance(1e-6)), domain.noise()
+    cold = solve(domain, solver, rhs)
+    warm = solve(domain, solver, 1.001 * rhs, p=cold.p)
+    assert warm.scalars["rounds"] < cold.scalars["rounds"] - 1
+
+
+def test_what_does_not_converge_says_so():
+    domain = Domain((16, 16, 16))
+    with pytest.raises(NotConverged, match="3 iterations did not reduce the relative residual to 1e-09"):
+        solve(domain, Multigrid(domain.cycle(), tolerance(1e-9, most=3)), domain.noise())
+
+
+def test_nothing_to_solve_for_leaves_the_guess():
+    domain = Domain((8, 8, 8))
+    found = solve(domain, Multigrid(domain.cycle(), tolerance()), np.zeros((8, 8, 8)))
+    np.testing.assert_array_equal(found.p, 0)
+
+
+@pytest.mark.parametrize("options", [{"before": 0}, {"after": -1}, {"depth": 0}, {"coarsest": 0}])
+def test_impossible_numbers_are_refused(options):
+    [(name, value)] = options.items()
+    with pytest.raises(BadInput, match=f"multigrid: {name} = {value}; give"):
+        Domain((8, 8, 8)).cycle(**options)
