@@ -25,6 +25,7 @@ from taskflow.cli.bench_options import (
 )
 
 ITERATIONS = 30  # of Jacobi, in the papers
+METHODS = ("jacobi",)  # of the study of pressure solvers
 
 Solver = Annotated[str, typer.Option(metavar="NAME", help="Of the pressure, as pressure.solver in a case file.")]
 Iterations = Annotated[
@@ -72,8 +73,11 @@ def step(
 
 def cavity(
     study: Annotated[
-        Literal["scaling", "memory"],
-        typer.Option(help="Scaling, weak and strong; or what a step takes of memory, and the largest case that fits."),
+        Literal["scaling", "memory", "pressure"],
+        typer.Option(
+            help="Scaling, weak and strong; what a step takes of memory, and the largest case that fits; or the time of"
+            " pressure solvers against the residual that they leave."
+        ),
     ] = "scaling",
     shapes: Shapes = "all",
     counts: Counts = None,
@@ -85,6 +89,15 @@ def cavity(
     largest: Annotated[
         bool, typer.Option("--largest", help="With --study memory: run the largest, at most 16384 x 64 x 16384.")
     ] = False,
+    sizes: Annotated[
+        str, typer.Option(metavar="N,N,...", help="With --study pressure: cells along x, y and z.")
+    ] = "129,257",
+    methods: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"With --study pressure: of {', '.join(METHODS)}, with commas.")
+    ] = "all",
+    decades: Annotated[
+        int, typer.Option(min=1, max=12, help="With --study pressure: residuals down to 10 to minus this.")
+    ] = 8,
     price: Price = None,
     warm: Warm = 10,
     channel: Channel = "auto",
@@ -103,12 +116,16 @@ def cavity(
     """
     from taskflow.cli import benching, benching_flow, given
     from taskflow.simulation.bench import Conditions, Growth
-    from taskflow.simulation.bench.cavity import Flow, measure_cavity, measure_memory
+    from taskflow.simulation.bench.cavity import Flow, Residuals, measure_cavity, measure_convergence, measure_memory
 
     growth = Growth(given.names("--shapes", shapes, SHAPES), given.counts(counts) if counts else None, scale)
     conditions = Conditions(given.names("--overlap", overlap, OVERLAPS), channel, precision, seconds, graphs)
     flow = Flow("cavity", benching_flow.pressure(solver, iterations, tolerance), warm, price)
-    if study == "memory":
+    if study == "pressure":
+        asked = given.counts(sizes, "--sizes", "cells"), given.names("--methods", methods, METHODS)
+        solve = partial(measure_convergence, device, *asked, growth, conditions, Residuals(decades))
+        benching.bench(solve, benching_flow.show_convergence, output, benching_flow.draw_convergence, picture)
+    elif study == "memory":
         measure = partial(measure_memory, device, growth, conditions, flow, largest=largest)
         benching.bench(measure, benching_flow.show_memory, output)
     else:

@@ -104,6 +104,29 @@ def show_memory(found: Found) -> None:
         show_steps(found)
 
 
+def show_convergence(found: Found) -> None:
+    """What `measure_convergence` found."""
+    say(
+        f"Solvers of the pressure equation of a step of the lid-driven cavity, from p = 0, {conditions(found)}",
+        [("residual", "relative to the right-hand side, in the 2-norm")],
+    )
+    for cells in dict.fromkeys(tuple(row["cells"]) for row in found["results"]):
+        typer.echo(f"{times(cells)} cells")
+        rows = [row for row in found["results"] if tuple(row["cells"]) == cells]
+        columns = [
+            {"ms": number(row["seconds"] * 1e3), "spread": share(row["spread"]), **_reached(row)} for row in rows
+        ]
+        labels = [f"{row['method']}, {several(row['blocks'], 'block')}" for row in rows]
+        table(tuple(columns[0]), ((label, tuple(texts.values())) for label, texts in zip(labels, columns, strict=True)))
+
+
+def draw_convergence(found: Found, path: Path) -> Path:
+    """Draw what `measure_convergence` found."""
+    from taskflow.output import plot_convergence
+
+    return plot_convergence(found["results"], f"Pressure of the lid-driven cavity, {conditions(found)}", path)
+
+
 def draw_cavity(found: Found, path: Path) -> Path:
     """Draw what `measure_cavity` found."""
     from taskflow.output import plot_campaign
@@ -144,11 +167,11 @@ def _named(row: Found) -> str:
 
 
 def _state(row: Found) -> Columns:
-    return {
-        "iterations": f"{row['iterations']:.3g}",
-        "residual": f"{row['residual']:.1e}",
-        "div": f"{row['divergence']:.1e}",
-    }
+    return {**_reached(row), "div": f"{row['divergence']:.1e}"}
+
+
+def _reached(row: Found) -> Columns:
+    return {"iterations": f"{row['iterations']:.4g}", "residual": f"{row['residual']:.1e}"}
 
 
 def _room(row: Found) -> tuple[str, ...]:

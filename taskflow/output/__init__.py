@@ -27,6 +27,7 @@ _HOME = {
     "plot_profiles": "profiles",
     "plot_scaling": "scaling",
     "plot_campaign": "campaign",
+    "plot_convergence": "convergence",
 }
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "dataset",
     "load_initial",
     "plot_campaign",
+    "plot_convergence",
     "plot_graph",
     "plot_profiles",
     "plot_run",
@@ -54,6 +56,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from taskflow.output.campaign import plot_campaign
+    from taskflow.output.convergence import plot_convergence
     from taskflow.output.graph import plot_graph
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of

@@ -111,6 +111,20 @@ def test_the_largest_is_run(measured, monkeypatch):
     assert "Steps of cavity, 64 x 64 x 64 cells, 2 jacobi iterations" in told
 
 
+def test_pressure_solvers(measured, here):
+    words = ["cavity", "--study", "pressure", "--sizes", "8,9", "--methods", "jacobi", "--counts", 2, "--decades", 2]
+    told, found = measured(*words, "--overlap", "none", "--picture", "pressure.svg")
+    assert (here / "pressure.svg").read_text().startswith("<?xml")
+    assert "9 x 9 x 9 cells" in told
+    assert "jacobi, 2 blocks" in told
+    rows = {(row["cells"][0], row["blocks"], n % 2): row for n, row in enumerate(found["results"])}
+    assert list(rows) == [(size, blocks, n) for size in (8, 9) for blocks in (1, 2) for n in (0, 1)]
+    for (size, blocks, n), row in rows.items():
+        assert row["residual"] <= 10.0 ** -(n + 1)
+        assert row["iterations"] == rows[size, 1, n]["iterations"]
+        assert row["iterations"] > 0 if n == 0 else row["iterations"] > rows[size, blocks, 0]["iterations"]
+
+
 @pytest.mark.parametrize(("words", "said"), [
     (["step", "--solver", "magic"], ["pressure.solver", "magic"]),
     (["step", "--cells", "many"], ["--cells many: give a number of cells along x, y and z"]),
@@ -118,6 +132,8 @@ def test_the_largest_is_run(measured, monkeypatch):
     (["step", "--cells", "9000"], ["9000 x 9000 x 9000 cells: needs", "use fewer cells"]),
     (["cavity", "--scale", "3", "--counts", "1"], ["--scale 3: does not divide the 512 x 512 x 256"]),
     (["cavity", "--shapes", "4d"], ["--shapes 4d: give one or more of 1d, 2d, 3d, strong"]),
+    (["cavity", "--study", "pressure", "--methods", "magic"], ["--methods magic: give one or more of"]),
+    (["cavity", "--study", "pressure", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
     (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
 ])  # fmt: skip
 def test_what_cannot_be_measured_is_refused(give, refused, here, words, said):

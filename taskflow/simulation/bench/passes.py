@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 from typing import Any
 
-from taskflow.machine import Control, Mapper, Shard, copy_bandwidth
+from taskflow.machine import Control, Job, Mapper, Shard, copy_bandwidth
 from taskflow.machine.energy import Meter
 from taskflow.machine.mapper import Overlap
 from taskflow.regions import Partition
@@ -117,14 +117,24 @@ class Timing:
         self, name: str, partition: Partition, job: PassJob, overlap: Overlap
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """A row of a table, and what each block reported."""
-        conditions, blocks, cells = self.conditions, len(partition), partition.region.cells.volume
-        mapper = Mapper(overlap, graphs=conditions.graphs)
-        reports, transports = self.team.run(partition, job, mapper, conditions.channel)
+        reports, transports = self.run(partition, job, overlap)
+        return self.row(name, partition, reports, transports), reports
+
+    def run(self, partition: Partition, job: Job, overlap: Overlap) -> tuple[list[Any], list[str]]:
+        """What a job returned on each block, and the transports between them."""
+        mapper = Mapper(overlap, graphs=self.conditions.graphs)
+        return self.team.run(partition, job, mapper, self.conditions.channel)
+
+    def row(
+        self, name: str, partition: Partition, reports: Sequence[dict[str, Any]], transports: list[str]
+    ) -> dict[str, Any]:
+        """What follows from what each block reported."""
+        blocks, cells = len(partition), partition.region.cells.volume
         seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
         hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]
         joules = [float(report["joules"]) for report in reports if report["joules"] is not None]
         low, _, high = quantiles(reports[0]["seconds"], n=4)
-        row = {
+        return {
             "name": name,
             "blocks": blocks,
             "workers": min(blocks, len(self.team.places)),
@@ -139,7 +149,6 @@ class Timing:
             "host_seconds": max(hosts, default=None),
             "joules_per_cell": sum(joules) / cells if len(joules) == blocks else None,
         }
-        return row, reports
 
 
 def moving(row: Mapping[str, Any], nbytes: float) -> dict[str, float]:

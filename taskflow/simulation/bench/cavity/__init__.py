@@ -2,7 +2,17 @@
 
 from taskflow.simulation.bench.cavity.campaign import measure_cavity, measure_step
 from taskflow.simulation.bench.cavity.cases import Pressure
+from taskflow.simulation.bench.cavity.convergence import METHODS, Residuals, measure_convergence
 from taskflow.simulation.bench.cavity.memory import measure_memory
 from taskflow.simulation.bench.cavity.step import Flow
 
-__all__ = ["Flow", "Pressure", "measure_cavity", "measure_memory", "measure_step"]
+__all__ = [
+    "METHODS",
+    "Flow",
+    "Pressure",
+    "Residuals",
+    "measure_cavity",
+    "measure_convergence",
+    "measure_memory",
+    "measure_step",
+]

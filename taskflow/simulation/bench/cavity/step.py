@@ -96,7 +96,7 @@ class Stepping:
         flow = self.flow
         case = case_of(flow.case, cells, self.precision, flow.pressure, self.conditions.channel)
         setup = Setup(case, blocks)
-        self._check(setup)
+        check_memory(self.team, setup)
         dt = case.clock().limit.longest(advective_rate(setup))
         initial = InitialFields(setup.grid, profiles(case), Path())
         begin = Begin(setup.model, initial, dt, flow.warm)
@@ -122,9 +122,10 @@ class Stepping:
             "bytes": busiest.nbytes,
         }
 
-    def _check(self, setup: Setup) -> None:
-        """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
-        needs = Needs(setup, self.team.spread(len(setup.partition)), self.team.device).blocks
-        need = max(memory.total - memory.output for memory in needs) + BESIDE[self.team.device]
-        asked = f"{' x '.join(map(str, setup.case.grid.cells))} cells"
-        self.team.check_memory(need, len(setup.partition), asked)
+
+def check_memory(people: Team, setup: Setup) -> None:
+    """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
+    blocks = len(setup.partition)
+    needs = Needs(setup, people.spread(blocks), people.device).blocks
+    need = max(memory.total - memory.output for memory in needs) + BESIDE[people.device]
+    people.check_memory(need, blocks, f"{' x '.join(map(str, setup.case.grid.cells))} cells")

@@ -1,0 +1,158 @@
+"""The time that solvers of the pressure equation take against the residual they leave: that of a step, from p = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from taskflow.flow import Grid, NavierStokes
+from taskflow.flow.boundary import Value, impose
+from taskflow.flow.poisson import (
+    ConvergedJacobi,
+    NotConverged,
+    Solver,
+    Tolerance,
+    relative_residual,
+    residual_square,
+    rhs_square,
+)
+from taskflow.machine import Control, Shard
+from taskflow.regions import Triple
+from taskflow.simulation.bench.cavity.cases import Pressure, case_of, velocity_of
+from taskflow.simulation.bench.cavity.step import Begin, check_memory
+from taskflow.simulation.bench.cavity.waves import Waves
+from taskflow.simulation.bench.passes import Conditions, PassJob, Timing
+from taskflow.simulation.bench.scaling import Growth
+from taskflow.simulation.bench.sweep import describe
+from taskflow.simulation.bench.team import Request, team
+from taskflow.simulation.estimate import advective_rate
+from taskflow.simulation.setup import Setup
+from taskflow.tasks import Launch, Repeat, Roles
+
+MOST = 2000  # iterations, after which a solver is given up
+METHODS: Mapping[str, Callable[[Grid, Triple, Tolerance], Solver]] = {
+    "jacobi": lambda grid, blocks, tolerance: ConvergedJacobi(grid, tolerance),
+}
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Which residuals are asked for, as shares of the right-hand side: 1/10, 1/100, ... so many of them."""
+
+    decades: int
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        """From the loosest to the tightest."""
+        return tuple(Tolerance(10.0**-decade, MOST) for decade in range(1, self.decades + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Solved(Setup):
+    """A case whose pressure is solved for by a solver that is given."""
+
+    pressure: Solver
+
+    @cached_property
+    def model(self) -> NavierStokes:
+        """The case's equations with that solver."""
+        return replace(super().model, pressure=self.pressure)
+
+
+@dataclass(frozen=True, eq=False)
+class Solve:
+    """A program: from p = 0 to the pressure of a step."""
+
+    model: NavierStokes
+
+    def __call__(self, f: Roles) -> Iterator[Launch | Repeat]:
+        yield impose(f.p, over=self.model.staggered.box, value=Value(0.0))
+        yield from self.model.pressure.solve(f)
+
+    def left(self, f: Roles) -> Iterator[Launch]:
+        """A program: the residual that is left, with the right-hand side."""
+        box, grid = self.model.staggered.box, self.model.grid
+        yield residual_square(f.p, f.rhs, over=box, residual="residual", grid=grid)
+        yield rhs_square(f.rhs, over=box, norm="norm")
+
+    def end(self, shard: Shard) -> dict[str, Any]:
+        """What the last solve took, and what it left."""
+        taken = self.model.pressure.taken(shard.scalars)
+        shard.run(self.left)
+        return {"iterations": taken, "residual": relative_residual(shard.scalars)}
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The job of a block: one step, whose equation is then solved again and again, to each tolerance in turn."""
+
+    begin: Begin
+    solves: Sequence[Solve]
+    seconds: float
+
+    def __call__(self, shard: Shard, control: Control) -> list[dict[str, Any]]:
+        """A report for each tolerance, up to the first that the solver does not reach."""
+        self.begin(shard)
+        found = []
+        for solve in self.solves:
+            try:
+                found.append(PassJob(_nothing, solve, solve.end, seconds=self.seconds)(shard, control))
+            except NotConverged:
+                break
+        return found
+
+
+def _nothing(shard: Shard) -> None:
+    """The fields are as the last job left them."""
+
+
+def measure_convergence(
+    wanted: str,
+    sizes: Sequence[int],
+    methods: Sequence[str],
+    growth: Growth,
+    conditions: Conditions,
+    residuals: Residuals,
+) -> dict[str, Any]:
+    """A row per size (n^3 cells), number of blocks (slabs in z), method and residual.
+
+    Raises BadInput where there are fewer GPUs than blocks or the memory is not enough.
+    """
+    counts, precision = growth.counted(wanted), conditions.precision or "double"
+    rows: list[dict[str, Any]] = []
+    with team(Request(wanted, (1, 1, max(counts)))) as people:
+        for size in sizes:
+            for count in counts:
+                for method in methods:
+                    timing = Timing(people, conditions)
+                    rows += _measured(timing, method, (size, size, size), (1, 1, count), precision, residuals)
+    return {**describe(people, precision, rows), "results": rows}
+
+
+def _measured(
+    timing: Timing, method: str, cells: Triple, blocks: Triple, precision: str, residuals: Residuals
+) -> list[dict[str, Any]]:
+    case = case_of("cavity", cells, precision, Pressure(), timing.conditions.channel)
+    make = METHODS[method]
+    setups = [
+        Solved(case, blocks, make(Setup(case, blocks).grid.constants, blocks, tolerance))
+        for tolerance in residuals.tolerances
+    ]
+    first = setups[0]
+    check_memory(timing.team, first)
+    dt = case.clock().limit.longest(advective_rate(first))
+    begin = Begin(first.model, Waves(first.grid, velocity_of("cavity", cells)), dt, 0)
+    job = Series(begin, [Solve(setup.model) for setup in setups], timing.conditions.seconds)
+    reports, transports = timing.run(first.partition, job, timing.conditions.overlaps[0])
+    return [
+        {
+            "method": method,
+            "cells": list(cells),
+            **timing.row(method, first.partition, of_tolerance, transports),
+            "iterations": of_tolerance[0]["iterations"],
+            "residual": of_tolerance[0]["residual"],
+        }
+        for of_tolerance in zip(*reports, strict=True)
+    ]
