@@ -8,6 +8,7 @@ import pytest
 from taskflow.cli import benching_flow
 from taskflow.simulation.bench.cavity import memory
 
+
 @pytest.fixture
 def measured(give, here):
     """Give a command of bench for CPUs; what it said, and the numbers it wrote."""
