@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from taskflow.flow import NavierStokes
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine.device import Device, cpu
 from taskflow.machine.mapper import Mapper
@@ -130,23 +131,22 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
     while True:
         if tick.monitor:
             shard.run(model.monitor)
-            history.append(_numbers(shard, tick))
+            history.append(_numbers(model, shard, tick))
             if case.time.steady and tick.step and history[-1]["change"] < case.time.steady:
                 tick = tick.last()
         if tick.finished:
             break
         tick = clock.advance(tick, shard.scalars["rate"])
-        shard.run(model.step, dt=tick.dt, ratio=tick.ratio)
+        shard.run(model.step, **model.scalars(tick.dt, tick.ratio))
     if after is not None:
         shard.run(after)
     parts = {name: (owned, shard.read(name, owned)) for name in model.fields}
     return _Share(parts, dict(shard.scalars), tick, history)
 
 
-def _numbers(shard: Shard, tick: Tick) -> dict[str, float]:
+def _numbers(model: NavierStokes, shard: Shard, tick: Tick) -> dict[str, float]:
     found = {**shard.scalars, "time": tick.time, "step": tick.step}
-    scale = tick.dt * found["speed"]
-    found["change"] = found["change"] / scale if scale > 0 else 0.0
+    found["change"] = model.change(found, tick.dt)
     found["energy"] /= shard.region.cells.volume
     return found
 

@@ -3,9 +3,9 @@
     du/dt + div(u u) = -grad(p) + viscosity Laplacian(u) - expansion (T - reference) gravity + force,    div(u) = 0
     dT/dt + div(u T) = diffusivity Laplacian(T) + source
 
-A step predicts a velocity without the pressure (Adams-Bashforth of second order), solves Laplacian(p) = div(u) / dt
-with the last pressure as the first guess, and corrects u by -dt grad(p). p belongs to the middle of the step, t -
-dt/2.
+A step has one or more stages (see `taskflow.flow.schemes`). Each predicts a velocity without the pressure, solves
+Laplacian(p) = div(u) / dt with the last pressure as the first guess, and corrects u by -dt grad(p), dt being the length
+of the stage. p belongs to the middle of the last one: with Adams-Bashforth to t - dt/2.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,6 +26,7 @@ from taskflow.flow.heat import Heat, heat
 from taskflow.flow.momentum import Buoyancy, Fluid, momentum, momentum_buoyant
 from taskflow.flow.poisson import Solver, residual_square, rhs_square
 from taskflow.flow.projection import correct, divergence
+from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
 from taskflow.regions import Location, Partition
 from taskflow.tasks import Launch, Repeat, Roles
 
@@ -36,7 +37,7 @@ VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 class NavierStokes:
     """The equations on a grid, with a solver for the pressure; without `heat` there is no temperature.
 
-    Its programs read the scalars dt and ratio (dt / last dt, 0 at first) and leave their results in scalars; the
+    Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
     roles are the names of `fields`.
     """
 
@@ -46,6 +47,7 @@ class NavierStokes:
     pressure: Solver
     heat: Heat | None = None
     buoyancy: Buoyancy | None = None
+    scheme: Scheme = ADAMS_BASHFORTH
 
     @cached_property
     def grid(self) -> Grid:
@@ -75,6 +77,11 @@ class NavierStokes:
         walls = ((face, side) for face, side in self.boundaries.items() if isinstance(side, Wall))
         return tuple(face for face, side in walls if self.heat and side.temperature is not None)
 
+    def scalars(self, dt: float, ratio: float) -> dict[str, float]:
+        """The numbers that `step` reads, for a step of length dt, `ratio` times as long as the last one (0: the first).
+        """
+        return self.scheme.scalars(dt, ratio)
+
     def start(self, f: Roles) -> Iterator[Launch | Repeat]:
         """From initial values of u, v, w, T: a velocity as free of divergence as the solver makes it, and p = 0.
 
@@ -82,25 +89,28 @@ class NavierStokes:
         """
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
-        yield from self.projection(f, f.u, f.v, f.w)
+        yield from self.projection(f, f.u, f.v, f.w, "dt")
         for name in (f.p, f.rhs):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
         yield from self.ghosts(f, f.u, f.v, f.w, "T")
         yield from self.limits(f)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """One time step; on return u, v, w, T and p are the new ones, u_new, v_new, w_new, T_new the old ones."""
-        yield from self.prediction(f)
-        yield from normal_velocity((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
-        yield from self.projection(f, f.u_new, f.v_new, f.w_new)
-        yield from self.ghosts(f, f.u_new, f.v_new, f.w_new, "T_new")
-        for name in ("u", "v", "w", "T") if self.heat else VELOCITY:
-            f.swap(name, f"{name}_new")
+        """One time step; on return u, v, w, T and p are the new ones, u_new, v_new, w_new, T_new those of the last
+        stage before.
+        """
+        for names in self.scheme.names:
+            yield from self.prediction(f, names)
+            yield from normal_velocity((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
+            yield from self.projection(f, f.u_new, f.v_new, f.w_new, names["dt"])
+            yield from self.ghosts(f, f.u_new, f.v_new, f.w_new, "T_new")
+            for name in ("u", "v", "w", "T") if self.heat else VELOCITY:
+                f.swap(name, f"{name}_new")
         yield from self.limits(f)
 
-    def prediction(self, f: Roles) -> Iterator[Launch]:
-        """u_new, v_new, w_new and T_new without the pressure."""
-        box, scheme = self.staggered.box, {"dt": "dt", "ratio": "ratio", "grid": self.grid}
+    def prediction(self, f: Roles, names: Mapping[str, str]) -> Iterator[Launch]:
+        """u_new, v_new, w_new and T_new without the pressure; `names` are those of the stage's dt and ratio."""
+        box, scheme = self.staggered.box, {**names, "grid": self.grid}
         tendencies, new = (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new)
         if self.heat and self.buoyancy:
             yield momentum_buoyant(
@@ -111,12 +121,12 @@ class NavierStokes:
         if self.heat:
             yield heat(f.T, f.u, f.v, f.w, f.h_T, f.T_new, over=box, heat=self.heat, **scheme)
 
-    def projection(self, f: Roles, u: str, v: str, w: str) -> Iterator[Launch | Repeat]:
+    def projection(self, f: Roles, u: str, v: str, w: str, dt: str) -> Iterator[Launch | Repeat]:
         """Laplacian(p) = div(u) / dt, solved from the last p as the first guess; then u -= dt grad(p)."""
         box = self.staggered.box
-        yield divergence(u, v, w, f.rhs, over=box, dt="dt", grid=self.grid)
+        yield divergence(u, v, w, f.rhs, over=box, dt=dt, grid=self.grid)
         yield from self.pressure.solve(f)
-        yield correct(u, v, w, f.p, over=box, dt="dt", grid=self.grid)
+        yield correct(u, v, w, f.p, over=box, dt=dt, grid=self.grid)
 
     def ghosts(self, f: Roles, u: str, v: str, w: str, temperature: str) -> Iterator[Launch]:
         """Boundary values of the velocity along walls, and of the temperature that plays the given role."""
@@ -129,8 +139,8 @@ class NavierStokes:
         yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate="rate", grid=self.grid)
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
-        """Scalars divergence, energy (sum), speed, change (since the last step), residual and norm (sums of squares),
-        flux_x_min ...
+        """Scalars divergence, energy (sum), speed, change (since the stage before), residual and norm (sums of
+        squares), flux_x_min ...
         """
         box = self.staggered.box
         yield divergence_max(f.u, f.v, f.w, over=box, divergence="divergence", grid=self.grid)
@@ -143,6 +153,11 @@ class NavierStokes:
             for face in self.heated:
                 normal = (f.u, f.v, f.w)["xyz".index(face[0])]
                 yield wall_heat_flux(f.T, normal, f"flux_{face}", face, self.grid, self.heat.diffusivity)
+
+    def change(self, scalars: Mapping[str, float], dt: float) -> float:
+        """max |du| / dt relative to the largest speed, in the last stage of the step of length dt before `monitor`."""
+        speed, length = scalars["speed"], self.scheme.stages[-1].share * dt
+        return scalars["change"] / (length * speed) if length > 0 and speed > 0 else 0.0
 
     def nusselt(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Mean heat flux into the fluid through each heated wall, over that of pure conduction between all of them.

@@ -83,7 +83,7 @@ class Loop:
             self.profiling.at(tick.step)
             tick = self.clock.advance(tick, shard.scalars["rate"])
             with explained(f"step {tick.step}, time {tick.time:g}"):
-                shard.run(model.step, dt=tick.dt, ratio=tick.ratio)
+                shard.run(model.step, **model.scalars(tick.dt, tick.ratio))
             tick = self._look(self._agreed(tick))
         self.profiling.end()
         shard.synchronize()
@@ -135,7 +135,6 @@ class Loop:
         """A line of the log: see CASE in the reference. `change` is max |du| / dt relative to the largest speed."""
         self.shard.run(self.model.monitor)
         found, cells = self.shard.scalars, self.shard.region.cells.volume
-        speed = found["speed"]
         numbers: dict[str, Any] = {
             "step": tick.step,
             "time": tick.time,
@@ -146,7 +145,7 @@ class Loop:
             "iterations": self.model.pressure.taken(found) if tick.step else 0,
             "kinetic_energy": found["energy"] / cells,
             "wall": time.perf_counter() - self.began,
-            "change": found["change"] / (tick.dt * speed) if tick.dt > 0 and speed > 0 else 0.0,
+            "change": self.model.change(found, tick.dt),
         }
         if self.model.heat:
             numbers |= {f"nusselt_{face}": value for face, value in self.model.nusselt(found).items()}

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
+from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
 from taskflow.simulation.values import positive, whole
 
 MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one
 FITS = 9e-13  # relative excess over the longest step that is rounding, not a reason for one more step
-STABLE = 0.25  # diffusion number up to which Adams-Bashforth is stable
 ROUNDING = 2.0**-50  # relative: moments this close cannot be told apart
 
 
@@ -81,13 +81,15 @@ class StepLimit:
     """The longest stable step: `fixed`, or min(cfl / advection, diffusion / spread).
 
     advection = max(|u|/dx + |v|/dy + |w|/dz), found anew before each step;
-    spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case.
+    spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;
+    `scheme` knows for which numbers it is stable.
     """
 
     fixed: float | None = None
     cfl: float = 0.5
     diffusion: float = 0.2
     spread: float = 0.0
+    scheme: Scheme = ADAMS_BASHFORTH
 
     def longest(self, advection: float) -> float:
         """Length of the step; `BadInput` if nothing moves and nothing diffuses, so that no length can be found."""
@@ -217,9 +219,9 @@ class Clock:
         if limit.fixed is not None:
             now = f"time.step (now {limit.fixed:g})"
         else:
-            now = f"time.cfl (now {limit.cfl:g})"
-            if limit.diffusion > STABLE:
-                now += f" and time.diffusion (now {limit.diffusion:g})"
+            cfl, diffusion = f"time.cfl (now {limit.cfl:g})", f"time.diffusion (now {limit.diffusion:g})"
+            beyond = [cfl] * (limit.cfl > limit.scheme.cfl) + [diffusion] * (limit.diffusion > limit.scheme.diffusion)
+            now = " and ".join(beyond or [cfl])
         return f"give a smaller {now}, or more cells"
 
 

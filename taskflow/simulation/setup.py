@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
-from taskflow.simulation.case import FACES, Case
+from taskflow.simulation.case import FACES, SCHEMES, Case
 from taskflow.simulation.solver import solver
-from taskflow.tasks import Analysis, Launch, Settled, Traffic, analyse, exchange, settled, traffic
+from taskflow.tasks import Analysis, Launch, Settled, Traffic, analyse, exchange, moved, settled, traffic
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +36,18 @@ class Setup:
             buoyancy = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
         sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
         fluid = Fluid(case.fluid.viscosity, case.body.force)
-        return NavierStokes(self.grid, fluid, sides, solver(case.pressure, self.grid.constants), heat, buoyancy)
+        scheme = SCHEMES[case.time.scheme]
+        return NavierStokes(
+            self.grid, fluid, sides, solver(case.pressure, self.grid.constants), heat, buoyancy, scheme
+        )
 
     @cached_property
     def partition(self) -> Partition:
-        """The region of all fields, cut into the blocks."""
+        """The region of all fields, cut into the blocks; beside it those of the pressure solver's own."""
         dtype = "f8" if self.case.machine.precision == "double" else "f4"
         fields = FieldSpace(Field(name, dtype, location) for name, location in self.model.fields.items())
-        return Partition(Region(Box.of(self.case.grid.cells), fields, self.case.periodic, ghost=1), self.blocks)
+        main = Partition(Region(Box.of(self.case.grid.cells), fields, self.case.periodic, ghost=1), self.blocks)
+        return replace(main, beside=self.model.partitions(main))
 
     @cached_property
     def _settled(self) -> Settled:
@@ -73,12 +77,7 @@ class Setup:
 
     def bytes_of(self, launches: Iterable[Launch]) -> int:
         """What some launches must move through memory."""
-        space = self.partition.fields
-        return sum(
-            launch.over.volume * space[name].nbytes * (privilege.reads + privilege.writes)
-            for launch in launches
-            for name, privilege in launch.requirements
-        )
+        return sum(moved(launch, self.partition) for launch in launches)
 
     @property
     def value_bytes(self) -> int:

@@ -6,12 +6,13 @@ from taskflow.tasks.exchange import Exchange, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.privilege import Coloured, Foreign, Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
 from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, counts, plan, record, repeat
-from taskflow.tasks.reading import place, readings
+from taskflow.tasks.reading import place, reading, readings
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
 from taskflow.tasks.task import Launch, Task, task
 from taskflow.tasks.traffic import Traffic, traffic
+from taskflow.tasks.volume import moved, visited
 
 __all__ = [
     "IDENTITY",
@@ -56,9 +57,11 @@ __all__ = [
     "counts",
     "exchange",
     "lines",
+    "moved",
     "offsets",
     "place",
     "plan",
+    "reading",
     "readings",
     "record",
     "repeat",
@@ -68,4 +71,5 @@ __all__ = [
     "star",
     "task",
     "traffic",
+    "visited",
 ]

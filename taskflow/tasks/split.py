@@ -19,12 +19,14 @@ ROW = 32  # cells: memory moves in lines, and of an edge of one cell along x eac
 class Splitter:
     """Cuts launches, of which those in `chosen` (by their position) may be cut.
 
-    A launch that reduces stays whole: the order in which its values are folded must not depend on the split.
+    A launch that reduces stays whole: the order in which its values are folded must not depend on the split. So does
+    one whose task says so.
     """
 
     def __init__(self, launches: Sequence[Launch], chosen: Collection[int]) -> None:
         self.launches = launches
-        self.chosen = {n for n, launch in enumerate(launches) if n in chosen and not launch.task.reductions}
+        tasks = {n: launch.task for n, launch in enumerate(launches) if n in chosen}
+        self.chosen = {n for n, task in tasks.items() if not (task.reductions or task.whole)}
         self._states = States()
         self._pieces = cache(_pieces)
         self._write = cache(lambda name, cells: Use(name, (), (cells,)))

@@ -18,6 +18,8 @@ from taskflow.tasks.stencil import Stencil
 class Task:
     """A function of cells, with the privileges it declared. Its kernel is a file, or a text, or None.
 
+    `library` names what does the work of the body instead, on devices that have a library for it. A task that is
+    `whole` is one for all cells that a block has of a launch, which may depend on each other there: it is never cut.
     `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the
     program), `scalars` (named numbers that change between steps) and `reductions` (named numbers it produces);
     `keywords` lists them all in order.
@@ -26,6 +28,8 @@ class Task:
     name: str
     body: Callable[..., None]
     kernel: Path | str | None
+    library: str | None
+    whole: bool
     fields: dict[str, Privilege]
     constants: dict[str, Any]
     scalars: tuple[str, ...]
@@ -121,11 +125,22 @@ class Launch:
 @overload
 def task(body: Callable[..., None], /) -> Task: ...
 @overload
-def task(*, kernel: Path | str) -> Callable[[Callable[..., None]], Task]: ...
-def task(body: Callable[..., None] | None = None, /, *, kernel: Path | str | None = None) -> Any:
+def task(*, kernel: Path | str, whole: bool = False) -> Callable[[Callable[..., None]], Task]: ...
+@overload
+def task(*, library: str) -> Callable[[Callable[..., None]], Task]: ...
+def task(
+    body: Callable[..., None] | None = None,
+    /,
+    *,
+    kernel: Path | str | None = None,
+    library: str | None = None,
+    whole: bool = False,
+) -> Any:
     """Make a function a task: `@task`, or `@task(kernel=...)` where a kernel text holds the arithmetic.
 
-    `kernel` is the text itself, a string of several lines, or the path of a file with it.
+    `kernel` is the text itself, a string of several lines, or the path of a file with it. `whole`: what it does in a
+    cell may depend on all others that a block has of a launch, so that it cannot be done in parts. With `library`, the
+    name of an operation of `taskflow.machine.transform`, that does the work, whole; the body says what it is, in NumPy.
 
     Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write` or `ReadWrite`; keyword-only parameters
     are annotated `Scalar`, `Reduce[operator]` or with the type of a constant. Without a kernel the body runs on views
@@ -137,12 +152,12 @@ def task(body: Callable[..., None] | None = None, /, *, kernel: Path | str | Non
         kernel = Path(kernel).absolute()  # other processes may be in other folders
 
     def define(function: Callable[..., None]) -> Task:
-        return _define(function, kernel)
+        return _define(function, kernel, library, whole or library is not None)
 
     return define if body is None else define(body)
 
 
-def _define(body: Callable[..., None], kernel: Path | str | None) -> Task:
+def _define(body: Callable[..., None], kernel: Path | str | None, library: str | None, whole: bool) -> Task:
     name = getattr(body, "__name__", "task")
     fields: dict[str, Privilege] = {}
     constants: dict[str, Any] = {}
@@ -182,6 +197,8 @@ def _define(body: Callable[..., None], kernel: Path | str | None) -> Task:
         raise TypeError(f"task {name} writes no field and reduces nothing: it has no effect")
     if isinstance(kernel, Path) and not kernel.is_file():
         raise TypeError(f"task {name}: there is no kernel text {kernel}")
+    if library is not None and (kernel is not None or scalars or reductions):
+        raise TypeError(f"task {name} is done by a library, which takes fields and constants: no kernel, no scalars")
     if kernel is None:
         check_source(name, body, fields)
-    return Task(name, body, kernel, fields, constants, tuple(scalars), reductions, (*keywords,))
+    return Task(name, body, kernel, library, whole, fields, constants, tuple(scalars), reductions, (*keywords,))

@@ -7,10 +7,12 @@ import pytest
 from taskflow.flow import StaggeredGrid
 from taskflow.flow import diagnostics as flow
 from taskflow.machine.kernel.counting import operations
-from taskflow.regions import Box
-from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Write, task
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.tasks import Read, ReadWrite, Reduce, Roles, Scalar, Write, record, task
+from tests.machine import levels
 
 CELLS = Box.of((16, 8, 8))
+ONE = Partition(Region(CELLS, FieldSpace(Field(name) for name in "abuvw")), (1, 1, 1))
 
 
 @dataclass(frozen=True)
@@ -76,26 +78,35 @@ def plain(a: Read, b: Write) -> None:
 
 def test_what_follows_from_constants_alone_is_not_counted():
     launch = arithmetic("a", "b", over=CELLS, dt="dt", by=Coefficients((1.0, 2.0, 3.0), 0))
-    assert operations(launch) == 10
+    assert operations(launch, ONE) == 10
 
 
 def test_a_mean_over_the_cells():
-    assert operations(choices("a", "b", over=CELLS)) == 1
+    assert operations(choices("a", "b", over=CELLS), ONE) == 1
 
 
 def test_reductions():
-    assert operations(folded("a", over=CELLS, top="top", total="total")) == pytest.approx(3, abs=0.05)
+    assert operations(folded("a", over=CELLS, top="top", total="total"), ONE) == pytest.approx(3, abs=0.05)
 
 
 def test_a_task_without_a_kernel_text_is_unknown():
-    assert operations(plain("a", "b", over=CELLS)) is None
+    assert operations(plain("a", "b", over=CELLS), ONE) is None
 
 
 def test_a_launch_over_few_cells():
-    assert operations(choices("a", "b", over=Box((0, 0, -1), (2, 1, 0)))) == 1
+    assert operations(choices("a", "b", over=Box((0, 0, -1), (2, 1, 0))), ONE) == 1
 
 
 def test_the_divergence():
     grid = StaggeredGrid((16, 8, 8), (1.0, 0.5, 0.5)).constants
     launch = flow.divergence_max("u", "v", "w", over=CELLS, divergence="divergence", grid=grid)
-    assert operations(launch) == 8  # three differences and as many products, two sums
+    assert operations(launch, ONE) == 8  # three differences and as many products, two sums
+
+
+def test_fields_of_other_regions():
+    """Levels and lines: the launches of a pass in order, each counted by hand."""
+    partition = levels.partition((32, 8, 6), (2, 2, 1), (True, False, False))
+    launches, _ = record(levels.Levels(partition), Roles.of(tuple(partition.fields)))
+    found = {launch.task.name: operations(launch, partition) for launch in launches}
+    by_hand = {"red": 4, "restrict": 1, "gather": 0, "smooth": 5, "prolong": 3, "line": 6, "scale": 1, "spread": 2}
+    assert found == by_hand

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from taskflow.machine.device import lanes, open_device
-from taskflow.machine.transform import forward, host, inverse, width
+from taskflow.machine.transform import forward, forward_in_place, host, inverse, inverse_in_place, width
 
 KINDS = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
 SHAPES = [(5, 6, 8), (4, 7, 9), (3, 1, 4), (2, 5, 1), (1, 1, 1), (2, 11, 13), (3, 64, 32)]
@@ -76,7 +76,7 @@ def test_inverse_undoes_forward_and_touches_no_ghosts(kind, ghost, values):
     spectrum = device.allocate((*values.shape[:2], width(values.shape[2])), values.dtype)
     spectrum[..., ::2], spectrum[..., 1::2] = (device.xp.asarray(part) for part in (dft(values).real, dft(values).imag))
     outer, target = padded(device, np.zeros_like(values), ghost)
-    done(device, lane, inverse(device, lane, spectrum, target))
+    done(device, lane, inverse(device, lane, spectrum, target, cells=target.shape[2]))
     found, size = device.to_host(target), values[0].size
     assert np.abs(found / size - values).max() < rounding(values)
     assert np.isnan(device.to_host(outer)).sum() == outer.size - values.size
@@ -90,8 +90,8 @@ def test_in_place(kind, values):
     nx = values.shape[2]
     spectrum = device.allocate((*values.shape[:2], width(nx)), values.dtype)
     spectrum[..., :nx] = device.xp.asarray(values)
-    there = forward(device, lane, spectrum[..., :nx], spectrum)
-    back = inverse(device, lane, spectrum, spectrum[..., :nx])
+    there = forward_in_place(device, lane, spectrum, cells=nx)
+    back = inverse_in_place(device, lane, spectrum, cells=nx)
     done(device, lane, there)
     error = np.abs(modes(device.to_host(spectrum)) - dft(values)).max()
     assert error < rounding(values) * np.sqrt(values[0].size)
@@ -128,7 +128,7 @@ def test_a_graph_records_and_replays_both():
     _, source = padded(device, values, 1)
     _, target = padded(device, np.zeros_like(values), 1)
     spectrum = device.allocate((6, 12, width(10)), "f8")
-    calls = [forward(device, lane, source, spectrum), inverse(device, lane, spectrum, target)]
+    calls = [forward(device, lane, source, spectrum), inverse(device, lane, spectrum, target, cells=target.shape[2])]
     replay = captured(lane, calls)
     for factor in (1.0, 2.0):
         source[...] = device.xp.asarray(factor * values)
@@ -150,4 +150,10 @@ def test_arrays_that_cannot_be_transformed(values, spectrum, message):
     with pytest.raises(ValueError, match=message):
         forward(device, lanes(device)[0], values, spectrum)
     with pytest.raises(ValueError, match=message):
-        inverse(device, lanes(device)[0], spectrum, values)
+        inverse(device, lanes(device)[0], spectrum, values, cells=values.shape[2])
+
+
+def test_rows_of_another_length():
+    device = open_device("cpu")
+    with pytest.raises(ValueError, match="rows of 5 cells cannot be transformed to rows of 4"):
+        inverse(device, lanes(device)[0], np.zeros((2, 3, 6)), np.zeros((2, 3, 4)), cells=5)

@@ -6,8 +6,10 @@ import pytest
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
 from taskflow.machine.trace import wavefront
+from taskflow.regions import Partition, region
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
+from taskflow.tasks import Read, ReadWrite, Write, task
 
 WALLS = {
     "x_min": "wall",
@@ -16,6 +18,33 @@ WALLS = {
     "z_min": {"type": "wall", "temperature": 1.0},
     "z_max": "wall",
 }
+SUMS = """
+TASK add(Range range, InOut q) {
+  for_cells(range, CELL(c) { q[c] += 1; });
+}
+
+TASK climb(Range range, In q, Out sums) {
+  STRIDES(range)
+  Range bottom = range;
+  bottom.hi[2] = range.lo[2] + 1;
+  for_cells(bottom, CELL(c) {
+    real sum = 0;
+    for (int n = 0; n < range.hi[2] - range.lo[2]; ++n) sums[c + n * Z] = sum += q[c + n * Z];
+  });
+}
+"""
+
+
+@task(kernel=SUMS)
+def add(q: ReadWrite) -> None:
+    """q = q + 1"""
+
+
+@task(kernel=SUMS, whole=True)
+def climb(q: Read, sums: Write) -> None:
+    """sums = q and all below it"""
+
+
 PERIODIC = {"x": "periodic", "y": "periodic", "z": "periodic"}
 
 
@@ -68,3 +97,24 @@ def test_slabs_change_nothing(monkeypatch, boundaries, planes, slab, blocks):
 
 def test_a_block_that_fits_into_the_cache_is_not_cut():
     assert fields(WALLS, 1 << 30)[1] == fields(WALLS, 0)[1]
+
+
+def test_a_task_that_is_whole_is_not_done_slab_by_slab(monkeypatch):
+    """Sums along z, between two tasks that could follow each other through the block."""
+    monkeypatch.setattr(wavefront, "SLAB", 1)
+    monkeypatch.setattr(wavefront, "LARGE", 1)
+    where = Partition(region((8, 8, 32), ["q", "sums"], periodic="xyz"), (1, 1, 1))
+
+    def program(f):
+        yield add(f.q, over=where.region.cells)
+        yield climb(f.q, f.sums, over=where.region.cells)
+        yield add(f.sums, over=where.region.cells)
+
+    def job(shard):
+        shard.run(program)
+        return shard.read("sums"), len(shard._traces[next(iter(shard._traces))].operations)
+
+    plane = 10 * 10 * 8
+    [(sums, operations)] = run_threads(where, job, cpu(1), Mapper("none", 12 * plane))
+    np.testing.assert_array_equal(sums[:, 0, 0], 2.0 + np.arange(32))
+    assert operations == 3

@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 from taskflow.machine import look, run_threads
-from taskflow.machine.device import cpu
+from taskflow.machine.device import open_device
 from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Box
 from taskflow.simulation import initial
 from taskflow.simulation.bench import Conditions
-from taskflow.simulation.bench.cavity import Flow, Pressure
-from taskflow.simulation.bench.cavity.cases import case_of
+from taskflow.simulation.bench.cavity import Flow, Pressure, waves
+from taskflow.simulation.bench.cavity.cases import case_of, velocity_of
 from taskflow.simulation.bench.cavity.cost import cost
 from taskflow.simulation.bench.cavity.memory import Fitting
+from taskflow.simulation.bench.cavity.waves import Waves
 from taskflow.simulation.initial import InitialFields, profiles
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import repeat
@@ -35,27 +36,33 @@ def test_velocities_are_free_of_divergence(name, cells, left):
     assert abs(sum(gradients)).max() < left * max(abs(gradient).max() for gradient in gradients)
 
 
-def test_fields_are_written_in_pieces(monkeypatch):
-    setup = Setup(case_of("cavity", (6, 5, 7), "double", FOUR), (1, 1, 2))
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("name", ["cavity", "taylor-green"])
+@pytest.mark.parametrize("piece", [60, 1 << 24])
+def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, piece, device):
+    setup = Setup(case_of(name, (6, 5, 7), "double", FOUR), (1, 1, 2))
     fields = InitialFields(setup.grid, profiles(setup.case), Path())
+    monkeypatch.setattr(initial, "PIECE", piece)
+    monkeypatch.setattr(waves, "PIECE", piece)
 
     def job(shard):
-        fields.fill(shard)
-        return shard.cells, shard.read("u")
+        found = []
+        for filled in (fields, Waves(setup.grid, velocity_of(name, setup.grid.cells))):
+            shard.write({component: np.full(shard.cells.shape[::-1], np.nan) for component in "uvw"})
+            filled.fill(shard)
+            found.append([shard.read(component) for component in "uvw"])
+        return shard.cells, *found
 
-    whole = run_threads(setup.partition, job, cpu())
-    monkeypatch.setattr(initial, "PIECE", 60)
-    pieces = run_threads(setup.partition, job, cpu())
-    for (cells, one), (_, other) in zip(whole, pieces, strict=True):
-        np.testing.assert_array_equal(one, fields.values("u", cells))
-        np.testing.assert_array_equal(one, other)
+    for cells, one, other in run_threads(setup.partition, job, open_device(device)):
+        np.testing.assert_array_equal(one, [fields.values(component, cells) for component in "uvw"])
+        np.testing.assert_allclose(other, one, rtol=1e-14)
 
 
 def test_the_cost_of_a_step():
     setup = Setup(case_of("taylor-green", (8, 8, 8), "single", FOUR), (1, 1, 2))
     found = cost(setup, setup.model.step, {})
     assert found.nbytes == setup.bytes_per_step
-    known = {launch.task: operations(launch) for launch in setup.step}
+    known = {launch.task: operations(launch, setup.partition) for launch in setup.step}
     assert found.operations == sum(known[launch.task] * launch.over.volume for launch in setup.step)
 
 

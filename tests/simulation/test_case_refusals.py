@@ -142,7 +142,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      'boundaries.x_min = "inflow": not available in this version; give "wall", "slip" or "symmetry"'),
     ({"boundaries__x_min": {"type": "outflow"}},
      'boundaries.x_min.type = "outflow": not available in this version; give "wall", "slip" or "symmetry"'),
-    ({"time__scheme": "rk3"}, 'time.scheme = "rk3": not available in this version; give "ab2"'),
+    ({"time__scheme": "rk4"}, 'time.scheme = "rk4": give "ab2" or "rk3"; did you mean "rk3"?'),
     ({"pressure__solver": "multigrid"},
      'pressure.solver = "multigrid": not available in this version; give "auto" or "jacobi"'),
     ({"pressure__solver": "fft"}, 'pressure.solver = "fft": not available in this version; give "auto" or "jacobi"'),

@@ -42,7 +42,7 @@ def all_passes(setup, shard):
     for monitor in (1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0):
         if monitor:
             shard.run(setup.model.monitor)
-        shard.run(setup.model.step, dt=1e-3, ratio=1.0)
+        shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0))
     shard.run(setup.model.monitor)
 
 
@@ -159,7 +159,7 @@ def grown_in_steps(overlap):
             grown["before"] = tracemalloc.get_traced_memory()[0]
         shard.meet()
         for _ in range(10):
-            shard.run(setup.model.step, dt=1e-3, ratio=1.0)
+            shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0))
             shard.run(setup.model.monitor)
         shard.meet()
         if shard.block == 0:
@@ -195,7 +195,7 @@ def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
 
     def steps(shard, count):
         for _ in range(count):
-            shard.run(setup.model.step, dt=1e-3, ratio=1.0)
+            shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0))
             shard.run(setup.model.monitor)
         shard.synchronize()
         shard.meet()

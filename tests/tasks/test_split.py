@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from taskflow.regions import Box
-from taskflow.tasks import Compute, Refresh, Send, analyse
+from taskflow.tasks import Compute, ReadWrite, Refresh, Send, analyse, task
 from taskflow.tasks.split import ROW
 
 from .known import CELLS, adjust, fill, jacobi, partition
@@ -87,6 +87,15 @@ def test_a_block_without_neighbours_has_no_edge():
 def test_a_reduction_is_computed_in_one_piece():
     """The order in which its values are folded does not depend on the split."""
     graph = analyse([adjust("p", over=CELLS, s="s"), jacobi("p", "rhs", "q", over=CELLS)], partition((1, 1, 2))).graph
+    assert {part for part, _ in parts(graph, 0)} == {"whole"}
+
+
+def test_a_task_that_is_whole_is_computed_in_one_piece():
+    @task(kernel="TASK everything(Range range, InOut p) {\n}\n", whole=True)
+    def everything(p: ReadWrite):
+        """Its cells depend on each other."""
+
+    graph = analyse([everything("p", over=CELLS), jacobi("p", "rhs", "q", over=CELLS)], partition((1, 1, 2))).graph
     assert {part for part, _ in parts(graph, 0)} == {"whole"}
 
 

@@ -156,6 +156,24 @@ def test_a_reduction_alone_is_an_effect():
     assert largest.reductions == {"m": "max"}
 
 
+def test_a_library_does_what_the_body_says_in_one_piece():
+    @task(library="forward")
+    def transformed(p: Read, q: Write):
+        """q = something of all of p"""
+        q[...] = p[...]
+
+    assert (transformed.library, transformed.kernel, transformed.whole) == ("forward", None, True)
+    assert not smooth.whole
+
+
+def test_a_library_takes_no_scalars():
+    with pytest.raises(TypeError, match="task scaled is done by a library, which takes fields and constants"):
+
+        @task(library="forward")
+        def scaled(q: Write, *, dt: Scalar):
+            """q = dt"""
+
+
 # ------------------------------------------------------------------------------------------------------------ launches
 
 VALUES = {"c": Coefficients(1.0), "dt": "dt", "residual": "r", "n": 3}

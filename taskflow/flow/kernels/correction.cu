@@ -1,31 +1,21 @@
-// What an approximate solution of Laplacian(p) = rhs leaves, and its correction.
-#define UZ 4
+// The projection, once its pressure is known.
+#define UZ 1
+#define BX 512
+#define BY 1
 #include "cell.h"
-#include "mesh.h"
 
-// r = rhs - Laplacian(p); residual = sum of r^2, norm = sum of rhs^2
-TASK begin_residual(Range range, Foreign p, Foreign rhs, Out r, Partial residual, Partial norm, Mesh mesh) {
-  reduce_cells(range, residual, SUM, CELL(c) {
-    const real left = at(rhs, c.i, c.j, c.k) - laplacian(p, c, mesh);
-    r[c] = left;
-    return double(left) * left;
+// u = u - dt grad(p), in place; faces that lie on a wall keep their velocity.
+TASK correct(Range range, InOut u, InOut v, InOut w, In p, In64 dt, Grid grid) {
+  STRIDES(range)
+  const real step = real(*dt);
+  const real x = step * grid.inverse[0], y = step * grid.inverse[1], z = step * grid.inverse[2];
+  for_cells(range, CELL(c) {
+    const real here = p[c], u_old = u[c], v_old = v[c], w_old = w[c];
+    const real u_next = u_old - x * (here - p[c - X]);
+    const real v_next = v_old - y * (here - p[c - Y]);
+    const real w_next = w_old - z * (here - p[c - Z]);
+    u[c] = c.i == grid.first[0] ? u_old : u_next;
+    v[c] = c.j == grid.first[1] ? v_old : v_next;
+    w[c] = c.k == grid.first[2] ? w_old : w_next;
   });
-  reduce_cells(range, norm, SUM, CELL(c) {
-    const double right = at(rhs, c.i, c.j, c.k);
-    return right * right;
-  });
-}
-
-// r = rhs - Laplacian(p); residual = sum of r^2
-TASK residual_of(Range range, Foreign p, Foreign rhs, Out r, Partial residual, Mesh mesh) {
-  reduce_cells(range, residual, SUM, CELL(c) {
-    const real left = at(rhs, c.i, c.j, c.k) - laplacian(p, c, mesh);
-    r[c] = left;
-    return double(left) * left;
-  });
-}
-
-// p = p + z
-TASK correct_by(Range range, InOut p, Foreign z) {
-  for_cells(range, CELL(c) { p[c] += at(z, c.i, c.j, c.k); });
 }

@@ -1,4 +1,5 @@
 // Numbers that say how a flow does: each is folded from all cells.
+#define UZ 32
 #include "cell.h"
 
 // The larger magnitude on the two faces of a cell across one direction.

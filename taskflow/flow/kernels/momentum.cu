@@ -1,6 +1,9 @@
 // Momentum of a Boussinesq fluid on the MAC grid: central differences of second order, Adams-Bashforth in time.
 // u[i] lives on the low x-face of cell i, v[j] on the low y-face, w[k] on the low z-face.
 #define UZ 1
+#define BX 64
+#define BY 4
+#define RESIDENT 1
 #define PLANES 1
 #include "cell.h"
 #include "adams_bashforth.h"
@@ -62,7 +65,7 @@ TASK momentum(Range range, In u, In v, In w, InOut h_u, InOut h_v, InOut h_w, Ou
     const Next next_v = predicted(v, h_v, c, c.j == grid.first[1], H_v, scheme);
     const Next next_w = predicted(w, h_w, c, c.k == grid.first[2], H_w, scheme);
     store(c, next_u, next_v, next_w, h_u, h_v, h_w, u_new, v_new, w_new);
-  });
+  }, In(h_u), In(h_v), In(h_w), u + Z, v + Z, w + Z);
 }
 
 // The same with buoyancy: H gains -expansion (T - reference) gravity, T being the mean of the cells on both sides of
@@ -85,5 +88,5 @@ TASK momentum_buoyant(Range range, In u, In v, In w, In T, InOut h_u, InOut h_v,
     const Next next_v = predicted(v, h_v, c, c.j == grid.first[1], H_v + B_v, scheme);
     const Next next_w = predicted(w, h_w, c, c.k == grid.first[2], H_w + B_w, scheme);
     store(c, next_u, next_v, next_w, h_u, h_v, h_w, u_new, v_new, w_new);
-  });
+  }, In(h_u), In(h_v), In(h_w), u + Z, v + Z, w + Z, T + Z);
 }

@@ -1,5 +1,6 @@
 // How far a pressure is from the solution of Laplacian(p) = rhs.
-#define UZ 8
+#define UZ 32
+#define BY 2
 #include "cell.h"
 #include "laplacian.h"
 

@@ -1,5 +1,6 @@
 """Solvers of the pressure equation, Laplacian(p) = rhs on uniform cells: across walls p has no gradient."""
 
+from taskflow.flow.poisson.fft import FFT
 from taskflow.flow.poisson.jacobi import ConvergedJacobi, Jacobi
 from taskflow.flow.poisson.krylov import ConjugateGradients
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid
@@ -8,6 +9,7 @@ from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import NotConverged, Tolerance, relative_residual
 
 __all__ = [
+    "FFT",
     "ConjugateGradients",
     "ConvergedJacobi",
     "Cycle",

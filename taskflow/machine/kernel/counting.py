@@ -8,7 +8,7 @@ roots do not count.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,15 +19,16 @@ from taskflow.machine.kernel import compile_host
 from taskflow.machine.kernel.call import Value, host_call
 from taskflow.machine.kernel.kernel import HostKernel, Layout, text_with_thunks
 from taskflow.machine.kernel.text import INCLUDE, explained
-from taskflow.regions import Box, triple
-from taskflow.tasks import Launch, Task
+from taskflow.regions import Box, Partition, triple
+from taskflow.tasks import Launch, Stencil, Task
+from taskflow.tasks.reading import Projected, reading
 
 REAL = np.dtype("f8")
 CELLS = (16, 4, 4)  # that are counted in: even, for tasks that do every other cell
 ALONE = ("-fno-openmp", "-fno-openmp-simd")  # the counter is one number, for one thread and no vector
 
 
-def operations(launch: Launch) -> float | None:
+def operations(launch: Launch, partition: Partition) -> float | None:
     """Operations per cell of a launch: the mean over some of its cells. None where the task has no kernel text.
 
     Raises BadInput where there is no C++ compiler.
@@ -36,16 +37,32 @@ def operations(launch: Launch) -> float | None:
         return None
     lo, hi = launch.over.lo, launch.over.hi
     box = Box(lo, triple(min(hi[a], lo[a] + CELLS[a]) for a in range(3)))
-    around = box.grow(max((s.width for s in launch.stencils.values()), default=0))
-    kernel, layout = _Counting(launch.task), Layout(around.lo, around.shape[::-1])
-    fields = [np.full(layout.shape, np.nan) for _ in launch.fields]
+    kernel, layout = _Counting(launch.task), _layout([box, *_around(box, launch.stencils.values())])
+    foreign = {
+        parameter: _layout(_around(box, [reading(name, privilege, launch, partition)]))
+        for (parameter, privilege), name in zip(launch.task.fields.items(), launch.fields, strict=True)
+        if privilege.foreign
+    }
+    fields = [np.full(foreign.get(parameter, layout).shape, np.nan) for parameter in launch.task.fields]
     scalars = {name: np.array([0.5]) for name in launch.scalars}
     results = {name: np.zeros(1) for name in launch.reductions}
-    call = kernel.bind(box, layout, fields, launch.constants, scalars, results)
+    call = kernel.bind(box, layout, fields, launch.constants, scalars, results, foreign=foreign)
     counter = ctypes.c_longlong.in_dll(_library(launch.task), "operations")
     counter.value = 0
     call()
     return counter.value / box.volume
+
+
+def _around(box: Box, stencils: Iterable[Stencil | Projected]) -> list[Box]:
+    """What is read by these stencils for the cells of a box."""
+    return [cells for stencil in stencils for cells in stencil.around(box)]
+
+
+def _layout(boxes: Sequence[Box]) -> Layout:
+    """Memory for all these cells."""
+    lo = triple(min(box.lo[axis] for box in boxes) for axis in range(3))
+    hi = triple(max(box.hi[axis] for box in boxes) for axis in range(3))
+    return Layout(lo, Box(lo, hi).shape[::-1])
 
 
 class _Counting(HostKernel):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import or_
 
-from taskflow.machine.device import Device, Lane
+from taskflow.machine.device import Array, Device, Lane
 from taskflow.machine.instance import Instances
 from taskflow.machine.kernel import Layout, compiled, copiers
 from taskflow.machine.trace.operation import Call
 from taskflow.machine.trace.scalars import Scalars
+from taskflow.machine.transform import OPERATIONS
 from taskflow.regions import Copy
-from taskflow.tasks import Compute, run_body
+from taskflow.tasks import Compute, reading, run_body
 
 
 class Binder:
@@ -22,8 +25,10 @@ class Binder:
         self._origins = {name: box.lo for name, box in instances.boxes.items()}
 
     def compute(self, node: Compute, lane: Lane) -> Call:
-        """The call of a point task: its kernel, or its Python body where it has none."""
+        """The call of a point task: its kernel, what a library does, or else its Python body."""
         launch, arrays, scalar = node.launch, self.instances.arrays, self.scalars.array
+        if launch.task.library is not None:
+            return OPERATIONS[launch.task.library](self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
             return lambda: self._run_body(node, lane)
         foreign = {
@@ -43,6 +48,15 @@ class Binder:
             lane,
             foreign,
         )
+
+    def _views(self, node: Compute) -> Iterator[Array]:
+        """The cells of each field of a point task: its own, or those that it reads of a foreign one."""
+        launch = node.launch
+        for name, privilege in launch.requirements:
+            box = node.box
+            if privilege.foreign:
+                box = reduce(or_, reading(name, privilege, launch, node.partition).around(node.box))
+            yield self.instances.view(name, box)
 
     def copies(self, copies: Iterable[tuple[str, Copy]], lane: Lane) -> list[Call]:
         """Calls that copy cells of fields to ghost cells of the same block."""

@@ -189,7 +189,7 @@ class _Pass:
     def _node(self, n: int, node: Node, number: int) -> None:
         lane, binder, transfers = self.lanes[number], self.tracer.binder, self.tracer.transfers
         if isinstance(node, Compute):
-            fixed = node.launch.task.kernel is not None
+            fixed = (node.launch.task.kernel or node.launch.task.library) is not None
             self.list.add([Operation(binder.compute(node, lane), "compute", (n,), number, fixed)])
         elif isinstance(node, Refresh):
             self._enqueue("copy", n, number, binder.copies(node.copies, lane))

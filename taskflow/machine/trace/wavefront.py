@@ -52,11 +52,12 @@ class Wavefront:
 
     def stages(self, node: Node, lane: Lane) -> list[Stage] | None:
         """The node as stages; None where it cannot be done plane by plane (reductions, foreign fields, whose planes are
-        others, messages, copies along z).
+        others, tasks that are whole, messages, copies along z).
         """
         if isinstance(node, Compute) and node.launch.task.kernel is not None:
-            foreign = any(privilege.foreign for privilege in node.launch.task.fields.values())
-            return None if foreign or node.launch.reductions else [self._launch(node, lane)]
+            task = node.launch.task
+            whole = task.whole or any(privilege.foreign for privilege in task.fields.values())
+            return None if whole or task.reductions else [self._launch(node, lane)]
         if isinstance(node, Refresh) and all(c.source_box.lo[2] == c.target_box.lo[2] for _, c in node.copies):
             return [self._copy(name, copy, lane) for name, copy in node.copies]
         return None

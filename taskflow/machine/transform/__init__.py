@@ -1,5 +1,15 @@
-"""Transforms: real Fourier transforms of planes, by the library that a device has for it."""
+"""Transforms: real Fourier transforms of planes, by the library that a device has for it.
 
-from taskflow.machine.transform.planes import forward, inverse, width
+`OPERATIONS` are what tasks can name as their library: functions of device, lane, the arrays [z, y, x] of the fields in
+the order of the task, and its constants, that return an operation which only enqueues work on the lane.
+"""
 
-__all__ = ["forward", "inverse", "width"]
+from collections.abc import Callable
+
+from taskflow.machine.transform.planes import forward, forward_in_place, inverse, inverse_in_place, width
+
+OPERATIONS: dict[str, Callable[..., Callable[[], None]]] = {
+    operation.__name__: operation for operation in (forward, forward_in_place, inverse, inverse_in_place)
+}
+
+__all__ = ["OPERATIONS", "forward", "forward_in_place", "inverse", "inverse_in_place", "width"]

@@ -19,9 +19,8 @@ def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Calla
     """An operation that makes each plane of `spectrum` the two-dimensional discrete Fourier transform of `values`.
 
     S(a, b) = sum over (i, j) of v(i, j) exp(-2 pi i (a i / nx + b j / ny)). `values` is a view [nz, ny, nx],
-    `spectrum` one [nz, ny, width(nx)] of the same precision, each contiguous along x; or `values` are the first nx
-    columns of `spectrum`, which is then transformed in place. The operation only enqueues work on the lane, and
-    allocates nothing on a GPU. Raises ValueError for other arrays.
+    `spectrum` one [nz, ny, width(nx)] of the same precision, each contiguous along x. The operation only enqueues work
+    on the lane, and allocates nothing on a GPU. Raises ValueError for other arrays.
     """
     _check(values, spectrum)
     if device.kind == "gpu":
@@ -29,15 +28,26 @@ def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Calla
     return host.forward(values, spectrum, device.threads)
 
 
-def inverse(device: Device, lane: Lane, spectrum: Array, values: Array) -> Callable[[], None]:
-    """An operation that undoes `forward`, but for a factor: `values` become nx ny times those that were transformed.
-
-    What `spectrum` holds afterwards is not defined.
+def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells: int) -> Callable[[], None]:
+    """An operation that undoes `forward` of rows of so many cells, but for a factor: `values` become nx ny times those
+    that were transformed. What `spectrum` holds afterwards is not defined.
     """
+    if values.shape[2] != cells:
+        raise ValueError(f"rows of {cells} cells cannot be transformed to rows of {values.shape[2]}")
     _check(values, spectrum)
     if device.kind == "gpu":
         return cuda.inverse(device, lane, spectrum, values)
     return host.inverse(spectrum, values, device.threads)
+
+
+def forward_in_place(device: Device, lane: Lane, spectrum: Array, *, cells: int) -> Callable[[], None]:
+    """`forward` of the first `cells` columns of an array to the array itself."""
+    return forward(device, lane, spectrum[:, :, :cells], spectrum)
+
+
+def inverse_in_place(device: Device, lane: Lane, spectrum: Array, *, cells: int) -> Callable[[], None]:
+    """`inverse` of an array to its own first `cells` columns."""
+    return inverse(device, lane, spectrum, spectrum[:, :, :cells], cells=cells)
 
 
 def _check(values: Array, spectrum: Array) -> None:

@@ -118,7 +118,7 @@ def programs(model: NavierStokes) -> dict[str, Program]:
             f.swap("p", "p_new")
 
     def predict(f: Roles) -> Iterator[Launch]:
-        yield next(model.prediction(f))
+        yield next(model.prediction(f, model.scheme.names[0]))
 
     def diverge(f: Roles) -> Iterator[Launch]:
         yield divergence(f.u, f.v, f.w, f.rhs, over=over, dt="dt", grid=grid)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
-from taskflow.simulation.case.control import Monitor, Output, Pressure, Time
+from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Pressure, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
@@ -105,7 +105,7 @@ class Case(Table):
         """The schedule of the run."""
         time, diffusivity = self.time, self.heat.diffusivity if self.heat else 0.0
         spread = max(self.fluid.viscosity, diffusivity) * sum(1 / d**2 for d in self.spacing)
-        limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, spread)
+        limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, spread, SCHEMES[time.scheme])
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every)
 
 

@@ -6,11 +6,13 @@ from typing import Annotated, Any, Literal
 from pydantic import model_validator
 
 from taskflow.errors import BadInput
+from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import one_of, text
 
+SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 SWEEPS = 30  # of Jacobi, in a step
 MOST_ITERATIONS = 1000
 Interval = Annotated[Every, reads(Every.parse)]
@@ -26,7 +28,7 @@ class Time(Table):
     cfl: Positive | None = None
     step: Positive | None = None
     diffusion: Positive = 0.2
-    scheme: Annotated[Literal["ab2"], reads(one_of("ab2", later=("rk3",)))] = "ab2"
+    scheme: Annotated[Literal["ab2", "rk3"], reads(one_of(*SCHEMES))] = "ab2"
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:

@@ -11,19 +11,19 @@ from taskflow.regions import Location, Partition
 from taskflow.tasks import Foreign, Launch, ReadWrite, Reduce, Repeat, Roles, Write, repeat, task
 
 
-@task(kernel=KERNELS / "correction.cu")
+@task(kernel=KERNELS / "defect.cu")
 def begin_residual(
     p: Foreign[1], rhs: Foreign, r: Write, *, residual: Reduce["sum"], norm: Reduce["sum"], mesh: Mesh
 ) -> None:
     """r = rhs - Laplacian(p); residual = sum over cells of r^2, norm = sum over cells of rhs^2"""
 
 
-@task(kernel=KERNELS / "correction.cu")
+@task(kernel=KERNELS / "defect.cu")
 def correct_by(p: ReadWrite, z: Foreign) -> None:
     """p = p + z"""
 
 
-@task(kernel=KERNELS / "correction.cu")
+@task(kernel=KERNELS / "defect.cu")
 def residual_of(p: Foreign[1], rhs: Foreign, r: Write, *, residual: Reduce["sum"], mesh: Mesh) -> None:
     """r = rhs - Laplacian(p); residual = sum over cells of r^2"""
 

@@ -9,7 +9,8 @@
 //
 // Per file, before this header is included: `#define UZ n` gives each GPU thread a column of n cells along z (default
 // 1), unrolled, so that the compiler keeps z-neighbours in registers; `#define BX n` and `#define BY n` set the largest
-// thread block (default 128 x 4). Nothing here depends on -ffast-math or fused multiply-add: every thread count, block
+// thread block (default 128 x 4); `#define RESIDENT n` lets a thread have as many registers as n thread blocks at once on
+// a multiprocessor leave it (by default the compiler decides, and is sparing). Nothing here depends on -ffast-math or fused multiply-add: every thread count, block
 // and device split gives the same bits.
 
 typedef long long Index;  // one GPU holds more than 2^31 cells

@@ -9,20 +9,35 @@
 #define BY 4
 #endif
 
+#ifdef RESIDENT
+#define TASK extern "C" __global__ void __launch_bounds__(BX * BY, RESIDENT)
+#else
 #define TASK extern "C" __global__ void __launch_bounds__(BX * BY)
+#endif
+
+constexpr int UNROLLED = UZ < 8 ? UZ : 8;  // cells of a column that the compiler sees side by side
+
+// Begins to load what the streams lead to, those that are read only.
+FN void fetch_ahead(const real* q) { asm volatile("prefetch.global.L1 [%0];" ::"l"(q)); }
+FN void fetch_ahead(real*) {}
 
 // f(cell) for the cells of this thread's column. The columns of the first thread blocks are shorter where the range is no
-// multiple of UZ: they are slower, and would keep all others waiting at the end.
+// multiple of UZ: they are slower, and would keep all others waiting at the end. Cells that are columns of their own have
+// nothing else to do while they wait for memory, so their `streams` are fetched at once: the compiler saves registers by
+// loading what is needed last after the arithmetic on what is needed first (momentum, see docs/performance.md).
 template <class F, class... Streams>
-FN void for_cells(const Range& r, F f, Streams...) {
+FN void for_cells(const Range& r, F f, Streams... streams) {
   const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
   const int rest = r.hi[2] - r.lo[2] - (int(gridDim.z) - 1) * UZ, full = rest == UZ || blockIdx.z;
   const int k = r.lo[2] + (blockIdx.z ? rest + (int(blockIdx.z) - 1) * UZ : 0);
   if (i >= r.hi[0] || j >= r.hi[1]) return;
   const Index offset = i + j * r.y + k * r.z;
-  if (full) {
-#pragma unroll
+  if constexpr (UZ == 1) {
+    (fetch_ahead(streams + offset), ...);
+    f(Cell{i, j, k, offset});
+  } else if (full) {
+#pragma unroll UNROLLED
     for (int n = 0; n < UZ; ++n) f(Cell{i, j, k + n, offset + n * r.z});
   } else {
 #pragma unroll 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.regions import Triple
+from taskflow.simulation.bench.cavity.waves import Product
 from taskflow.simulation.case import Case
 
 REYNOLDS = {"cavity": 1000.0, "taylor-green": 1600.0}
@@ -35,44 +36,34 @@ class Pressure:
 
 def case_of(name: str, cells: Triple, precision: str, pressure: Pressure, channel: str = "auto") -> Case:
     """The case "cavity" or "taylor-green" with cubic cells. Raises BadInput where the solver cannot be had so."""
-    tables = _cavity(cells) if name == "cavity" else _taylor_green(cells)
+    side = 1.0 if name == "cavity" else 2 * math.pi
+    lid = {"type": "wall", "velocity": [1.0, 0.0, 0.0]}
+    walls = {**dict.fromkeys(FACES, "wall"), "z_max": lid}
     return Case(
         title=name,
+        grid={"cells": list(cells), "lengths": [side * n / max(cells) for n in cells]},
         fluid={"viscosity": 1.0 / REYNOLDS[name]},
+        boundaries=walls if name == "cavity" else dict.fromkeys("xyz", "periodic"),
+        initial={"velocity": [str(product) for product in velocity_of(name, cells).values()]},
         time={"steps": 1},
         pressure=pressure.table,
         machine={"precision": precision, "channel": channel},
-        **tables,
     )
 
 
-def _cavity(cells: Triple) -> dict[str, Any]:
-    """A lid at z_max that moves along x with speed 1, over an eddy that turns as it drives; the longest side is 1.
+def velocity_of(name: str, cells: Triple) -> dict[str, Product]:
+    """The initial velocity of a case, by component: without divergence, and of speeds that the flow keeps.
 
-    The eddy, of speed 1/2, has no divergence and is at rest on the walls: no field is zero, even in the first step.
+    In the cavity an eddy turns as the lid, which moves along x with speed 1 at z_max, drives it; it is at rest on all
+    walls. So no field is zero, even in the first step: what a GPU takes of power depends on the numbers.
     """
-    x, y, z = (n / max(cells) for n in cells)
-    across = f"sin(pi*y/{y!r})"
-    u = f"-0.5*sin(pi*x/{x!r})**2*sin(2*pi*z/{z!r})*{across}"
-    w = f"{0.5 * z / x!r}*sin(2*pi*x/{x!r})*sin(pi*z/{z!r})**2*{across}"
-    lid = {"type": "wall", "velocity": [1.0, 0.0, 0.0]}
-    return {
-        "grid": {"cells": list(cells), "lengths": [x, y, z]},
-        "boundaries": {**dict.fromkeys(FACES, "wall"), "z_max": lid},
-        "initial": {"velocity": [u, 0.0, w]},
-    }
-
-
-def _taylor_green(cells: Triple) -> dict[str, Any]:
-    """u = sin x cos y cos z, v = -cos x sin y cos z, periodic; the longest side is 2 pi, others hold whole cells of the
-    same size and the vortices in them.
-    """
-    lengths = [2 * math.pi * n / max(cells) for n in cells]
-    x, y, z = (f"({max(cells) / n!r}*{axis})" for n, axis in zip(cells, "xyz", strict=True))
-    scale = cells[1] / cells[0]  # of v, for a velocity without divergence
-    velocity = [f"sin{x}*cos{y}*cos{z}", f"-{scale!r}*cos{x}*sin{y}*cos{z}", 0.0]
-    return {
-        "grid": {"cells": list(cells), "lengths": lengths},
-        "boundaries": dict.fromkeys("xyz", "periodic"),
-        "initial": {"velocity": velocity},
-    }
+    if name == "cavity":
+        x, y, z = (n / max(cells) for n in cells)
+        across = f"sin(pi*y/{y!r})"
+        u = Product(f"-0.5*sin(pi*x/{x!r})**2", across, f"sin(2*pi*z/{z!r})")
+        w = Product(f"{0.5 * z / x!r}*sin(2*pi*x/{x!r})", across, f"sin(pi*z/{z!r})**2")
+        return {"u": u, "v": Product("0", "0", "0"), "w": w}
+    kx, ky, kz = (max(cells) / n for n in cells)
+    u = Product(f"sin({kx!r}*x)", f"cos({ky!r}*y)", f"cos({kz!r}*z)")
+    v = Product(f"{-kx / ky!r}*cos({kx!r}*x)", f"sin({ky!r}*y)", f"cos({kz!r}*z)")
+    return {"u": u, "v": v, "w": Product("0", "0", "0")}

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from taskflow.errors import BadInput
 from taskflow.machine.kernel.counting import operations
+from taskflow.regions import Partition
 from taskflow.simulation.setup import Setup
-from taskflow.tasks import Launch, Loop, Part, Program, Roles, Task, plan
+from taskflow.tasks import Launch, Loop, Part, Program, Roles, Task, plan, visited
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ def cost(setup: Setup, program: Program, rounds: Mapping[str, float]) -> Cost:
     the scalar that counts it.
     """
     parts, _ = plan(program, Roles.of(tuple(setup.partition.fields)))
-    nbytes, total, known = 0.0, 0.0, _Known()
+    nbytes, total, known = 0.0, 0.0, _Known(setup.partition)
     for launches, times in _times(parts, rounds):
         nbytes += times * setup.bytes_of(launches)
         total += times * known.operations(launches)
@@ -44,18 +45,19 @@ def _times(parts: Iterable[Part], rounds: Mapping[str, float]) -> Iterator[tuple
 class _Known:
     """Operations per cell of each task. `all` is False once one of them could not be told."""
 
-    def __init__(self) -> None:
+    def __init__(self, partition: Partition) -> None:
         self.all = True
+        self._partition = partition
         self._found: dict[Task, float] = {}
 
     def operations(self, launches: Iterable[Launch]) -> float:
         """Of some launches, as far as they are known."""
-        return sum(self._per_cell(launch) * launch.over.volume for launch in launches)
+        return sum(self._per_cell(launch) * visited(launch, self._partition) for launch in launches)
 
     def _per_cell(self, launch: Launch) -> float:
         if launch.task not in self._found:
             try:
-                found = operations(launch)
+                found = operations(launch, self._partition)
             except BadInput:  # no compiler, on a machine that has GPUs
                 found = None
             self.all = self.all and found is not None

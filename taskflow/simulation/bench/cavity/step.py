@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
@@ -14,12 +13,12 @@ from taskflow.flow.poisson import relative_residual
 from taskflow.machine import Shard
 from taskflow.machine.mapper import Overlap
 from taskflow.regions import Triple
-from taskflow.simulation.bench.cavity.cases import Pressure, case_of
+from taskflow.simulation.bench.cavity.cases import Pressure, case_of, velocity_of
 from taskflow.simulation.bench.cavity.cost import cost
+from taskflow.simulation.bench.cavity.waves import Waves
 from taskflow.simulation.bench.passes import BESIDE, Conditions, PassJob, Timing, moving
 from taskflow.simulation.bench.team import Team
 from taskflow.simulation.estimate import advective_rate
-from taskflow.simulation.initial import InitialFields, profiles
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import counts, plan
@@ -44,16 +43,16 @@ class Begin:
     """Fills the fields of a block and takes the first steps."""
 
     model: NavierStokes
-    initial: InitialFields
+    initial: Waves
     dt: float
     steps: int
 
     def __call__(self, shard: Shard) -> None:
         self.initial.fill(shard)
         shard.run(self.model.start, dt=1.0)
-        shard.run(self.model.step, dt=self.dt, ratio=0.0)
+        shard.run(self.model.step, **self.model.scalars(self.dt, 0.0))
         for _ in range(self.steps):
-            shard.run(self.model.step, dt=self.dt, ratio=1.0)
+            shard.run(self.model.step, **self.model.scalars(self.dt, 1.0))
 
 
 @dataclass(frozen=True)
@@ -98,9 +97,8 @@ class Stepping:
         setup = Setup(case, blocks)
         check_memory(self.team, setup)
         dt = case.clock().limit.longest(advective_rate(setup))
-        initial = InitialFields(setup.grid, profiles(case), Path())
-        begin = Begin(setup.model, initial, dt, flow.warm)
-        scalars = {"dt": dt, "ratio": 1.0}
+        begin = Begin(setup.model, Waves(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
+        scalars = setup.model.scalars(dt, 1.0)
         job = PassJob(begin, setup.model.step, End(setup.model), 1, scalars, self.conditions.seconds)
         row, reports = Timing(self.team, self.conditions).measure(name, setup.partition, job, overlap)
         state = {name: reports[0][name] for name in STATE}

@@ -1,0 +1,50 @@
+// What makes a cosine or sine transform of a real FFT: the order of cells in which it is done, and their signs.
+#include "cell.h"
+
+// Where a cell of the unbounded sequence stands: even ones first, then odd ones backward.
+struct Place {
+  int cell;
+  bool minus;
+};
+
+// The cell, and its sign, that stands at place i along an axis.
+FN Place standing(const Spectrum& s, int axis, int i) {
+  const int n = s.cells[axis], e = s.extended[axis], low = s.low[axis], high = s.high[axis];
+  if (!low) return {i, false};
+  const int c = i < (e + 1) / 2 ? 2 * i : 2 * (e - 1 - i) + 1;
+  if (low == high) return {c, low < 0 && (c & 1)};
+  const int image = c < n ? c : 2 * n - 1 - c;  // mirrored, with the other sign, in the face where p = 0
+  return {low < 0 ? n - 1 - image : image, c >= n};
+}
+
+// The place, and the sign there, of cell i along an axis.
+FN Place place(const Spectrum& s, int axis, int i) {
+  const int n = s.cells[axis], e = s.extended[axis], low = s.low[axis], high = s.high[axis];
+  if (!low) return {i, false};
+  const int c = low < high ? n - 1 - i : i;
+  return {c & 1 ? e - 1 - c / 2 : c / 2, low == high && low < 0 && (c & 1)};
+}
+
+// spectrum = rhs in the order of the transforms; what pads a row is 0
+TASK fold(Range range, Out spectrum, Foreign rhs, Spectrum s) {
+  for_cells(range, CELL(c) {
+    const bool inside = c.i < s.extended[0];
+    const Place x = standing(s, 0, inside ? c.i : 0), y = standing(s, 1, c.j);
+    const real value = at(rhs, x.cell, y.cell, c.k);
+    spectrum[c] = inside ? (x.minus != y.minus ? -value : value) : real(0);
+  });
+}
+
+// p = what stands in the spectrum, transformed back, in the order of cells
+TASK unfold(Range range, Out p, Foreign spectrum, Spectrum s) {
+  for_cells(range, CELL(c) {
+    const Place x = place(s, 0, c.i), y = place(s, 1, c.j);
+    const real value = at(spectrum, x.cell, y.cell, c.k);
+    p[c] = x.minus != y.minus ? -value : value;
+  });
+}
+
+// there = here, from blocks to slabs of planes and back
+TASK transfer(Range range, Out there, Foreign here) {
+  for_cells(range, CELL(c) { there[c] = at(here, c.i, c.j, c.k); });
+}

@@ -1,0 +1,76 @@
+// Lines of cells along z, walked by one GPU thread each, or eight at a time in the vector registers of a CPU core.
+//
+// Kernels of lines are written for a number V: a double on a GPU, eight of them on a CPU, those of neighbours along x.
+// Values are kept in fields as real, and computed with in double precision. SINE(x) is sin(pi x).
+
+#ifdef GPU
+#define SINE(x) sinpi(x)
+#define COSINE(x) cospi(x)
+#else
+#define SINE(x) __builtin_sin(3.14159265358979323846 * (x))
+#define COSINE(x) __builtin_cos(3.14159265358979323846 * (x))
+typedef double Wide __attribute__((vector_size(64)));
+#endif
+
+template <class V>
+constexpr int WIDTH = sizeof(V) / sizeof(double);
+
+// f(l) for every number l of a V
+template <class V, class F>
+FN V each(F f) {
+  if constexpr (WIDTH<V> == 1) {
+    return f(0);
+  } else {
+    V v;
+    for (int l = 0; l < WIDTH<V>; ++l) v[l] = f(l);
+    return v;
+  }
+}
+
+template <class V>
+FN V roots(V v) {
+  if constexpr (WIDTH<V> == 1) return root(v);
+  else return each<V>([&](int l) { return root(v[l]); });
+}
+
+// Values at q, q + step, ...
+template <class V>
+FN V fetch(const real* q, int step) {
+  if constexpr (WIDTH<V> == 1) {
+    return *q;
+  } else {
+    double v[WIDTH<V>];
+    for (int l = 0; l < WIDTH<V>; ++l) v[l] = q[l * step];
+    V result;
+    memcpy(&result, v, sizeof(v));
+    return result;
+  }
+}
+
+template <class V>
+FN void put(real* q, int step, V value) {
+  if constexpr (WIDTH<V> == 1) {
+    *q = real(value);
+  } else {
+    double v[WIDTH<V>];
+    memcpy(v, &value, sizeof(v));
+    for (int l = 0; l < WIDTH<V>; ++l) q[l * step] = real(v[l]);
+  }
+}
+
+// op(V(), i, j) for numbers i = 0 .. count - 1 side by side, WIDTH<V> of them at once, and rows j = 0 .. rows - 1
+template <class Op>
+FN void for_lines([[maybe_unused]] const Range& r, int count, int rows, Op op) {
+#ifdef GPU
+  const int i = int(blockIdx.x * blockDim.x + threadIdx.x), j = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (i < count && j < rows) op(0.0, i, j);
+#else
+  share(r, rows, [=](Index first, Index last, bool) {
+    for (int j = int(first); j < int(last); ++j) {
+      int i = 0;
+      for (; i + WIDTH<Wide> <= count; i += WIDTH<Wide>) op(Wide(), i, j);
+      for (; i < count; ++i) op(0.0, i, j);
+    }
+  });
+#endif
+}

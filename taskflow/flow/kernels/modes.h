@@ -1,0 +1,113 @@
+// The modes of a spectrum: planes of complex numbers (two values along x each) that a real two-dimensional FFT makes of
+// planes that `fold` has put in order. Modes are separated where an operator meets them, and joined again behind it:
+//
+// periodic x and y:  real and imaginary part belong to the mode (a, b)
+// else four numbers, of the rows b and -b: for a wall along y the cosine coefficients b and n - b, else the transforms
+// along y of the two real coefficients a and n - a that a wall along x has in one complex number
+//
+// (Makhoul 1980: a cosine transform is an FFT of the even cells, then the odd ones backward, and a rotation.)
+#include "lines.h"
+
+// -(eigenvalue) of the second difference along an axis for the mode `m`: 4 sin^2 of half its angle
+FN double eigenvalue(const Spectrum& s, int axis, int m) {
+  const int n = s.extended[axis], low = s.low[axis], high = s.high[axis];
+  const bool periodic = !low;
+  const int k = periodic ? (2 * m < n ? m : n - m) : low < 0 && high < 0 ? n - m : m;
+  const double sine = SINE(double(k) / (periodic ? n : 2 * n));
+  return 4 * sine * sine;
+}
+
+// kappa of the equation x_(k-1) - (2 + kappa) x_k + x_(k+1) = ... of the mode (a, b)
+FN double stiffness(const Spectrum& s, int a, int b) {
+  return s.stretch[0] * eigenvalue(s, 0, a) + s.stretch[1] * eigenvalue(s, 1, b);
+}
+
+// w = 1 - lambda, lambda being the root in (0, 1] of lambda + 1 / lambda = 2 + kappa; exact to rounding near 0, too
+template <class V>
+FN V decay_of(V kappa) { return 2.0 / (1.0 + roots<V>(1.0 + 4.0 / kappa)); }
+
+// Values of one field at the position (x, y) in plane k.
+struct Planes {
+  real* q;
+  Index y, z;
+  INLINE real* at(int i, int j, int k) const { return q + i + j * y + k * z; }
+};
+
+// WIDTH values side by side of a row: x and y periodic.
+template <class V>
+struct PlainModes {
+  static constexpr int N = 1;
+  int i, j;
+  V decay[N];
+
+  INLINE PlainModes(const Spectrum& s, int i, int j)
+      : i(i), j(j), decay{decay_of<V>(each<V>([&](int l) { return stiffness(s, (i + l) / 2, j); }))} {}
+  INLINE void load(const Planes& p, int k, V (&v)[N]) const { v[0] = fetch<V>(p.at(i, j, k), 1); }
+  INLINE void store(const Planes& p, int k, const V (&v)[N]) const { put<V>(p.at(i, j, k), 1, v[0]); }
+};
+
+// WIDTH complex numbers side by side, and those of the row -j.
+template <class V>
+struct FoldedModes {
+  static constexpr int N = 4;
+  int a, j, mirror;
+  bool cosine;       // along y
+  V cx, sx, cy, sy;  // rotations exp(-i pi a / 2n) of a cosine transform; none: 1
+  V decay[N];
+
+  INLINE FoldedModes(const Spectrum& s, int a, int j)
+      : a(a), j(j), mirror(j ? s.extended[1] - j : 0), cosine(s.low[1]), cy(V() + 1.0), sy(V()) {
+    const int nx = s.extended[0], ny = s.extended[1];
+    const double turn = s.low[0] ? 1.0 / (2 * nx) : 0, row = cosine ? double(j) / (2 * ny) : 0;
+    cx = each<V>([&](int l) { return COSINE(turn * (a + l)); });
+    sx = each<V>([&](int l) { return SINE(turn * (a + l)); });
+    cy = cy * COSINE(row);
+    sy = sy + SINE(row);
+    for (int n = 0; n < N; ++n) {
+      const bool second = cosine ? n % 2 : n / 2;  // the coefficient n - a
+      const int b = cosine && n > 1 ? ny - j : j;
+      decay[n] = decay_of<V>(each<V>([&](int l) { return stiffness(s, s.low[0] && second ? nx - a - l : a + l, b); }));
+    }
+  }
+
+  INLINE void load(const Planes& p, int k, V (&v)[N]) const {
+    const real *one = p.at(2 * a, j, k), *two = p.at(2 * a, mirror, k);
+    V pr = fetch<V>(one, 2), pi = fetch<V>(one + 1, 2), qr = fetch<V>(two, 2), qi = fetch<V>(two + 1, 2);
+    turn(pr, pi, cx, sx);
+    turn(qr, qi, cx, sx);
+    if (cosine) {
+      turn(pr, pi, cy, sy);
+      turn(qr, qi, cy, -sy);
+      v[0] = pr + qr, v[1] = pi + qi;  // P + Q
+      v[2] = qi - pi, v[3] = pr - qr;  // i (P - Q)
+    } else {
+      v[0] = 0.5 * (pr + qr), v[1] = 0.5 * (pi - qi);  // (P + Q*) / 2
+      v[2] = 0.5 * (pi + qi), v[3] = 0.5 * (qr - pr);  // (P - Q*) / 2i
+    }
+  }
+
+  INLINE void store(const Planes& p, int k, const V (&v)[N]) const {
+    V pr, pi, qr, qi;
+    if (cosine) {
+      pr = 0.5 * (v[0] + v[3]), pi = 0.5 * (v[1] - v[2]);
+      qr = 0.5 * (v[0] - v[3]), qi = 0.5 * (v[1] + v[2]);
+      turn(pr, pi, cy, -sy);
+      turn(qr, qi, cy, sy);
+    } else {
+      pr = v[0] - v[3], pi = v[1] + v[2];
+      qr = v[0] + v[3], qi = v[2] - v[1];
+    }
+    turn(pr, pi, cx, -sx);
+    turn(qr, qi, cx, -sx);
+    real *one = p.at(2 * a, j, k), *two = p.at(2 * a, mirror, k);
+    put<V>(one, 2, pr), put<V>(one + 1, 2, pi);
+    put<V>(two, 2, qr), put<V>(two + 1, 2, qi);
+  }
+
+  // (r + i m) (c - i s)
+  static INLINE void turn(V& r, V& m, V c, V s) {
+    const V real_part = r * c + m * s;
+    m = m * c - r * s;
+    r = real_part;
+  }
+};

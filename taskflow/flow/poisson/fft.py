@@ -1,0 +1,141 @@
+"""The direct solver: Laplacian(p) = rhs to rounding, by Fourier and cosine transforms along x and y and recursive
+filters along z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from taskflow.errors import BadInput
+from taskflow.flow.grid import Counts, Flags, Grid
+from taskflow.flow.poisson.spectrum import GIVEN, PERIODIC, WALL, Spectrum
+from taskflow.flow.poisson.transform import fold, forward, forward_in_place, inverse, inverse_in_place, transfer, unfold
+from taskflow.flow.poisson.tridiagonal import (
+    slab_ends,
+    slab_ends_folded,
+    tridiagonal,
+    tridiagonal_folded,
+    tridiagonal_slab,
+    tridiagonal_slab_folded,
+)
+from taskflow.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
+from taskflow.tasks import Launch, Roles
+
+NONE: Flags = (False, False, False)
+
+
+@dataclass(frozen=True)
+class FFT:
+    """Solves on a grid that is cut into `blocks`; see `Solver`.
+
+    Across x, y and z the grid is periodic, or each end is a wall, or a face on which p = 0 (`given_low`,
+    `given_high`). The solution is that of the discrete equation but for rounding, whatever p was before. Where p is
+    given nowhere, it is the one whose mean over the lowest plane of cells is 0, whatever the blocks.
+
+    It works on slabs of whole planes, one for each block. Blocks that are something else send their cells there and
+    back. Raises BadInput where a direction is periodic at one end only.
+    """
+
+    grid: Grid
+    blocks: Triple = (1, 1, 1)
+    given_low: Flags = NONE
+    given_high: Flags = NONE
+
+    def __post_init__(self) -> None:
+        low, high = _kinds(self.grid.low, self.given_low), _kinds(self.grid.high, self.given_high)
+        for axis, ends in zip("xyz", zip(low, high, strict=True), strict=True):
+            if PERIODIC in ends and ends != (PERIODIC, PERIODIC):
+                raise BadInput(f'pressure.solver = "fft": {axis} is periodic at one end only; make both periodic')
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """What kernels know of the modes."""
+        grid, (nx, ny, nz) = self.grid, self.blocks
+        low, high = _kinds(grid.low, self.given_low), _kinds(grid.high, self.given_high)
+        return Spectrum.of(grid.cells, grid.spacing, low, high, nx * ny * nz)
+
+    @property
+    def slabs(self) -> bool:
+        """Whether the blocks are the slabs."""
+        return self.spectrum.fits(self.blocks)
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """None."""
+        return {}
+
+    def partitions(self, main: Partition) -> tuple[Partition, ...]:
+        """The spectrum in slabs; of several slabs the ends, which every block sees; and, where blocks are not slabs,
+        the right-hand side on blocks that see their slabs, and planes on slabs that see their blocks.
+        """
+        if main.shape != self.blocks:
+            raise ValueError(f"the solver was made for {self.blocks} blocks, not for {main.shape}")
+        s, count, dtype = self.spectrum, len(main), main.region.fields["p"].dtype
+        (nx, ny, _), (width, rows, _) = s.cells, s.modes.shape
+
+        def slabs(name: str, x: int, y: int, reach: tuple[Box, ...] | None = None) -> Partition:
+            cuts = tuple(range(0, (count + 1) * s.slab, s.slab))
+            region = Region(Box.of((x, y, cuts[-1])), _space(dtype, name), ghost=0)
+            return Partition(region, (1, 1, count), at=((0, x), (0, y), cuts), reach=reach)
+
+        found = [slabs("spectrum", width, rows)]
+        if s.slabs > 1:
+            ends = Box.of((width, rows, count))
+            region = Region(ends, _space(dtype, "rising", "falling"), ghost=0, scale=(1, 1, s.slab))
+            found.append(Partition(region, (1, 1, count), reach=(ends,) * count))
+        if not self.slabs:
+            cells = Region(Box.of(s.cells), _space(dtype, "rhs_blocks"), ghost=0)
+            planes = slabs("planes", nx, ny, main.blocks)
+            reach = tuple(block & cells.cells for block in planes.blocks)
+            found += [planes, Partition(cells, self.blocks, at=main.cuts, reach=reach)]
+        return tuple(found)
+
+    def solve(self, f: Roles) -> Iterator[Launch]:
+        """From rhs to p."""
+        if self.slabs:
+            yield from self._solve(f, f.rhs, f.p)
+            return
+        cells = Box.of(self.spectrum.cells)
+        yield transfer(f.rhs_blocks, f.rhs, over=cells)
+        yield transfer(f.planes, f.rhs_blocks, over=cells)
+        yield from self._solve(f, f.planes, f.planes)
+        yield transfer(f.p, f.planes, over=cells)
+
+    def taken(self, scalars: Mapping[str, float]) -> int:
+        """One: it does not iterate."""
+        return 1
+
+    def _solve(self, f: Roles, rhs: str, p: str) -> Iterator[Launch]:
+        s = self.spectrum
+        cells, modes = Box.of(s.cells), s.modes
+        if s.plain:
+            yield forward(rhs, f.spectrum, over=modes)
+            yield from self._along_z(f)
+            yield inverse(f.spectrum, p, over=cells, cells=s.cells[0])
+        else:
+            yield fold(f.spectrum, rhs, over=modes, s=s)
+            yield forward_in_place(f.spectrum, over=modes, cells=s.extended[0])
+            yield from self._along_z(f)
+            yield inverse_in_place(f.spectrum, over=modes, cells=s.extended[0])
+            yield unfold(p, f.spectrum, over=cells, s=s)
+
+    def _along_z(self, f: Roles) -> Iterator[Launch]:
+        s = self.spectrum
+        if s.slabs == 1:
+            yield (tridiagonal if s.plain else tridiagonal_folded)(f.spectrum, over=s.modes, s=s)
+            return
+        ends, solution = (slab_ends, tridiagonal_slab) if s.plain else (slab_ends_folded, tridiagonal_slab_folded)
+        over = Box.of((*s.modes.shape[:2], s.slabs))
+        yield ends(f.rising, f.falling, f.spectrum, over=over, s=s)
+        yield solution(f.spectrum, f.rising, f.falling, over=s.modes, s=s)
+
+
+def _kinds(walls: Flags, given: Flags) -> Counts:
+    x, y, z = (GIVEN if zero else WALL if wall else PERIODIC for wall, zero in zip(walls, given, strict=True))
+    return x, y, z
+
+
+def _space(dtype: str, *names: str) -> FieldSpace:
+    return FieldSpace(Field(name, dtype) for name in names)

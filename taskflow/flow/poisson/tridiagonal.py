@@ -1,0 +1,49 @@
+"""The equations along z: for every mode x_(k-1) - (2 + kappa) x_k + x_(k+1) = d_k, by two recursive filters.
+
+The operator is -(1 / lambda) (1 - lambda S) (1 - lambda S^-1), S the shift by one plane and lambda the root in (0, 1]
+of lambda + 1 / lambda = 2 + kappa. Its factors are inverted by f_k = -lambda d_k + lambda f_(k-1) from the lowest plane
+up, and x_k = f_k + lambda x_(k+1) down again. What blocks tell each other for that are two numbers per mode and slab.
+"""
+
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.poisson.spectrum import Spectrum
+from taskflow.tasks import Foreign, ReadWrite, Write, lines, task
+
+SOURCE = KERNELS / "tridiagonal.cu"
+
+
+@task(kernel=SOURCE, whole=True)
+def slab_ends(rising: Write, falling: Write, spectrum: Foreign, *, s: Spectrum) -> None:
+    """The last f and the first x of each slab, with zeros coming in from the planes below and above it."""
+
+
+@task(kernel=SOURCE, whole=True)
+def slab_ends_folded(rising: Write, falling: Write, spectrum: Foreign, *, s: Spectrum) -> None:
+    """The same where x or y has walls."""
+
+
+@task(kernel=SOURCE, whole=True)
+def tridiagonal_slab(
+    spectrum: ReadWrite, rising: Foreign[lines("z")], falling: Foreign[lines("z")], *, s: Spectrum
+) -> None:
+    """The solution in one of several slabs, from the ends of all; see `tridiagonal`."""
+
+
+@task(kernel=SOURCE, whole=True)
+def tridiagonal_slab_folded(
+    spectrum: ReadWrite, rising: Foreign[lines("z")], falling: Foreign[lines("z")], *, s: Spectrum
+) -> None:
+    """The same where x or y has walls."""
+
+
+@task(kernel=SOURCE, whole=True)
+def tridiagonal(spectrum: ReadWrite, *, s: Spectrum) -> None:
+    """The solution in place of the right-hand side; all planes are one slab.
+
+    Where the problem is singular the mean of x over a plane is 0 in the lowest plane.
+    """
+
+
+@task(kernel=SOURCE, whole=True)
+def tridiagonal_folded(spectrum: ReadWrite, *, s: Spectrum) -> None:
+    """The same where x or y has walls."""

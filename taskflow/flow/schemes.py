@@ -1,0 +1,65 @@
+"""Time schemes: explicit, of low storage, of one or more stages that are all of one form.
+
+A stage advances velocity and temperature by  share dt ((1 + ratio/2) H - ratio/2 H_old),  H being the tendency now
+and H_old that of the stage before, and then projects the velocity. The pressure that this takes belongs to the middle
+of the last stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Part of a step. Without a `ratio` of its own it has that of the steps, dt / dt_old, and is the only one."""
+
+    share: float
+    ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The stages of a step, and what is stable with central differences.
+
+    `diffusion` is the largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2) where nothing is carried; `cfl` the largest dt
+    (|u|/dx + |v|/dy + |w|/dz) without viscosity, 0 where no step is stable then.
+    """
+
+    stages: tuple[Stage, ...]
+    diffusion: float
+    cfl: float
+
+    @property
+    def names(self) -> tuple[Mapping[str, str], ...]:
+        """Of each stage: which scalars are its `dt` and its `ratio`."""
+        if len(self.stages) == 1:
+            return ({"dt": "dt", "ratio": "ratio"},)
+        return tuple({"dt": f"dt_{n}", "ratio": f"ratio_{n}"} for n in range(1, len(self.stages) + 1))
+
+    def scalars(self, dt: float, ratio: float) -> dict[str, float]:
+        """The values of these scalars in a step of length dt, `ratio` times as long as the last one (0: the first)."""
+        values = {}
+        for stage, names in zip(self.stages, self.names, strict=True):
+            values[names["dt"]] = stage.share * dt
+            values[names["ratio"]] = ratio if stage.ratio is None else stage.ratio
+        return values
+
+
+ADAMS_BASHFORTH = Scheme((Stage(1.0),), diffusion=0.25, cfl=0.0)
+"""Second order, for steps that vary; begun by a step of Euler's. One stage.
+
+Without viscosity the fastest waves grow by about cfl^4 / 4 per step: little, where cfl is below 0.5.
+"""
+
+RUNGE_KUTTA = Scheme((Stage(8 / 15, 0.0), Stage(2 / 15, 17 / 4), Stage(1 / 3, 5 / 2)), diffusion=0.62, cfl=1.73)
+"""Third order, of Wray: weights 8/15; 5/12 and -17/60; 3/4 and -5/12 (Spalart, Moser & Rogers 1991, J. Comput. Phys.
+96, 297; Le & Moin 1991, J. Comput. Phys. 92, 369).
+
+It begins anew with every step. Every stage is projected: so it is the very scheme applied to du/dt = P H(u), P the
+projection, which is constant in time where boundary values are, and the velocity is of third order (Sanderse & Koren
+2012, J. Comput. Phys. 231, 3041). With one projection per step, at its end, the other stages would have the last
+pressure at best, an error of order dt^2 in their velocities, and the step would be of second order. Stable up to cfl
+1.73 with any diffusion up to 0.4.
+"""
