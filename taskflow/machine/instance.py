@@ -7,6 +7,7 @@ from typing import Any
 from taskflow.machine.device import Arena, Device
 from taskflow.regions import Box, Partition
 
+LINE = 128  # bytes
 Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x]
 
 
@@ -19,9 +20,17 @@ class Instances:
     def __init__(self, partition: Partition, block: int, device: Device) -> None:
         self.boxes = {name: home.memory[block] for name, home in partition.homes.items()}
         self.box = partition.memory[block]
-        wanted = [(name, self.boxes[name].shape[::-1], field.dtype) for name, field in partition.fields.items()]
-        self.memory = device.arena(sum(Arena.room(shape, dtype) for _, shape, dtype in wanted))
-        self.arrays: dict[str, Array] = {n: self.memory.allocate(shape, dtype) for n, shape, dtype in wanted}
+        leads = dict.fromkeys(partition.fields, 0)
+        if device.kind == "gpu":
+            leads = {name: _lead(home, block, partition.fields[name].nbytes) for name, home in partition.homes.items()}
+        wanted = {
+            name: (leads[name] + self.boxes[name].volume, field.dtype) for name, field in partition.fields.items()
+        }
+        self.memory = device.arena(sum(Arena.room((size,), dtype) for size, dtype in wanted.values()))
+        self.arrays: dict[str, Array] = {}
+        for name, (size, dtype) in wanted.items():
+            array = self.memory.allocate((size,), dtype)
+            self.arrays[name] = array[leads[name] :].reshape(self.boxes[name].shape[::-1])
 
     def view(self, name: str, box: Box) -> Array:
         """The cells of `box` of one field, in place."""
@@ -31,3 +40,12 @@ class Instances:
     def nbytes(self) -> int:
         """Bytes of all arrays."""
         return sum(array.nbytes for array in self.arrays.values())
+
+
+def _lead(home: Partition, block: int, nbytes: int) -> int:
+    """Values to be left out before an array so that a block's own cells begin where a line of memory does: libraries
+    that take only such addresses work on fields in place.
+    """
+    memory, first = home.memory[block], home.blocks[block].lo
+    (x, y, z), (nx, ny, _) = (a - b for a, b in zip(first, memory.lo, strict=True)), memory.shape
+    return -(x + nx * (y + ny * z)) % (LINE // nbytes)
