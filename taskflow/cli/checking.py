@@ -7,7 +7,8 @@ from pathlib import Path
 
 from taskflow.cli.words import duration, say, several, times
 from taskflow.simulation.case import Case, Pressure
-from taskflow.simulation.estimate import Estimate, estimate
+from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
+from taskflow.simulation.moving import table
 from taskflow.simulation.proving import prove_case
 from taskflow.tasks import Traffic
 from taskflow.units import size
@@ -24,7 +25,7 @@ def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> 
 
 def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     """Label and text of each line."""
-    case, setup = found.setup.case, found.setup
+    case = found.setup.case
     yield "grid", f"{times(case.grid.cells)} cells of {times(f'{d:.6g}' for d in case.spacing)}"
     yield "blocks", f"{_blocks(found)}{_auto(case.machine.blocks)}"
     yield "device", f"{_device(found)}{_auto(case.machine.device)}"
@@ -35,7 +36,7 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
         overlap, channel = _auto(case.machine.overlap), _auto(case.machine.channel)
         shared = f", {size(found.shared)} shared by each two neighbours" if found.shared else ""
         yield "", f"overlap {found.overlap}{overlap}, channel {found.channel}{channel}{shared}"
-    yield "step", f"moves {size(setup.bytes_per_step)}; a copy reaches {size(found.bandwidth)}/s (measured now)"
+    yield from _step(found)
     steps, seconds = found.steps, found.seconds_per_step
     yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
@@ -47,6 +48,22 @@ def _solver(pressure: Pressure) -> str:
     if pressure.tolerance is None:
         return f"{pressure.iterations} Jacobi iterations per step"
     return f"Jacobi iterations to {pressure.tolerance:g} of the divergence, at most {pressure.max_iterations} per step"
+
+
+def _step(found: Estimate) -> Iterator[tuple[str, str]]:
+    """What a step moves, task by task."""
+    setup, cells = found.setup, found.setup.grid.box.volume
+    moved = setup.bytes_per_step(found.rounds)
+    copy = f"a copy reaches {size(found.bandwidth)}/s (measured now)"
+    yield "step", f"moves {size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
+    if found.rounds:
+        each = (moved - setup.bytes_per_step(dict.fromkeys(found.rounds, 0.0))) / cells / ROUNDS
+        told = f"of these {each:.0f} bytes per cell in each round of the pressure solver"
+        yield "", f"{told}, for {several(round(ROUNDS), 'round')}: how many it will take nobody knows before"
+    yield "tasks", f"{'bytes/cell':>10}  {'times':>5}  {'task':<18}  reads -> writes"
+    for row in table(setup.parts, found.rounds, setup.partition):
+        fields = f"{' '.join(row.reads)} -> {' '.join(row.writes)}" if row.reads or row.writes else ""
+        yield "", f"{row.nbytes / cells:>10.1f}  {row.launches:>5.0f}  {row.task:<18}  {fields}".rstrip()
 
 
 def _proof(found: Estimate) -> str:
@@ -82,10 +99,12 @@ def _memory(found: Estimate) -> tuple[str, str]:
         "output": most.output,
     }
     what = ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes)
-    if len(found.memory) == 1:
-        return f"{size(most.total)} {free}", what
     total = sum(memory.total for memory in found.memory)
-    return f"{size(most.total)} in the largest block, {size(total)} in all, {free}{' per GPU' if gpu else ''}", what
+    each = f"{total / found.setup.grid.box.volume:.0f} bytes per cell"
+    if len(found.memory) == 1:
+        return f"{size(most.total)} {free}, {each}", what
+    where = f"{size(most.total)} in the largest block, {size(total)} in all"
+    return f"{where}, {each}, {free}{' per GPU' if gpu else ''}", what
 
 
 def _messages(found: Estimate) -> tuple[str, str]:

@@ -18,13 +18,15 @@ from taskflow.machine.inventory import transport
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial import check_start, largest
 from taskflow.simulation.memory import Memory, Needs
+from taskflow.simulation.moving import often
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import TaskGraph
 
-# What turns a lower bound into an expectation: the share of the copy bandwidth that a whole step usually reaches, and
-# the seconds that a launch and a message cost however small they are.
+# What turns a lower bound into an expectation: the share of the copy bandwidth that a whole step usually reaches, the
+# rounds of an iteration to a tolerance, and the seconds that a launch and a message cost however small they are.
 SHARE = 0.65
 LAUNCH = {"cpu": 15e-6, "gpu": 10e-6}
+ROUNDS = 5.0
 MESSAGE = {"local": 15e-6, "peer": 10e-6, "ucx": 15e-6, "actor": 2e-3}
 
 
@@ -71,9 +73,16 @@ class Estimate:
     @property
     def seconds_per_step(self) -> float:
         """What a step will probably take."""
-        launches, messages = len(self.setup.step), max(self.setup.traffic).messages
+        setup = self.setup
+        launches = sum(times * len(each) for each, times in often(setup.parts, self.rounds))
+        messages = max(setup.traffic).messages * launches / len(setup.step)
         fixed = launches * LAUNCH[self.device] + messages * MESSAGE[self.channel]
-        return self.setup.bytes_per_step / (SHARE * self.bandwidth) + fixed
+        return setup.bytes_per_step(self.rounds) / (SHARE * self.bandwidth) + fixed
+
+    @property
+    def rounds(self) -> dict[str, float]:
+        """How often a step probably repeats what it repeats until it is enough: nobody knows before."""
+        return dict.fromkeys(self.setup.counted, ROUNDS)
 
     @cached_property
     def steps(self) -> Steps:

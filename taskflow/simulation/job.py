@@ -36,6 +36,7 @@ class FlowJob:
     directory: Path
     steady: float | None = None
     profile: Window | None = None
+    counted: tuple[str, ...] = ()
 
     def __call__(self, shard: Shard, control: Control) -> Timeline | None:
         """Run the case on one block; what was profiled of it, if anything.
@@ -69,6 +70,7 @@ class Loop:
         self.profiling = Profiling(job.profile, self.shard)
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or interrupted
+        self.rounds = dict.fromkeys(job.counted, 0.0)  # of all steps, by the scalar that counts those of a step
 
     def run(self) -> None:
         """From the initial fields to the end."""
@@ -84,11 +86,14 @@ class Loop:
             tick = self.clock.advance(tick, shard.scalars["rate"])
             with explained(f"step {tick.step}, time {tick.time:g}"):
                 shard.run(model.step, **model.scalars(tick.dt, tick.ratio))
+            for name in self.rounds:
+                self.rounds[name] += shard.scalars[name]
             tick = self._look(self._agreed(tick))
         self.profiling.end()
         shard.synchronize()
         seconds = time.perf_counter() - self.began
-        self.control.report(**{**self.control.progress, "seconds": seconds, "ended": self.ended})
+        rounds = {name: total / max(tick.step, 1) for name, total in self.rounds.items()}
+        self.control.report(**{**self.control.progress, "seconds": seconds, "ended": self.ended, "rounds": rounds})
         self.writer.drain()
         shard.meet()  # blocks that share a memory measure together what they can have together
         bandwidth = copy_bandwidth(shard.device)

@@ -63,6 +63,7 @@ def summary(about: Mapping[str, Any], setup: Setup, blocks: Sequence[Mapping[str
     first = blocks[0]
     seconds, steps = max(block["seconds"] for block in blocks), first["step"]
     cells = setup.partition.region.cells.volume
+    moved = setup.bytes_per_step(first["rounds"])
     bandwidths = [block["copy_bandwidth"] for block in blocks]
     return {
         **about,
@@ -74,7 +75,7 @@ def summary(about: Mapping[str, Any], setup: Setup, blocks: Sequence[Mapping[str
         "last": {name: first[name] for name in LOGGED if name in first},
         "loop_seconds": seconds,
         "cell_steps_per_second": cells * steps / seconds if seconds > 0 else 0.0,
-        "bytes_per_step": setup.bytes_per_step,
-        "t_eff": setup.bytes_per_step * steps / seconds if seconds > 0 else 0.0,
+        "bytes_per_step": moved,
+        "t_eff": moved * steps / seconds if seconds > 0 else 0.0,
         "copy_bandwidth": sum(bandwidths),
     }

@@ -78,7 +78,8 @@ def run(
         directory.create(setup, force=force)
         directory.check_visible(cluster)
         plan = _plan(setup, directory, device, where)
-        job = FlowJob(setup.model, case.clock(), directory.initial(setup), directory.path, case.time.steady, profile)
+        initial, steady = directory.initial(setup), case.time.steady
+        job = FlowJob(setup.model, case.clock(), initial, directory.path, steady, profile, setup.counted)
         with Gang(cluster, plan, [place.worker for place in where]) as gang:
             about = beginning(setup, plan, where, gang.connect())
             directory.write_report(about)

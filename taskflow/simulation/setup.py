@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, SCHEMES, Case
+from taskflow.simulation.moving import often
 from taskflow.simulation.solver import solver
-from taskflow.tasks import Analysis, Launch, Settled, Traffic, analyse, exchange, moved, settled, traffic
+from taskflow.tasks import (
+    Analysis,
+    Launch,
+    Part,
+    Roles,
+    Settled,
+    Traffic,
+    analyse,
+    counts,
+    exchange,
+    moved,
+    plan,
+    settled,
+    traffic,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +85,19 @@ class Setup:
         found = exchange(launches, self.partition, following=following, valid=valid)
         return traffic((message for moment in found.messages.values() for message in moment), self.partition)
 
-    @property
-    def bytes_per_step(self) -> int:
-        """What a step must move through memory: each launch reads each of its fields once, and writes it once."""
-        return self.bytes_of(self.step)
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of a step, repetitions among them."""
+        return plan(self.model.step, Roles.of(tuple(self.partition.fields)))[0]
+
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """The scalars that say how often was repeated what a step repeats until it is enough."""
+        return tuple(dict.fromkeys(counts(self.parts)))
+
+    def bytes_per_step(self, rounds: Mapping[str, float]) -> float:
+        """What a step must move through memory; `rounds` has the numbers of `counted`."""
+        return sum(times * self.bytes_of(launches) for launches, times in often(self.parts, rounds))
 
     def bytes_of(self, launches: Iterable[Launch]) -> int:
         """What some launches must move through memory."""

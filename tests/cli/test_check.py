@@ -33,6 +33,9 @@ def test_what_it_tells(give, here):
         "about 400 steps: CFL 0.4",
         "2 snapshots, at most 16.4 kB: u, v, w, p in single precision",
         "overlap none (auto)",
+        "     96.0      1  momentum            u v w h_u h_v h_w -> h_u h_v h_w u_new v_new w_new\n",
+        "    696.0     29  jacobi              p rhs -> p_new\n",
+        "bytes per cell",
     ):
         assert words in result.stdout
     assert "(auto)" not in result.stdout.splitlines()[2], "the blocks are given"
@@ -84,7 +87,7 @@ def test_messages_are_those_of_the_graph(here):
     assert found.processes == len(found.places) == 2
     between = found.setup.analysed(split=False).messages
     assert [sent.messages for sent in found.setup.traffic] == [between[0, 1], between[1, 0]]
-    assert found.seconds_per_step > found.setup.bytes_per_step / found.bandwidth > 0
+    assert found.seconds_per_step > found.setup.bytes_per_step({}) / found.bandwidth > 0
     assert found.memory == Needs(found.setup, found.places, found.device).blocks
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import taskflow as tf
+from taskflow.simulation.setup import Setup
 
 
 @pytest.fixture
@@ -21,11 +22,15 @@ def moving(cavity):
 
 
 def test_the_log_says_what_was_done(moving, tmp_path):
-    log = tf.run(moving(tolerance=1e-2), tmp_path / "run").log()
+    run = tf.run(moving(tolerance=1e-2), tmp_path / "run")
+    log = run.log()
     assert log[0]["iterations"] == log[0]["residual"] == 0
     assert all(0 < line["residual"] <= 1e-2 for line in log[1:])
     assert all(line["iterations"] % 16 == 0 for line in log)
     assert len({line["iterations"] for line in log[1:]}) > 1, "as many as it takes, and not as many in each step"
+    rounds = sum(line["iterations"] for line in log) / 16 / 4
+    setup = Setup(moving(tolerance=1e-2), (1, 1, 2))
+    assert run.report["bytes_per_step"] == setup.bytes_per_step({"rounds": rounds})
 
 
 def test_what_is_not_reached_ends_the_run(moving, tmp_path):

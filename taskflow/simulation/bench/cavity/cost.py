@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from taskflow.errors import BadInput
 from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Partition
+from taskflow.simulation.moving import often
 from taskflow.simulation.setup import Setup
-from taskflow.tasks import Launch, Loop, Part, Program, Roles, Task, plan, visited
+from taskflow.tasks import Launch, Program, Roles, Task, plan, visited
 
 
 @dataclass(frozen=True)
@@ -26,20 +27,10 @@ def cost(setup: Setup, program: Program, rounds: Mapping[str, float]) -> Cost:
     """
     parts, _ = plan(program, Roles.of(tuple(setup.partition.fields)))
     nbytes, total, known = 0.0, 0.0, _Known(setup.partition)
-    for launches, times in _times(parts, rounds):
+    for launches, times in often(parts, rounds):
         nbytes += times * setup.bytes_of(launches)
         total += times * known.operations(launches)
     return Cost(nbytes, total if known.all else None)
-
-
-def _times(parts: Iterable[Part], rounds: Mapping[str, float]) -> Iterator[tuple[tuple[Launch, ...], float]]:
-    """Launches, and how often they are done."""
-    for part in parts:
-        if isinstance(part, Loop):
-            often = rounds.get(part.repeat.count or "", part.repeat.times)
-            yield from ((launches, often * times) for launches, times in _times(part.body, rounds))
-        else:
-            yield part.launches, 1.0
 
 
 class _Known:
