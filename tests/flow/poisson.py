@@ -13,7 +13,7 @@ from taskflow.flow.poisson import Solver, Tolerance
 from taskflow.flow.poisson.multigrid import Cycle
 from taskflow.flow.poisson.multigrid.solver import begin_residual, correct_by, residual_of
 from taskflow.machine import Mapper, Shard, run_threads
-from taskflow.machine.device import cpu
+from taskflow.machine.device import Device, cpu
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 
 WALLS = (("wall", "wall"),) * 3
@@ -69,6 +69,7 @@ def on_blocks(
     real: str = "f8",
     p: np.ndarray | None = None,
     debug: bool = False,
+    device: Device | None = None,
 ) -> Solved:
     """What `job` makes of p, begun with 0, on each block."""
     extra = {} if isinstance(solver, Cycle) else solver.fields
@@ -84,7 +85,8 @@ def on_blocks(
         whole[mine] = shard.read("p")
         return told, dict(shard.scalars)
 
-    told = run_threads(replace(main, beside=solver.partitions(main)), each, cpu(1), Mapper("none", debug=debug))
+    where = replace(main, beside=solver.partitions(main))
+    told = run_threads(where, each, device or cpu(1), Mapper("none", debug=debug))
     return Solved(whole, told[0][1], [each for each, _ in told])
 
 

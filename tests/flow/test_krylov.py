@@ -7,6 +7,7 @@ import pytest
 
 from taskflow.flow.poisson import ConjugateGradients, NotConverged
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
+from taskflow.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, solve, tolerance
 from tests.flow.test_multigrid import MIXED, MIXES
 from tests.reference.multigrid import laplacian
@@ -66,6 +67,17 @@ def test_blocks_change_iterations_by_one_at_most(blocks, faces):
     alone, cut = solve(domain, solver, rhs), solve(domain, solver, rhs, blocks=blocks)
     assert abs(alone.scalars["rounds"] - cut.scalars["rounds"]) <= 1
     np.testing.assert_allclose(cut.p - cut.p.mean(), alone.p - alone.p.mean(), rtol=0, atol=1e-4 * abs(alone.p).max())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
+def test_a_gpu_takes_the_same_iterations(blocks, faces):
+    domain = Domain((41, 22, 24), faces=faces)
+    solver, rhs = ConjugateGradients(domain.cycle(gathered=300), tolerance()), domain.noise()
+    host, device = solve(domain, solver, rhs), solve(domain, solver, rhs, blocks=blocks, device=gpu())
+    assert abs(host.scalars["rounds"] - device.scalars["rounds"]) <= 1
+    assert device.scalars["residual"] <= 1e-12 * device.scalars["norm"]
 
 
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])

@@ -10,6 +10,7 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.flow.poisson import NotConverged
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid, RedBlack, WeightedJacobi
+from taskflow.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, factor, on_blocks, one_cycle, solve, tolerance
 from tests.reference.multigrid import Reference, laplacian
 
@@ -95,6 +96,21 @@ def test_blocks_change_no_bit(domain, options, blocks):
     alone, cut = cycled(domain, cycle, rhs), cycled(domain, cycle, rhs, blocks=blocks, debug=True)
     assert abs(alone).max() > 0
     np.testing.assert_array_equal(cut, alone)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
+@pytest.mark.parametrize("real", ["f4", "f8"])
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: "x".join(map(str, domain.cells)))
+def test_a_gpu_changes_no_bit(domain, real, blocks):
+    if domain.cells[2] < blocks[2]:
+        pytest.skip("fewer cells than blocks")
+    cycle, rhs = domain.cycle(gathered=64), domain.noise()
+    host, device = (
+        cycled(domain, cycle, rhs, real=real),
+        cycled(domain, cycle, rhs, real=real, blocks=blocks, device=gpu()),
+    )
+    np.testing.assert_array_equal(device, host)
 
 
 def test_where_levels_live_changes_no_bit():

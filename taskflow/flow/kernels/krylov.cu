@@ -1,10 +1,14 @@
 // Conjugate gradients for Laplacian(p) = rhs with a preconditioner. Numbers that one kernel reduces are taken by the next
-// from the memory of the device; what would be 0 / 0 is 0, as then there is nothing left to do.
+// from the memory of the device.
 #define UZ 4
 #include "cell.h"
 #include "mesh.h"
 
-FN real quotient(In64 above, In64 below) { return *below != 0 ? real(*above / *below) : real(0); }
+// What would be 0 / 0 is 0: then there is nothing left to do.
+FN double quotient(double above, double below) { return below != 0 ? above / below : 0; }
+
+// How far to go along d = z - (zAd / dAd) d: rz / d Laplacian(d), of the new d
+FN real length(In64 rz, In64 zAz, In64 zAd, In64 dAd) { return real(quotient(*rz, *zAz - quotient(*zAd * *zAd, *dAd))); }
 
 // d = 0, and what is reduced from it
 TASK begin_direction(Range range, Out d, Partial dAd) {
@@ -14,39 +18,34 @@ TASK begin_direction(Range range, Out d, Partial dAd) {
   });
 }
 
-// rz = sum of r z, zAd = sum of z Laplacian(d)
-TASK project(Range range, In d, Foreign r, Foreign z, Partial rz, Partial zAd, Mesh mesh) {
+// rz = sum of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)
+TASK project(Range range, In d, Foreign r, Foreign z, Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
   STRIDES(range)
   reduce_cells(range, rz, SUM, CELL(c) { return double(at(r, c.i, c.j, c.k)) * at(z, c.i, c.j, c.k); });
+  reduce_cells(range, zAz, SUM, CELL(c) { return double(at(z, c.i, c.j, c.k)) * laplacian(z, c, mesh); });
   reduce_cells(range, zAd, SUM, CELL(c) {
     return double(at(z, c.i, c.j, c.k)) * laplacian(d, c, Y, Z, c.i, c.j, c.k, mesh);
   });
 }
 
-// d = z - (zAd / dAd) d
-TASK next_direction(Range range, InOut d, Foreign z, In64 zAd, In64 dAd) {
-  const real back = quotient(zAd, dAd);
-  for_cells(range, CELL(c) { d[c] = at(z, c.i, c.j, c.k) - back * d[c]; });
+// d = z - (zAd / dAd) d, and p goes along it to where the residual has no part in it
+TASK advance(Range range, InOut p, InOut d, Foreign z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
+  const real step = length(rz, zAz, zAd, dAd), back = real(quotient(*zAd, *dAd));
+  for_cells(range, CELL(c) {
+    const real next = at(z, c.i, c.j, c.k) - back * d[c];
+    d[c] = next;
+    p[c] += step * next;
+  });
 }
 
-// dAd = sum of d Laplacian(d)
-TASK curvature(Range range, In d, Partial dAd, Mesh mesh) {
-  STRIDES(range)
-  reduce_cells(range, dAd, SUM, CELL(c) { return double(d[c]) * laplacian(d, c, Y, Z, c.i, c.j, c.k, mesh); });
-}
-
-// p = p + (rz / dAd) d
-TASK advance(Range range, InOut p, In d, In64 rz, In64 dAd) {
-  const real step = quotient(rz, dAd);
-  for_cells(range, CELL(c) { p[c] += step * d[c]; });
-}
-
-// r = r - (rz / dAd) Laplacian(d); residual = sum of r^2
-TASK next_residual(Range range, InOut r, Foreign d, In64 rz, In64 dAd, Partial residual, Mesh mesh) {
-  const real step = quotient(rz, dAd);
+// r = rhs - Laplacian(p) for the new p; residual = sum of r^2, new_dAd = sum of d Laplacian(d)
+TASK next_residual(Range range, InOut r, Foreign d, In64 rz, In64 zAz, In64 zAd, In64 dAd, Partial residual, Partial new_dAd,
+                   Mesh mesh) {
+  const real step = length(rz, zAz, zAd, dAd);
   reduce_cells(range, residual, SUM, CELL(c) {
     const real left = r[c] - step * laplacian(d, c, mesh);
     r[c] = left;
     return double(left) * left;
   });
+  reduce_cells(range, new_dAd, SUM, CELL(c) { return double(at(d, c.i, c.j, c.k)) * laplacian(d, c, mesh); });
 }

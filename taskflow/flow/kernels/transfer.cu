@@ -23,37 +23,47 @@ TASK restrict_residual(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mes
   });
 }
 
-// Along one direction: the first fine cell that a coarse one overlaps, and how much of it and of those behind it.
+// Along one direction: the first fine cell that a coarse one overlaps, and which part of the coarse one it and the two
+// behind it are; `fine` cells are as long as `coarse` ones.
 struct Overlap {
   int first;
-  real part[3];
+  real part, second, third;
 };
 
-// `fine` cells are as long as `coarse` ones: in units that are whole numbers for both
-FN Overlap overlap(int cell, int fine, int coarse) {
-  const int begin = cell * fine, end = begin + fine;
-  Overlap o{begin / coarse, {}};
-  for (int n = 0; n < 3; ++n) {
-    const int low = (o.first + n) * coarse, high = low + coarse;
-    const int common = (high < end ? high : end) - (low > begin ? low : begin);
-    o.part[n] = common > 0 ? real(common) / fine : real(0);
-  }
-  return o;
+FN real common(int cell, int coarse, int fine, int begin) {
+  const int low = cell * coarse, high = low + coarse, end = begin + fine;
+  const int length = (high < end ? high : end) - (low > begin ? low : begin);
+  return length > 0 ? real(length) / fine : real(0);
 }
 
-// The same where other cells meet: the mean of what a coarse cell overlaps of fine ones, at most `count` along a direction.
+FN Overlap overlap(int cell, int fine, int coarse) {
+  const int begin = cell * fine, first = begin / coarse;
+  return {first, common(first, coarse, fine, begin), common(first + 1, coarse, fine, begin), common(first + 2, coarse, fine, begin)};
+}
+
+FN real overlapped(const Foreign& p, const Foreign& rhs, const Overlap& x, int j, int k, const Mesh& m) {
+  real total = x.part * residual(p, rhs, x.first, j, k, m);
+  if (x.second > 0) total += x.second * residual(p, rhs, x.first + 1, j, k, m);
+  if (x.third > 0) total += x.third * residual(p, rhs, x.first + 2, j, k, m);
+  return total;
+}
+
+FN real overlapped(const Foreign& p, const Foreign& rhs, const Overlap& x, const Overlap& y, int k, const Mesh& m) {
+  real total = y.part * overlapped(p, rhs, x, y.first, k, m);
+  if (y.second > 0) total += y.second * overlapped(p, rhs, x, y.first + 1, k, m);
+  if (y.third > 0) total += y.third * overlapped(p, rhs, x, y.first + 2, k, m);
+  return total;
+}
+
+// The same where other cells meet: the mean over what a coarse cell overlaps of fine ones
 TASK restrict_overlapping(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mesh, Transfer transfer) {
   for_cells(range, CELL(c) {
     const Overlap x = overlap(c.i, mesh.cells[0], transfer.cells[0]);
     const Overlap y = overlap(c.j, mesh.cells[1], transfer.cells[1]);
     const Overlap z = overlap(c.k, mesh.cells[2], transfer.cells[2]);
-    real total = 0;
-    for (int w = 0; w < transfer.count[2]; ++w)
-      for (int v = 0; v < transfer.count[1]; ++v)
-        for (int u = 0; u < transfer.count[0]; ++u) {
-          const real part = x.part[u] * y.part[v] * z.part[w];
-          if (part > 0) total += part * residual(p, rhs, x.first + u, y.first + v, z.first + w, mesh);
-        }
+    real total = z.part * overlapped(p, rhs, x, y, z.first, mesh);
+    if (z.second > 0) total += z.second * overlapped(p, rhs, x, y, z.first + 1, mesh);
+    if (z.third > 0) total += z.third * overlapped(p, rhs, x, y, z.first + 2, mesh);
     coarse[c] = total;
   });
 }

@@ -19,28 +19,38 @@ def begin_direction(d: Write, *, dAd: Reduce[sum]) -> None:
 
 
 @task(kernel=KERNELS / "krylov.cu")
-def project(d: Read[1], r: Foreign, z: Foreign, *, rz: Reduce[sum], zAd: Reduce[sum], mesh: Mesh) -> None:
-    """rz = sum over cells of r z, zAd = sum over cells of z Laplacian(d)"""
+def project(
+    d: Read[1],
+    r: Foreign,
+    z: Foreign[1],
+    *,
+    rz: Reduce[sum],
+    zAz: Reduce[sum],
+    zAd: Reduce[sum],
+    mesh: Mesh,
+) -> None:
+    """rz = sum over cells of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)"""
 
 
 @task(kernel=KERNELS / "krylov.cu")
-def next_direction(d: ReadWrite, z: Foreign, *, zAd: Scalar, dAd: Scalar) -> None:
-    """d = z - (zAd / dAd) d"""
+def advance(p: ReadWrite, d: ReadWrite, z: Foreign, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
+    """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
 
 
 @task(kernel=KERNELS / "krylov.cu")
-def curvature(d: Read[1], *, dAd: Reduce[sum], mesh: Mesh) -> None:
-    """dAd = sum over cells of d Laplacian(d)"""
-
-
-@task(kernel=KERNELS / "krylov.cu")
-def advance(p: ReadWrite, d: Read, *, rz: Scalar, dAd: Scalar) -> None:
-    """p = p + (rz / dAd) d"""
-
-
-@task(kernel=KERNELS / "krylov.cu")
-def next_residual(r: ReadWrite, d: Foreign[1], *, rz: Scalar, dAd: Scalar, residual: Reduce[sum], mesh: Mesh) -> None:
-    """r = r - (rz / dAd) Laplacian(d); residual = sum over cells of r^2"""
+def next_residual(
+    r: ReadWrite,
+    d: Foreign[1],
+    *,
+    rz: Scalar,
+    zAz: Scalar,
+    zAd: Scalar,
+    dAd: Scalar,
+    residual: Reduce[sum],
+    new_dAd: Reduce[sum],
+    mesh: Mesh,
+) -> None:
+    """r = r - step Laplacian(d); residual = sum over cells of r^2, new_dAd = sum of d Laplacian(d)"""
 
 
 @dataclass(frozen=True)
@@ -49,8 +59,9 @@ class ConjugateGradients:
 
     The cycle is not symmetric (its restriction is not the transpose of its interpolation, nor need its smoother be),
     so each direction is made conjugate to the last by the number that this takes, zAd / dAd, and not by that which
-    follows in the symmetric case (Y. Notay 2000, SIAM J. Sci. Comput. 22, 1444). It costs no further wait: both numbers
-    of an iteration that come from z are reduced together.
+    follows in the symmetric case (Y. Notay 2000, SIAM J. Sci. Comput. 22, 1444). An iteration waits for reductions
+    twice: for what comes from z, which gives d Laplacian(d) of the next direction d in advance (A. T. Chronopoulos,
+    C. W. Gear 1989, J. Comput. Appl. Math. 25, 153), and for the residual.
     """
 
     cycle: Cycle
@@ -86,8 +97,7 @@ class ConjugateGradients:
     def _body(self, f: Roles) -> Iterator[Launch]:
         mesh, r, d = self.cycle.mesh, self.cycle.residual, f.direction
         z = (yield from self.cycle.launches()).p
-        yield project(d, r, z, over=mesh.box, rz="rz", zAd="zAd", mesh=mesh)
-        yield next_direction(d, z, over=mesh.box, zAd="zAd", dAd="dAd")
-        yield curvature(d, over=mesh.box, dAd="dAd", mesh=mesh)
-        yield advance(f.p, d, over=mesh.box, rz="rz", dAd="dAd")
-        yield next_residual(r, d, over=mesh.box, rz="rz", dAd="dAd", residual="residual", mesh=mesh)
+        numbers = {name: name for name in ("rz", "zAz", "zAd")}
+        yield project(d, r, z, over=mesh.box, mesh=mesh, **numbers)
+        yield advance(f.p, d, z, over=mesh.box, dAd="dAd", **numbers)
+        yield next_residual(r, d, over=mesh.box, dAd="dAd", residual="residual", new_dAd="dAd", mesh=mesh, **numbers)

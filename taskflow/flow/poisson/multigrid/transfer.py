@@ -17,15 +17,12 @@ BESIDE_OVERLAPPED = (
 
 @dataclass(frozen=True)
 class Transfer:
-    """What kernels know of a finer and a coarser level besides the meshes.
-
-    `cells` are those of the coarser one, `ratio` how many of them a finer one is long, `count` how many finer ones a
-    coarser one meets at most.
+    """What kernels know of a finer and a coarser level besides a mesh: the cells of the coarser one, and `ratio`, how
+    many of them a finer cell is long.
     """
 
     cells: Counts
     ratio: Vector
-    count: Counts
 
 
 @task(kernel=KERNELS / "transfer.cu")
@@ -57,10 +54,8 @@ def gather(part: Foreign, whole: Write) -> None:
 
 def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
     """The constants of the transfers between two levels."""
-    pairs = list(zip(fine.cells, coarse.cells, strict=True))
-    x, y, z = (m / n for n, m in pairs)
-    i, j, k = (1 if n == m else 2 if n == 2 * m else 3 for n, m in pairs)
-    return Transfer(coarse.cells, (x, y, z), (i, j, k))
+    x, y, z = (m / n for n, m in zip(fine.cells, coarse.cells, strict=True))
+    return Transfer(coarse.cells, (x, y, z))
 
 
 def restriction(p: str, rhs: str, coarse: str, fine: Mesh, to: Mesh) -> Launch:
@@ -71,10 +66,9 @@ def restriction(p: str, rhs: str, coarse: str, fine: Mesh, to: Mesh) -> Launch:
     Appl. Math. 32, 423), and every residual is computed once; the transpose of the interpolation computes each eight
     times, and converges more slowly (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
     """
-    between = transfer(fine, to)
-    if between.count == (2, 2, 2):
+    if all(n == 2 * m for n, m in zip(fine.cells, to.cells, strict=True)):
         return restrict_residual(p, rhs, coarse, over=to.box, mesh=fine)
-    return restrict_overlapping(p, rhs, coarse, over=to.box, mesh=fine, transfer=between)
+    return restrict_overlapping(p, rhs, coarse, over=to.box, mesh=fine, transfer=transfer(fine, to))
 
 
 def correction(p: str, coarse: str, fine: Mesh, by: Mesh) -> Launch:
