@@ -25,7 +25,7 @@ from taskflow.cli.bench_options import (
 )
 
 ITERATIONS = 30  # of Jacobi, in the papers
-METHODS = ("jacobi",)  # of the study of pressure solvers
+METHODS = ("truncated", "amalgamated", "cg", "fft", "jacobi")  # of the study of pressure solvers
 
 Solver = Annotated[str, typer.Option(metavar="NAME", help="Of the pressure, as pressure.solver in a case file.")]
 Iterations = Annotated[
@@ -94,7 +94,7 @@ def cavity(
     ] = "129,257",
     methods: Annotated[
         str, typer.Option(metavar="NAMES", help=f"With --study pressure: of {', '.join(METHODS)}, with commas.")
-    ] = "all",
+    ] = "truncated,amalgamated,cg",
     decades: Annotated[
         int, typer.Option(min=1, max=12, help="With --study pressure: residuals down to 10 to minus this.")
     ] = 8,

@@ -52,9 +52,7 @@ class Setup:
         sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
         fluid = Fluid(case.fluid.viscosity, case.body.force)
         scheme = SCHEMES[case.time.scheme]
-        return NavierStokes(
-            self.grid, fluid, sides, solver(case.pressure, self.grid.constants), heat, buoyancy, scheme
-        )
+        return NavierStokes(self.grid, fluid, sides, solver(case.pressure, self.grid.constants), heat, buoyancy, scheme)
 
     @cached_property
     def partition(self) -> Partition:

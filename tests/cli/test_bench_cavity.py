@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from taskflow.cli import benching_flow
+from taskflow.cli import bench_flow, benching_flow
 from taskflow.simulation.bench.cavity import memory
 
 
@@ -111,17 +111,21 @@ def test_the_largest_is_run(measured, monkeypatch):
 
 
 def test_pressure_solvers(measured, here):
-    words = ["cavity", "--study", "pressure", "--sizes", "8,9", "--methods", "jacobi", "--counts", 2, "--decades", 2]
+    words = ["cavity", "--study", "pressure", "--sizes", "9", "--methods", "all", "--counts", 2, "--decades", 2]
     told, found = measured(*words, "--overlap", "none", "--picture", "pressure.svg")
     assert (here / "pressure.svg").read_text().startswith("<?xml")
     assert "9 x 9 x 9 cells" in told
-    assert "jacobi, 2 blocks" in told
-    rows = {(row["cells"][0], row["blocks"], n % 2): row for n, row in enumerate(found["results"])}
-    assert list(rows) == [(size, blocks, n) for size in (8, 9) for blocks in (1, 2) for n in (0, 1)]
-    for (size, blocks, n), row in rows.items():
-        assert row["residual"] <= 10.0 ** -(n + 1)
-        assert row["iterations"] == rows[size, 1, n]["iterations"]
-        assert row["iterations"] > 0 if n == 0 else row["iterations"] > rows[size, blocks, 0]["iterations"]
+    for method in bench_flow.METHODS:
+        assert f"{method}, 2 blocks" in told
+        alone, together = (
+            [row for row in found["results"] if (row["method"], row["blocks"]) == (method, blocks)] for blocks in (1, 2)
+        )
+        assert [len(alone), len(together)] == ([1, 1] if method == "fft" else [2, 2])
+        for rows in (alone, together):
+            assert all(row["residual"] <= 10.0**-decade for decade, row in enumerate(rows, 1))
+            assert sorted(row["iterations"] for row in rows) == [row["iterations"] for row in rows]
+        if method != "truncated":
+            assert [row["iterations"] for row in alone] == [row["iterations"] for row in together]
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -6,16 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from taskflow.cli import bench_flow
+from taskflow.flow import StaggeredGrid
 from taskflow.machine import look, run_threads
 from taskflow.machine.device import open_device
 from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Box
 from taskflow.simulation import initial
 from taskflow.simulation.bench import Conditions
-from taskflow.simulation.bench.cavity import Flow, Pressure, waves
+from taskflow.simulation.bench.cavity import METHODS, Flow, Pressure, waves
 from taskflow.simulation.bench.cavity.cases import case_of, velocity_of
 from taskflow.simulation.bench.cavity.cost import cost
 from taskflow.simulation.bench.cavity.memory import Fitting
+from taskflow.simulation.bench.cavity.methods import truncated
 from taskflow.simulation.bench.cavity.waves import Waves
 from taskflow.simulation.initial import InitialFields, profiles
 from taskflow.simulation.setup import Setup
@@ -79,6 +82,17 @@ def test_rounds_count_as_often_as_they_are_done():
     found = cost(setup, loops, {"rounds": 2.5})
     assert found.nbytes == 8 * each["limits"].nbytes + 2.5 * each["monitor"].nbytes
     assert found.operations == pytest.approx(8 * each["limits"].operations + 2.5 * each["monitor"].operations)
+
+
+def test_names_of_methods_are_those_of_the_command():
+    assert tuple(METHODS) == bench_flow.METHODS
+
+
+@pytest.mark.parametrize(("cells", "slabs", "coarsest"), [(513, 8, 17), (257, 1, 3), (256, 1, 2), (9, 9, 9)])
+def test_a_truncated_cycle_ends_with_two_planes_for_each_block(cells, slabs, coarsest):
+    """The first is the papers' own."""
+    grid = StaggeredGrid((cells,) * 3, (1.0, 1.0, 1.0)).constants
+    assert truncated(grid, (1, 1, slabs)).levels[-1].mesh.cells == (coarsest,) * 3
 
 
 @pytest.mark.parametrize("blocks", [1, 3])

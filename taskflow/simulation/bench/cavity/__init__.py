@@ -2,8 +2,9 @@
 
 from taskflow.simulation.bench.cavity.campaign import measure_cavity, measure_step
 from taskflow.simulation.bench.cavity.cases import Pressure
-from taskflow.simulation.bench.cavity.convergence import METHODS, Residuals, measure_convergence
+from taskflow.simulation.bench.cavity.convergence import Residuals, measure_convergence
 from taskflow.simulation.bench.cavity.memory import measure_memory
+from taskflow.simulation.bench.cavity.methods import METHODS
 from taskflow.simulation.bench.cavity.step import Flow
 
 __all__ = [

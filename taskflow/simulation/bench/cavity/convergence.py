@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from taskflow.flow import Grid, NavierStokes
+from taskflow.flow import NavierStokes
 from taskflow.flow.boundary import Value, impose
-from taskflow.flow.poisson import (
-    ConvergedJacobi,
-    NotConverged,
-    Solver,
-    Tolerance,
-    relative_residual,
-    residual_square,
-    rhs_square,
-)
+from taskflow.flow.poisson import NotConverged, Solver, Tolerance, relative_residual, residual_square, rhs_square
 from taskflow.machine import Control, Shard
 from taskflow.regions import Triple
 from taskflow.simulation.bench.cavity.cases import Pressure, case_of, velocity_of
+from taskflow.simulation.bench.cavity.methods import METHODS
 from taskflow.simulation.bench.cavity.step import Begin, check_memory
 from taskflow.simulation.bench.cavity.waves import Waves
 from taskflow.simulation.bench.passes import Conditions, PassJob, Timing
@@ -32,9 +25,6 @@ from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Repeat, Roles
 
 MOST = 2000  # iterations, after which a solver is given up
-METHODS: Mapping[str, Callable[[Grid, Triple, Tolerance], Solver]] = {
-    "jacobi": lambda grid, blocks, tolerance: ConvergedJacobi(grid, tolerance),
-}
 
 
 @dataclass(frozen=True)
@@ -135,11 +125,8 @@ def _measured(
     timing: Timing, method: str, cells: Triple, blocks: Triple, precision: str, residuals: Residuals
 ) -> list[dict[str, Any]]:
     case = case_of("cavity", cells, precision, Pressure(), timing.conditions.channel)
-    make = METHODS[method]
-    setups = [
-        Solved(case, blocks, make(Setup(case, blocks).grid.constants, blocks, tolerance))
-        for tolerance in residuals.tolerances
-    ]
+    solvers = METHODS[method](Setup(case, blocks).grid.constants, blocks, residuals.tolerances)
+    setups = [Solved(case, blocks, solver) for solver in solvers]
     first = setups[0]
     check_memory(timing.team, first)
     dt = case.clock().limit.longest(advective_rate(first))
