@@ -78,7 +78,7 @@ class NavierStokes:
         return tuple(face for face, side in walls if self.heat and side.temperature is not None)
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        """The numbers that `step` reads, for a step of length dt, `ratio` times as long as the last one (0: at first)."""
+        """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
         return self.scheme.scalars(dt, ratio)
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat]:
