@@ -6,6 +6,7 @@ import pytest
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow import diagnostics as flow
+from taskflow.machine.kernel import KernelError
 from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import Read, ReadWrite, Reduce, Roles, Scalar, Write, record, task
@@ -30,7 +31,7 @@ TASK arithmetic(Range range, In a, InOut b, In64 dt, Coefficients by) {
   STRIDES(range)
   const real rate = real(1.0 / *dt) * by.weights[0];
   for_cells(range, CELL(c) {
-    const real old = b[c], two = 2 * by.weights[1] * by.weights[2];
+    const real old = 0 < b[c] ? b[c] : by.first < 0 ? 0 : b[c], two = 2 * by.weights[1] * by.weights[2];
     real sum = average(a, c, X) + average(a, c, Y);
     sum -= c.i == by.first ? real(0) : -old;
     sum += magnitude(larger(old, a[c])) / 3;
@@ -44,6 +45,13 @@ TASK choices(Range range, In a, Out b) {
   for_cells(range, CELL(c) {
     if ((c.i + c.j + c.k) % 2 == 0) b[c] = 1 - a[c] * a[c];
   });
+}
+"""
+
+VECTORS = """
+TASK vectors(Range range, In a, Out b) {
+  typedef real Pair __attribute__((vector_size(2 * sizeof(real))));
+  for_cells(range, CELL(c) { const Pair pair = {a[c], a[c]}; b[c] = pair[0] + pair[1]; });
 }
 """
 
@@ -63,6 +71,11 @@ def arithmetic(a: Read[1], b: ReadWrite, *, dt: Scalar, by: Coefficients) -> Non
 @task(kernel=CHOICES)
 def choices(a: Read, b: Write) -> None:
     """Two operations in every other cell."""
+
+
+@task(kernel=VECTORS)
+def vectors(a: Read, b: Write) -> None:
+    """b = 2 a, with vectors of the compiler"""
 
 
 @task(kernel=FOLDED)
@@ -89,8 +102,11 @@ def test_reductions():
     assert operations(folded("a", over=CELLS, top="top", total="total"), ONE) == pytest.approx(3, abs=0.05)
 
 
-def test_a_task_without_a_kernel_text_is_unknown():
-    assert operations(plain("a", "b", over=CELLS), ONE) is None
+def test_what_cannot_be_counted_is_an_error():
+    with pytest.raises(KernelError, match="plain has no kernel text"):
+        operations(plain("a", "b", over=CELLS), ONE)
+    with pytest.raises(KernelError, match="does not compile"):
+        operations(vectors("a", "b", over=CELLS), ONE)
 
 
 def test_a_launch_over_few_cells():

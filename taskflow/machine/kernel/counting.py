@@ -28,13 +28,12 @@ CELLS = (16, 4, 4)  # that are counted in: even, for tasks that do every other c
 ALONE = ("-fno-openmp", "-fno-openmp-simd")  # the counter is one number, for one thread and no vector
 
 
-def operations(launch: Launch, partition: Partition) -> float | None:
-    """Operations per cell of a launch: the mean over some of its cells. None where the task has no kernel text.
+def operations(launch: Launch, partition: Partition) -> float:
+    """Operations per cell of a launch: the mean over some of its cells.
 
-    Raises BadInput where there is no C++ compiler.
+    Raises BadInput where there is no C++ compiler, and KernelError where the task has no kernel text or that uses
+    something that only built-in numbers can do.
     """
-    if launch.task.kernel is None:
-        return None
     lo, hi = launch.over.lo, launch.over.hi
     box = Box(lo, triple(min(hi[a], lo[a] + CELLS[a]) for a in range(3)))
     kernel, layout = _Counting(launch.task), _layout([box, *_around(box, launch.stencils.values())])

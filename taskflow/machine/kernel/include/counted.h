@@ -1,6 +1,7 @@
 // A number that counts what is computed with it: it comes before a kernel text, in which every float of the arithmetic
 // then is one of these. Only the operations that a field has a part in are counted, since what follows from constants
-// alone is the same in all cells: fields hold NaN, which nothing loses that is computed from them.
+// alone is the same in all cells: fields hold NaN, which nothing loses that is computed from them. A Counted becomes a
+// built-in number on request only, or `choice ? counted : 0` would have two meanings.
 #include <string.h>
 
 #include <type_traits>
@@ -12,7 +13,7 @@ struct Counted {
   double value;
   Counted() = default;
   constexpr Counted(double number) : value(number) {}
-  constexpr operator double() const { return value; }
+  template <class Number> constexpr explicit operator Number() const { return Number(value); }
   constexpr Counted operator-() const { return -value; }
   Counted& operator+=(Counted b);
   Counted& operator-=(Counted b);
@@ -32,9 +33,23 @@ template <class Number> using IfNumber = std::enable_if_t<std::is_arithmetic<Num
   template <class N, class = IfNumber<N>> constexpr Counted operator sign(N a, Counted b) { return Counted(a) sign b; } \
   inline Counted& Counted::operator sign##=(Counted b) { return *this = *this sign b; }
 
+#define COUNTED_COMPARISON(sign)                                                                                       \
+  constexpr bool operator sign(Counted a, Counted b) { return a.value sign b.value; }                                 \
+  template <class N, class = IfNumber<N>> constexpr bool operator sign(Counted a, N b) { return a.value sign b; }     \
+  template <class N, class = IfNumber<N>> constexpr bool operator sign(N a, Counted b) { return a sign b.value; }
+
 COUNTED_OPERATOR(+)
 COUNTED_OPERATOR(-)
 COUNTED_OPERATOR(*)
 COUNTED_OPERATOR(/)
+COUNTED_COMPARISON(==)
+COUNTED_COMPARISON(!=)
+COUNTED_COMPARISON(<)
+COUNTED_COMPARISON(<=)
+COUNTED_COMPARISON(>)
+COUNTED_COMPARISON(>=)
+
+inline Counted counted_root(Counted a) { return __builtin_sqrt(a.value); }
 
 #define double Counted
+#define __builtin_sqrt counted_root

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from taskflow.errors import BadInput
+from taskflow.machine.kernel import KernelError
 from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Partition
 from taskflow.simulation.moving import often
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Program, Roles, Task, plan, visited
+
+Done = Sequence[tuple[tuple[Launch, ...], float]]  # launches, and how often
 
 
 @dataclass(frozen=True)
@@ -26,31 +29,25 @@ def cost(setup: Setup, program: Program, rounds: Mapping[str, float]) -> Cost:
     the scalar that counts it.
     """
     parts, _ = plan(program, Roles.of(tuple(setup.partition.fields)))
-    nbytes, total, known = 0.0, 0.0, _Known(setup.partition)
-    for launches, times in often(parts, rounds):
-        nbytes += times * setup.bytes_of(launches)
-        total += times * known.operations(launches)
-    return Cost(nbytes, total if known.all else None)
+    done = list(often(parts, rounds))
+    nbytes = sum(times * setup.bytes_of(launches) for launches, times in done)
+    return Cost(nbytes, _operations(done, setup.partition))
 
 
-class _Known:
-    """Operations per cell of each task. `all` is False once one of them could not be told."""
-
-    def __init__(self, partition: Partition) -> None:
-        self.all = True
-        self._partition = partition
-        self._found: dict[Task, float] = {}
-
-    def operations(self, launches: Iterable[Launch]) -> float:
-        """Of some launches, as far as they are known."""
-        return sum(self._per_cell(launch) * visited(launch, self._partition) for launch in launches)
-
-    def _per_cell(self, launch: Launch) -> float:
-        if launch.task not in self._found:
-            try:
-                found = operations(launch, self._partition)
-            except BadInput:  # no compiler, on a machine that has GPUs
-                found = None
-            self.all = self.all and found is not None
-            self._found[launch.task] = found or 0.0
-        return self._found[launch.task]
+def _operations(done: Done, partition: Partition) -> float | None:
+    """Of all launches; None where a library does one of them, or a text cannot be counted: it may use more of a
+    compiler than arithmetic, and a machine with GPUs may have no compiler for its own cores.
+    """
+    if any(launch.task.kernel is None for launches, _ in done for launch in launches):
+        return None
+    known: dict[Task, float] = {}
+    total = 0.0
+    for launches, times in done:
+        for launch in launches:
+            if launch.task not in known:
+                try:
+                    known[launch.task] = operations(launch, partition)
+                except (BadInput, KernelError):
+                    return None
+            total += times * known[launch.task] * visited(launch, partition)
+    return total
