@@ -49,6 +49,7 @@ class Units:
             "ms": number(row["seconds"] * 1e3),
             "spread": share(row["spread"]),
             f"{self.cells}cell/s": number(row["cells_per_second_per_block"] / PREFIXES[self.cells]),
+            "GB/s": number(row["bytes_per_second"] / row["blocks"] / 1e9),
             "of copy": share(row["share_of_copy"]),
         }
 

@@ -8,6 +8,8 @@ import pytest
 from taskflow.cli import bench_flow, benching_flow
 from taskflow.simulation.bench.cavity import memory
 
+pytestmark = pytest.mark.timeout(300)  # processes are begun again and again
+
 
 @pytest.fixture
 def measured(give, here):

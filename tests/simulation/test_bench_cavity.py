@@ -41,7 +41,7 @@ def test_velocities_are_free_of_divergence(name, cells, left):
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("name", ["cavity", "taylor-green"])
-@pytest.mark.parametrize("piece", [60, 1 << 24])
+@pytest.mark.parametrize("piece", [30, 60, 1 << 24])
 def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, piece, device):
     setup = Setup(case_of(name, (6, 5, 7), "double", FOUR), (1, 1, 2))
     fields = InitialFields(setup.grid, profiles(setup.case), Path())
