@@ -267,15 +267,17 @@ class Shard:
         """
         written = {self.roles[role] for role in values}
         self.synchronize()
+        cells = self.cells if box is None else box
         for role, array in values.items():
-            self.instances.view(self.roles[role], box or self.cells)[...] = self.device.xp.asarray(array)
+            self.instances.view(self.roles[role], cells)[...] = self.device.xp.asarray(array)
         self.synchronize()
         self._state = self._states.after_writing(self._state, written)
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
         """A host copy [z, y, x] of the cells of `box` (by default this block's) of the field in this role."""
         self.synchronize()
-        return np.array(self.device.to_host(self.instances.view(self.roles[role], box or self.cells)))
+        cells = self.cells if box is None else box
+        return np.array(self.device.to_host(self.instances.view(self.roles[role], cells)))
 
     def synchronize(self) -> None:
         """Wait until the device has done everything. Raises ChannelError where it waits for a block that is lost."""
