@@ -30,7 +30,7 @@ TASK relax_zero(Range range, In rhs, Out p, Mesh mesh, real weight) {
   for_cells(range, CELL(c) { p[c] = -weight * relaxation(c.i, c.j, c.k, mesh) * rhs[c]; });
 }
 
-// The cells across a face of a direction that have no neighbour of the other colour beyond it: those beside walls, and at
+// The cells at the ends of a direction that have no neighbour of the other colour beyond: those beside walls, and those at
 // the seam of a periodic direction where an odd number of cells brings two of one colour together.
 struct Ends {
   int first, last;
@@ -50,13 +50,19 @@ TASK relax_zero_colours(Range range, In rhs, Out p, Mesh mesh, real weight, int 
     const int i = c.i, j = c.j, k = c.k;
     const real here = rhs[c], west = rhs[c - X], east = rhs[c + X], south = rhs[c - Y], north = rhs[c + Y];
     const real below = rhs[c - Z], above = rhs[c + Z];
-    const real x = (i == ex.first ? real(0) : relaxation(i - 1, j, k, mesh) * west) +
-                   (i == ex.last ? real(0) : relaxation(i + 1, j, k, mesh) * east);
-    const real y = (j == ey.first ? real(0) : relaxation(i, j - 1, k, mesh) * south) +
-                   (j == ey.last ? real(0) : relaxation(i, j + 1, k, mesh) * north);
-    const real z = (k == ez.first ? real(0) : relaxation(i, j, k - 1, mesh) * below) +
-                   (k == ez.last ? real(0) : relaxation(i, j, k + 1, mesh) * above);
+    real own = mesh.relaxation, w = own, e = own, s = own, n = own, b = own, a = own;
+#ifdef GPU
+    if (outermost(i, j, k, mesh, 1))
+#endif
+    {
+      own = relaxation(i, j, k, mesh), w = relaxation(i - 1, j, k, mesh), e = relaxation(i + 1, j, k, mesh);
+      s = relaxation(i, j - 1, k, mesh), n = relaxation(i, j + 1, k, mesh);
+      b = relaxation(i, j, k - 1, mesh), a = relaxation(i, j, k + 1, mesh);
+    }
+    const real x = (i == ex.first ? real(0) : w * west) + (i == ex.last ? real(0) : e * east);
+    const real y = (j == ey.first ? real(0) : s * south) + (j == ey.last ? real(0) : n * north);
+    const real z = (k == ez.first ? real(0) : b * below) + (k == ez.last ? real(0) : a * above);
     const real around = mesh.weight[0] * x + mesh.weight[1] * y + mesh.weight[2] * z;
-    p[c] = -weight * relaxation(i, j, k, mesh) * (here + (coloured(i, j, k, colour) ? real(0) : weight * around));
+    p[c] = -weight * own * (here + (coloured(i, j, k, colour) ? real(0) : weight * around));
   });
 }
