@@ -21,10 +21,10 @@ TASK begin_direction(Range range, Out d, Partial dAd) {
 // rz = sum of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)
 TASK project(Range range, In d, Foreign r, Foreign z, Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
   STRIDES(range)
-  reduce_cells(range, rz, SUM, CELL(c) { return double(at(r, c.i, c.j, c.k)) * at(z, c.i, c.j, c.k); });
-  reduce_cells(range, zAz, SUM, CELL(c) { return double(at(z, c.i, c.j, c.k)) * laplacian(z, c, mesh); });
-  reduce_cells(range, zAd, SUM, CELL(c) {
-    return double(at(z, c.i, c.j, c.k)) * laplacian(d, c, Y, Z, c.i, c.j, c.k, mesh);
+  sum_cells(range, {rz, zAz, zAd}, CELL(c) {
+    const double here = at(z, c.i, c.j, c.k), left = at(r, c.i, c.j, c.k);
+    const double bent = laplacian(z, c, mesh), other = laplacian(d, c, Y, Z, c.i, c.j, c.k, mesh);
+    return Sums<3>{{left * here, here * bent, here * other}};
   });
 }
 
@@ -42,10 +42,9 @@ TASK advance(Range range, InOut p, InOut d, Foreign z, In64 rz, In64 zAz, In64 z
 TASK next_residual(Range range, InOut r, Foreign d, In64 rz, In64 zAz, In64 zAd, In64 dAd, Partial residual, Partial new_dAd,
                    Mesh mesh) {
   const real step = length(rz, zAz, zAd, dAd);
-  reduce_cells(range, residual, SUM, CELL(c) {
-    const real left = r[c] - step * laplacian(d, c, mesh);
+  sum_cells(range, {residual, new_dAd}, CELL(c) {
+    const real along = laplacian(d, c, mesh), left = r[c] - step * along;
     r[c] = left;
-    return double(left) * left;
+    return Sums<2>{{double(left) * left, double(at(d, c.i, c.j, c.k)) * along}};
   });
-  reduce_cells(range, new_dAd, SUM, CELL(c) { return double(at(d, c.i, c.j, c.k)) * laplacian(d, c, mesh); });
 }

@@ -9,17 +9,33 @@ FN real residual(const Foreign& p, const Foreign& rhs, int i, int j, int k, cons
   return at(rhs, i, j, k) - laplacian(p.field, i + j * p.y + k * p.z, p.y, p.z, i, j, k, m);
 }
 
-FN real pair(const Foreign& p, const Foreign& rhs, int i, int j, int k, const Mesh& m) {
-  return residual(p, rhs, i, j, k, m) + residual(p, rhs, i + 1, j, k, m);
+// What flows out of a cell through one of its faces
+FN real outward(real here, real there, bool at_face, real mirror) { return (at_face ? mirror * here : there) - here; }
+
+// Along one direction: what flows out of two cells beside each other, at the offsets c and c + step
+FN real outward(const real* p, Index c, Index step, int i, const Mesh& m, int axis) {
+  const real first = p[c], second = p[c + step];
+  return outward(first, p[c - step], i == m.first[axis], m.low[axis]) +
+         outward(second, p[c + 2 * step], i + 1 == m.last[axis], m.high[axis]);
 }
 
-// coarse = mean of the fine residuals in the 2 x 2 x 2 cells of a coarse one
+// Of four pairs of cells that lie beside each other along two other directions
+FN real outward(const real* p, Index c, Index step, Index b, Index d, int i, const Mesh& m, int axis) {
+  return (outward(p, c, step, i, m, axis) + outward(p, c + b, step, i, m, axis)) +
+         (outward(p, c + d, step, i, m, axis) + outward(p, c + b + d, step, i, m, axis));
+}
+
+FN real sum(const Foreign& q, int i, int j, int k) { return at(q, i, j, k) + at(q, i + 1, j, k); }
+
+// coarse = mean of rhs - Laplacian(p) in the 2 x 2 x 2 fine cells of a coarse one: what flows between these cancels
 TASK restrict_residual(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mesh) {
   for_cells(range, CELL(c) {
     const int i = 2 * c.i, j = 2 * c.j, k = 2 * c.k;
-    const real below = pair(p, rhs, i, j, k, mesh) + pair(p, rhs, i, j + 1, k, mesh);
-    const real above = pair(p, rhs, i, j, k + 1, mesh) + pair(p, rhs, i, j + 1, k + 1, mesh);
-    coarse[c] = real(0.125) * (below + above);
+    const Index first = i + j * p.y + k * p.z;
+    const real x = outward(p.field, first, 1, p.y, p.z, i, mesh, 0), y = outward(p.field, first, p.y, 1, p.z, j, mesh, 1);
+    const real z = outward(p.field, first, p.z, 1, p.y, k, mesh, 2);
+    const real right = (sum(rhs, i, j, k) + sum(rhs, i, j + 1, k)) + (sum(rhs, i, j, k + 1) + sum(rhs, i, j + 1, k + 1));
+    coarse[c] = real(0.125) * (right - (mesh.weight[0] * x + mesh.weight[1] * y + mesh.weight[2] * z));
   });
 }
 

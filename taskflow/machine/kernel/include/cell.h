@@ -85,6 +85,12 @@ struct Min {
   static INLINE double identity() { return INFINITE; }
   static INLINE double fold(double a, double b) { return (b < a) | (b != b) ? b : a; }
 };
+// What a cell adds to several sums: `sum_cells(range, {first, second}, CELL(c) { return Sums<2>{{a, b}}; });`
+template <int N>
+struct Sums {
+  double of[N];
+};
+
 #define SUM Sum()
 #define MAX Max()
 #define MIN Min()

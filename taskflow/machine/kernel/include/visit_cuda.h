@@ -62,12 +62,9 @@ FN double fold_block(double value) {
   return value;
 }
 
-// *result = f(cell) folded over the range: columns, thread blocks, and by the last block to finish the blocks' parts,
-// in order.
-template <class Op, class F>
-FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
-  double value = Op::identity();
-  for_cells(r, [&](Cell c) { value = Op::fold(value, f(c)); });
+// *result = the values of all threads folded: by thread block, and by the last block to finish the blocks' parts, in order.
+template <class Op>
+FN void fold_all(double value, Partial partial) {
   value = fold_block<Op>(value);
   const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
   const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
@@ -87,4 +84,23 @@ FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
     *partial.result = value;
     *partial.ticket = 0;
   }
+}
+
+// *result = f(cell) folded over the range: columns, then as above.
+template <class Op, class F>
+FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
+  double value = Op::identity();
+  for_cells(r, [&](Cell c) { value = Op::fold(value, f(c)); });
+  fold_all<Op>(value, partial);
+}
+
+// Several sums at once: f(cell) is a Sums<N>.
+template <int N, class F>
+FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
+  Sums<N> sums = {};
+  for_cells(r, [&](Cell c) {
+    const Sums<N> more = f(c);
+    for (int n = 0; n < N; ++n) sums.of[n] += more.of[n];
+  });
+  for (int n = 0; n < N; ++n) fold_all<Sum>(sums.of[n], partials[n]);
 }

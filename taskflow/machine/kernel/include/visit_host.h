@@ -81,32 +81,55 @@ FN void for_cells(const Range& r, F f, Streams... streams) {
   });
 }
 
-// *result = f(cell) folded over the range: lanes of a row, rows of a bundle, bundles, always in this order.
-template <class Op, class F>
-FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
+// *result = f(cell) folded over the range: lanes of a row, rows of a bundle, bundles, always in this order. All operators do
+// it for N values at once: f(cell) is a Sums<N>.
+template <class Op, int N, class F>
+FN void fold_cells(const Range& r, const Partial* partials, F f) {
   const Index nj = size(r, 1), rows = r.hi[0] > r.lo[0] ? nj * size(r, 2) : 0, bundles = (rows + BUNDLE - 1) / BUNDLE;
   const int from = r.lo[0], to = r.hi[0], whole = from + (to - from) / LANES * LANES;
   share(r, bundles, [=](Index first, Index last, bool backward) {
-    for (Index n = first; n < last; ++n) {
-      const Index bundle = backward ? first + last - 1 - n : n;
+    for (Index m = first; m < last; ++m) {
+      const Index bundle = backward ? first + last - 1 - m : m;
       const Index end = (bundle + 1) * BUNDLE < rows ? (bundle + 1) * BUNDLE : rows;
-      double lanes[LANES];
-      for (int l = 0; l < LANES; ++l) lanes[l] = Op::identity();
-      for (Index m = bundle * BUNDLE; m < end; ++m) {
-        const int j = r.lo[1] + int(m % nj), k = r.lo[2] + int(m / nj);
-        const Index row = j * r.y + k * r.z;
+      double lanes[N][LANES];
+      for (int n = 0; n < N; ++n)
+        for (int l = 0; l < LANES; ++l) lanes[n][l] = Op::identity();
+      for (Index row = bundle * BUNDLE; row < end; ++row) {
+        const int j = r.lo[1] + int(row % nj), k = r.lo[2] + int(row / nj);
+        const Index begin = j * r.y + k * r.z;
         for (int i = from; i < whole; i += LANES) {
 #pragma omp simd
-          for (int l = 0; l < LANES; ++l) lanes[l] = Op::fold(lanes[l], f(Cell{i + l, j, k, row + i + l}));
+          for (int l = 0; l < LANES; ++l) {
+            const Sums<N> values = f(Cell{i + l, j, k, begin + i + l});
+            for (int n = 0; n < N; ++n) lanes[n][l] = Op::fold(lanes[n][l], values.of[n]);
+          }
         }
-        for (int i = whole; i < to; ++i) lanes[i - whole] = Op::fold(lanes[i - whole], f(Cell{i, j, k, row + i}));
+        for (int i = whole; i < to; ++i) {
+          const Sums<N> values = f(Cell{i, j, k, begin + i});
+          for (int n = 0; n < N; ++n) lanes[n][i - whole] = Op::fold(lanes[n][i - whole], values.of[n]);
+        }
       }
-      for (int half = LANES / 2; half; half /= 2)
-        for (int l = 0; l < half; ++l) lanes[l] = Op::fold(lanes[l], lanes[l + half]);
-      partial.parts[bundle] = lanes[0];
+      for (int n = 0; n < N; ++n) {
+        for (int half = LANES / 2; half; half /= 2)
+          for (int l = 0; l < half; ++l) lanes[n][l] = Op::fold(lanes[n][l], lanes[n][l + half]);
+        partials[n].parts[bundle] = lanes[n][0];
+      }
     }
   });
-  double result = Op::identity();
-  for (Index b = 0; b < bundles; ++b) result = Op::fold(result, partial.parts[b]);
-  *partial.result = result;
+  for (int n = 0; n < N; ++n) {
+    double result = Op::identity();
+    for (Index b = 0; b < bundles; ++b) result = Op::fold(result, partials[n].parts[b]);
+    *partials[n].result = result;
+  }
+}
+
+template <class Op, class F>
+FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
+  fold_cells<Op, 1>(r, &partial, [=](Cell c) __attribute__((always_inline)) { return Sums<1>{{f(c)}}; });
+}
+
+// Several sums at once: f(cell) is a Sums<N>.
+template <int N, class F>
+FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
+  fold_cells<Sum, N>(r, partials, f);
 }
