@@ -9,13 +9,13 @@ from taskflow.errors import BadInput
 from taskflow.flow import Fluid, Grid, NavierStokes, StaggeredGrid, Wall
 from taskflow.flow.poisson import FFT, transform
 from taskflow.machine import Mapper, run_threads
-from taskflow.machine.device import cpu
+from taskflow.machine.device import cpu, gpu
 from taskflow.machine.proof import Hardware, prove
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import Roles, exchange, record, serial
 
 SPACING = (0.3, 0.2, 0.7)
-PLAIN = Mapper("none")
+PLAIN, CORE = Mapper("none"), cpu(1)
 ENDS = ["pp", "ww", "00", "w0", "0w"]  # of a direction: periodic, walls, p = 0
 
 
@@ -33,7 +33,7 @@ def partition(fft, dtype="f8"):
     return Partition(main.region, main.shape, beside=fft.partitions(main))
 
 
-def solved(fft, rhs, mapper=PLAIN, times=1):
+def solved(fft, rhs, mapper=PLAIN, times=1, device=CORE):
     """p from rhs [z, y, x], after some solves, begun with something else in p."""
     where, p = partition(fft, rhs.dtype.str[1:]), np.empty_like(rhs)
 
@@ -44,7 +44,7 @@ def solved(fft, rhs, mapper=PLAIN, times=1):
             shard.run(fft.solve)
         p[mine] = shard.read("p")
 
-    run_threads(where, job, cpu(1), mapper)
+    run_threads(where, job, device, mapper)
     return p
 
 
@@ -97,6 +97,35 @@ def test_blocks_agree(ends, blocks, dtype):
     alone, cut = (solved(solver(cells, ends, each), rhs) for each in ((1, 1, 1), blocks))
     assert residual(cut, rhs, ends) < 2
     assert np.abs(cut - alone).max() < 64 * np.finfo(dtype).eps * np.abs(alone).max()
+
+
+SOME = pytest.mark.parametrize(
+    "ends",
+    [("pp", "pp", "pp"), ("pp", "pp", "ww"), ("pp", "pp", "0w"), ("ww", "ww", "ww"), ("pp", "ww", "pp"), ("w0", "pp", "00")],
+    ids=" ".join,
+)  # fmt: skip
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 1, 2)])
+@pytest.mark.parametrize("cells", [(37, 18, 130), (5, 1, 70), (16, 8, 600)])
+@SOME
+def test_residual_is_rounding_on_a_gpu(ends, cells, blocks, dtype):
+    """Whether the threads of a team can keep the planes of a slab, or one of them has to walk them."""
+    rhs = right_hand_side(cells, ends, dtype)
+    assert residual(solved(solver(cells, ends, blocks), rhs, device=gpu(), times=3), rhs, ends) < 2
+
+
+@pytest.mark.multigpu
+@pytest.mark.parametrize("overlap", ["none", "full"])
+@pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 1, 1)])
+@SOME
+def test_residual_is_rounding_on_gpus_that_see_each_other(ends, blocks, overlap):
+    cells = (37, 18, 130)
+    rhs = right_hand_side(cells, ends)
+    p = solved(solver(cells, ends, blocks), rhs, Mapper(overlap), 5, [gpu(0), gpu(1)])
+    assert residual(p, rhs, ends) < 2
 
 
 @pytest.mark.parametrize("ends", [("pp", "pp", "pp"), ("ww", "ww", "ww")], ids=" ".join)
@@ -187,7 +216,7 @@ def test_libraries_do_what_the_bodies_say(cells, dtype):
     inside = Box.of(cells).slices((-1, -1, -1))
     memory["rhs"][inside] = rhs
     serial.run_program(regions[0], memory, record(program, Roles.of(tuple(where.fields)))[0], {}, regions[1:])
-    [p] = run_threads(where, job, cpu(1), PLAIN)
+    [p] = run_threads(where, job, CORE, PLAIN)
     size = cells[0] * cells[1]
     np.testing.assert_allclose(p, memory["p"][inside], rtol=0, atol=size**2 * 16 * np.finfo(dtype).eps)
     np.testing.assert_allclose(p, size**2 * rhs, rtol=0, atol=size**2 * 32 * np.finfo(dtype).eps)
@@ -223,7 +252,7 @@ def test_a_model_steps_without_divergence():
         shard.run(model.monitor)
         return shard.scalars["divergence"]
 
-    assert max(run_threads(where, job, cpu(1), PLAIN)) < 1e-12
+    assert max(run_threads(where, job, CORE, PLAIN)) < 1e-12
 
 
 @pytest.mark.parametrize(

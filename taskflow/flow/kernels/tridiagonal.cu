@@ -1,244 +1,30 @@
-// The direct solver along z: x_(k-1) - (2 + kappa) x_k + x_(k+1) = d_k for every mode, by two recursive filters.
-//
-// On a line without ends f_k = -lambda d_k + lambda f_(k-1), then x_k = f_k + lambda x_(k+1), lambda + 1/lambda = 2 +
-// kappa. A slab of planes needs f of the plane below it and x of the plane above it. Both follow from two numbers per
-// slab: `rising`, its last f, and `falling`, its first x, both with zeros coming in. lambda is kept as w = 1 - lambda.
-#define BX 32
-#define BY 4
+// The filters of filters.h for modes of periodic planes: each number of a row has a line of its own.
+#define BX 16
+#define BY 16
+#define RESIDENT 2
 #define UZ 1073741824
 #include "cell.h"
-#include "modes.h"
+#include "filters.h"
+#ifdef GPU
+#include "teams.h"
+#endif
 
-// lambda^n, and 1 + lambda^2 + ... + lambda^(2n - 2)
-template <class V>
-struct Power {
-  V power, sum;
-
-  INLINE Power(V lambda, int n) : power(V() + 1.0), sum(V()) {
-    const V square = lambda * lambda;
-    for (int bit = 1 << 30; bit; bit >>= 1) {
-      sum = sum * (1.0 + power * power);
-      power = power * power;
-      if (n & bit) {
-        sum = 1.0 + square * sum;
-        power = power * lambda;
-      }
-    }
-  }
-};
-
-// The planes [first, last) of a slab.
-struct Slab {
-  int first, last;
-  INLINE Slab(const Spectrum& s, int n)
-      : first(n * s.slab), last(first + s.slab < s.cells[2] ? first + s.slab : s.cells[2]) {}
-  INLINE int planes() const { return last > first ? last - first : 0; }
-};
-
-// The last f and the first x of a slab, with zeros coming in.
-template <class M, class V>
-struct Told {
-  V f[M::N], x[M::N];
-
-  INLINE Told(const Spectrum& s, const Slab& slab, const M& modes, const Planes& spectrum) {
-    V p[M::N], gain[M::N];
-    for (int m = 0; m < M::N; ++m) {
-      f[m] = x[m] = V(), p[m] = V() + 1.0;
-      gain[m] = (modes.decay[m] - 1.0) * double(s.scale);
-    }
-#pragma unroll 4
-    for (int k = slab.first; k < slab.last; ++k) {
-      V d[M::N];
-      modes.load(spectrum, k, d);
-      for (int m = 0; m < M::N; ++m) {
-        f[m] = gain[m] * d[m] + (f[m] - modes.decay[m] * f[m]);
-        x[m] = x[m] + p[m] * f[m];
-        p[m] = p[m] - modes.decay[m] * p[m];
-      }
-    }
-  }
-};
-
-// Slab after slab upward: f that leaves the last one, and what all of them add to the first x.
-template <class V>
-struct Climb {
-  V f, x, power, sum;
-
-  INLINE void begin(V below) { f = below, x = sum = V(), power = V() + 1.0; }
-  INLINE void pass(V rising, V falling, V w, int planes) {
-    const V lambda = 1.0 - w;
-    const Power<V> across(lambda, planes);
-    x = x + power * (falling + lambda * across.sum * f);
-    f = rising + across.power * f;
-    sum = sum + power * power * across.sum;
-    power = power * across.power;
-  }
-};
-
-// f of the plane below all slabs and x of the plane above them, from a climb through all that began with 0.
-template <class V>
-struct Ends {
-  V below, above;
-
-  INLINE Ends(const Spectrum& s, V w, const Climb<V>& all) {
-    const V lambda = 1.0 - w, F = all.f, X = all.x, power = all.power, none = V(), through = lambda * all.sum;
-    const int low = s.low[2], high = s.high[2];
-    if (!low) {  // periodic; the mean has x = 0 in the lowest plane
-      const V rest = w * (1.0 + lambda) * all.sum / (1.0 + power);
-      below = where(w, F / rest, -X / double(s.cells[2]));
-      above = where(w, (X + through * below) / rest, none);
-      return;
-    }
-    const V a = low > 0 ? w : -1.0 - lambda, q = high > 0 ? w : 1.0 + lambda, sign = none + double(high);
-    const V det = low != high ? 1.0 + power * power : q * q * all.sum;
-    below = a * (q * X + sign * power * F) / det;
-    above = sign * ((1.0 - a * through) * F + a * power * X) / det;
-    if (low > 0 && high > 0) {
-      below = where(w, below, none);
-      above = where(w, above, -X);
-    }
-  }
-
-  // v where w > 0, else m: the mean
-  static INLINE V where(V w, V v, V m) {
-    if constexpr (WIDTH<V> == 1) return w > 0 ? v : m;
-    else return each<V>([&](int l) { return w[l] > 0 ? v[l] : m[l]; });
-  }
-};
-
-// f and x that come into a slab.
-template <class M, class V>
-struct Incoming {
-  V f[M::N], x[M::N];
-
-  // into the only slab
-  INLINE Incoming(const Spectrum& s, const M& modes, const Told<M, V>& told) {
-    for (int m = 0; m < M::N; ++m) {
-      Climb<V> all;
-      all.begin(V());
-      all.pass(told.f[m], told.x[m], modes.decay[m], s.cells[2]);
-      const Ends<V> ends(s, modes.decay[m], all);
-      f[m] = ends.below, x[m] = ends.above;
-    }
-  }
-
-  INLINE Incoming(const Spectrum& s, int slab, const M& modes, const Planes& rising, const Planes& falling) {
-    Climb<V> all[M::N];
-    V above[M::N];
-    for (int m = 0; m < M::N; ++m) all[m].begin(V());
-    for (int n = 0; n < s.slabs; ++n) pass(s, n, modes, rising, falling, all);
-    for (int m = 0; m < M::N; ++m) {
-      const Ends<V> ends(s, modes.decay[m], all[m]);
-      all[m].begin(ends.below);
-      above[m] = ends.above;
-    }
-    for (int n = 0; n < s.slabs; ++n) {
-      for (int m = 0; m < M::N; ++m)
-        if (n == slab) f[m] = all[m].f;
-      pass(s, n, modes, rising, falling, all);
-      for (int m = 0; m < M::N; ++m)
-        if (n == slab) all[m].begin(all[m].f);  // what lies below does not come from above
-    }
-    for (int m = 0; m < M::N; ++m) x[m] = all[m].x + all[m].power * above[m];
-  }
-
-  static INLINE void pass(const Spectrum& s, int n, const M& modes, const Planes& rising, const Planes& falling,
-                          Climb<V> (&climb)[M::N]) {
-    const Slab slab(s, n);
-    V up[M::N], down[M::N];
-    modes.load(rising, n, up);
-    modes.load(falling, n, down);
-    for (int m = 0; m < M::N; ++m) climb[m].pass(up[m], down[m], modes.decay[m], slab.planes());
-  }
-};
-
-// The two filters over the planes of a slab, several planes loaded at a time: what is stored might be what is loaded
-// next, for all a compiler knows.
-template <class M, class V>
-FN void filter(const Spectrum& s, const Slab& slab, const M& modes, const Planes& spectrum, Incoming<M, V> carry) {
-  constexpr int DEPTH = WIDTH<V> > 1 ? 1 : M::N == 1 ? 8 : 4;
-  V gain[M::N], v[DEPTH][M::N];
-  for (int m = 0; m < M::N; ++m) gain[m] = (modes.decay[m] - 1.0) * double(s.scale);
-  for (int base = slab.first; base < slab.last; base += DEPTH) {
-    for (int n = 0; n < DEPTH; ++n)
-      if (base + n < slab.last) modes.load(spectrum, base + n, v[n]);
-    for (int n = 0; n < DEPTH; ++n)
-      for (int m = 0; m < M::N; ++m)
-        if (base + n < slab.last)
-          v[n][m] = carry.f[m] = gain[m] * v[n][m] + (carry.f[m] - modes.decay[m] * carry.f[m]);
-    for (int n = 0; n < DEPTH; ++n)
-      if (base + n < slab.last) modes.store(spectrum, base + n, v[n]);
-  }
-  for (int top = slab.last - 1; top >= slab.first; top -= DEPTH) {
-    for (int n = 0; n < DEPTH; ++n)
-      if (top - n >= slab.first) modes.load(spectrum, top - n, v[n]);
-    for (int n = 0; n < DEPTH; ++n)
-      for (int m = 0; m < M::N; ++m)
-        if (top - n >= slab.first) v[n][m] = carry.x[m] = v[n][m] + (carry.x[m] - modes.decay[m] * carry.x[m]);
-    for (int n = 0; n < DEPTH; ++n)
-      if (top - n >= slab.first) modes.store(spectrum, top - n, v[n]);
-  }
-}
-
-FN Planes planes(const Foreign& f) { return {const_cast<real*>(f.field), f.y, f.z}; }
-FN Planes planes(real* q, const Range& r) { return {q, r.y, r.z}; }
-
-template <template <class> class Modes>
-FN void tell(const Range& r, Out rising, Out falling, const Foreign& spectrum, const Spectrum& s, int count, int rows) {
-  for_lines(r, count, rows, [=](auto number, int i, int j) {
-    using V = decltype(number);
-    const Modes<V> modes(s, i, j);
-    for (int n = r.lo[2]; n < r.hi[2]; ++n) {
-      const Told<Modes<V>, V> told(s, Slab(s, n), modes, planes(spectrum));
-      modes.store(planes(rising, r), n, told.f);
-      modes.store(planes(falling, r), n, told.x);
-    }
-  });
-}
-
-template <template <class> class Modes>
-FN void solve(const Range& r, InOut spectrum, const Spectrum& s, int count, int rows) {
-  for_lines(r, count, rows, [=](auto number, int i, int j) {
-    using V = decltype(number);
-    const Modes<V> modes(s, i, j);
-    const Planes inside = planes(spectrum, r);
-    const Slab all(s, 0);
-    filter(s, all, modes, inside, Incoming<Modes<V>, V>(s, modes, Told<Modes<V>, V>(s, all, modes, inside)));
-  });
-}
-
-template <template <class> class Modes>
-FN void solve(const Range& r, InOut spectrum, const Foreign& rising, const Foreign& falling, const Spectrum& s,
-              int count, int rows) {
-  for_lines(r, count, rows, [=](auto number, int i, int j) {
-    using V = decltype(number);
-    const Modes<V> modes(s, i, j);
-    for (int n = r.lo[2] / s.slab; n * s.slab < r.hi[2]; ++n)
-      filter(s, Slab(s, n), modes, planes(spectrum, r),
-             Incoming<Modes<V>, V>(s, n, modes, planes(rising), planes(falling)));
-  });
-}
-
-// Lines of a plane: numbers of a row and rows, complex numbers and pairs of rows.
-#define PLAIN range.hi[0], range.hi[1]
-#define FOLDED range.hi[0] / 2, range.hi[1] / 2 + 1
+#define LINES range.hi[0], range.hi[1]  // numbers of a row, and rows
 
 TASK slab_ends(Range range, Out rising, Out falling, Foreign spectrum, Spectrum s) {
-  tell<PlainModes>(range, rising, falling, spectrum, s, PLAIN);
-}
-
-TASK slab_ends_folded(Range range, Out rising, Out falling, Foreign spectrum, Spectrum s) {
-  tell<FoldedModes>(range, rising, falling, spectrum, s, FOLDED);
+  tell<PlainModes>(range, rising, falling, spectrum, s, LINES);
 }
 
 TASK tridiagonal_slab(Range range, InOut spectrum, Foreign rising, Foreign falling, Spectrum s) {
-  solve<PlainModes>(range, spectrum, rising, falling, s, PLAIN);
+#ifdef GPU
+  if (teams_suffice(s)) return solve_by_teams(range, spectrum, rising, falling, s, LINES);
+#endif
+  solve<PlainModes>(range, spectrum, rising, falling, s, LINES);
 }
 
-TASK tridiagonal_slab_folded(Range range, InOut spectrum, Foreign rising, Foreign falling, Spectrum s) {
-  solve<FoldedModes>(range, spectrum, rising, falling, s, FOLDED);
+TASK tridiagonal(Range range, InOut spectrum, Spectrum s) {
+#ifdef GPU
+  if (teams_suffice(s)) return solve_by_teams(range, spectrum, s, LINES);
+#endif
+  solve<PlainModes>(range, spectrum, s, LINES);
 }
-
-TASK tridiagonal(Range range, InOut spectrum, Spectrum s) { solve<PlainModes>(range, spectrum, s, PLAIN); }
-
-TASK tridiagonal_folded(Range range, InOut spectrum, Spectrum s) { solve<FoldedModes>(range, spectrum, s, FOLDED); }

@@ -9,34 +9,34 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.spectrum import Spectrum
 from taskflow.tasks import Foreign, ReadWrite, Write, lines, task
 
-SOURCE = KERNELS / "tridiagonal.cu"
+PLAIN, FOLDED = KERNELS / "tridiagonal.cu", KERNELS / "tridiagonal_folded.cu"
 
 
-@task(kernel=SOURCE, whole=True)
+@task(kernel=PLAIN, whole=True)
 def slab_ends(rising: Write, falling: Write, spectrum: Foreign, *, s: Spectrum) -> None:
     """The last f and the first x of each slab, with zeros coming in from the planes below and above it."""
 
 
-@task(kernel=SOURCE, whole=True)
+@task(kernel=FOLDED, whole=True)
 def slab_ends_folded(rising: Write, falling: Write, spectrum: Foreign, *, s: Spectrum) -> None:
     """The same where x or y has walls."""
 
 
-@task(kernel=SOURCE, whole=True)
+@task(kernel=PLAIN, whole=True)
 def tridiagonal_slab(
     spectrum: ReadWrite, rising: Foreign[lines("z")], falling: Foreign[lines("z")], *, s: Spectrum
 ) -> None:
     """The solution in one of several slabs, from the ends of all; see `tridiagonal`."""
 
 
-@task(kernel=SOURCE, whole=True)
+@task(kernel=FOLDED, whole=True)
 def tridiagonal_slab_folded(
     spectrum: ReadWrite, rising: Foreign[lines("z")], falling: Foreign[lines("z")], *, s: Spectrum
 ) -> None:
     """The same where x or y has walls."""
 
 
-@task(kernel=SOURCE, whole=True)
+@task(kernel=PLAIN, whole=True)
 def tridiagonal(spectrum: ReadWrite, *, s: Spectrum) -> None:
     """The solution in place of the right-hand side; all planes are one slab.
 
@@ -44,6 +44,6 @@ def tridiagonal(spectrum: ReadWrite, *, s: Spectrum) -> None:
     """
 
 
-@task(kernel=SOURCE, whole=True)
+@task(kernel=FOLDED, whole=True)
 def tridiagonal_folded(spectrum: ReadWrite, *, s: Spectrum) -> None:
     """The same where x or y has walls."""
