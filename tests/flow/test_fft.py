@@ -100,10 +100,8 @@ def test_blocks_agree(ends, blocks, dtype):
 
 
 SOME = pytest.mark.parametrize(
-    "ends",
-    [("pp", "pp", "pp"), ("pp", "pp", "ww"), ("pp", "pp", "0w"), ("ww", "ww", "ww"), ("pp", "ww", "pp"), ("w0", "pp", "00")],
-    ids=" ".join,
-)  # fmt: skip
+    "ends", [each.split() for each in ("pp pp pp", "pp pp ww", "pp pp 0w", "ww ww ww", "pp ww pp", "w0 pp 00")], ids=" ".join
+)
 
 
 @pytest.mark.gpu
