@@ -99,9 +99,8 @@ def test_blocks_agree(ends, blocks, dtype):
     assert np.abs(cut - alone).max() < 64 * np.finfo(dtype).eps * np.abs(alone).max()
 
 
-SOME = pytest.mark.parametrize(
-    "ends", [each.split() for each in ("pp pp pp", "pp pp ww", "pp pp 0w", "ww ww ww", "pp ww pp", "w0 pp 00")], ids=" ".join
-)
+MIXES = [each.split() for each in ("pp pp pp", "pp pp ww", "pp pp 0w", "ww ww ww", "pp ww pp", "w0 pp 00")]
+SOME = pytest.mark.parametrize("ends", MIXES, ids=" ".join)
 
 
 @pytest.mark.gpu
