@@ -70,13 +70,15 @@ def compute(
     garbage: float | None = None,
     device: Device | None = None,
     clock: Clock | Lengths | None = None,
+    planned: str | None = None,
 ) -> Flow:
     """Run a case to its end, or to its steady state, on blocks that are threads.
 
     `after` is a program for the final state. `garbage` fills every field before the initial ones are written.
     `device` is the CPU with so many threads if not given. `clock` leads the run in place of the case's own.
+    `planned` is the kind of device that the case is set up for, by default the one it runs on.
     """
-    setup = Setup(case, blocks)
+    setup = Setup(case, blocks, device=planned or (device.kind if device else "cpu"))
     job = partial(_run, setup, after, garbage, clock or case.clock())
     shares = run_threads(setup.partition, job, device or cpu(threads), Mapper(overlap))
     bounds = setup.partition.region.bounds

@@ -67,6 +67,11 @@ class NavierStokes:
             fields |= {"T": "c", "T_new": "c", "h_T": "c"}
         return fields
 
+    @property
+    def ghost(self) -> int:
+        """Layers of ghost cells that the equations need."""
+        return max(1, self.pressure.ghost)
+
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
         return self.pressure.partitions(main)

@@ -9,6 +9,10 @@ BESIDE = offsets(x=(-1, 0)) | offsets(y=(-1, 0)) | offsets(z=(-1, 0))
 """The cells on both sides of a cell's low faces."""
 
 
+TWICE = star(2) | offsets(x=(-1, 1), y=(-1, 1)) | offsets(y=(-1, 1), z=(-1, 1)) | offsets(z=(-1, 1), x=(-1, 1))
+"""What two sweeps over the six neighbours read: the cells at most two steps away."""
+
+
 def _component(axis: str) -> Stencil:
     """What is read of the velocity along `axis`: it is carried in all directions, and carries the other components."""
     own = star(1)

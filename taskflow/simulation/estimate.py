@@ -108,7 +108,7 @@ def estimate(case: Case) -> Estimate:
     device = choose_device(case.machine.device, [here])
     gpus = len(here.gpus) if device == "gpu" else None
     places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.cells, gpus))]
-    setup = Setup(case, cut(case.machine, case.grid.cells, slabs(places, device, embedded=True)))
+    setup = Setup(case, cut(case.machine, case.grid.cells, slabs(places, device, embedded=True)), device=device)
     where = placed(case.machine, setup.blocks, places, embedded=True)
     Needs(setup, where, device).check()
     check_start(case, setup.grid)

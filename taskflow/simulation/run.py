@@ -71,7 +71,7 @@ def run(
     with lent(machine, cells, client, scheduler_file) as (cluster, local):
         places = survey(cluster, embedded=local)
         device = choose_device(machine.device, places)
-        setup = Setup(case, cut(machine, cells, slabs(places, device, embedded=local)))
+        setup = Setup(case, cut(machine, cells, slabs(places, device, embedded=local)), device=device)
         where = placed(machine, setup.blocks, places, embedded=local)
         Needs(setup, where, device).check()
         check_start(case, setup.grid)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
@@ -30,10 +30,11 @@ from taskflow.tasks import (
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """A case on nx x ny x nz blocks. Raises BadInput where they do not fit the grid."""
+    """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu". Raises BadInput where they do not fit the grid."""
 
     case: Case
     blocks: Triple
+    device: str = field(default="cpu", kw_only=True)
 
     @cached_property
     def grid(self) -> StaggeredGrid:
@@ -52,14 +53,18 @@ class Setup:
         sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
         fluid = Fluid(case.fluid.viscosity, case.body.force)
         scheme = SCHEMES[case.time.scheme]
-        return NavierStokes(self.grid, fluid, sides, solver(case.pressure, self.grid.constants), heat, buoyancy, scheme)
+        x, y, z = (-(-n // count) for n, count in zip(self.grid.cells, self.blocks, strict=True))
+        pressure = solver(case.pressure, self.grid.constants, (x, y, z), self.device)
+        return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme)
 
     @cached_property
     def partition(self) -> Partition:
         """The region of all fields, cut into the blocks; beside it those of the pressure solver's own."""
         dtype = "f8" if self.case.machine.precision == "double" else "f4"
         fields = FieldSpace(Field(name, dtype, location) for name, location in self.model.fields.items())
-        main = Partition(Region(Box.of(self.case.grid.cells), fields, self.case.periodic, ghost=1), self.blocks)
+        main = Partition(
+            Region(Box.of(self.case.grid.cells), fields, self.case.periodic, self.model.ghost), self.blocks
+        )
         return replace(main, beside=self.model.partitions(main))
 
     @cached_property

@@ -6,10 +6,19 @@ import numpy as np
 import pytest
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.poisson import ConvergedJacobi, Jacobi, NotConverged, Tolerance, relative_residual
+from taskflow.flow.poisson import (
+    ConvergedJacobi,
+    Jacobi,
+    NotConverged,
+    Tolerance,
+    blocking_pays,
+    relative_residual,
+)
+from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
 from taskflow.machine import run_threads
-from taskflow.machine.device import cpu
-from taskflow.regions import Field, FieldSpace, Partition, Region
+from taskflow.machine.device import cpu, gpu
+from taskflow.machine.kernel.counting import operations
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from tests.reference import Shifted, laplacian_with_walls
 
 CELLS, LENGTHS = (12, 7, 10), (1.1, 0.8, 1.3)
@@ -28,10 +37,10 @@ def solvable(cells):
     return rhs - rhs.mean()
 
 
-def solved(solver, grid, rhs, blocks=(1, 1, 1), real="f8", guess=0.0, solves=1):
+def solved(solver, grid, rhs, blocks=(1, 1, 1), real="f8", guess=0.0, solves=1, device=None):
     """p, and what each block says of the last solve."""
     names = ("p", "rhs", *solver.fields)
-    region = Region(grid.box, FieldSpace(Field(name, real) for name in names), grid.periodic)
+    region = Region(grid.box, FieldSpace(Field(name, real) for name in names), grid.periodic, solver.ghost)
     partition, p = Partition(region, blocks), np.empty(grid.cells[::-1])
 
     def job(shard):
@@ -42,7 +51,7 @@ def solved(solver, grid, rhs, blocks=(1, 1, 1), real="f8", guess=0.0, solves=1):
         p[mine.slices((0, 0, 0))] = shard.read("p")
         return solver.taken(shard.scalars), dict(shard.scalars)
 
-    found = run_threads(partition, job, cpu(1))
+    found = run_threads(partition, job, device or cpu(1))
     assert all(each == found[0] for each in found)
     return p, *found[0]
 
@@ -133,3 +142,50 @@ def test_what_does_not_converge_is_an_error_with_its_history(most, taken):
     assert told[-1][1] == taken
     p = solved(Jacobi(grid.constants, solver.sweeps), grid, rhs, solves=taken // solver.sweeps)[0]
     assert told[-1][0] == pytest.approx(residual(p, rhs, grid), rel=0.05)
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request):
+    return gpu() if request.param == "gpu" else cpu(1)
+
+
+@pytest.mark.parametrize("sweeps", [1, 2, 5, 8])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2), (1, 2, 2)], ids=str)
+@pytest.mark.parametrize("walls", WALLS, ids=str)
+def test_two_sweeps_in_one_pass_change_no_bit_of_a_solve(walls, blocks, sweeps, device):
+    grid = grid_of(CELLS, walls)
+    rhs = solvable(CELLS)
+    single, blocked = Jacobi(grid.constants, sweeps), Jacobi(grid.constants, sweeps, blocked=True)
+    wanted = solved(single, grid, rhs, guess=0.3, solves=3)[0]
+    np.testing.assert_array_equal(solved(blocked, grid, rhs, blocks, guess=0.3, solves=3, device=device)[0], wanted)
+
+
+@pytest.mark.parametrize("most", [4000, 3998, 14])
+def test_two_sweeps_in_one_pass_to_a_tolerance(most):
+    """Also where the rounds have a number of sweeps that is not made of an even number of passes."""
+    grid, rhs = grid_of(CELLS, (True, False, True)), solvable(CELLS)
+    relative = 1e-6 if most > 14 else 0.9
+    tolerance = Tolerance(relative, most)
+    wanted, found = (
+        solved(ConvergedJacobi(grid.constants, tolerance, blocked), grid, rhs) for blocked in (False, True)
+    )
+    np.testing.assert_array_equal(found[0], wanted[0])
+    assert found[1] == wanted[1]
+
+
+def test_operations_of_two_sweeps_in_one_pass_are_those_of_two():
+    cells = Box.of((64, 64, 64))
+    region = Region(cells, FieldSpace(Field(name) for name in ("p", "rhs", "p_new")), ghost=2)
+    where, grid = Partition(region, (1, 1, 1)), grid_of((64, 64, 64), (True, True, True)).constants
+    count = {
+        sweep: operations(sweep("p", "rhs", "p_new", over=cells, grid=grid), where) for sweep in (jacobi, jacobi_twice)
+    }
+    assert count[jacobi_twice] == 2 * count[jacobi]
+
+
+@pytest.mark.parametrize(
+    ("block", "pays"),
+    [((1024, 64, 1024), True), ((512, 512, 512), True), ((512, 512, 4), False), ((64, 512, 512), False)],
+)
+def test_where_two_sweeps_in_one_pass_pay(block, pays):
+    assert blocking_pays(block) is pays

@@ -9,7 +9,8 @@ TASK residual_square(Range range, In p, In rhs, Partial residual, Grid grid) {
   STRIDES(range)
   const real diagonal = 1 / grid.relaxation;
   reduce_cells(range, residual, SUM, CELL(c) {
-    const double r = rhs[c] - (around(p, c, X, Y, Z, grid) - diagonal * p[c]);
+    const Star q = star(p, c, X, Y, Z);
+    const double r = rhs[c] - (around(q, c, grid) - diagonal * q.here);
     return r * r;
   });
 }

@@ -1,7 +1,7 @@
 """Solvers of the pressure equation, Laplacian(p) = rhs on uniform cells: across walls p has no gradient."""
 
 from taskflow.flow.poisson.fft import FFT
-from taskflow.flow.poisson.jacobi import ConvergedJacobi, Jacobi
+from taskflow.flow.poisson.jacobi import ConvergedJacobi, Jacobi, blocking_pays
 from taskflow.flow.poisson.krylov import ConjugateGradients
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid
 from taskflow.flow.poisson.residual import residual_square, rhs_square
@@ -18,6 +18,7 @@ __all__ = [
     "NotConverged",
     "Solver",
     "Tolerance",
+    "blocking_pays",
     "relative_residual",
     "residual_square",
     "rhs_square",

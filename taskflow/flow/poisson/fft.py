@@ -66,6 +66,11 @@ class FFT:
         """None."""
         return {}
 
+    @property
+    def ghost(self) -> int:
+        """One."""
+        return 1
+
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """The spectrum in slabs; of several slabs the ends, which every block sees; and, where blocks are not slabs,
         the right-hand side on blocks that see their slabs, and planes on slabs that see their blocks.

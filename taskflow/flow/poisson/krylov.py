@@ -72,6 +72,11 @@ class ConjugateGradients:
         """The direction."""
         return {"direction": "c"}
 
+    @property
+    def ghost(self) -> int:
+        """One."""
+        return 1
+
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """The levels of the cycle."""
         return self.cycle.partitions(main)

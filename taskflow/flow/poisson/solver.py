@@ -18,6 +18,10 @@ class Solver(Protocol):
     def fields(self) -> dict[str, Location]:
         """Fields it needs beside p and rhs, by role, in the region of these."""
 
+    @property
+    def ghost(self) -> int:
+        """Layers of ghost cells that it needs there."""
+
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions of its own, such as coarser levels, on the blocks of `main`, where p and rhs live."""
 

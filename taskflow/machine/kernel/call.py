@@ -75,6 +75,14 @@ def cuda_shape(cells: Triple, column: int, widest: int, threads: int) -> tuple[T
     return (-(-nx // bx), -(-ny // by), -(-nz // column)), (bx, by, 1)
 
 
+def tiled_shape(cells: Triple, tile: Triple, overlap: int, rows: int) -> tuple[Triple, Triple]:
+    """(blocks, threads per block) that visit a box of so many cells in tiles, one per thread block: along x and y they
+    reach `overlap` cells into each other. A thread has `rows` rows of a tile.
+    """
+    (nx, ny, nz), (x, y, z) = (tuple(max(1, n) for n in cells), tile)
+    return (-(-nx // (x - 2 * overlap)), -(-ny // (y - 2 * overlap)), -(-nz // z)), (x, y // rows, 1)
+
+
 def _power(n: int) -> int:
     """The smallest power of two that is not less than n."""
     return 1 << (n - 1).bit_length()

@@ -23,6 +23,7 @@ from taskflow.machine.kernel.call import (
     host_call,
     range_of,
     thunk,
+    tiled_shape,
 )
 from taskflow.machine.kernel.text import complete, defined, explained, packed, parameters
 from taskflow.regions import Box, Triple
@@ -140,8 +141,10 @@ class CudaKernel(Kernel):
 
     def _shape(self, box: Box) -> tuple[Triple, Triple]:
         _, text = _cuda_module(self.task, self.real)
-        widest = defined(text, "BX", BX)
-        return cuda_shape(box.shape, defined(text, "UZ", 1), widest, widest * defined(text, "BY", BY))
+        x, y, rows, column = (defined(text, *each) for each in (("BX", BX), ("BY", BY), ("UY", 1), ("UZ", 1)))
+        if overlap := defined(text, "OVERLAP", 0):
+            return tiled_shape(box.shape, (x, y * rows, column), overlap, rows)
+        return cuda_shape(box.shape, column, x, x * y)
 
     def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
         module, _ = _cuda_module(self.task, self.real)

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from taskflow.flow import NavierStokes
-from taskflow.flow.poisson.jacobi import jacobi
+from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
 from taskflow.flow.projection import correct, divergence
 from taskflow.machine import Shard, choose_device, copy_bandwidth, look, run_threads
 from taskflow.machine.device import Device, open_device
@@ -25,14 +25,15 @@ SWEEPS = 10  # Jacobi sweeps in a pass, as a step has them in a row
 
 
 def measure_kernels(cells: int | None, precision: str | None, wanted: str) -> dict[str, Any]:
-    """Medians for a cavity of cells^3: Jacobi's sweep in a shard and as the bare kernel, momentum, divergence,
-    correction and the whole step; with the copy bandwidth measured before and after, the machine and the command.
+    """Medians for a cavity of cells^3: Jacobi's sweep in a shard and as the bare kernel, two sweeps in one pass where a
+    step has them, momentum, divergence, correction and the whole step; with the copy bandwidth measured before and
+    after, the machine and the command.
 
     Raises BadInput where the device is not usable or the memory not enough.
     """
     here = look("this machine")
     device = choose_device(wanted, [here])
-    setup = Setup(_case(cells or CELLS[device], precision or PRECISION[device]), (1, 1, 1))
+    setup = Setup(_case(cells or CELLS[device], precision or PRECISION[device]), (1, 1, 1), device=device)
     Needs(setup, [here], device).check()
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
     before = copy_bandwidth(opened)
@@ -92,7 +93,7 @@ class Measurement:
 
     def _program(self, shard: Shard, name: str, program: Program, scalars: dict[str, float]) -> Timing:
         launches, _ = record(program, shard.roles)
-        repeats = SWEEPS if launches[0].task is jacobi else 1
+        repeats = SWEEPS if launches[0].task in (jacobi, jacobi_twice) else 1
         timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, repeats)
         return Timing(name, *timing, shard.cells.volume, self.setup.bytes_of(launches) // repeats)
 
@@ -117,6 +118,11 @@ def programs(model: NavierStokes) -> dict[str, Program]:
             yield jacobi(f.p, f.rhs, f.p_new, over=over, grid=grid)
             f.swap("p", "p_new")
 
+    def pairs(f: Roles) -> Iterator[Launch]:
+        for _ in range(SWEEPS):
+            yield jacobi_twice(f.p, f.rhs, f.p_new, over=over, grid=grid)
+            f.swap("p", "p_new")
+
     def predict(f: Roles) -> Iterator[Launch]:
         yield next(model.prediction(f, model.scheme.names[0]))
 
@@ -126,7 +132,8 @@ def programs(model: NavierStokes) -> dict[str, Program]:
     def project(f: Roles) -> Iterator[Launch]:
         yield correct(f.u_new, f.v_new, f.w_new, f.p, over=over, dt="dt", grid=grid)
 
-    return {"Jacobi sweep": sweeps, "momentum": predict, "divergence": diverge, "correction": project}
+    blocked = {"two Jacobi sweeps in a pass": pairs} if model.ghost > 1 else {}
+    return {"Jacobi sweep": sweeps, **blocked, "momentum": predict, "divergence": diverge, "correction": project}
 
 
 def _case(cells: int, precision: str) -> Case:

@@ -40,6 +40,11 @@ class Multigrid:
         """None."""
         return {}
 
+    @property
+    def ghost(self) -> int:
+        """One."""
+        return 1
+
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """The levels of the cycle."""
         return self.cycle.partitions(main)

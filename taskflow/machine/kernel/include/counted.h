@@ -51,5 +51,14 @@ COUNTED_COMPARISON(>=)
 
 inline Counted counted_root(Counted a) { return __builtin_sqrt(a.value); }
 
+// A value that is computed more than once, and counted where it belongs to.
+template <class Compute> Counted repeated(Compute compute) {
+  const long long before = operations;
+  const Counted value = compute();
+  operations = before;
+  return value;
+}
+#define REPEATED(value) repeated([&] { return value; })
+
 #define double Counted
 #define __builtin_sqrt counted_root

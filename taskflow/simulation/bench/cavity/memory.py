@@ -93,7 +93,7 @@ class Fitting:
 
     def _memory(self, cells: Triple) -> list[Memory]:
         case = case_of(self._flow.case, cells, self._precision, self._flow.pressure, self._conditions.channel)
-        return Needs(Setup(case, (1, 1, len(self._places))), self._places, self._device).blocks
+        return Needs(Setup(case, (1, 1, len(self._places)), device=self._device), self._places, self._device).blocks
 
 
 def _cavity(n: int) -> Triple:

@@ -94,7 +94,7 @@ class Stepping:
         """
         flow = self.flow
         case = case_of(flow.case, cells, self.precision, flow.pressure, self.conditions.channel)
-        setup = Setup(case, blocks)
+        setup = Setup(case, blocks, device=self.team.device)
         check_memory(self.team, setup)
         dt = case.clock().limit.longest(advective_rate(setup))
         begin = Begin(setup.model, Waves(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)

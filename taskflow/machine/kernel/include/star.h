@@ -1,0 +1,8 @@
+// Seven points: a value and its neighbours along x, y and z.
+struct Star {
+  real here, low[3], high[3];
+};
+
+FN Star star(In p, Index c, Index X, Index Y, Index Z) {
+  return {p[c], {p[c - X], p[c - Y], p[c - Z]}, {p[c + X], p[c + Y], p[c + Z]}};
+}

@@ -1,0 +1,51 @@
+// Two sweeps over seven points in one pass over memory.
+//
+//   TASK jacobi_twice(Range range, In p, In rhs, Out p_new, Grid grid) {
+//     twice(range, p, rhs, p_new, SWEEP(q, c, d) { return ... q.here ... q.low[0] ... q.high[2] ... d ...; });
+//   }
+//
+// makes of p what two sweeps in a row would, to the bit: a sweep says what becomes of a cell from its value and those of
+// its six neighbours, q, and from what another field holds there, d. A task that does so reads p two steps around a cell
+// and the other field one step around it.
+//
+// On a GPU each thread block marches along z through UZ planes. Its threads, BX x BY with UY rows each, do the first sweep
+// in a tile; of that, planes of shared memory keep what the second one needs, which is done one cell less on every side
+// and a plane behind. The text says all four, and `#define OVERLAP 1`: by how much tiles reach into each other. A sweep may
+// use the indices of its cell, not the cell's offset.
+
+#include "star.h"
+
+#ifdef GPU
+#define SWEEP(q, c, d) [=](const Star& q, Cell c, real d)
+#else
+#define SWEEP(q, c, d) [=](const Star& q, Cell c, real d) __attribute__((always_inline))
+#endif
+
+#ifdef GPU
+#include "twice_cuda.h"
+#else
+#ifndef REPEATED
+#define REPEATED(value) (value)  // what another cell computes, too: not counted where operations are
+#endif
+
+// out = second(first(p)), one cell after the other: here it is the slabs of the runtime that save memory traffic.
+template <class First, class Second>
+FN void twice(const Range& r, In p, In d, Out out, First first, Second second) {
+  STRIDES(r)
+  const auto swept = [=](int i, int j, int k) __attribute__((always_inline)) {
+    const Cell n{i, j, k, i + j * Y + k * Z};
+    return first(star(p, n, X, Y, Z), n, d[n]);
+  };
+  for_cells(r, CELL(c) {
+    const Star q{swept(c.i, c.j, c.k),
+                 {REPEATED(swept(c.i - 1, c.j, c.k)), REPEATED(swept(c.i, c.j - 1, c.k)), REPEATED(swept(c.i, c.j, c.k - 1))},
+                 {REPEATED(swept(c.i + 1, c.j, c.k)), REPEATED(swept(c.i, c.j + 1, c.k)), REPEATED(swept(c.i, c.j, c.k + 1))}};
+    out[c] = second(q, c, d[c]);
+  });
+}
+#endif
+
+template <class Sweep>
+FN void twice(const Range& r, In p, In d, Out out, Sweep sweep) {
+  twice(r, p, d, out, sweep, sweep);
+}

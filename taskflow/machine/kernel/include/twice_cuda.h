@@ -1,0 +1,99 @@
+// Two sweeps in one pass on a GPU: see twice.h.
+#ifndef UY
+#define UY 1
+#endif
+
+// What a thread holds of a plane of the first sweep's input: its own column of UY rows, and what lies around that.
+struct Plane {
+  real here[UY], west[UY], east[UY], south, north, other[UY];
+};
+
+// Where a thread finds its rows in a plane, counted from a cell of its thread block: so that these are 32 bits.
+struct Rows {
+  unsigned at[UY], south, north;
+};
+
+// Around a plane at `p` without `here`, and the other field at `d`.
+FN void load_around(Plane& plane, In p, In d, const Rows& rows) {
+#pragma unroll
+  for (int n = 0; n < UY; ++n) {
+    plane.west[n] = (p - 1)[rows.at[n]], plane.east[n] = (p + 1)[rows.at[n]];
+    plane.other[n] = d[rows.at[n]];
+  }
+  plane.south = p[rows.south], plane.north = p[rows.north];
+}
+
+FN void load_here(real (&here)[UY], In p, const Rows& rows) {
+#pragma unroll
+  for (int n = 0; n < UY; ++n) here[n] = p[rows.at[n]];
+}
+
+// out = second(first(p))
+template <class First, class Second>
+FN void twice(const Range& r, In p, In d, Out out, First first, Second second) {
+  constexpr int HEIGHT = BY * UY;
+  __shared__ real swept[3][HEIGHT][BX];  // planes after the first sweep: written, read, read by those who lag behind
+  const int x = threadIdx.x, y = threadIdx.y * UY;
+  const int corner_i = r.lo[0] - 1 + int(blockIdx.x) * (BX - 2), corner_j = r.lo[1] - 1 + int(blockIdx.y) * (HEIGHT - 2);
+  const int i = corner_i + x, j = corner_j + y;
+  const int bottom = r.lo[2] + int(blockIdx.z) * UZ, top = bottom + UZ < r.hi[2] ? bottom + UZ : r.hi[2];
+
+  // Threads beyond the end look where there still is memory: of rows as far as the last one that the first sweep reads.
+  const auto place = [&](int row) {
+    const int inside_i = i < r.hi[0] ? i : r.hi[0], inside_j = row < r.hi[1] + 1 ? row : r.hi[1] + 1;
+    return unsigned(inside_i - corner_i) + unsigned(inside_j - corner_j + 1) * unsigned(r.y);
+  };
+  Rows rows;
+  bool mine[UY];  // cells of the range: not the tile's border, not beyond the end
+#pragma unroll
+  for (int n = 0; n < UY; ++n) {
+    rows.at[n] = place(j + n);
+    mine[n] = x > 0 && x < BX - 1 && i < r.hi[0] && y + n > 0 && y + n < HEIGHT - 1 && j + n < r.hi[1];
+  }
+  rows.south = place(j - 1), rows.north = place(j + UY);
+
+  const Index base = corner_i + (corner_j - 1) * r.y + (bottom - 1) * r.z;
+  p += base, d += base, out += base;
+  real below[UY], above[UY], q_below[UY] = {}, q_here[UY] = {}, q_other[UY] = {};
+  Plane now;
+  load_here(below, p - r.z, rows), load_here(now.here, p, rows), load_here(above, p + r.z, rows);
+  load_around(now, p, d, rows);
+
+  int fresh = 0, behind = 2;
+  for (int k = bottom - 1; k <= top; ++k, p += r.z, d += r.z, out += r.z) {
+    Plane next;
+    real farther[UY];
+    if (k < top) {
+      load_here(farther, p + 2 * r.z, rows);
+      load_around(next, p + r.z, d + r.z, rows);
+    }
+    real q_above[UY];
+#pragma unroll
+    for (int n = 0; n < UY; ++n) {
+      const Star s{now.here[n],
+                   {now.west[n], n ? now.here[n - 1] : now.south, below[n]},
+                   {now.east[n], n < UY - 1 ? now.here[n + 1] : now.north, above[n]}};
+      swept[fresh][y + n][x] = q_above[n] = first(s, Cell{i, j + n, k, 0}, now.other[n]);
+    }
+    __syncthreads();
+    if (k > bottom) {
+#pragma unroll
+      for (int n = 0; n < UY; ++n) {
+        if (!mine[n]) continue;
+        const real* q = &swept[behind][y + n][x];
+        const Star s{q_here[n],
+                     {q[-1], n ? q_here[n - 1] : q[-BX], q_below[n]},
+                     {q[1], n < UY - 1 ? q_here[n + 1] : q[BX], q_above[n]}};
+        (out - r.z)[rows.at[n]] = second(s, Cell{i, j + n, k - 1, 0}, q_other[n]);
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < UY; ++n) {
+      q_below[n] = q_here[n], q_here[n] = q_above[n], q_other[n] = now.other[n];
+      below[n] = now.here[n], next.here[n] = above[n], above[n] = farther[n];
+    }
+    now = next;
+    behind = fresh;
+    fresh = fresh == 2 ? 0 : fresh + 1;
+  }
+}
