@@ -1,4 +1,4 @@
-"""Transforms of planes on a GPU, by cuFFT: as many planes at a time as stay in its cache between the two directions.
+"""Transforms of planes on a GPU, by cuFFT: all planes at once, but for very many.
 
 CuPy keeps plans of its own, but its cache of plans knows no streams: a plan has one work area, and two streams that
 use it at the same time spoil each other's. So plans are made here, one for each operation.
@@ -12,7 +12,9 @@ from typing import Any
 from taskflow.machine.device import Array, Device, Lane
 from taskflow.machine.kernel import copier
 
-CACHE = 16 << 20  # bytes of planes at a time
+# At a time: plans count in 32 bits, and their work areas take memory. Fewer planes, that would stay in the cache between
+# the two directions, take longer (H200, 512^3, double precision: 1.6 ms with 32 MB at a time, 1.3 ms with all).
+VALUES = 1 << 28
 Call = Callable[[], None]
 
 
@@ -87,5 +89,5 @@ def _aligned(values: Array) -> bool:
 
 def _parts(values: Array) -> list[slice]:
     nz, ny, nx = values.shape
-    many = max(1, CACHE // (ny * nx * values.itemsize))
+    many = max(1, VALUES // (ny * nx))
     return [slice(start, min(start + many, nz)) for start in range(0, nz, many)]
