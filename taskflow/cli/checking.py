@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from taskflow.cli.words import duration, say, several, times
-from taskflow.simulation.case import Case, Pressure
+from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
 from taskflow.simulation.moving import table
 from taskflow.simulation.proving import prove_case
+from taskflow.simulation.solver import described
 from taskflow.tasks import Traffic
 from taskflow.units import size
 
@@ -29,7 +30,7 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     yield "grid", f"{times(case.grid.cells)} cells of {times(f'{d:.6g}' for d in case.spacing)}"
     yield "blocks", f"{_blocks(found)}{_auto(case.machine.blocks)}"
     yield "device", f"{_device(found)}{_auto(case.machine.device)}"
-    yield "pressure", f"{_solver(case.pressure)}{_auto(case.pressure.solver)}, {case.machine.precision} precision"
+    yield "pressure", f"{described(case)}; {case.machine.precision} precision"
     yield from zip(("memory", ""), _memory(found), strict=True)
     if len(found.places) > 1:
         yield from zip(("messages", ""), _messages(found), strict=True)
@@ -42,12 +43,6 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
     yield "output", _output(found)
-
-
-def _solver(pressure: Pressure) -> str:
-    if pressure.tolerance is None:
-        return f"{pressure.iterations} Jacobi iterations per step"
-    return f"Jacobi iterations to {pressure.tolerance:g} of the divergence, at most {pressure.max_iterations} per step"
 
 
 def _step(found: Estimate) -> Iterator[tuple[str, str]]:

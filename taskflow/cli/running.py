@@ -11,6 +11,7 @@ import typer
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
 from taskflow.cli.words import duration, rate, say, several, times
 from taskflow.simulation.case import Case
+from taskflow.simulation.solver import described
 from taskflow.units import size
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def view(case: Case, output: Path, *, quiet: bool) -> View:
     if quiet:
         return View()
     cells = case.grid.cells
-    heading = f"{case.title}: {times(cells)} cells, to {target(case)}, into {output}"
+    heading = f"{case.title}: {times(cells)} cells, to {target(case)}, into {output}\nPressure: {described(case)}"
     meter = Meter(cells[0] * cells[1] * cells[2], case.clock())
     if not on_terminal():
         return Lines(heading, meter, output / "log.jsonl")

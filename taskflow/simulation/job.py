@@ -192,6 +192,6 @@ def explained(where: str) -> Iterator[None]:
         yield
     except NotConverged as error:
         raise RunFailed(
-            f"in {where}, {error}; give a larger pressure.tolerance or pressure.max_iterations, or another"
-            " pressure.solver"
+            f"in {where}, {error}; give a larger pressure.tolerance or pressure.max_iterations, another"
+            ' pressure.solver, or, where it stopped falling, machine.precision = "double"'
         ) from None

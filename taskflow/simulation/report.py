@@ -11,6 +11,7 @@ from taskflow.errors import TaskflowError
 from taskflow.machine import Place, Plan
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.setup import Setup
+from taskflow.simulation.solver import choice
 
 LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy")
 
@@ -20,6 +21,7 @@ def beginning(
 ) -> dict[str, Any]:
     """What is known before the first step. `ended` is "running"; `leader` is the process that would say otherwise."""
     case = setup.case
+    chosen = choice(case)
     return {
         **provenance(),
         "title": case.title,
@@ -28,6 +30,7 @@ def beginning(
         "device": plan.device,
         "threads_per_block": plan.threads if plan.device == "cpu" else None,
         "precision": case.machine.precision,
+        "pressure": {"solver": chosen.name, "why": chosen.why},
         "channels": sorted({name for peers in channels for name in peers.values()}),
         "hardware": [_hardware(place) for place in placed],
         "leader": {"host": socket.gethostname(), "process": os.getpid()},

@@ -53,8 +53,7 @@ class Setup:
         sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
         fluid = Fluid(case.fluid.viscosity, case.body.force)
         scheme = SCHEMES[case.time.scheme]
-        x, y, z = (-(-n // count) for n, count in zip(self.grid.cells, self.blocks, strict=True))
-        pressure = solver(case.pressure, self.grid.constants, (x, y, z), self.device)
+        pressure = solver(case, self.grid.constants, self.blocks, self.device)
         return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme)
 
     @cached_property

@@ -1,17 +1,75 @@
-"""The solver of the pressure equation that a case asks for."""
+"""The solver of the pressure equation that a case asks for, or gets."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from taskflow.flow import Grid
-from taskflow.flow.poisson import ConvergedJacobi, Jacobi, Solver, Tolerance, blocking_pays
+from taskflow.flow.poisson import (
+    FFT,
+    ConjugateGradients,
+    ConvergedJacobi,
+    Cycle,
+    Jacobi,
+    Multigrid,
+    Solver,
+    Tolerance,
+    blocking_pays,
+)
+from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
+from taskflow.flow.poisson.multigrid.cycle import Shape
 from taskflow.regions import Triple
-from taskflow.simulation.case import Pressure
+from taskflow.simulation.case import Case
+
+SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}
 
 
-def solver(wanted: Pressure, grid: Grid, block: Triple, device: str) -> Solver:
-    """Jacobi's iteration, to a tolerance or of so many sweeps, for blocks of at most so many cells on such a device."""
-    blocked = device == "gpu" and blocking_pays(block)
-    if wanted.tolerance is not None and wanted.max_iterations is not None:
-        return ConvergedJacobi(grid, Tolerance(wanted.tolerance, wanted.max_iterations), blocked)
-    assert wanted.iterations is not None
-    return Jacobi(grid, wanted.iterations, blocked)
+@dataclass(frozen=True)
+class Choice:
+    """Which solver it is, in the words of a case file, and, where the case says auto, why."""
+
+    name: str
+    why: str | None = None
+
+
+def choice(case: Case) -> Choice:
+    """FFT where it is possible: between walls and periodic sides, on uniform cells; Jacobi for a number of sweeps."""
+    if case.pressure.solver != "auto":
+        return Choice(case.pressure.solver)
+    if case.pressure.iterations is not None:
+        return Choice("jacobi", "a number of iterations is given")
+    return Choice("fft", "cells are uniform, and each direction is periodic or between walls")
+
+
+def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
+    """The solver, for a grid that is cut into blocks on such a device."""
+    wanted, name = case.pressure, choice(case).name
+    if name == "fft":
+        return FFT(grid, blocks)
+    tolerance = Tolerance(wanted.tolerance or 0.0, wanted.iterations or wanted.max_iterations or 0)
+    if name == "jacobi":
+        x, y, z = (-(-n // count) for n, count in zip(grid.cells, blocks, strict=True))
+        twice = device == "gpu" and blocking_pays((x, y, z))
+        return ConvergedJacobi(grid, tolerance, twice) if wanted.tolerance else Jacobi(grid, tolerance.most, twice)
+    if wanted.smoother == "jacobi":
+        cycle = Cycle(grid, smoother=WeightedJacobi(), before=2, after=2, shape=SHAPES[wanted.cycle or "v"])
+    else:
+        cycle = Cycle(grid, smoother=RedBlack(), shape=SHAPES[wanted.cycle or "v"])
+    return Multigrid(cycle, tolerance) if wanted.outer == "none" else ConjugateGradients(cycle, tolerance)
+
+
+def described(case: Case) -> str:
+    """The solver in words, with the reason for it where the case leaves it open."""
+    wanted, chosen = case.pressure, choice(case)
+    kinds = {
+        "fft": "FFT",
+        "jacobi": "Jacobi",
+        "multigrid": "multigrid" if wanted.outer == "none" else "conjugate gradients with multigrid",
+    }
+    if chosen.name == "fft":
+        how = "direct"
+    elif wanted.tolerance is not None:
+        how = f"to {wanted.tolerance:g} of the divergence, in at most {wanted.max_iterations} iterations"
+    else:
+        how = f"{wanted.iterations} iterations per solve"
+    return f"{kinds[chosen.name]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}"

@@ -32,7 +32,7 @@ def test_refusals(give, refused, run_directory, here, words, told):
     refused(result.exit_code, result.stderr, told)
 
 
-BLOCKS = ["--set", "machine.blocks=[1,1,2]", "--set", "machine.overlap=full"]
+BLOCKS = ["--set", "machine.blocks=[1,1,2]", "--set", "machine.overlap=full", "--set", "pressure.solver=jacobi"]
 
 
 def test_a_graph(give, here):

@@ -5,7 +5,7 @@ import json
 
 def test_the_summary(give, here):
     words = ["--set", "machine.blocks=[1,1,2]", "--set", "machine.workers=1", "--set", "machine.threads=1"]
-    words += ["--set", "machine.overlap=none"]
+    words += ["--set", "machine.overlap=none", "--set", "pressure.solver=jacobi"]
     result = give("run", "cavity.toml", "--profile", "--profile-after", "3", "--profile-steps", "12", *words)
     assert result.exit_code == 0, result.stderr
     before, _, told = result.stdout.partition("Profile: ")

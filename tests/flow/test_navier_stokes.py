@@ -321,7 +321,9 @@ def general(axes: str, mirrored: str = "", steps: int = 12) -> Case:
 
 
 def in_own_axes(axes: str, mirrored: str = "") -> dict[str, np.ndarray]:
-    """The fields of `general` as [c, b, a] in coordinates of its own; velocities without those on boundaries."""
+    """The fields of `general` as [c, b, a] in coordinates of its own; velocities without those on boundaries, p without
+    its mean.
+    """
     flow, found = compute(general(axes, mirrored)), {}
     for role, name in {"a": "uvw"[axes.index("a")], "b": "uvw"[axes.index("b")], "c": "uvw"[axes.index("c")],
                        "p": "p", "T": "T"}.items():  # fmt: skip
@@ -333,7 +335,7 @@ def in_own_axes(axes: str, mirrored: str = "") -> dict[str, np.ndarray]:
             else:
                 array = array[tuple(slice(1, None) if n == along else slice(None) for n in range(3))]
         array = array[tuple(slice(None, None, -1 if n in mirrored else 1) for n in "cba")]
-        found[role] = -array if role in mirrored else array
+        found[role] = -array if role in mirrored else array - array.mean() if role == "p" else array
     return found
 
 

@@ -29,7 +29,8 @@ def test_defaults(cavity):
     assert case.title == "untitled"
     assert case.grid.origin == (0, 0, 0)
     assert (case.time.cfl, case.time.step, case.time.diffusion, case.time.scheme) == (0.5, None, 0.2, "ab2")
-    assert (case.pressure.solver, case.pressure.iterations) == ("auto", 30)
+    assert (case.pressure.solver, case.pressure.iterations) == ("auto", None)
+    assert (case.pressure.tolerance, case.pressure.max_iterations) == (1e-6, 1000)
     assert (case.output.every, case.output.precision) == (None, "single")
     assert case.output_fields == ("u", "v", "w", "p")
     assert case.monitor.every == Every(steps=10)

@@ -38,7 +38,7 @@ def test_every_default_is_written(name, request, tmp_path):
     for name, table in written.items():
         if name != "title":
             assert set(table) == {key for key, value in getattr(case, name) if value is not None}
-    assert written["pressure"] == {"solver": "auto", "iterations": 30}
+    assert written["pressure"] == {"solver": "auto", "tolerance": 1e-6, "max_iterations": 1000}
     assert written["machine"]["precision"] == "double"
     assert written["boundaries"]["y"] == "periodic"
     assert Case(**written) == case

@@ -68,10 +68,14 @@ def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
         assert device.nbytes == need.total - need.output
 
 
-def test_solvers_that_repeat_themselves_are_counted_too():
+@pytest.mark.parametrize("solver", [
+    {"solver": "jacobi", "tolerance": 1e-3}, {"solver": "fft"}, {"solver": "multigrid", "tolerance": 1e-8},
+    {"solver": "multigrid", "outer": "none", "smoother": "jacobi", "iterations": 3},
+], ids=str)  # fmt: skip
+def test_regions_and_rounds_of_solvers_are_counted_too(solver):
     """What their rounds send, one after the other, and fold."""
     case = stirred(BOUNDARIES["box"])
-    setup = Setup(case.model_copy(update={"pressure": Pressure(tolerance=1e-3)}), (2, 1, 2))
+    setup = Setup(case.model_copy(update={"pressure": Pressure(**solver)}), (2, 1, 2))
     needs, devices = Needs(setup, [HERE] * 4, "cpu").blocks, [Counting(1) for _ in range(4)]
 
     def job(shard):
@@ -82,7 +86,9 @@ def test_solvers_that_repeat_themselves_are_counted_too():
     found = run_threads(setup.partition, job, devices, Mapper("comm"))
     for device, buffers, need in zip(devices, found, needs, strict=True):
         assert buffers == need.buffers
-        assert device.nbytes == need.total - need.output
+        folds = need.total - need.output - device.nbytes  # of states that rounds could lead to, and did not
+        assert 0 <= folds < 600
+        assert folds == 0 or "tolerance" in solver
 
 
 def test_messages_take_turns():

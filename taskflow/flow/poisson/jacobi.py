@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
@@ -10,7 +9,7 @@ from taskflow.flow.poisson.residual import residual_square, rhs_square
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.flow.stencils import TWICE
 from taskflow.regions import Box, Location, Partition, Triple
-from taskflow.tasks import Launch, Read, Repeat, Roles, Task, Write, repeat, task
+from taskflow.tasks import Launch, Read, Repeat, Roles, Task, Write, task
 
 
 @task(kernel=KERNELS / "jacobi.cu")
@@ -134,14 +133,7 @@ class ConvergedJacobi:
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Rounds from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
         yield rhs_square(f.rhs, over=Box.of(self.grid.cells), norm="norm")
-        yield repeat(
-            self._body,
-            max(1, self.tolerance.most // self.sweeps),
-            until=self.tolerance.reached,
-            lag=False,
-            count="rounds",
-            otherwise=partial(self.tolerance.missed, each=self.sweeps),
-        )
+        yield self.tolerance.repeat(self._body, each=self.sweeps)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
         """All sweeps."""

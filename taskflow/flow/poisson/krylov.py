@@ -10,7 +10,7 @@ from taskflow.flow.poisson.multigrid import Cycle, Mesh
 from taskflow.flow.poisson.multigrid.solver import begin_residual
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.regions import Location, Partition
-from taskflow.tasks import Foreign, Launch, Read, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, repeat, task
+from taskflow.tasks import Foreign, Launch, Read, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
 
 
 @task(kernel=KERNELS / "krylov.cu")
@@ -86,14 +86,7 @@ class ConjugateGradients:
         mesh, r = self.cycle.mesh, self.cycle.residual
         yield begin_residual(f.p, f.rhs, r, over=mesh.box, residual="residual", norm="norm", mesh=mesh)
         yield begin_direction(f.direction, over=mesh.box, dAd="dAd")
-        yield repeat(
-            self._body,
-            self.tolerance.most,
-            until=self.tolerance.reached,
-            lag=False,
-            count="rounds",
-            otherwise=self.tolerance.missed,
-        )
+        yield self.tolerance.repeat(self._body)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
         """All iterations."""

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 
 from taskflow.errors import RunFailed
+from taskflow.tasks import Program, Repeat, repeat
 
 SHOWN = 12  # residuals of a solve in an error
 
@@ -15,7 +17,8 @@ class NotConverged(RunFailed):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """sqrt(sum (rhs - Laplacian(p))^2) <= `relative` sqrt(sum rhs^2), after at most `most` iterations.
+    """sqrt(sum (rhs - Laplacian(p))^2) <= `relative` sqrt(sum rhs^2), after at most `most` iterations. With `relative`
+    = 0 all of them are done, and nobody complains.
 
     Both sums are scalars of the solver's program: `residual` and `norm`. Where rhs = div(u) / dt, the left-hand side is
     the divergence that a step leaves, and the right-hand side that of the velocity before its projection, each in the
@@ -24,6 +27,14 @@ class Tolerance:
 
     relative: float
     most: int
+
+    def repeat(self, body: Program, *, each: int = 1) -> Repeat:
+        """The body, `each` iterations and then the scalars, until it is enough. The scalar `rounds` counts it."""
+        times = max(1, self.most // each)
+        if self.relative == 0:
+            return repeat(body, times, count="rounds")
+        missed = partial(self.missed, each=each)
+        return repeat(body, times, until=self.reached, lag=False, count="rounds", otherwise=missed)
 
     def reached(self, scalars: Mapping[str, float]) -> bool:
         """Whether the residual is small enough, or no number: then there is nothing left to iterate for."""

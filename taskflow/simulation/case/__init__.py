@@ -2,10 +2,11 @@
 
 from taskflow.simulation.case.boundaries import FACES, Boundaries, Boundary
 from taskflow.simulation.case.case import Case
-from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Pressure, Time
+from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
+from taskflow.simulation.case.pressure import Pressure
 
 __all__ = [
     "FACES",

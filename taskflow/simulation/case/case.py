@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
-from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Pressure, Time
+from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
+from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import CaseError, Problem
 from taskflow.simulation.case.rules import completed, contradictions
 from taskflow.simulation.case.source import override, read

@@ -1,4 +1,4 @@
-"""How the run proceeds and what it tells: [time], [pressure], [output], [monitor]."""
+"""How the run proceeds and what it tells: [time], [output], [monitor]."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -13,8 +13,6 @@ from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import one_of, text
 
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
-SWEEPS = 30  # of Jacobi, in a step
-MOST_ITERATIONS = 1000
 Interval = Annotated[Every, reads(Every.parse)]
 Precision = Annotated[Literal["single", "double"], reads(one_of("single", "double"))]
 
@@ -42,36 +40,6 @@ class Time(Table):
     def _adaptive(cls, given: Any) -> Any:
         fixed = not isinstance(given, Mapping) or present(given, "cfl", "step")
         return given if fixed else {**given, "cfl": 0.5}
-
-
-class Pressure(Table):
-    """The solver of the pressure equation, and how far it goes: `iterations`, or a `tolerance` to reach.
-
-    The last solution is always the starting guess. `auto` is Jacobi.
-    """
-
-    solver: Annotated[Literal["auto", "jacobi"], reads(one_of("auto", "jacobi", later=("multigrid", "fft")))] = "auto"
-    iterations: Whole | None = None
-    tolerance: Positive | None = None
-    max_iterations: Whole | None = None
-
-    @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        yield from _either(given, "iterations", "tolerance")
-        if present(given, "max_iterations") and not present(given, "tolerance"):
-            remedy = "it bounds the iterations to a tolerance; give pressure.tolerance, or leave it out"
-            yield wrong("max_iterations", given["max_iterations"], remedy)
-        elif given.get("max_iterations") == 1:
-            yield wrong("max_iterations", 1, "Jacobi's sweeps to a tolerance come in pairs; give 2 or more")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bounded(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or present(given, "iterations"):
-            return given
-        if not present(given, "tolerance"):
-            return {**given, "iterations": SWEEPS}
-        return given if present(given, "max_iterations") else {**given, "max_iterations": MOST_ITERATIONS}
 
 
 def _names(value: object) -> tuple[str, ...]:

@@ -5,15 +5,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
-from taskflow.simulation.case.control import Output, Pressure, Time
+from taskflow.simulation.case.control import Output, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.physics import Grid, Heat
+from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, shown, wrong
 from taskflow.simulation.expression import Expression
 
 MOST_SNAPSHOTS = 1_000_000
 LEAST_TOLERANCE = {"single": 1e-5, "double": 1e-13}  # some hundred roundings
+TOLERANCE = {"single": 1e-4, "double": 1e-6}
+FEWEST = 4  # cells in a row that multigrid can make fewer of
 NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 
 
@@ -91,6 +94,12 @@ def _tolerance_can_be_reached(pressure: Pressure, machine: Machine) -> Iterator[
         yield wrong(("pressure", "tolerance"), pressure.tolerance, remedy)
 
 
+def _multigrid_has_cells(grid: Grid, pressure: Pressure) -> Iterator[Problem]:
+    if pressure.solver == "multigrid" and max(grid.cells) < FEWEST:
+        remedy = f'{" x ".join(map(str, grid.cells))} cells are too few to coarsen; give "fft" or "jacobi"'
+        yield wrong(("pressure", "solver"), pressure.solver, remedy)
+
+
 RULES = (
     (_blocks_have_planes, ("grid", "machine")),
     (_walls_have_room, ("grid", "boundaries")),
@@ -98,6 +107,7 @@ RULES = (
     (_fields_exist, ("heat", "output")),
     (_snapshots_can_be_counted, ("time", "output")),
     (_tolerance_can_be_reached, ("pressure", "machine")),
+    (_multigrid_has_cells, ("grid", "pressure")),
 )
 
 
@@ -110,7 +120,10 @@ def completed(tables: Mapping[str, Any]) -> dict[str, Any]:
         if initial.temperature is None:
             initial = initial.model_copy(update={"temperature": Expression(heat.reference)})
         boundaries = boundaries.model_copy(update=dict(_insulated(boundaries)))
-    return {**tables, "boundaries": boundaries, "initial": initial, "output": output}
+    pressure, precision = tables["pressure"], tables["machine"].precision
+    if pressure.max_iterations is not None and pressure.tolerance is None:
+        pressure = pressure.model_copy(update={"tolerance": TOLERANCE[precision]})
+    return {**tables, "boundaries": boundaries, "initial": initial, "output": output, "pressure": pressure}
 
 
 def _all_fields(heat: Heat | None) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from taskflow.flow.poisson.multigrid.cycle import Cycle
 from taskflow.flow.poisson.multigrid.mesh import Mesh
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.regions import Location, Partition
-from taskflow.tasks import Foreign, Launch, ReadWrite, Reduce, Repeat, Roles, Write, repeat, task
+from taskflow.tasks import Foreign, Launch, ReadWrite, Reduce, Repeat, Roles, Write, task
 
 
 @task(kernel=KERNELS / "defect.cu")
@@ -53,14 +53,7 @@ class Multigrid:
         """Cycles from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
         mesh, r = self.cycle.mesh, self.cycle.residual
         yield begin_residual(f.p, f.rhs, r, over=mesh.box, residual="residual", norm="norm", mesh=mesh)
-        yield repeat(
-            self._body,
-            self.tolerance.most,
-            until=self.tolerance.reached,
-            lag=False,
-            count="rounds",
-            otherwise=self.tolerance.missed,
-        )
+        yield self.tolerance.repeat(self._body)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
         """All cycles."""
