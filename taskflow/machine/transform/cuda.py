@@ -1,13 +1,14 @@
 """Transforms of planes on a GPU, by cuFFT: all planes at once, but for very many.
 
 CuPy keeps plans of its own, but its cache of plans knows no streams: a plan has one work area, and two streams that
-use it at the same time spoil each other's. So plans are made here, one for each operation.
+use it at the same time spoil each other's. So plans are made here, for each lane its own, whose operations take turns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from taskflow.machine.device import Array, Device, Lane
 from taskflow.machine.kernel import copier
@@ -16,6 +17,9 @@ from taskflow.machine.kernel import copier
 # between the two directions, take longer (H200, 512^3, double precision: 1.6 ms with 32 MB at a time, 1.3 ms with all).
 VALUES = 1 << 28
 Call = Callable[[], None]
+
+
+_plans: WeakKeyDictionary[Lane, dict[tuple[object, ...], Any]] = WeakKeyDictionary()
 
 
 def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Call:
@@ -29,25 +33,23 @@ def inverse(device: Device, lane: Lane, spectrum: Array, values: Array) -> Call:
 
 
 def _forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Iterator[Call]:
-    plans: dict[tuple[Any, ...], Any] = {}
     for part in _parts(values):
         source, target = values[part], spectrum[part]
         if not _aligned(source):
             inside = target[:, :, : source.shape[2]]
             yield copier(device, inside, source, lane)
             source = inside
-        yield _transform(plans, source, target, back=False)
+        yield _transform(lane, source, target, back=False)
 
 
 def _inverse(device: Device, lane: Lane, spectrum: Array, values: Array) -> Iterator[Call]:
-    plans: dict[tuple[Any, ...], Any] = {}
     for part in _parts(values):
         source, target = spectrum[part], values[part]
         if _aligned(target):
-            yield _transform(plans, target, source, back=True)
+            yield _transform(lane, target, source, back=True)
         else:
             inside = source[:, :, : target.shape[2]]
-            yield _transform(plans, inside, source, back=True)
+            yield _transform(lane, inside, source, back=True)
             yield copier(device, target, inside, lane)
 
 
@@ -60,25 +62,24 @@ def _joined(lane: Lane, calls: list[Call]) -> Call:
     return call
 
 
-def _transform(plans: dict[tuple[Any, ...], Any], values: Array, spectrum: Array, *, back: bool) -> Call:
-    """The transform of some planes, on the stream that is current; with the plan of others that are as these."""
+def _transform(lane: Lane, values: Array, spectrum: Array, *, back: bool) -> Call:
+    """The transform of some planes, on the stream that is current: that of the lane, for which plans are."""
     from cupy.cuda import cufft
 
     nz, ny, nx = values.shape
     size, single = values.itemsize, values.itemsize == 4
     real = (ny, values.strides[1] // size), 1, values.strides[0] // size  # rows and what they begin apart, in numbers
     modes = (ny, spectrum.strides[1] // (2 * size)), 1, spectrum.strides[0] // (2 * size)
-    before, behind = (modes, real) if back else (real, modes)
     if back:
-        kind, length = (cufft.CUFFT_C2R if single else cufft.CUFFT_Z2D), nx
+        layouts, arrays, length = (*modes, *real), (spectrum, values), nx
+        kind, direction = (cufft.CUFFT_C2R if single else cufft.CUFFT_Z2D), cufft.CUFFT_INVERSE
     else:
-        kind, length = (cufft.CUFFT_R2C if single else cufft.CUFFT_D2Z), nx // 2 + 1
-    key = (nz, real, modes)
+        layouts, arrays, length = (*real, *modes), (values, spectrum), nx // 2 + 1
+        kind, direction = (cufft.CUFFT_R2C if single else cufft.CUFFT_D2Z), cufft.CUFFT_FORWARD
+    plans, key = _plans.setdefault(lane, {}), (kind, values.shape, layouts)
     if key not in plans:
-        plans[key] = cufft.PlanNd((ny, nx), *before, *behind, kind, nz, "C", 2, length)
+        plans[key] = cufft.PlanNd((ny, nx), *layouts, kind, nz, "C", 2, length)
     plan = plans[key]
-    arrays = (spectrum, values) if back else (values, spectrum)
-    direction = cufft.CUFFT_INVERSE if back else cufft.CUFFT_FORWARD
     return lambda: plan.fft(*arrays, direction)
 
 
