@@ -36,6 +36,10 @@ Price = Annotated[
     float | None,
     typer.Option(min=0.0, help="Dollars for an hour of a GPU, or of a block's cores: tells what they buy."),
 ]
+Settings = Annotated[
+    list[str],
+    typer.Option("--set", metavar="table.key=VALUE", help="Replace another value of the case, as often as wanted."),
+]
 Warm = Annotated[int, typer.Option(min=0, help="Steps before anything is timed.")]
 
 
@@ -48,6 +52,7 @@ def step(
     solver: Solver = "jacobi",
     iterations: Iterations = None,
     tolerance: Tolerance = None,
+    settings: Settings = [],  # noqa: B006
     overlap: Overlap = "auto",
     warm: Warm = 50,
     price: Price = None,
@@ -65,7 +70,7 @@ def step(
     from taskflow.simulation.bench.cavity import Flow, measure_step
 
     conditions = Conditions(given.names("--overlap", overlap, OVERLAPS), channel, precision, seconds, graphs)
-    flow = Flow(case, benching_flow.pressure(solver, iterations, tolerance), warm, price)
+    flow = Flow(case, benching_flow.pressure(solver, iterations, tolerance), warm, price, tuple(settings))
     whole, cut = given.cells(cells), given.blocks(blocks)
     measure = partial(measure_step, device, whole, cut, conditions, flow, workers)
     benching.bench(measure, benching_flow.show_steps, output)
@@ -86,6 +91,7 @@ def cavity(
     solver: Solver = "jacobi",
     iterations: Iterations = None,
     tolerance: Tolerance = None,
+    settings: Settings = [],  # noqa: B006
     largest: Annotated[
         bool, typer.Option("--largest", help="With --study memory: run the largest, at most 16384 x 64 x 16384.")
     ] = False,
@@ -120,7 +126,7 @@ def cavity(
 
     growth = Growth(given.names("--shapes", shapes, SHAPES), given.counts(counts) if counts else None, scale)
     conditions = Conditions(given.names("--overlap", overlap, OVERLAPS), channel, precision, seconds, graphs)
-    flow = Flow("cavity", benching_flow.pressure(solver, iterations, tolerance), warm, price)
+    flow = Flow("cavity", benching_flow.pressure(solver, iterations, tolerance), warm, price, tuple(settings))
     if study == "pressure":
         asked = given.counts(sizes, "--sizes", "cells"), given.names("--methods", methods, METHODS)
         solve = partial(measure_convergence, device, *asked, growth, conditions, Residuals(decades))

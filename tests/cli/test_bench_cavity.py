@@ -80,6 +80,13 @@ def test_a_step(measured, case):
     assert 0 < many["residual"] < 1
 
 
+def test_another_value_of_the_case(measured):
+    _, found = measured("step", "--cells", 8, "--iterations", 2, "--set", "time.scheme=rk3")
+    _, plain = measured("step", "--cells", 8, "--iterations", 2)
+    assert found["settings"] == ["time.scheme=rk3"]
+    assert found["results"][0]["operations_per_cell"] > 2 * plain["results"][0]["operations_per_cell"]
+
+
 def test_a_step_to_a_tolerance(measured):
     told, found = measured("step", "--case", "taylor-green", "--cells", "16", "--tolerance", 1e-2)
     assert "jacobi to 0.01" in told
@@ -132,6 +139,7 @@ def test_pressure_solvers(measured, here):
 
 @pytest.mark.parametrize(("words", "said"), [
     (["step", "--solver", "magic"], ["pressure.solver", "magic"]),
+    (["step", "--set", "time.scheme=magic"], ["time.scheme", "magic"]),
     (["step", "--cells", "many"], ["--cells many: give a number of cells along x, y and z"]),
     (["step", "--cells", "8", "--blocks", "9"], ["9 blocks along z do not fit 8 planes"]),
     (["step", "--cells", "9000"], ["9000 x 9000 x 9000 cells: needs", "use fewer cells"]),

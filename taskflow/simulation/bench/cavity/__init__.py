@@ -1,11 +1,10 @@
 """The papers' campaign, with the real step of the flow solver: scaling, memory, pressure solvers, energy and price."""
 
 from taskflow.simulation.bench.cavity.campaign import measure_cavity, measure_step
-from taskflow.simulation.bench.cavity.cases import Pressure
+from taskflow.simulation.bench.cavity.cases import Flow, Pressure
 from taskflow.simulation.bench.cavity.convergence import Residuals, measure_convergence
 from taskflow.simulation.bench.cavity.memory import measure_memory
 from taskflow.simulation.bench.cavity.methods import METHODS
-from taskflow.simulation.bench.cavity.step import Flow
 
 __all__ = [
     "METHODS",

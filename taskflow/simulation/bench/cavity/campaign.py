@@ -7,7 +7,8 @@ from typing import Any
 
 from taskflow.machine.mapper import Overlap
 from taskflow.regions import Triple, triple
-from taskflow.simulation.bench.cavity.step import Flow, Stepping
+from taskflow.simulation.bench.cavity.cases import Flow
+from taskflow.simulation.bench.cavity.step import Stepping
 from taskflow.simulation.bench.passes import PRECISION, Conditions
 from taskflow.simulation.bench.scaling import Growth, scaled
 from taskflow.simulation.bench.sweep import describe
@@ -57,5 +58,6 @@ def _stepping(people: Team, conditions: Conditions, flow: Flow) -> Stepping:
 
 def _described(people: Team, found: Stepping, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Where and with what the rows were measured, and of which flow."""
-    flow = {"case": found.flow.case, "pressure": str(found.flow.pressure), "price": found.flow.price}
-    return {**describe(people, found.precision, rows), **flow}
+    flow = found.flow
+    told = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
+    return {**describe(people, found.precision, rows), **told}

@@ -9,6 +9,7 @@ from typing import Any
 from taskflow.regions import Triple
 from taskflow.simulation.bench.cavity.waves import Product
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.source import override
 
 REYNOLDS = {"cavity": 1000.0, "taylor-green": 1600.0}
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min")
@@ -34,21 +35,35 @@ class Pressure:
         return self.solver if self.iterations is None else f"{self.iterations} {self.solver} iterations"
 
 
-def case_of(name: str, cells: Triple, precision: str, pressure: Pressure, channel: str = "auto") -> Case:
-    """The case "cavity" or "taylor-green" with cubic cells. Raises BadInput where the solver cannot be had so."""
-    side = 1.0 if name == "cavity" else 2 * math.pi
-    lid = {"type": "wall", "velocity": [1.0, 0.0, 0.0]}
-    walls = {**dict.fromkeys(FACES, "wall"), "z_max": lid}
-    return Case(
-        title=name,
-        grid={"cells": list(cells), "lengths": [side * n / max(cells) for n in cells]},
-        fluid={"viscosity": 1.0 / REYNOLDS[name]},
-        boundaries=walls if name == "cavity" else dict.fromkeys("xyz", "periodic"),
-        initial={"velocity": [str(product) for product in velocity_of(name, cells).values()]},
-        time={"steps": 1},
-        pressure=pressure.table,
-        machine={"precision": precision, "channel": channel},
-    )
+@dataclass(frozen=True)
+class Flow:
+    """What is computed: a case by name, its solver, other `settings` of it (`table.key=VALUE`), the steps before
+    anything is timed, and the price of a device-hour.
+    """
+
+    case: str
+    pressure: Pressure
+    warm: int = 10
+    price: float | None = None
+    settings: tuple[str, ...] = ()
+
+    def of(self, cells: Triple, precision: str, channel: str = "auto") -> Case:
+        """The case with so many cubic cells. Raises BadInput where there is none such."""
+        side = 1.0 if self.case == "cavity" else 2 * math.pi
+        lid = {"type": "wall", "velocity": [1.0, 0.0, 0.0]}
+        walls = {**dict.fromkeys(FACES, "wall"), "z_max": lid}
+        tables: dict[str, Any] = {
+            "title": self.case,
+            "grid": {"cells": list(cells), "lengths": [side * n / max(cells) for n in cells]},
+            "fluid": {"viscosity": 1.0 / REYNOLDS[self.case]},
+            "boundaries": walls if self.case == "cavity" else dict.fromkeys("xyz", "periodic"),
+            "initial": {"velocity": [str(product) for product in velocity_of(self.case, cells).values()]},
+            "time": {"steps": 1},
+            "pressure": self.pressure.table,
+            "machine": {"precision": precision, "channel": channel},
+        }
+        override(tables, self.settings)
+        return Case(**tables)
 
 
 def velocity_of(name: str, cells: Triple) -> dict[str, Product]:

@@ -12,7 +12,7 @@ from taskflow.flow.boundary import Value, impose
 from taskflow.flow.poisson import NotConverged, Solver, Tolerance, relative_residual, residual_square, rhs_square
 from taskflow.machine import Control, Shard
 from taskflow.regions import Triple
-from taskflow.simulation.bench.cavity.cases import Pressure, case_of, velocity_of
+from taskflow.simulation.bench.cavity.cases import Flow, Pressure, velocity_of
 from taskflow.simulation.bench.cavity.methods import METHODS
 from taskflow.simulation.bench.cavity.step import Begin, check_memory
 from taskflow.simulation.bench.cavity.waves import Waves
@@ -124,7 +124,7 @@ def measure_convergence(
 def _measured(
     timing: Timing, method: str, cells: Triple, blocks: Triple, precision: str, residuals: Residuals
 ) -> list[dict[str, Any]]:
-    case = case_of("cavity", cells, precision, Pressure(), timing.conditions.channel)
+    case = Flow("cavity", Pressure()).of(cells, precision, timing.conditions.channel)
     solvers = METHODS[method](Setup(case, blocks).grid.constants, blocks, residuals.tolerances)
     setups = [Solved(case, blocks, solver) for solver in solvers]
     first = setups[0]

@@ -12,8 +12,7 @@ from taskflow.errors import BadInput
 from taskflow.machine import Place, choose_device, look
 from taskflow.regions import Triple
 from taskflow.simulation.bench.cavity.campaign import measure_step
-from taskflow.simulation.bench.cavity.cases import case_of
-from taskflow.simulation.bench.cavity.step import Flow
+from taskflow.simulation.bench.cavity.cases import Flow
 from taskflow.simulation.bench.measure import about
 from taskflow.simulation.bench.passes import BESIDE, PRECISION, Conditions
 from taskflow.simulation.bench.scaling import Growth
@@ -92,7 +91,7 @@ class Fitting:
         return shortage(needs, self._places, self._device)
 
     def _memory(self, cells: Triple) -> list[Memory]:
-        case = case_of(self._flow.case, cells, self._precision, self._flow.pressure, self._conditions.channel)
+        case = self._flow.of(cells, self._precision, self._conditions.channel)
         return Needs(Setup(case, (1, 1, len(self._places)), device=self._device), self._places, self._device).blocks
 
 

@@ -13,7 +13,7 @@ from taskflow.flow.poisson import relative_residual
 from taskflow.machine import Shard
 from taskflow.machine.mapper import Overlap
 from taskflow.regions import Triple
-from taskflow.simulation.bench.cavity.cases import Pressure, case_of, velocity_of
+from taskflow.simulation.bench.cavity.cases import Flow, velocity_of
 from taskflow.simulation.bench.cavity.cost import cost
 from taskflow.simulation.bench.cavity.waves import Waves
 from taskflow.simulation.bench.passes import BESIDE, Conditions, PassJob, Timing, moving
@@ -26,16 +26,6 @@ from taskflow.tasks import counts, plan
 COUNTED = 5  # steps over which iterations are averaged, where they vary
 HOUR = 3600.0
 STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # what `End` tells
-
-
-@dataclass(frozen=True)
-class Flow:
-    """What is computed: a case by name, its solver, the steps before anything is timed, the price of a device-hour."""
-
-    case: str
-    pressure: Pressure
-    warm: int = 10
-    price: float | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +83,7 @@ class Stepping:
         the flow diverges.
         """
         flow = self.flow
-        case = case_of(flow.case, cells, self.precision, flow.pressure, self.conditions.channel)
+        case = flow.of(cells, self.precision, self.conditions.channel)
         setup = Setup(case, blocks, device=self.team.device)
         check_memory(self.team, setup)
         dt = case.clock().limit.longest(advective_rate(setup))
