@@ -126,7 +126,7 @@ def _measured(
 ) -> list[dict[str, Any]]:
     case = Flow("cavity", Pressure()).of(cells, precision, timing.conditions.channel)
     solvers = METHODS[method](Setup(case, blocks).grid.constants, blocks, residuals.tolerances)
-    setups = [Solved(case, blocks, solver) for solver in solvers]
+    setups = [Solved(case, blocks, solver, device=timing.team.device) for solver in solvers]
     first = setups[0]
     check_memory(timing.team, first)
     dt = case.clock().limit.longest(advective_rate(first))
