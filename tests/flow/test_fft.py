@@ -161,6 +161,16 @@ def test_a_right_hand_side_that_rounding_has_shifted_changes_nothing_much():
     assert np.abs(shifted - p).max() < 1e-10 * np.abs(p).max()
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("ends", [("pp", "pp", "pp"), ("ww", "ww", "ww")], ids=" ".join)
+@pytest.mark.parametrize("cells", [(32, 40, 12), (45, 31, 11)])
+def test_threads_change_no_bit(cells, ends, dtype):
+    rhs = right_hand_side(cells, ends, dtype)
+    one, *more = (solved(solver(cells, ends), rhs, device=cpu(threads)) for threads in (1, 2, 3))
+    for other in more:
+        np.testing.assert_array_equal(other, one)
+
+
 @pytest.mark.parametrize("overlap", ["comm", "full"])
 @pytest.mark.parametrize("blocks", [(1, 1, 3), (2, 1, 2)])
 def test_the_way_of_overlap_changes_no_bit(blocks, overlap):
