@@ -58,6 +58,8 @@ class Units:
         found = {f"{self.flops}FLOPS": "-" if row["flops"] is None else number(row["flops"] / PREFIXES[self.flops])}
         if row["joules_per_cell"] is not None:
             found["nJ"] = number(row["joules_per_cell"] * 1e9)
+            if row["operations_per_cell"] is not None:
+                found["GFLOPS/W"] = number(row["operations_per_cell"] / row["joules_per_cell"] / 1e9)
         if row["cells_per_dollar"] is not None:
             found[f"{self.dollar}cell/$"] = number(row["cells_per_dollar"] / PREFIXES[self.dollar])
         return found

@@ -52,15 +52,21 @@ def test_scaling(measured, here):
 
 
 def test_energy_has_a_column_where_it_is_known(measured, capsys, tmp_path):
+    def shown(found):
+        """The last columns of the heading and of the row."""
+        benching_flow.show_cavity(found)
+        lines = capsys.readouterr().out.splitlines()
+        heading, row = next(pair for pair in pairwise(lines) if "nJ" in pair[0].split() and "FLOPS" in pair[0])
+        columns = heading.split()
+        count = len(columns) - next(n for n, name in enumerate(columns) if "FLOPS" in name)
+        return [columns[-count:], row.split()[-count:]]
+
     _, found = measured("cavity", "--shapes", "2d", "--counts", "1", "--scale", 32, "--overlap", "none")
-    for row in found["results"]:
-        row |= {"joules_per_cell": 7.5e-8 * row["blocks"], "flops": None, "operations_per_cell": None}
-    benching_flow.show_cavity(found)
-    told = capsys.readouterr().out
-    assert "operations that cannot be told" in told
-    heading, alone = next(pair for pair in pairwise(told.splitlines()) if pair[0].endswith("nJ"))
-    assert heading.split()[-2:] == ["MFLOPS", "nJ"]
-    assert alone.split()[-2:] == ["-", "75.0"]
+    [row] = found["results"]
+    row |= {"joules_per_cell": 7.5e-8, "flops": 5e9, "operations_per_cell": 450.0}
+    assert shown(found) == [["GFLOPS", "nJ", "GFLOPS/W"], ["5.00", "75.0", "6.00"]]
+    row |= {"flops": None, "operations_per_cell": None}
+    assert shown(found) == [["MFLOPS", "nJ"], ["-", "75.0"]]
     assert benching_flow.draw_cavity(found, tmp_path / "energy.svg").stat().st_size > 1000
 
 
@@ -164,3 +170,14 @@ def test_a_step_on_a_gpu(give, here):
     [row] = found["results"]
     assert found["gpu"] in result.stdout
     assert row["joules_per_cell"] is None or 1e-9 < row["joules_per_cell"] < 1e-5
+
+
+@pytest.mark.multigpu
+def test_scaling_on_two_gpus(give, here):
+    words = ["cavity", "--shapes", "1d", "--counts", 2, "--scale", 4, "--overlap", "full", "--seconds", 0.5]
+    result = give("bench", *words, "--device", "gpu", "-o", "bench.json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    one, two = json.loads((here / "bench.json").read_text())["results"]
+    assert (one["blocks"], two["blocks"]) == (1, 2)
+    assert 0 < two["efficiency"] < 1.2
+    assert (one["joules_per_cell"] is None) == (two["joules_per_cell"] is None)
