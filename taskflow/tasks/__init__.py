@@ -4,7 +4,19 @@ from taskflow.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.tasks.dependence import Analysis, analyse
 from taskflow.tasks.exchange import Exchange, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
-from taskflow.tasks.privilege import Coloured, Foreign, Operator, Privilege, Read, ReadWrite, Reduce, Scalar, Write
+from taskflow.tasks.privilege import (
+    Coloured,
+    Foreign,
+    ForeignDouble,
+    ForeignSingle,
+    Operator,
+    Privilege,
+    Read,
+    ReadWrite,
+    Reduce,
+    Scalar,
+    Write,
+)
 from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, counts, plan, record, repeat
 from taskflow.tasks.reading import place, reading, readings
 from taskflow.tasks.settled import Settled, settled
@@ -24,6 +36,8 @@ __all__ = [
     "Compute",
     "Exchange",
     "Foreign",
+    "ForeignDouble",
+    "ForeignSingle",
     "Grant",
     "Launch",
     "Loop",

@@ -45,7 +45,15 @@ def _check(launch: Launch, partition: Partition) -> None:
             _check_reach(launch, name, privilege, home)
         if privilege.reads and privilege.writes and not privilege.coloured:
             _check_race(launch, name, privilege.stencil, home)
-    precisions = {name: np.dtype(partition.fields[name].dtype).name for name in launch.fields}
+    precisions = {}
+    for name, privilege in launch.requirements:
+        precision = np.dtype(partition.fields[name].dtype)
+        if privilege.precision is None:
+            precisions[name] = precision.name
+        elif precision != np.dtype(privilege.precision):
+            raise BadInput(
+                f"{launch}: {name!r} is {precision.name}, but the task takes it as {np.dtype(privilege.precision).name}"
+            )
     if launch.task.kernel is not None and len(set(precisions.values())) > 1:
         found = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
         raise BadInput(f"{launch}: {found}; a kernel text is compiled for one precision: declare the fields alike")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from taskflow.tasks.stencil import POINT, Stencil, star
 
 Operator = Literal["sum", "min", "max"]
+Precision = Literal["f4", "f8"]
 OPERATORS: tuple[Operator, ...] = ("sum", "min", "max")
 
 
@@ -18,8 +19,9 @@ class Privilege:
 
     A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over,
     so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
-    over; it is read around the cells that correspond. `coloured`: of the cells that a launch is over it changes some
-    (those of one colour), and reads beside them only others.
+    over; it is read around the cells that correspond, and may have a `precision` of its own, where others have that of
+    the kernel. `coloured`: of the cells that a launch is over it changes some (those of one colour), and reads beside
+    them only others.
     """
 
     reads: bool = False
@@ -28,6 +30,7 @@ class Privilege:
     reduction: Operator | None = None
     foreign: bool = False
     coloured: bool = False
+    precision: Precision | None = None
 
     def __getitem__(self, stencil: int | Stencil) -> Privilege:
         """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
@@ -82,5 +85,7 @@ Read = Privilege(reads=True)
 Write = Privilege(writes=True)
 ReadWrite = Privilege(reads=True, writes=True)
 Foreign = Privilege(reads=True, foreign=True)
+ForeignSingle = Privilege(reads=True, foreign=True, precision="f4")
+ForeignDouble = Privilege(reads=True, foreign=True, precision="f8")
 Coloured = Privilege(reads=True, writes=True, coloured=True)
 Reduce = Reduction()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow.poisson import ConjugateGradients, NotConverged
+from taskflow.errors import BadInput
+from taskflow.flow.poisson import ConjugateGradients, Multigrid, NotConverged
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, solve, tolerance
@@ -67,6 +68,28 @@ def test_blocks_change_iterations_by_one_at_most(blocks, faces):
     alone, cut = solve(domain, solver, rhs), solve(domain, solver, rhs, blocks=blocks)
     assert abs(alone.scalars["rounds"] - cut.scalars["rounds"]) <= 1
     np.testing.assert_allclose(cut.p - cut.p.mean(), alone.p - alone.p.mean(), rtol=0, atol=1e-4 * abs(alone.p).max())
+
+
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 2, 2)])
+@pytest.mark.parametrize("gathered", [100, 20000])
+@pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
+def test_levels_of_single_precision_keep_a_tolerance_of_double(faces, gathered, blocks):
+    domain = Domain((24, 25, 22), faces=faces)
+    rhs = domain.noise()
+    for kind in (ConjugateGradients, Multigrid):
+        double, single = (
+            kind(domain.cycle(gathered=gathered, single=each), tolerance(1e-10)) for each in (False, True)
+        )
+        found = solve(domain, single, rhs, blocks=blocks)
+        left = rhs - laplacian(found.p, domain.spacing, domain.faces)
+        assert np.linalg.norm(left) <= 1.01e-10 * np.linalg.norm(rhs)
+        assert found.scalars["rounds"] <= solve(domain, double, rhs).scalars["rounds"] + 1
+
+
+def test_levels_of_single_precision_are_for_double():
+    domain = Domain((8, 8, 8))
+    with pytest.raises(BadInput, match="single = True is for fields of double precision, not f4"):
+        solve(domain, ConjugateGradients(domain.cycle(single=True), tolerance()), domain.noise(), real="f4")
 
 
 @pytest.mark.gpu

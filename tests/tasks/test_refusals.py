@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from taskflow.errors import BadInput
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.tasks import Read, Refresh, Send, Write, analyse, offsets, star, task
+from taskflow.tasks import ForeignSingle, Read, Refresh, Send, Write, analyse, offsets, star, task
 
 from .known import (
     duplicate,
@@ -83,6 +83,20 @@ def test_a_kernel_text_has_one_precision():
         analyse([twice("p", "q", over=part.region.cells)], part)
     assert analyse([twice("p", "r", over=part.region.cells)], part).graph.nodes
     assert analyse([duplicate("p", "q", over=part.region.cells)], part).graph.nodes
+
+
+def test_a_foreign_field_may_have_a_precision_of_its_own_but_only_that_which_is_declared():
+    @task(kernel="TASK widen(Range r, ForeignSingle p, Out q) {\n}\n")
+    def widen(p: ForeignSingle, q: Write):
+        """q = p"""
+
+    cells = Box.of((4, 4, 4))
+    single, double = (Region(cells, FieldSpace([Field(f"{name}4", "f4"), Field(name, "f8")])) for name in "pq")
+    part = Partition(double, (1, 1, 1), beside=(Partition(single, (1, 1, 1)),))
+    assert analyse([widen("p4", "q", over=cells)], part).graph.nodes
+    assert analyse([widen("p4", "q4", over=cells)], part).graph.nodes
+    with pytest.raises(BadInput, match=r"widen\(p, q\): 'p' is float64, but the task takes it as float32"):
+        analyse([widen("p", "q", over=cells)], part)
 
 
 def test_what_belongs_to_another_partition():

@@ -22,6 +22,11 @@ TASK residual_of(Range range, Foreign p, Foreign rhs, Out r, Partial residual, M
 }
 
 // p = p + z
-TASK correct_by(Range range, InOut p, Foreign z) {
+template <class Number>
+FN void corrected(const Range& range, InOut p, ForeignOf<Number> z) {
   for_cells(range, CELL(c) { p[c] += at(z, c.i, c.j, c.k); });
 }
+
+TASK correct_by(Range range, InOut p, Foreign z) { corrected(range, p, z); }
+
+TASK correct_by_single(Range range, InOut p, ForeignSingle z) { corrected(range, p, z); }

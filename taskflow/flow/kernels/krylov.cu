@@ -19,7 +19,9 @@ TASK begin_direction(Range range, Out d, Partial dAd) {
 }
 
 // rz = sum of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)
-TASK project(Range range, In d, Foreign r, Foreign z, Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
+template <class Number>
+FN void projected(const Range& range, In d, Foreign r, ForeignOf<Number> z, Partial rz, Partial zAz, Partial zAd,
+                  const Mesh& mesh) {
   STRIDES(range)
   sum_cells(range, {rz, zAz, zAd}, CELL(c) {
     const double here = at(z, c.i, c.j, c.k), left = at(r, c.i, c.j, c.k);
@@ -28,14 +30,31 @@ TASK project(Range range, In d, Foreign r, Foreign z, Partial rz, Partial zAz, P
   });
 }
 
+TASK project(Range range, In d, Foreign r, Foreign z, Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
+  projected(range, d, r, z, rz, zAz, zAd, mesh);
+}
+
+TASK project_single(Range range, In d, Foreign r, ForeignSingle z, Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
+  projected(range, d, r, z, rz, zAz, zAd, mesh);
+}
+
 // d = z - (zAd / dAd) d, and p goes along it to where the residual has no part in it
-TASK advance(Range range, InOut p, InOut d, Foreign z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
+template <class Number>
+FN void advanced(const Range& range, InOut p, InOut d, ForeignOf<Number> z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
   const real step = length(rz, zAz, zAd, dAd), back = real(quotient(*zAd, *dAd));
   for_cells(range, CELL(c) {
     const real next = at(z, c.i, c.j, c.k) - back * d[c];
     d[c] = next;
     p[c] += step * next;
   });
+}
+
+TASK advance(Range range, InOut p, InOut d, Foreign z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
+  advanced(range, p, d, z, rz, zAz, zAd, dAd);
+}
+
+TASK advance_single(Range range, InOut p, InOut d, ForeignSingle z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
+  advanced(range, p, d, z, rz, zAz, zAd, dAd);
 }
 
 // r = rhs - Laplacian(p) for the new p; residual = sum of r^2, new_dAd = sum of d Laplacian(d)

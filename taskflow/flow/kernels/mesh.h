@@ -8,7 +8,8 @@ FN bool outermost(int i, int j, int k, const Mesh& m, int away = 0) {
 }
 
 // Laplacian(p) in the cell (i, j, k), which lies at c
-FN real laplacian(const real* p, Index c, Index Y, Index Z, int i, int j, int k, const Mesh& m) {
+template <class Number>
+FN real laplacian(const Number* p, Index c, Index Y, Index Z, int i, int j, int k, const Mesh& m) {
   const real here = p[c];
   real west = p[c - 1], east = p[c + 1], south = p[c - Y], north = p[c + Y], below = p[c - Z], above = p[c + Z];
 #ifdef GPU
@@ -23,7 +24,8 @@ FN real laplacian(const real* p, Index c, Index Y, Index Z, int i, int j, int k,
 }
 
 // Laplacian of a field of another region with the same cells
-FN real laplacian(const Foreign& q, Cell c, const Mesh& m) {
+template <class Number>
+FN real laplacian(const ForeignOf<Number>& q, Cell c, const Mesh& m) {
   return laplacian(q.field, c.i + c.j * q.y + c.k * q.z, q.y, q.z, c.i, c.j, c.k, m);
 }
 

@@ -119,3 +119,8 @@ TASK correct_by_coarse(Range range, InOut p, Foreign coarse, Mesh mesh, Transfer
 TASK gather(Range range, Foreign part, Out all) {
   for_cells(range, CELL(c) { all[c] = at(part, c.i, c.j, c.k); });
 }
+
+// The same from double precision, in which residuals are kept
+TASK gather_double(Range range, ForeignDouble part, Out all) {
+  for_cells(range, CELL(c) { all[c] = at(part, c.i, c.j, c.k); });
+}

@@ -10,7 +10,19 @@ from taskflow.flow.poisson.multigrid import Cycle, Mesh
 from taskflow.flow.poisson.multigrid.solver import begin_residual
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.regions import Location, Partition
-from taskflow.tasks import Foreign, Launch, Read, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
+from taskflow.tasks import (
+    Foreign,
+    ForeignSingle,
+    Launch,
+    Read,
+    ReadWrite,
+    Reduce,
+    Repeat,
+    Roles,
+    Scalar,
+    Write,
+    task,
+)
 
 
 @task(kernel=KERNELS / "krylov.cu")
@@ -33,8 +45,29 @@ def project(
 
 
 @task(kernel=KERNELS / "krylov.cu")
+def project_single(
+    d: Read[1],
+    r: Foreign,
+    z: ForeignSingle[1],
+    *,
+    rz: Reduce[sum],
+    zAz: Reduce[sum],
+    zAd: Reduce[sum],
+    mesh: Mesh,
+) -> None:
+    """`project` for z of single precision."""
+
+
+@task(kernel=KERNELS / "krylov.cu")
 def advance(p: ReadWrite, d: ReadWrite, z: Foreign, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
     """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
+
+
+@task(kernel=KERNELS / "krylov.cu")
+def advance_single(
+    p: ReadWrite, d: ReadWrite, z: ForeignSingle, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar
+) -> None:
+    """`advance` for z of single precision."""
 
 
 @task(kernel=KERNELS / "krylov.cu")
@@ -96,6 +129,7 @@ class ConjugateGradients:
         mesh, r, d = self.cycle.mesh, self.cycle.residual, f.direction
         z = (yield from self.cycle.launches()).p
         numbers = {name: name for name in ("rz", "zAz", "zAd")}
-        yield project(d, r, z, over=mesh.box, mesh=mesh, **numbers)
-        yield advance(f.p, d, z, over=mesh.box, dAd="dAd", **numbers)
+        onto, along = (project_single, advance_single) if self.cycle.single else (project, advance)
+        yield onto(d, r, z, over=mesh.box, mesh=mesh, **numbers)
+        yield along(f.p, d, z, over=mesh.box, dAd="dAd", **numbers)
         yield next_residual(r, d, over=mesh.box, dAd="dAd", residual="residual", new_dAd="dAd", mesh=mesh, **numbers)

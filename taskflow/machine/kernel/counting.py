@@ -42,7 +42,10 @@ def operations(launch: Launch, partition: Partition) -> float:
         for (parameter, privilege), name in zip(launch.task.fields.items(), launch.fields, strict=True)
         if privilege.foreign
     }
-    fields = [np.full(foreign.get(parameter, layout).shape, np.nan) for parameter in launch.task.fields]
+    fields = [
+        np.full(foreign.get(parameter, layout).shape, np.nan, privilege.precision or REAL)
+        for parameter, privilege in launch.task.fields.items()
+    ]
     scalars = {name: np.array([0.5]) for name in launch.scalars}
     results = {name: np.zeros(1) for name in launch.reductions}
     call = kernel.bind(box, layout, fields, launch.constants, scalars, results, foreign=foreign)

@@ -83,7 +83,7 @@ class Kernel(ABC):
         self._check(box, layouts, arrays)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads)]
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
-            first = self.device.pointer(array) - layouts[name].offset * self.real.itemsize
+            first = self.device.pointer(array) - layouts[name].offset * array.dtype.itemsize
             values.append(foreign_field(first, layouts[name].shape) if privilege.foreign else address(first))
         keep: list[Array] = [*arrays]
         for name in self.task.keywords:
@@ -112,8 +112,9 @@ class Kernel(ABC):
     def _check(self, box: Box, layouts: Mapping[str, Layout], arrays: Sequence[Array]) -> None:
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
             layout = layouts[name]
-            if array.shape != layout.shape or array.dtype != self.real or not array.flags.c_contiguous:
-                found, wanted = f"{array.dtype} {array.shape}", f"{self.real} {layout.shape} in C order"
+            real = np.dtype(privilege.precision or self.real)
+            if array.shape != layout.shape or array.dtype != real or not array.flags.c_contiguous:
+                found, wanted = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {found}, not {wanted}")
             touched = (box, *(privilege.stencil.around(box) if privilege.reads else ()))
             for cells in () if privilege.foreign else touched:

@@ -117,7 +117,8 @@ def _struct(constant: type, real: np.dtype) -> str:
 def parameters(task: Task) -> list[tuple[str, str]]:
     """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
     kinds = {(True, False): "In", (False, True): "Out", (True, True): "InOut"}
-    found = [("Foreign" if p.foreign else kinds[p.reads, p.writes], name) for name, p in task.fields.items()]
+    foreign = {None: "Foreign", "f4": "ForeignSingle", "f8": "ForeignDouble"}
+    found = [(foreign[p.precision] if p.foreign else kinds[p.reads, p.writes], name) for name, p in task.fields.items()]
     for name in task.keywords:
         if name in task.constants:
             found.append((SCALARS.get(task.constants[name]) or task.constants[name].__name__, name))

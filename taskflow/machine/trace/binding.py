@@ -37,7 +37,7 @@ class Binder:
             if privilege.foreign
         }
         own = next(name for name, privilege in launch.requirements if not privilege.foreign)
-        kernel = compiled(launch.task, arrays[launch.fields[0]].dtype, self.device)
+        kernel = compiled(launch.task, arrays[own].dtype, self.device)
         return kernel.bind(
             node.box,
             self._layouts[own],

@@ -9,25 +9,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+import numpy as np
+
+from taskflow.errors import BadInput
 from taskflow.flow.poisson.multigrid.levels import Level
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 
 Cuts = tuple[tuple[int, ...], ...]
 
 
-def partitions(levels: Sequence[Level], main: Partition) -> tuple[Partition, ...]:
+def partitions(levels: Sequence[Level], main: Partition, single: bool = False) -> tuple[Partition, ...]:
     """A partition for each level, and one for the part of a gathered right-hand side that a block computes; on the
-    blocks of `main`, with the precision of its fields.
+    blocks of `main`, with the precision of its fields, or of `single` precision but for the finest part.
 
-    Levels of which some block would have no cell are on every block, too.
+    Levels of which some block would have no cell are on every block, too. Raises BadInput where `single` precision is
+    no other than that of `main`.
     """
     cuts = [main.cuts]
     for fine, coarse in pairwise(levels):
         cuts.append(_coarser(cuts[-1], fine, coarse))
-    made = [_partition(level, (level.rhs, level.p, level.spare), main, at, level.whole)
-            for level, at in zip(levels, cuts, strict=True)]  # fmt: skip
-    parts = [_partition(level, (level.part,), main, at, False) if level.part else None
-             for level, at in zip(levels, cuts, strict=True)]  # fmt: skip
+    dtype = next(iter(main.region.fields.values())).dtype
+    if single and np.dtype(dtype) != np.float64:
+        raise BadInput(f"multigrid: single = {single} is for fields of double precision, not {dtype}; leave it out")
+    made, parts = [], []
+    for n, (level, at) in enumerate(zip(levels, cuts, strict=True)):
+        precision = "f4" if single else dtype
+        fields = [Field(name, precision) for name in (level.rhs, level.p, level.spare)]
+        made.append(_partition(level, fields, main, at, level.whole))
+        part = Field(level.part, precision if n else dtype)
+        parts.append(_partition(level, [part], main, at, False) if level.part else None)
     return tuple(_reaching(made, parts))
 
 
@@ -37,10 +47,8 @@ def _coarser(cuts: Cuts, fine: Level, coarse: Level) -> Cuts:
     return tuple(tuple(-(-cut // factor) for cut in at) for at, factor in zip(cuts, factors, strict=True))
 
 
-def _partition(level: Level, names: Sequence[str], main: Partition, at: Cuts, whole: bool) -> Partition:
-    dtype = next(iter(main.region.fields.values())).dtype
-    space = FieldSpace(Field(name, dtype) for name in names)
-    region = Region(level.mesh.box, space, level.mesh.periodic, 1, level.scale)
+def _partition(level: Level, fields: Sequence[Field], main: Partition, at: Cuts, whole: bool) -> Partition:
+    region = Region(level.mesh.box, FieldSpace(fields), level.mesh.periodic, 1, level.scale)
     if whole or any(a >= b for places in at for a, b in pairwise(places)):
         return Partition(region, main.shape, replicated=True)
     return Partition(region, main.shape, at=at)

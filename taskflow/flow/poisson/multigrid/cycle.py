@@ -12,7 +12,7 @@ from taskflow.flow.poisson.multigrid.amalgamation import partitions
 from taskflow.flow.poisson.multigrid.levels import Level, levels
 from taskflow.flow.poisson.multigrid.mesh import Mesh, mesh
 from taskflow.flow.poisson.multigrid.smoothing import Iterate, RedBlack, Smoother, Sweeping, relax_zero
-from taskflow.flow.poisson.multigrid.transfer import correction, gather, restriction
+from taskflow.flow.poisson.multigrid.transfer import correction, gather, gather_double, restriction
 from taskflow.regions import Partition
 
 Shape = Literal["V", "W", "F"]
@@ -25,7 +25,9 @@ class Cycle:
 
     Faces in `outflow` have p = 0, others walls. Levels of at most `gathered` cells are on every block as a whole
     (amalgamated); with `depth` levels (truncated) `coarsest` sweeps are done on the last one, otherwise that has one
-    cell. Neither where levels live nor how they are cut changes a bit of the result.
+    cell. Neither where levels live nor how they are cut changes a bit of the result. If `single`, the fields of the
+    levels are of single precision, for a p of double precision: half as much is moved, and as a correction is
+    approximate anyway, no more iterations are needed.
 
     Raises BadInput for numbers of sweeps or levels below 1.
     """
@@ -39,6 +41,7 @@ class Cycle:
     gathered: int = GATHERED
     depth: int | None = None
     coarsest: int = 20
+    single: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("before", 1), ("after", 0), ("depth", 1), ("coarsest", 1)):
@@ -49,7 +52,7 @@ class Cycle:
     @cached_property
     def levels(self) -> tuple[Level, ...]:
         """From the finest to the coarsest."""
-        return levels(mesh(self.grid, self.outflow), self.depth, self.gathered)
+        return levels(mesh(self.grid, self.outflow), self.depth, self.gathered, single=self.single)
 
     @property
     def mesh(self) -> Mesh:
@@ -63,7 +66,7 @@ class Cycle:
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """The regions of the levels on the blocks of `main`."""
-        return partitions(self.levels, main)
+        return partitions(self.levels, main, self.single)
 
     def launches(self) -> Sweeping:
         """One cycle; returns the field that holds z, on the mesh of r, and another one."""
@@ -72,7 +75,8 @@ class Cycle:
     def _cycle(self, n: int, shape: Shape) -> Sweeping:
         level = self.levels[n]
         if level.part:
-            yield gather(level.part, level.rhs, over=level.mesh.box)
+            receive = gather_double if self.single and n == 0 else gather
+            yield receive(level.part, level.rhs, over=level.mesh.box)
         if n == len(self.levels) - 1:
             return (yield from self._solve(level))
         at = yield from self.smoother.begin(level.rhs, level.iterate, self.before, level.mesh)

@@ -16,7 +16,8 @@ class Level:
 
     `scale` is how many cells of the finest level one of its cells is long, about: a power of two per direction. A
     level is `whole` if every block has all its cells; on the first such one blocks compute the `part` of the
-    right-hand side that is theirs, which is then gathered.
+    right-hand side that is theirs, which is then gathered. So they do on the finest level if that is of another
+    precision than what it solves for.
     """
 
     mesh: Mesh
@@ -38,8 +39,10 @@ class Level:
         return self.part or self.rhs
 
 
-def levels(finest: Mesh, depth: int | None, gathered: int) -> tuple[Level, ...]:
-    """All levels down to that of one cell, or the first `depth`; those of at most `gathered` cells are whole."""
+def levels(finest: Mesh, depth: int | None, gathered: int, *, single: bool = False) -> tuple[Level, ...]:
+    """All levels down to that of one cell, or the first `depth`; those of at most `gathered` cells are whole. `single`:
+    their precision is another one than that of p.
+    """
     meshes, scales = [finest], [(1, 1, 1)]
     while max(meshes[-1].cells) > 1 and len(meshes) != depth:
         meshes.append(meshes[-1].coarser)
@@ -50,6 +53,6 @@ def levels(finest: Mesh, depth: int | None, gathered: int) -> tuple[Level, ...]:
     found = []
     for n, (mesh, scale) in enumerate(zip(meshes, scales, strict=True)):
         rhs, p, spare, part = (f"level{n}_{name}" for name in ("rhs", "p", "spare", "part"))
-        first = whole[n] and not any(whole[:n])
-        found.append(Level(mesh, scale, rhs, p, spare, part if first else "", whole[n]))
+        received = (whole[n] and not any(whole[:n])) or (single and n == 0)
+        found.append(Level(mesh, scale, rhs, p, spare, part if received else "", whole[n]))
     return tuple(found)

@@ -8,7 +8,7 @@ from taskflow.flow.poisson.multigrid.cycle import Cycle
 from taskflow.flow.poisson.multigrid.mesh import Mesh
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.regions import Location, Partition
-from taskflow.tasks import Foreign, Launch, ReadWrite, Reduce, Repeat, Roles, Write, task
+from taskflow.tasks import Foreign, ForeignSingle, Launch, ReadWrite, Reduce, Repeat, Roles, Write, task
 
 
 @task(kernel=KERNELS / "defect.cu")
@@ -21,6 +21,11 @@ def begin_residual(
 @task(kernel=KERNELS / "defect.cu")
 def correct_by(p: ReadWrite, z: Foreign) -> None:
     """p = p + z"""
+
+
+@task(kernel=KERNELS / "defect.cu")
+def correct_by_single(p: ReadWrite, z: ForeignSingle) -> None:
+    """p = p + z, z of single precision"""
 
 
 @task(kernel=KERNELS / "defect.cu")
@@ -62,5 +67,5 @@ class Multigrid:
     def _body(self, f: Roles) -> Iterator[Launch]:
         mesh = self.cycle.mesh
         z = (yield from self.cycle.launches()).p
-        yield correct_by(f.p, z, over=mesh.box)
+        yield (correct_by_single if self.cycle.single else correct_by)(f.p, z, over=mesh.box)
         yield residual_of(f.p, f.rhs, self.cycle.residual, over=mesh.box, residual="residual", mesh=mesh)

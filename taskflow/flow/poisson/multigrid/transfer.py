@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.multigrid.mesh import Mesh
-from taskflow.tasks import Foreign, Launch, ReadWrite, Write, box, offsets, task
+from taskflow.tasks import Foreign, ForeignDouble, Launch, ReadWrite, Write, box, offsets, task
 
 OVERLAPPED = offsets((-1, 0), (-1, 0), (-1, 0))
 BESIDE_OVERLAPPED = (
@@ -50,6 +50,11 @@ def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, tran
 @task(kernel=KERNELS / "transfer.cu")
 def gather(part: Foreign, whole: Write) -> None:
     """whole = part, a field of other blocks over the same cells."""
+
+
+@task(kernel=KERNELS / "transfer.cu")
+def gather_double(part: ForeignDouble, whole: Write) -> None:
+    """whole = part, a field of double precision."""
 
 
 def transfer(fine: Mesh, coarse: Mesh) -> Transfer:

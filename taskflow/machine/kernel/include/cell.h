@@ -29,10 +29,14 @@ struct Range {
 };
 
 // A field of another region, by the indices that its cells have there: `at(r, 2 * c.i, 2 * c.j, 2 * c.k)`.
-struct Foreign {
-  In field;
+template <class Number>
+struct ForeignOf {
+  const Number* __restrict__ field;
   Index y, z;
 };
+typedef ForeignOf<real> Foreign;
+typedef ForeignOf<float> ForeignSingle;  // of a precision that need not be that of the kernel
+typedef ForeignOf<double> ForeignDouble;
 
 // Where a reduction leaves its value, with room for the parts that are folded in order (`ticket` counts thread blocks,
 // GPU only).
@@ -70,7 +74,10 @@ struct Cell {
   INLINE operator Index() const { return offset; }
 };
 
-FN real at(const Foreign& r, int i, int j, int k) { return r.field[i + j * r.y + k * r.z]; }
+template <class Number>
+FN real at(const ForeignOf<Number>& r, int i, int j, int k) {
+  return real(r.field[i + j * r.y + k * r.z]);
+}
 
 // Operators of reductions. NaN wins every comparison: a field that holds one anywhere has no maximum.
 struct Sum {
