@@ -122,14 +122,14 @@ def cavity(
     """
     from taskflow.cli import benching, benching_flow, given
     from taskflow.simulation.bench import Conditions, Growth
-    from taskflow.simulation.bench.cavity import Flow, Residuals, measure_cavity, measure_convergence, measure_memory
+    from taskflow.simulation.bench.cavity import Comparison, Flow, measure_cavity, measure_convergence, measure_memory
 
     growth = Growth(given.names("--shapes", shapes, SHAPES), given.counts(counts) if counts else None, scale)
     conditions = Conditions(given.names("--overlap", overlap, OVERLAPS), channel, precision, seconds, graphs)
     flow = Flow("cavity", benching_flow.pressure(solver, iterations, tolerance), warm, price, tuple(settings))
     if study == "pressure":
-        asked = given.counts(sizes, "--sizes", "cells"), given.names("--methods", methods, METHODS)
-        solve = partial(measure_convergence, device, *asked, growth, conditions, Residuals(decades))
+        wanted = given.counts(sizes, "--sizes", "cells"), given.names("--methods", methods, METHODS)
+        solve = partial(measure_convergence, device, Comparison(*wanted, decades), growth, conditions)
         benching.bench(solve, benching_flow.show_convergence, output, benching_flow.draw_convergence, picture)
     elif study == "memory":
         measure = partial(measure_memory, device, growth, conditions, flow, largest=largest)

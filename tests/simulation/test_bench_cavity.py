@@ -13,7 +13,6 @@ from taskflow.machine.device import open_device
 from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Box
 from taskflow.simulation import initial
-from taskflow.simulation.bench import Conditions
 from taskflow.simulation.bench.cavity import METHODS, Flow, Pressure, waves
 from taskflow.simulation.bench.cavity.cases import velocity_of
 from taskflow.simulation.bench.cavity.cost import cost
@@ -98,9 +97,9 @@ def test_a_truncated_cycle_ends_with_two_planes_for_each_block(cells, slabs, coa
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_the_largest_that_fits(blocks):
     here = replace(look("here"), memory=10**9)
-    fitting = Fitting([here] * blocks, "cpu", "single", Conditions(), Flow("cavity", FOUR))
+    fitting = Fitting(Flow("cavity", FOUR), [here] * blocks, "cpu", "single")
     x, y, z = fitting.largest()
     assert (x, y, x % (64 * blocks)) == (z, 64, 0)
-    assert fitting._problem((x, y, z)) is None
-    assert fitting._problem((x + 64 * blocks, 64, z + 64 * blocks)) is not None
+    assert fitting.problem((x, y, z)) is None
+    assert fitting.problem((x + 64 * blocks, 64, z + 64 * blocks)) is not None
     assert Box.of((x, y, z)).volume * 48 > 0.5 * 10**9 / blocks

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from taskflow.flow import NavierStokes
 from taskflow.flow.boundary import Value, impose
 from taskflow.flow.poisson import NotConverged, Solver, Tolerance, relative_residual, residual_square, rhs_square
 from taskflow.machine import Control, Shard
-from taskflow.regions import Triple
 from taskflow.simulation.bench.cavity.cases import Flow, Pressure, velocity_of
 from taskflow.simulation.bench.cavity.methods import METHODS
 from taskflow.simulation.bench.cavity.step import Begin, check_memory
@@ -28,9 +28,13 @@ MOST = 2000  # iterations, after which a solver is given up
 
 
 @dataclass(frozen=True)
-class Residuals:
-    """Which residuals are asked for, as shares of the right-hand side: 1/10, 1/100, ... so many of them."""
+class Comparison:
+    """What is compared: methods by name, on n^3 cells, down to residuals of 1/10, 1/100, ... of the right-hand side, so
+    many `decades` of them.
+    """
 
+    sizes: tuple[int, ...]
+    methods: tuple[str, ...]
     decades: int
 
     @property
@@ -98,48 +102,38 @@ def _nothing(shard: Shard) -> None:
     """The fields are as the last job left them."""
 
 
-def measure_convergence(
-    wanted: str,
-    sizes: Sequence[int],
-    methods: Sequence[str],
-    growth: Growth,
-    conditions: Conditions,
-    residuals: Residuals,
-) -> dict[str, Any]:
-    """A row per size (n^3 cells), number of blocks (slabs in z), method and residual.
+def measure_convergence(wanted: str, comparison: Comparison, growth: Growth, conditions: Conditions) -> dict[str, Any]:
+    """A row per size, number of blocks (slabs in z), method and residual.
 
     Raises BadInput where there are fewer GPUs than blocks or the memory is not enough.
     """
     counts, precision = growth.counted(wanted), conditions.precision or "double"
     rows: list[dict[str, Any]] = []
     with team(Request(wanted, (1, 1, max(counts)))) as people:
-        for size in sizes:
-            for count in counts:
-                for method in methods:
-                    timing = Timing(people, conditions)
-                    rows += _measured(timing, method, (size, size, size), (1, 1, count), precision, residuals)
+        timing = Timing(people, conditions)
+        for size, count, method in product(comparison.sizes, counts, comparison.methods):
+            case = Flow("cavity", Pressure()).of((size, size, size), precision, conditions.channel)
+            setup = Setup(case, (1, 1, count), device=people.device)
+            solvers = METHODS[method](setup.grid.constants, setup.blocks, comparison.tolerances)
+            rows += [{"method": method, **row} for row in _measured(timing, setup, method, solvers)]
     return {**describe(people, precision, rows), "results": rows}
 
 
-def _measured(
-    timing: Timing, method: str, cells: Triple, blocks: Triple, precision: str, residuals: Residuals
-) -> list[dict[str, Any]]:
-    case = Flow("cavity", Pressure()).of(cells, precision, timing.conditions.channel)
-    solvers = METHODS[method](Setup(case, blocks).grid.constants, blocks, residuals.tolerances)
-    setups = [Solved(case, blocks, solver, device=timing.team.device) for solver in solvers]
-    first = setups[0]
+def _measured(timing: Timing, setup: Setup, method: str, solvers: Sequence[Solver]) -> list[dict[str, Any]]:
+    """A row per solver that converges."""
+    setups = [Solved(setup.case, setup.blocks, solver, device=setup.device) for solver in solvers]
+    first, cells = setups[0], setup.case.grid.cells
     check_memory(timing.team, first)
-    dt = case.clock().limit.longest(advective_rate(first))
+    dt = setup.case.clock().limit.longest(advective_rate(first))
     begin = Begin(first.model, Waves(first.grid, velocity_of("cavity", cells)), dt, 0)
-    job = Series(begin, [Solve(setup.model) for setup in setups], timing.conditions.seconds)
+    job = Series(begin, [Solve(each.model) for each in setups], timing.conditions.seconds)
     reports, transports = timing.run(first.partition, job, timing.conditions.overlaps[0])
     return [
         {
-            "method": method,
             "cells": list(cells),
-            **timing.row(method, first.partition, of_tolerance, transports),
-            "iterations": of_tolerance[0]["iterations"],
-            "residual": of_tolerance[0]["residual"],
+            **timing.row(method, first.partition, of_solver, transports),
+            "iterations": of_solver[0]["iterations"],
+            "residual": of_solver[0]["residual"],
         }
-        for of_tolerance in zip(*reports, strict=True)
+        for of_solver in zip(*reports, strict=True)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import lcm
 from typing import Any
 
@@ -37,7 +37,7 @@ def measure_memory(
     rows = []
     for count in growth.counted(wanted):
         places = spread(count, [replace(here, worker=f"process {n}") for n in range(count)])
-        rows.append(Fitting(places, device, precision, conditions, flow).row())
+        rows.append(Fitting(flow, places, device, precision, conditions.channel).row())
     if largest:
         cells = _cavity(min(LARGEST, rows[-1]["cells"][0]))
         return {**measure_step(wanted, cells, (1, 1, rows[-1]["blocks"]), conditions, flow), "memory": rows}
@@ -46,53 +46,55 @@ def measure_memory(
     return {**about(here, gpu, here.cores), **told, "memory": rows, "results": []}
 
 
+@dataclass(frozen=True)
 class Fitting:
-    """Cavities on slabs in z at some places."""
+    """Cavities on slabs in z, one at each of these places."""
 
-    def __init__(
-        self, places: Sequence[Place], device: str, precision: str, conditions: Conditions, flow: Flow
-    ) -> None:
-        self._places, self._device, self._precision = places, device, precision
-        self._conditions, self._flow = conditions, flow
+    flow: Flow
+    places: Sequence[Place]
+    device: str
+    precision: str
+    channel: str = "auto"
 
     def row(self) -> dict[str, Any]:
         """Of the largest one: its cells, and bytes per cell by what they are for."""
         largest = self.largest()
         cells, parts = largest[0] * largest[1] * largest[2], self._memory(largest)
-        free = sum(place.gpus[0].free for place in self._places) if self._device == "gpu" else self._places[0].memory
+        free = sum(place.gpus[0].free for place in self.places) if self.device == "gpu" else self.places[0].memory
         papers = _cavity(LARGEST)
         return {
-            "blocks": len(self._places),
+            "blocks": len(self.places),
             "free": free,
             "cells": list(largest),
             "bytes_per_cell": sum(part.total - part.output for part in parts) / cells,
             "fields_per_cell": sum(part.fields for part in parts) / cells,
             "papers_bytes": sum(part.total - part.output for part in self._memory(papers)),
-            "papers_fit": self._problem(papers) is None,
+            "papers_fit": self.problem(papers) is None,
         }
 
     def largest(self) -> Triple:
         """The largest that fits, n a multiple of 64 and of the blocks. Raises BadInput where the smallest does not."""
-        unit, least, most = lcm(HEIGHT, len(self._places)), 1, 2
-        if problem := self._problem(_cavity(unit)):
+        unit, least, most = lcm(HEIGHT, len(self.places)), 1, 2
+        if problem := self.problem(_cavity(unit)):
             raise BadInput(f"{' x '.join(map(str, _cavity(unit)))} cells: {problem}; use --precision single")
-        while self._problem(_cavity(most * unit)) is None:
+        while self.problem(_cavity(most * unit)) is None:
             least, most = most, 2 * most
         while most - least > 1:
             middle = (least + most) // 2
-            if self._problem(_cavity(middle * unit)) is None:
+            if self.problem(_cavity(middle * unit)) is None:
                 least = middle
             else:
                 most = middle
         return _cavity(least * unit)
 
-    def _problem(self, cells: Triple) -> str | None:
-        needs = [part.total - part.output + BESIDE[self._device] for part in self._memory(cells)]
-        return shortage(needs, self._places, self._device)
+    def problem(self, cells: Triple) -> str | None:
+        """Why so many cells do not fit; None where they do."""
+        needs = [part.total - part.output + BESIDE[self.device] for part in self._memory(cells)]
+        return shortage(needs, self.places, self.device)
 
     def _memory(self, cells: Triple) -> list[Memory]:
-        case = self._flow.of(cells, self._precision, self._conditions.channel)
-        return Needs(Setup(case, (1, 1, len(self._places)), device=self._device), self._places, self._device).blocks
+        case = self.flow.of(cells, self.precision, self.channel)
+        return Needs(Setup(case, (1, 1, len(self.places)), device=self.device), self.places, self.device).blocks
 
 
 def _cavity(n: int) -> Triple:
