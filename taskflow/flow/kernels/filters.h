@@ -181,38 +181,66 @@ FN void filter(const Spectrum& s, const Slab& slab, const M& modes, const Planes
 FN Planes planes(const Foreign& f) { return {const_cast<real*>(f.field), f.y, f.z}; }
 FN Planes planes(real* q, const Range& r) { return {q, r.y, r.z}; }
 
+// What is done with the lines at (i, j), V of them at once.
+template <template <class> class Modes>
+struct Tell {
+  Spectrum s;
+  Planes spectrum, rising, falling;
+  int from, to;
+
+  template <class V>
+  INLINE void operator()(V, int i, int j) const {
+    const Modes<V> modes(s, i, j);
+    for (int n = from; n < to; ++n) {
+      const Told<Modes<V>, V> told(s, Slab(s, n), modes, spectrum);
+      modes.store(rising, n, told.f);
+      modes.store(falling, n, told.x);
+    }
+  }
+};
+
+template <template <class> class Modes>
+struct SolveAlone {
+  Spectrum s;
+  Planes spectrum;
+
+  template <class V>
+  INLINE void operator()(V, int i, int j) const {
+    const Modes<V> modes(s, i, j);
+    const Slab all(s, 0);
+    filter(s, all, modes, spectrum, Incoming<Modes<V>, V>(s, modes, Told<Modes<V>, V>(s, all, modes, spectrum)));
+  }
+};
+
+template <template <class> class Modes>
+struct SolveSlab {
+  Spectrum s;
+  Planes spectrum, rising, falling;
+  int from, to;
+
+  template <class V>
+  INLINE void operator()(V, int i, int j) const {
+    const Modes<V> modes(s, i, j);
+    for (int n = from; n < to; ++n)
+      filter(s, Slab(s, n), modes, spectrum, Incoming<Modes<V>, V>(s, n, modes, rising, falling));
+  }
+};
+
 template <template <class> class Modes>
 FN void tell(const Range& r, Out rising, Out falling, const Foreign& spectrum, const Spectrum& s, int count, int rows) {
-  for_lines(r, count, rows, [=](auto number, int i, int j) {
-    using V = decltype(number);
-    const Modes<V> modes(s, i, j);
-    for (int n = r.lo[2]; n < r.hi[2]; ++n) {
-      const Told<Modes<V>, V> told(s, Slab(s, n), modes, planes(spectrum));
-      modes.store(planes(rising, r), n, told.f);
-      modes.store(planes(falling, r), n, told.x);
-    }
-  });
+  for_lines(r, count, rows,
+            Tell<Modes>{s, planes(spectrum), planes(rising, r), planes(falling, r), r.lo[2], r.hi[2]});
 }
 
 template <template <class> class Modes>
 FN void solve(const Range& r, InOut spectrum, const Spectrum& s, int count, int rows) {
-  for_lines(r, count, rows, [=](auto number, int i, int j) {
-    using V = decltype(number);
-    const Modes<V> modes(s, i, j);
-    const Planes inside = planes(spectrum, r);
-    const Slab all(s, 0);
-    filter(s, all, modes, inside, Incoming<Modes<V>, V>(s, modes, Told<Modes<V>, V>(s, all, modes, inside)));
-  });
+  for_lines(r, count, rows, SolveAlone<Modes>{s, planes(spectrum, r)});
 }
 
 template <template <class> class Modes>
 FN void solve(const Range& r, InOut spectrum, const Foreign& rising, const Foreign& falling, const Spectrum& s,
               int count, int rows) {
-  for_lines(r, count, rows, [=](auto number, int i, int j) {
-    using V = decltype(number);
-    const Modes<V> modes(s, i, j);
-    for (int n = r.lo[2] / s.slab; n * s.slab < r.hi[2]; ++n)
-      filter(s, Slab(s, n), modes, planes(spectrum, r),
-             Incoming<Modes<V>, V>(s, n, modes, planes(rising), planes(falling)));
-  });
+  const int from = r.lo[2] / s.slab, to = (r.hi[2] + s.slab - 1) / s.slab;
+  for_lines(r, count, rows,
+            SolveSlab<Modes>{s, planes(spectrum, r), planes(rising), planes(falling), from, to});
 }
