@@ -25,7 +25,7 @@ from taskflow.cli.bench_options import (
 )
 
 ITERATIONS = 30  # of Jacobi, in the papers
-METHODS = ("truncated", "amalgamated", "cg", "fft", "jacobi")  # of the study of pressure solvers
+METHODS = ("truncated", "amalgamated", "cg", "mixed", "fft", "jacobi")  # of the study of pressure solvers
 
 Solver = Annotated[str, typer.Option(metavar="NAME", help="Of the pressure, as pressure.solver in a case file.")]
 Iterations = Annotated[

@@ -152,6 +152,8 @@ def test_pressure_solvers(measured, here):
     (["cavity", "--scale", "3", "--counts", "1"], ["--scale 3: does not divide the 512 x 512 x 256"]),
     (["cavity", "--shapes", "4d"], ["--shapes 4d: give one or more of 1d, 2d, 3d, strong"]),
     (["cavity", "--study", "pressure", "--methods", "magic"], ["--methods magic: give one or more of"]),
+    (["cavity", "--study", "pressure", "--sizes", "8", "--counts", "1", "--methods", "jacobi,mixed", "--precision",
+      "single"], ["single = True is for fields of double precision"]),
     (["cavity", "--study", "pressure", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
     (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
 ])  # fmt: skip

@@ -105,26 +105,30 @@ def _nothing(shard: Shard) -> None:
 def measure_convergence(wanted: str, comparison: Comparison, growth: Growth, conditions: Conditions) -> dict[str, Any]:
     """A row per size, number of blocks (slabs in z), method and residual.
 
-    Raises BadInput where there are fewer GPUs than blocks or the memory is not enough.
+    Raises BadInput where there are fewer GPUs than blocks, a method cannot be had in this precision, or the memory is
+    not enough.
     """
     counts, precision = growth.counted(wanted), conditions.precision or "double"
     rows: list[dict[str, Any]] = []
     with team(Request(wanted, (1, 1, max(counts)))) as people:
-        timing = Timing(people, conditions)
+        timing, asked = Timing(people, conditions), []
         for size, count, method in product(comparison.sizes, counts, comparison.methods):
             case = Flow("cavity", Pressure()).of((size, size, size), precision, conditions.channel)
-            setup = Setup(case, (1, 1, count), device=people.device)
-            solvers = METHODS[method](setup.grid.constants, setup.blocks, comparison.tolerances)
-            rows += [{"method": method, **row} for row in _measured(timing, setup, method, solvers)]
+            grid, blocks = Setup(case, (1, 1, count)).grid.constants, (1, 1, count)
+            solvers = METHODS[method](grid, blocks, comparison.tolerances)
+            setups = [Solved(case, blocks, solver, device=people.device) for solver in solvers]
+            check_memory(people, setups[0])
+            asked.append((method, setups))
+        for method, setups in asked:
+            rows += [{"method": method, **row} for row in _measured(timing, method, setups)]
     return {**describe(people, precision, rows), "results": rows}
 
 
-def _measured(timing: Timing, setup: Setup, method: str, solvers: Sequence[Solver]) -> list[dict[str, Any]]:
+def _measured(timing: Timing, method: str, setups: Sequence[Solved]) -> list[dict[str, Any]]:
     """A row per solver that converges."""
-    setups = [Solved(setup.case, setup.blocks, solver, device=setup.device) for solver in solvers]
-    first, cells = setups[0], setup.case.grid.cells
-    check_memory(timing.team, first)
-    dt = setup.case.clock().limit.longest(advective_rate(first))
+    first = setups[0]
+    case, cells = first.case, first.case.grid.cells
+    dt = case.clock().limit.longest(advective_rate(first))
     begin = Begin(first.model, Waves(first.grid, velocity_of("cavity", cells)), dt, 0)
     job = Series(begin, [Solve(each.model) for each in setups], timing.conditions.seconds)
     reports, transports = timing.run(first.partition, job, timing.conditions.overlaps[0])

@@ -37,6 +37,11 @@ def _conjugate_gradients(grid: Grid, blocks: Triple, tolerances: Tolerances) -> 
     return [ConjugateGradients(Cycle(grid), tolerance) for tolerance in tolerances]
 
 
+def _mixed(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
+    """The levels in single precision, for a pressure in double precision."""
+    return [ConjugateGradients(Cycle(grid, single=True), tolerance) for tolerance in tolerances]
+
+
 def _fft(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
     """One, whatever the tolerances: it is exact but for rounding."""
     return [FFT(grid, blocks)]
@@ -46,6 +51,7 @@ METHODS: Mapping[str, Callable[[Grid, Triple, Tolerances], list[Solver]]] = {
     "truncated": _truncated,
     "amalgamated": _amalgamated,
     "cg": _conjugate_gradients,
+    "mixed": _mixed,
     "fft": _fft,
     "jacobi": _jacobi,
 }
