@@ -12,8 +12,11 @@ _ROOMS = {
     "taskflow.simulation.case": ("Case",),
     "taskflow.simulation.run": ("Run", "run"),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "TaskflowError"),
-    "taskflow.regions": ("Box", "Field", "Region", "region"),
-    "taskflow.tasks": ("Read", "ReadWrite", "Reduce", "Scalar", "Write", "box", "offsets", "repeat", "star", "task"),
+    "taskflow.regions": ("Box", "Field", "Partition", "Region", "region"),
+    "taskflow.tasks": (
+        "Coloured", "Foreign", "Read", "ReadWrite", "Reduce", "Scalar", "Write",
+        "box", "lines", "offsets", "repeat", "star", "task",
+    ),
     "taskflow.cluster.blocks": ("Blocks",),
     "taskflow.cluster.jobs": ("Ran",),
     "taskflow.cluster.session": ("distribute",),
@@ -25,8 +28,11 @@ __all__ = [
     "Blocks",
     "Box",
     "Case",
+    "Coloured",
     "Field",
+    "Foreign",
     "Interrupted",
+    "Partition",
     "Ran",
     "Read",
     "ReadWrite",
@@ -40,6 +46,7 @@ __all__ = [
     "__version__",
     "box",
     "distribute",
+    "lines",
     "offsets",
     "region",
     "repeat",
@@ -53,10 +60,24 @@ if TYPE_CHECKING:
     from taskflow.cluster.jobs import Ran
     from taskflow.cluster.session import distribute
     from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
-    from taskflow.regions import Box, Field, Region, region
+    from taskflow.regions import Box, Field, Partition, Region, region
     from taskflow.simulation.case import Case
     from taskflow.simulation.run import Run, run
-    from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Write, box, offsets, repeat, star, task
+    from taskflow.tasks import (
+        Coloured,
+        Foreign,
+        Read,
+        ReadWrite,
+        Reduce,
+        Scalar,
+        Write,
+        box,
+        lines,
+        offsets,
+        repeat,
+        star,
+        task,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -96,8 +96,12 @@ def cavity(
         bool, typer.Option("--largest", help="With --study memory: run the largest, at most 16384 x 64 x 16384.")
     ] = False,
     sizes: Annotated[
-        str, typer.Option(metavar="N,N,...", help="With --study pressure: cells along x, y and z.")
-    ] = "129,257",
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="With --study pressure: cells along x, y and z. Default: 257,385,513 on GPUs, 65,129 on CPUs.",
+        ),
+    ] = None,
     methods: Annotated[
         str, typer.Option(metavar="NAMES", help=f"With --study pressure: of {', '.join(METHODS)}, with commas.")
     ] = "truncated,amalgamated,cg",
@@ -128,8 +132,9 @@ def cavity(
     conditions = Conditions(given.names("--overlap", overlap, OVERLAPS), channel, precision, seconds, graphs)
     flow = Flow("cavity", benching_flow.pressure(solver, iterations, tolerance), warm, price, tuple(settings))
     if study == "pressure":
-        wanted = given.counts(sizes, "--sizes", "cells"), given.names("--methods", methods, METHODS)
-        solve = partial(measure_convergence, device, Comparison(*wanted, decades), growth, conditions)
+        along = given.counts(sizes, "--sizes", "cells") if sizes else None
+        comparison = Comparison(along, given.names("--methods", methods, METHODS), decades)
+        solve = partial(measure_convergence, device, comparison, growth, conditions)
         benching.bench(solve, benching_flow.show_convergence, output, benching_flow.draw_convergence, picture)
     elif study == "memory":
         measure = partial(measure_memory, device, growth, conditions, flow, largest=largest)

@@ -15,7 +15,7 @@ from taskflow.cluster.parcel import Parcel
 from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
 from taskflow.machine import Gang, Job, cause, watch
 from taskflow.machine.profile import summarise, write_chrome
-from taskflow.regions import Box
+from taskflow.regions import Box, Partition
 from taskflow.tasks import Loop, Part, Program, Roles, analyse, counts, plan, record, settled
 
 
@@ -57,11 +57,11 @@ class Blocks:
         Raises BadInput where there is no such field or the shape is another one.
         """
         for role, value in values.items():
-            self._check(role)
+            home = self._home(role)
             if callable(value):
-                value(*indices(Box.of((1, 1, 1)).shift(self.region.cells.lo)))  # an error in it is told here
-            box = self._extent(role, np.shape(value)) if isinstance(value, np.ndarray) else self.region.bounds
-            self._do([Fill(Parcel.of({role: self._share(value, box, owned)}), box) for owned in self.partition.owned])
+                value(*indices(Box.of((1, 1, 1)).shift(home.region.cells.lo)))  # an error in it is told here
+            box = _extent(role, np.shape(value), home) if isinstance(value, np.ndarray) else home.region.bounds
+            self._do([Fill(role, Parcel.of(self._share(value, box, owned)), box) for owned in home.owned])
 
     def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
         """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
@@ -110,14 +110,14 @@ class Blocks:
         plot_graph(draw(found.graph), Path(path), getattr(program, "__name__", "one pass"))
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
-        """The values [z, y, x] of the field in this role in all cells of the region, or in those of `box`.
+        """The values [z, y, x] of the field in this role in all cells of its region, or in those of `box`.
 
         Raises BadInput where there is no such field or the box reaches beyond the region and its boundary layers.
         """
-        self._check(role)
-        box = self.region.cells if box is None else box
-        if box not in self.region.bounds:
-            raise BadInput(f"read({role!r}, {box}): there are values in {self.region.bounds} only")
+        region = self._home(role).region
+        box = region.cells if box is None else box
+        if box not in region.bounds:
+            raise BadInput(f"read({role!r}, {box}): there are values in {region.bounds} only")
         parts = [part for part in self._do([Read(role, box)] * len(self.partition)) if part is not None]
         whole = np.empty(box.shape[::-1], parts[0][1].dtype if parts else "f8")
         for cells, values in parts:
@@ -153,9 +153,11 @@ class Blocks:
             raise Interrupted("stopped by Ctrl-C")
         return results
 
-    def _check(self, role: str) -> None:
-        if role not in self.region.fields:
-            raise BadInput(f"no field plays {role!r}; there are {', '.join(self.region.fields)}")
+    def _home(self, role: str) -> Partition:
+        """The partition of the region that has a field. Raises BadInput where there is none."""
+        if role not in self.partition.homes:
+            raise BadInput(f"no field plays {role!r}; there are {', '.join(self.partition.fields)}")
+        return self.partition.homes[role]
 
     def _prepared(self, program: Program, given: Mapping[str, float]) -> tuple[Parcel, dict[str, float]]:
         """The program to be sent, and all numbers that its tasks may read. Raises BadInput, before any block is
@@ -168,7 +170,7 @@ class Blocks:
         read, produced = set[str](), {*numbers, *counts(parts)}
         for launch in launches:
             for name in launch.fields:
-                self._check(name)
+                self._home(name)
             for name in launch.scalars.values():
                 if name not in produced:
                     raise BadInput(f"{launch.task.name} reads {name!r}, which has no value; run(..., {name}=value)")
@@ -183,15 +185,16 @@ class Blocks:
             self._possible.add(parcel)
         return parcel, numbers
 
-    def _extent(self, role: str, shape: tuple[int, ...]) -> Box:
-        for box in (self.region.cells, self.region.bounds):
-            if shape == box.shape[::-1]:
-                return box
-        raise BadInput(f"{role} = array of shape {shape}; the region has {self.region.cells.shape[::-1]}, [z, y, x]")
-
     @staticmethod
     def _share(value: Any, box: Box, owned: Box) -> Any:
         return np.ascontiguousarray(value[(box & owned).slices(box.lo)]) if isinstance(value, np.ndarray) else value
+
+
+def _extent(role: str, shape: tuple[int, ...], home: Partition) -> Box:
+    for box in (home.region.cells, home.region.bounds):
+        if shape == box.shape[::-1]:
+            return box
+    raise BadInput(f"{role} = array of shape {shape}; the region has {home.region.cells.shape[::-1]}, [z, y, x]")
 
 
 def _asks(parts: Sequence[Part]) -> bool:

@@ -88,19 +88,24 @@ class Profile:
         return profiler.timeline
 
 
+def _owned(shard: Shard, role: str, box: Box) -> Box:
+    """The cells of a box that a block owns of the region which has the field in this role."""
+    return box & shard.partition.homes[shard.roles[role]].owned[shard.block]
+
+
 @dataclass(frozen=True)
 class Fill:
-    """Write fields: numbers, functions of cell indices, or arrays of the cells in `box` that this block owns."""
+    """Write a field: a number, a function of cell indices, or an array of the cells in `box` that this block owns."""
 
-    values: Parcel
+    role: str
+    value: Parcel
     box: Box
 
     def __call__(self, shard: Shard, control: Control) -> None:
-        cells = self.box & shard.partition.owned[shard.block]
-        for role, value in self.values.open().items():
-            dtype = shard.region.fields[shard.roles[role]].dtype
-            found = evaluated(value, cells, dtype) if callable(value) else np.broadcast_to(value, cells.shape[::-1])
-            shard.write({role: found}, cells)
+        cells, value = _owned(shard, self.role, self.box), self.value.open()
+        dtype = shard.partition.fields[shard.roles[self.role]].dtype
+        found = evaluated(value, cells, dtype) if callable(value) else np.broadcast_to(value, cells.shape[::-1])
+        shard.write({self.role: found}, cells)
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,7 @@ class Read:
     box: Box
 
     def __call__(self, shard: Shard, control: Control) -> tuple[Box, np.ndarray] | None:
-        cells = self.box & shard.partition.owned[shard.block]
+        cells = _owned(shard, self.role, self.box)
         return (cells, shard.read(self.role, cells)) if cells else None
 
 

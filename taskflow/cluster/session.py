@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -46,6 +46,7 @@ def distribute(
     channel: str = "auto",
     overlap: Overlap = "auto",
     debug: bool = False,
+    arrange: Callable[[Partition], Partition] | None = None,
     client: Client | None = None,
     scheduler_file: str | PathLike[str] | None = None,
 ) -> Blocks:
@@ -54,7 +55,9 @@ def distribute(
     The blocks live on the workers of `client`, or of the cluster behind `scheduler_file`, or on this machine: one for
     each of its GPUs, or one for all of its cores. `blocks` = (nx, ny, nz) says how many there are along x, y and z;
     more than one on cores have a process each. With `debug`, ghost cells that a task has no right to read are NaN, and
-    blocks compare their programs at every pass. The other arguments are those of a case file's [machine].
+    blocks compare their programs at every pass. A program that uses several regions has them arranged on the
+    same blocks: `arrange(partition)` returns the partition with others beside it, and with what blocks reach (see
+    `Partition`). The other arguments are those of a case file's [machine].
     Raises BadInput where an argument cannot be obeyed, RunFailed where a worker does not answer.
     """
     with ExitStack() as stack, _arguments():
@@ -65,6 +68,8 @@ def distribute(
         places = survey(cluster, embedded=here)
         kind: Literal["cpu", "gpu"] = "gpu" if choose_device(device, places) == "gpu" else "cpu"
         partition = Partition(region, cut(means, cells, slabs(places, kind, embedded=here), region.ghost))
+        if arrange is not None:
+            partition = _arranged(arrange(partition), partition)
         where = placed(means, partition.shape, places, embedded=here)
         if problem := shortage([partition.nbytes(block) for block in range(len(partition))], where, kind):
             raise BadInput(f"the region {problem}; use fewer cells, fewer fields or more machines")
@@ -80,6 +85,15 @@ def distribute(
         gang = stack.enter_context(Gang(cluster, plan, [place.worker for place in where]))
         transports = gang.connect()
         return Blocks(gang, transports, stack.pop_all())
+
+
+def _arranged(found: object, cut: Partition) -> Partition:
+    if isinstance(found, Partition) and found.region is cut.region and found.blocks == cut.blocks:
+        return found
+    raise BadInput(
+        f"arrange(partition) returned {found!r}; give the partition itself with more to it:"
+        " dataclasses.replace(partition, beside=(...), reach=(...))"
+    )
 
 
 def _checked(

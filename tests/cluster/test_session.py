@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import signal
@@ -44,6 +45,28 @@ def total(a: tf.Read, *, mass: tf.Reduce[sum]) -> None: ...
 
 @tf.task(kernel=TEXT)
 def largest(a: tf.Read, *, top: tf.Reduce[max]) -> None: ...
+
+
+COLUMNS = """
+TASK add_up(Range range, Foreign a, Out q, int cells) {
+  for_cells(range, CELL(c) {
+    real sum = 0;
+    for (int k = 0; k < cells; ++k) sum += at(a, c.i, c.j, k);
+    q[c] = sum;
+  });
+}
+TASK level(Range range, Foreign q, InOut a, int cells) {
+  for_cells(range, CELL(c) { a[c] -= at(q, c.i, c.j, 0) / cells; });
+}
+"""
+
+
+@tf.task(kernel=COLUMNS)
+def add_up(a: tf.Foreign[tf.lines("z")], q: tf.Write, *, cells: int) -> None: ...
+
+
+@tf.task(kernel=COLUMNS)
+def level(q: tf.Foreign[tf.lines("z")], a: tf.ReadWrite, *, cells: int) -> None: ...
 
 
 BOX = tf.region((8, 6, 10), ["a", "b"], periodic="xz")
@@ -487,3 +510,35 @@ def test_one_script_here_in_two_processes_and_on_a_cluster(tmp_path):
     workers, *on_cluster = printed(ROOT / "deploy" / "cluster.sh", file, "cpu", "2", sys.executable, script, file)
     assert (count, number, workers) == ("1", "2", "2")
     assert alone == together == on_cluster
+
+
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 1, 2)])
+def test_a_program_on_several_regions(blocks):
+    """The mean of every column is taken from it: sums of columns live on planes, of which each block has a part."""
+    cells = (4, 8, 6)
+    planes = tf.region((4, 8, 1), ["q"], ghost=0)
+
+    def arrange(partition):
+        count = len(partition)
+        sums = tf.Partition(planes, (1, count, 1), reach=(planes.cells,) * count)
+        return dataclasses.replace(partition, reach=(partition.region.cells,) * count, beside=(sums,))
+
+    def program(f):
+        yield add_up(f.a, f.q, over=planes.cells, cells=cells[2])
+        yield level(f.q, f.a, over=tf.Box.of(cells), cells=cells[2])
+
+    values = np.random.default_rng(5).random(cells[::-1])
+    region = tf.region(cells, ["a"])
+    with tf.distribute(region, blocks=blocks, workers=1, arrange=arrange, **CPU) as found:
+        found.fill(a=values)
+        found.run(program)
+        np.testing.assert_allclose(found.read("a"), values - values.mean(axis=0), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(found.read("q")[0], values.sum(axis=0), rtol=1e-15)
+        found.fill(q=lambda i, j, k: 10 * j + i + k)
+        assert found.read("q")[0, 7, 3] == 73
+
+
+def test_what_is_arranged_is_the_same_region():
+    other = tf.Partition(tf.region((4, 4, 4), ["b"]), (1, 1, 1))
+    with pytest.raises(tf.BadInput, match=r"arrange\(partition\) returned .*dataclasses.replace"):
+        tf.distribute(tf.region((4, 4, 4), ["a"]), arrange=lambda _: other, **CPU)

@@ -25,15 +25,16 @@ from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Repeat, Roles
 
 MOST = 2000  # iterations, after which a solver is given up
+SIZES = {"cpu": (65, 129), "gpu": (257, 385, 513)}  # the papers' on GPUs, and one between them
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared: methods by name, on n^3 cells, down to residuals of 1/10, 1/100, ... of the right-hand side, so
-    many `decades` of them.
+    """What is compared: methods by name, on n^3 cells (by default `SIZES` of the device), down to residuals of 1/10,
+    1/100, ... of the right-hand side, so many `decades` of them.
     """
 
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...] | None
     methods: tuple[str, ...]
     decades: int
 
@@ -112,7 +113,8 @@ def measure_convergence(wanted: str, comparison: Comparison, growth: Growth, con
     rows: list[dict[str, Any]] = []
     with team(Request(wanted, (1, 1, max(counts)))) as people:
         timing, asked = Timing(people, conditions), []
-        for size, count, method in product(comparison.sizes, counts, comparison.methods):
+        sizes = comparison.sizes or SIZES[people.device]
+        for size, count, method in product(sizes, counts, comparison.methods):
             case = Flow("cavity", Pressure()).of((size, size, size), precision, conditions.channel)
             grid, blocks = Setup(case, (1, 1, count)).grid.constants, (1, 1, count)
             solvers = METHODS[method](grid, blocks, comparison.tolerances)
