@@ -1,6 +1,7 @@
 // Conjugate gradients for Laplacian(p) = rhs with a preconditioner. Numbers that one kernel reduces are taken by the next
 // from the memory of the device.
 #define UZ 4
+#define RESIDENT 2
 #include "cell.h"
 #include "mesh.h"
 

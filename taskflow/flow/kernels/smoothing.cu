@@ -1,5 +1,6 @@
 // Smoothers of multigrid: relaxations of Laplacian(p) = rhs, each from one field to another.
 #define UZ 4
+#define BY 2
 #include "cell.h"
 #include "mesh.h"
 

@@ -93,9 +93,10 @@ struct Between {
 
 FN Between between(int fine, real ratio, const Mesh& m, int axis) {
   const real x = (fine + real(0.5)) * ratio - real(0.5);
-  const int low = floored(x), high = low + 1;
+  const bool halved = ratio == real(0.5);  // then the same without a conversion
+  const int low = halved ? (fine + 1) / 2 - 1 : floored(x), high = low + 1;
+  const real part = halved ? (fine & 1 ? real(0.25) : real(0.75)) : x - low;
   const bool before = low < m.first[axis], behind = m.last[axis] < high;
-  const real part = x - low;
   return {before ? m.first[axis] : low, behind ? m.last[axis] : high, (1 - part) * (before ? m.low[axis] : real(1)),
           part * (behind ? m.high[axis] : real(1))};
 }
