@@ -1,13 +1,9 @@
 // The filters of filters.h for modes of periodic planes: each number of a row has a line of its own.
-#define BX 16
-#define BY 16
-#define RESIDENT 2
+#define BX 64
+#define BY 1
 #define UZ 1073741824
 #include "cell.h"
 #include "filters.h"
-#ifdef GPU
-#include "teams.h"
-#endif
 
 #define LINES range.hi[0], range.hi[1]  // numbers of a row, and rows
 
@@ -16,15 +12,9 @@ TASK slab_ends(Range range, Out rising, Out falling, Foreign spectrum, Spectrum 
 }
 
 TASK tridiagonal_slab(Range range, InOut spectrum, Foreign rising, Foreign falling, Spectrum s) {
-#ifdef GPU
-  if (teams_suffice(s)) return solve_by_teams(range, spectrum, rising, falling, s, LINES);
-#endif
   solve<PlainModes>(range, spectrum, rising, falling, s, LINES);
 }
 
 TASK tridiagonal(Range range, InOut spectrum, Spectrum s) {
-#ifdef GPU
-  if (teams_suffice(s)) return solve_by_teams(range, spectrum, s, LINES);
-#endif
   solve<PlainModes>(range, spectrum, s, LINES);
 }
