@@ -10,15 +10,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
 from taskflow.machine.agreement import Agreement
 from taskflow.machine.channel import AllReduce, Channel, Deadline
-from taskflow.machine.device import Device, Gpu, Lane, lanes
+from taskflow.machine.device import Array, Device, Gpu, Lane, lanes
 from taskflow.machine.direct import Neighbourhood
 from taskflow.machine.instance import Instances
+from taskflow.machine.instrument import Instrument
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.rounds import Rounds
 from taskflow.machine.states import States
@@ -38,18 +39,6 @@ class Limits:
     """How long a block waits for another one, in seconds."""
 
     message: float = 60.0
-
-
-class Instrument(Protocol):
-    """What marks the operations of traces, to see when they are done. `graphs`: marks work in a CUDA graph, too."""
-
-    graphs: bool
-
-    def mark(self, trace: Trace, program: Program) -> Trace:
-        """The trace with marks: it does the same in the same order."""
-
-    def enclose(self, trace: Trace) -> Trace:
-        """The trace that was marked and is ready, with marks around its calls."""
 
 
 class Shard:
@@ -265,19 +254,21 @@ class Shard:
 
         All blocks have to write the same fields: their ghost cells are valid no more.
         """
-        written = {self.roles[role] for role in values}
         self.synchronize()
-        cells = self.cells if box is None else box
         for role, array in values.items():
-            self.instances.view(self.roles[role], cells)[...] = self.device.xp.asarray(array)
+            self._view(role, box)[...] = self.device.xp.asarray(array)
         self.synchronize()
-        self._state = self._states.after_writing(self._state, written)
+        self._state = self._states.after_writing(self._state, {self.roles[role] for role in values})
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
         """A host copy [z, y, x] of the cells of `box` (by default this block's) of the field in this role."""
         self.synchronize()
-        cells = self.cells if box is None else box
-        return np.array(self.device.to_host(self.instances.view(self.roles[role], cells)))
+        return np.array(self.device.to_host(self._view(role, box)))
+
+    def _view(self, role: str, box: Box | None) -> Array:
+        """The cells of `box`, by default those that this block has of its region, of the field in this role."""
+        name = self.roles[role]
+        return self.instances.view(name, self.partition.homes[name].blocks[self.block] if box is None else box)
 
     def synchronize(self) -> None:
         """Wait until the device has done everything. Raises ChannelError where it waits for a block that is lost."""

@@ -9,7 +9,7 @@ from typing import Literal
 
 from taskflow.regions import Box, Copy, Partition
 from taskflow.tasks.privilege import Operator, Privilege, Read, Write
-from taskflow.tasks.reading import readings
+from taskflow.tasks.reading import place, readings
 from taskflow.tasks.task import Launch
 
 Part = Literal["whole", "edge", "middle"]
@@ -45,6 +45,11 @@ class Compute:
         found += [(number(name), UNIT, Read) for name in self.launch.scalars.values()]
         found += [(number(name), UNIT, Write) for name, _ in self.launch.reductions.values()]
         return found
+
+    @property
+    def contributes(self) -> bool:
+        """Whether what it reduces counts: where every block has all cells, that of one block does."""
+        return self.block == 0 or not place(self.launch, self.partition).replicated
 
     def __str__(self) -> str:
         return f"{self.launch} {self.part}"

@@ -79,7 +79,9 @@ def run_graph(
     for node in (graph.nodes[n] for n in order):
         memory, origin = memories[node.block], origins[node.block]
         if isinstance(node, Compute):
-            partial[node.launch, node.block] = run_body(node, memory, origin, scalars[node.block])
+            reduced = run_body(node, memory, origin, scalars[node.block])
+            if node.contributes:
+                partial[node.launch, node.block] = reduced
         elif isinstance(node, Send):
             values = [memory[name][copy.source_box.slices(origin[name])] for name, copy in node.message.copies]
             if direct:

@@ -8,7 +8,21 @@ from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu, gpu
 from taskflow.machine.proof import Hardware, prove
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.tasks import Coloured, Foreign, Read, Roles, Write, analyse, exchange, lines, offsets, record, task
+from taskflow.tasks import (
+    Coloured,
+    Foreign,
+    Read,
+    Reduce,
+    Roles,
+    Write,
+    analyse,
+    exchange,
+    lines,
+    offsets,
+    record,
+    serial,
+    task,
+)
 from tests.machine.levels import Levels, partition, reference, restrict
 
 PERIODIC = [(False, False, False), (True, False, True), (True, True, True)]
@@ -100,6 +114,65 @@ def test_a_replicated_launch_gathers_and_its_readers_find_everything_at_home():
     # a plane each way per colour; for `restrict` the same with boundary layers; half of each column for `line`
     assert moved["p"] == 2 * (64 + 64) + 2 * 10 * 10 + 8 * 8 * 4
     assert moved["q_new"] == 8 * 8
+
+
+@task
+def total(r: Read, *, whole: Reduce["sum"], top: Reduce["max"]) -> None:
+    """The sum of r and its largest value"""
+    whole.fold(r[...])
+    top.fold(r[...])
+
+
+@task(kernel="""
+TASK total_of(Range range, In r, Partial whole) {
+  reduce_cells(range, whole, SUM, CELL(c) { return r[c]; });
+}
+""")
+def total_of(r: Read, *, whole: Reduce["sum"]) -> None:
+    """The sum of r"""
+
+
+def totals(cells):
+    """A program that folds a field which all blocks have, and one that is spread over them."""
+
+    def program(f):
+        for name in (f.r, f.c):
+            yield total(name, over=cells, whole=f"sum of {name}", top=f"top of {name}")
+            yield total_of(name, over=cells, whole=f"kernel's sum of {name}")
+
+    return program
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+def test_what_all_blocks_have_is_reduced_once(blocks):
+    where = partition((6, 7, 12), blocks, (False, False, False))
+    cells = where.beside[1].region.cells
+
+    def job(shard):
+        for name in ("r", "c"):
+            shard.write({name: np.ones(shard.partition.homes[name].blocks[shard.block].shape[::-1])})
+        shard.run(totals(cells))
+        return dict(shard.scalars)
+
+    wanted = {f"{kind} of {name}": cells.volume for name in "rc" for kind in ("sum", "kernel's sum")}
+    for found in run_threads(where, job, cpu(1)):
+        assert found == wanted | {"top of r": 1, "top of c": 1}
+
+
+def test_what_all_blocks_have_is_reduced_once_in_any_order_of_the_graph():
+    where = partition((6, 7, 12), (1, 1, 3), (False, False, False))
+    cells = where.beside[1].region.cells
+    launches = [total(name, over=cells, whole=f"sum of {name}", top=f"top of {name}") for name in "rc"]
+    graph, memory = analyse(launches, where).graph, {name: np.ones((8, 6, 5)) for name in "rc"}
+    scalars = [{} for _ in range(3)]
+    serial.run_graph(graph, graph.order(lambda _: 0), where, serial.scatter(where, memory), scalars)
+    assert scalars == [{"sum of r": 72, "top of r": 1, "sum of c": 72, "top of c": 1}] * 3
+
+
+@pytest.mark.parametrize("near", [None, (0, 0)])
+def test_reductions_over_what_all_blocks_have_are_proved(near):
+    where = partition((6, 4, 8), (1, 1, 2), (False, False, False))
+    prove(where, {totals(where.beside[1].region.cells): ()}, Mapper("full"), Hardware(True, near)).hold()
 
 
 @task

@@ -222,7 +222,8 @@ class Execution:
 
     def _reduce(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: AllReduce) -> None:
         timeline, place = self._timeline, (block, "scalar", node.scalar)
-        brings = any(isinstance(other, Compute) and other.launch is node.launch for other in trace.graph.nodes)
+        computed = (other for other in trace.graph.nodes if isinstance(other, Compute) and other.launch is node.launch)
+        brings = any(other.contributes for other in computed)
         folds = self._folds[turn, block]
         if operation.lane is None:
             share = timeline.call(block, *([timeline.last(block, 0)] if brings else []))

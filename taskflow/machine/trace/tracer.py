@@ -99,7 +99,8 @@ class _Pass:
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
         self.numbers = [int(two and mapper.urgent(node)) for node in self.graph.nodes]
-        self.contributing = {node.launch for node in self.graph.nodes if isinstance(node, Compute)}
+        computed = (node for node in self.graph.nodes if isinstance(node, Compute))
+        self.contributing = {node.launch for node in computed if node.contributes}
         self.wavefront = Wavefront(tracer.binder, mapper.cache)
         self.sends: list[Operation] = []  # of messages whose packing has been enqueued
         self.stages: list[tuple[int, Stage]] = []  # launches that can be done slab by slab
