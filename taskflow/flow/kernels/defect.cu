@@ -1,5 +1,5 @@
-// What an approximate solution of Laplacian(p) = rhs leaves, and its correction.
-#define UZ 4
+// What an approximate solution of Laplacian(p) = rhs leaves.
+#define UZ 8
 #include "cell.h"
 #include "mesh.h"
 
@@ -20,13 +20,3 @@ TASK residual_of(Range range, Foreign p, Foreign rhs, Out r, Partial residual, M
     return double(left) * left;
   });
 }
-
-// p = p + z
-template <class Number>
-FN void corrected(const Range& range, InOut p, ForeignOf<Number> z) {
-  for_cells(range, CELL(c) { p[c] += at(z, c.i, c.j, c.k); });
-}
-
-TASK correct_by(Range range, InOut p, Foreign z) { corrected(range, p, z); }
-
-TASK correct_by_single(Range range, InOut p, ForeignSingle z) { corrected(range, p, z); }

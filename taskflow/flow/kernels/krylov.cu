@@ -1,15 +1,9 @@
 // Conjugate gradients for Laplacian(p) = rhs with a preconditioner. Numbers that one kernel reduces are taken by the next
 // from the memory of the device.
-#define UZ 4
-#define RESIDENT 2
+#define UZ 32
 #include "cell.h"
 #include "mesh.h"
-
-// What would be 0 / 0 is 0: then there is nothing left to do.
-FN double quotient(double above, double below) { return below != 0 ? above / below : 0; }
-
-// How far to go along d = z - (zAd / dAd) d: rz / d Laplacian(d), of the new d
-FN real length(In64 rz, In64 zAz, In64 zAd, In64 dAd) { return real(quotient(*rz, *zAz - quotient(*zAd * *zAd, *dAd))); }
+#include "length.h"
 
 // d = 0, and what is reduced from it
 TASK begin_direction(Range range, Out d, Partial dAd) {
@@ -37,25 +31,6 @@ TASK project(Range range, In d, Foreign r, Foreign z, Partial rz, Partial zAz, P
 
 TASK project_single(Range range, In d, Foreign r, ForeignSingle z, Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
   projected(range, d, r, z, rz, zAz, zAd, mesh);
-}
-
-// d = z - (zAd / dAd) d, and p goes along it to where the residual has no part in it
-template <class Number>
-FN void advanced(const Range& range, InOut p, InOut d, ForeignOf<Number> z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
-  const real step = length(rz, zAz, zAd, dAd), back = real(quotient(*zAd, *dAd));
-  for_cells(range, CELL(c) {
-    const real next = at(z, c.i, c.j, c.k) - back * d[c];
-    d[c] = next;
-    p[c] += step * next;
-  });
-}
-
-TASK advance(Range range, InOut p, InOut d, Foreign z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
-  advanced(range, p, d, z, rz, zAz, zAd, dAd);
-}
-
-TASK advance_single(Range range, InOut p, InOut d, ForeignSingle z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
-  advanced(range, p, d, z, rz, zAz, zAd, dAd);
 }
 
 // r = rhs - Laplacian(p) for the new p; residual = sum of r^2, new_dAd = sum of d Laplacian(d)

@@ -1,6 +1,6 @@
 // Smoothers of multigrid: relaxations of Laplacian(p) = rhs, each from one field to another.
-#define UZ 4
-#define BY 2
+#define UZ 8
+#define RESIDENT (sizeof(real) == 4 ? 3 : 2)
 #include "cell.h"
 #include "mesh.h"
 

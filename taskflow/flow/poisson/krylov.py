@@ -58,12 +58,12 @@ def project_single(
     """`project` for z of single precision."""
 
 
-@task(kernel=KERNELS / "krylov.cu")
+@task(kernel=KERNELS / "advance.cu")
 def advance(p: ReadWrite, d: ReadWrite, z: Foreign, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
     """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
 
 
-@task(kernel=KERNELS / "krylov.cu")
+@task(kernel=KERNELS / "advance.cu")
 def advance_single(
     p: ReadWrite, d: ReadWrite, z: ForeignSingle, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar
 ) -> None:

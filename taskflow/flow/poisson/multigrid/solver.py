@@ -18,12 +18,12 @@ def begin_residual(
     """r = rhs - Laplacian(p); residual = sum over cells of r^2, norm = sum over cells of rhs^2"""
 
 
-@task(kernel=KERNELS / "defect.cu")
+@task(kernel=KERNELS / "improvement.cu")
 def correct_by(p: ReadWrite, z: Foreign) -> None:
     """p = p + z"""
 
 
-@task(kernel=KERNELS / "defect.cu")
+@task(kernel=KERNELS / "improvement.cu")
 def correct_by_single(p: ReadWrite, z: ForeignSingle) -> None:
     """p = p + z, z of single precision"""
 

@@ -39,7 +39,7 @@ def restrict_overlapping(
     """
 
 
-@task(kernel=KERNELS / "transfer.cu")
+@task(kernel=KERNELS / "interpolation.cu")
 def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, transfer: Transfer) -> None:
     """p = p + what a coarser level has, interpolated linearly along each direction; `mesh` is the coarser level.
 
