@@ -60,6 +60,14 @@ class Solved:
     told: list[Any]
 
 
+def on(domain: Domain, solver: Solver | Cycle, blocks: tuple[int, int, int], real: str) -> Partition:
+    """The blocks of a domain, with the fields and regions of a solver."""
+    extra = {} if isinstance(solver, Cycle) else solver.fields
+    space = FieldSpace(Field(name, real) for name in ("p", "rhs", *extra))
+    main = Partition(Region(Box.of(domain.cells), space, domain.periodic), blocks)
+    return replace(main, beside=solver.partitions(main))
+
+
 def on_blocks(
     domain: Domain,
     solver: Solver | Cycle,
@@ -72,9 +80,6 @@ def on_blocks(
     device: Device | None = None,
 ) -> Solved:
     """What `job` makes of p, begun with 0, on each block."""
-    extra = {} if isinstance(solver, Cycle) else solver.fields
-    space = FieldSpace(Field(name, real) for name in ("p", "rhs", *extra))
-    main = Partition(Region(Box.of(domain.cells), space, domain.periodic), blocks)
     whole = np.zeros(domain.cells[::-1], real)
     start = np.zeros_like(whole) if p is None else p
 
@@ -85,8 +90,7 @@ def on_blocks(
         whole[mine] = shard.read("p")
         return told, dict(shard.scalars)
 
-    where = replace(main, beside=solver.partitions(main))
-    told = run_threads(where, each, device or cpu(1), Mapper("none", debug=debug))
+    told = run_threads(on(domain, solver, blocks, real), each, device or cpu(1), Mapper("none", debug=debug))
     return Solved(whole, told[0][1], [each for each, _ in told])
 
 

@@ -8,8 +8,10 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.flow.poisson import ConjugateGradients, Multigrid, NotConverged
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
+from taskflow.machine import Mapper
 from taskflow.machine.device import gpu
-from tests.flow.poisson import PERIODIC, WALLS, Domain, solve, tolerance
+from taskflow.machine.proof import Hardware, prove
+from tests.flow.poisson import PERIODIC, WALLS, Domain, on, solve, tolerance
 from tests.flow.test_multigrid import MIXED, MIXES
 from tests.reference.multigrid import laplacian
 
@@ -135,6 +137,16 @@ def test_solutions_are_of_second_order(faces, blocks):
         off = found - exact
         errors.append(abs(off if domain.outflow else off - off.mean()).max())
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
+
+
+@pytest.mark.parametrize("kind", [ConjugateGradients, Multigrid])
+@pytest.mark.parametrize(("mapper", "hardware"), [("none", Hardware(False, None)), ("full", Hardware(True, (0, 0)))])
+def test_what_blocks_record_is_proved(kind, mapper, hardware):
+    domain = Domain((6, 7, 9), faces=MIXED)
+    solver = kind(domain.cycle(gathered=30), tolerance())
+    proof = prove(on(domain, solver, (1, 1, 2), "f8"), {solver.solve: ()}, Mapper(mapper), hardware)
+    assert proof.templates > 0
+    assert not proof.faults
 
 
 def test_what_does_not_converge_says_so():

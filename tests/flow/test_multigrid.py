@@ -217,3 +217,8 @@ def test_impossible_numbers_are_refused(options):
     [(name, value)] = options.items()
     with pytest.raises(BadInput, match=f"multigrid: {name} = {value}; give"):
         Domain((8, 8, 8)).cycle(**options)
+
+
+def test_outflow_is_not_periodic():
+    with pytest.raises(BadInput, match="multigrid: outflow = y_max is a face of a periodic direction"):
+        _ = Cycle(Domain((8, 8, 8), faces=MIXED).grid, ("y_max",)).levels

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from taskflow.errors import BadInput
 from taskflow.flow.grid import AXES, Counts, Grid, Vector
 from taskflow.regions import Box, triple
 
 BEYOND = 2**30  # no cell has this index, nor its negative
 WALL, OPEN = 1.0, -1.0
-ISOTROPIC = (
-    1.35  # cells are coarsened along directions in which they are at most so much longer than where they are shortest
-)
+ISOTROPIC = 1.35  # how much longer than along their shortest side cells may be where they are coarsened
 
 
 @dataclass(frozen=True)
@@ -87,10 +86,14 @@ class Mesh:
 def mesh(grid: Grid, outflow: Collection[str] = ()) -> Mesh:
     """The finest level. `outflow` are the faces (x_min to z_max) on which p = 0; the others have walls, or are
     periodic.
+
+    Raises BadInput for an outflow where the grid is periodic.
     """
     periodic = tuple(not (low and high) for low, high in zip(grid.low, grid.high, strict=True))
     low, high = [WALL] * 3, [WALL] * 3
     for face in outflow:
+        if periodic[AXES[face[0]]]:
+            raise BadInput(f"multigrid: outflow = {face} is a face of a periodic direction; give faces of others")
         (high if face.endswith("max") else low)[AXES[face[0]]] = OPEN
     x, y, z = periodic
     return Mesh(grid.cells, grid.spacing, (low[0], low[1], low[2]), (high[0], high[1], high[2]), (x, y, z))
