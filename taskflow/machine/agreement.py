@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 import numpy as np
 
 from taskflow.errors import RunFailed
+from taskflow.machine.channel import Gather
 from taskflow.tasks import Launch
 
 WORDS = 400  # bytes of a launch in an error
-Gather = Callable[[np.ndarray], np.ndarray]
-"""Rows of all blocks from a row of bytes of each. All blocks have to call it."""
 
 
 class Agreement:

@@ -6,10 +6,11 @@ two states may look alike to one block and not to another: they get one number o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
+from taskflow.machine.channel import Gather
 from taskflow.tasks import Valid
 
 
@@ -18,7 +19,7 @@ class States:
     blocks from a row of each.
     """
 
-    def __init__(self, gather: Callable[[np.ndarray], np.ndarray]) -> None:
+    def __init__(self, gather: Gather) -> None:
         self._gather = gather
         self._valid: list[Valid] = [{}]
         self._written: dict[tuple[int, frozenset[str]], int] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.machine.channel.base import SEQUENCES, Channel, Deadline
 
+Gather = Callable[[np.ndarray], np.ndarray]
+"""Rows of all blocks from a row of each. All blocks have to call it."""
 FOLD = {"max": np.maximum, "min": np.minimum, "sum": np.add}
 
 

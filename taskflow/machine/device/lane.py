@@ -9,6 +9,9 @@ from typing import Any, Protocol
 
 from taskflow.machine.device.device import Device
 
+Call = Callable[[], None]
+"""Work on a lane: to call it enqueues the work, or, on the host, does it."""
+
 
 class Event(Protocol):
     """A point in a lane that the host can wait for."""

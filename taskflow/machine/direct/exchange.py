@@ -7,15 +7,15 @@ from typing import cast
 
 import numpy as np
 
-from taskflow.machine.channel import Channel
+from taskflow.machine.channel import Channel, Gather
 from taskflow.machine.channel.base import LIFELINE
-from taskflow.machine.device import Arena, Array, Device, Gpu, Lane
+from taskflow.machine.device import Arena, Array, Call, Device, Gpu, Lane
 from taskflow.machine.device.arena import view
 from taskflow.machine.direct import flags
 from taskflow.machine.direct.board import Board
-from taskflow.machine.direct.flags import SHARES, Call, Flag
+from taskflow.machine.direct.flags import SHARES, Flag
 from taskflow.machine.direct.inbox import Inboxes, Rooms
-from taskflow.machine.direct.link import Gather, Links
+from taskflow.machine.direct.link import Links
 from taskflow.machine.direct.watch import Watch
 from taskflow.machine.instance import Instances
 from taskflow.machine.kernel import copiers

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from taskflow.machine.device import Array, Device, Lane
+from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.device.driver import launch
 from taskflow.machine.kernel import compile_cuda
 from taskflow.machine.kernel.copying import PARTS, parts_of
 from taskflow.machine.kernel.text import expanded
 
-Call = Callable[[], None]
 FLAGS = 48
 # struct Flags of flags.h, Shares of direct.cu
 FLAG_LIST = np.dtype(

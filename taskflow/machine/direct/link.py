@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.machine.channel import Gather
 from taskflow.machine.channel.base import PROCESS
 from taskflow.machine.device import Arena, Gpu
 
@@ -19,9 +19,6 @@ OFFER = np.dtype([
     ("host", "V16"), ("process", "V16"), ("gpu", "V16"), ("ordinal", "i4"),
     ("pointer", "u8", 2), ("handle", "V64", 2),
 ])  # fmt: skip
-
-Gather = Callable[[np.ndarray], np.ndarray]
-"""Rows of all blocks from a row of each. All blocks have to call it."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from taskflow.errors import BadInput
-from taskflow.machine.trace.operation import Call
+from taskflow.machine.device import Call
 from taskflow.machine.trace.tracer import Trace
 from taskflow.tasks import Program
 

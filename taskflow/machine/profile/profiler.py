@@ -17,11 +17,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from taskflow.machine.device import Call
 from taskflow.machine.profile.clock import Offset, host_offset
 from taskflow.machine.profile.stamp import Stamps
 from taskflow.machine.profile.timeline import LANES, LASTING, Pass, Span, Timeline, Track, Vertex, sketch
 from taskflow.machine.shard import Shard
-from taskflow.machine.trace.operation import Call, Operation
+from taskflow.machine.trace.operation import Operation
 from taskflow.machine.trace.tracer import Trace
 from taskflow.tasks import Program, TaskGraph
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from taskflow.machine.device import Event, Lane, cpu
+from taskflow.machine.device import Call, Event, Lane, cpu
 from taskflow.machine.direct.inbox import Rooms
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.proof.packed import inboxes
 from taskflow.machine.proof.timeline import Hardware
-from taskflow.machine.trace.operation import Call
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.regions import Partition
 from taskflow.tasks import Analysis, Compute, Launch, Message, Stretch, Valid, analyse

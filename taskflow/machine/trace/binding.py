@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from functools import reduce
 from operator import or_
 
-from taskflow.machine.device import Array, Device, Lane
+from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.instance import Instances
 from taskflow.machine.kernel import Layout, compiled, copiers
-from taskflow.machine.trace.operation import Call
 from taskflow.machine.trace.scalars import Scalars
 from taskflow.machine.transform import OPERATIONS
 from taskflow.regions import Copy

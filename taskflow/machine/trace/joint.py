@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from taskflow.machine.trace.operation import Call, Kind, Operation
+from taskflow.machine.device import Call
+from taskflow.machine.trace.operation import Kind, Operation
 
 RANK: dict[Kind, int] = {"await": 0, "unpack": 1, "pack": 2, "signal": 3}
 Bind = Callable[[Sequence[Any], int], list[Call]]

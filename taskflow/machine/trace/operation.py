@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-Call = Callable[[], None]
+from taskflow.machine.device import Call
+
 Kind = Literal[
     "compute",
     "copy",

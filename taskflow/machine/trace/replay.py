@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from taskflow.machine.device import Lane
+from taskflow.machine.device import Call, Lane
 from taskflow.machine.device.graph import captured
-from taskflow.machine.trace.operation import Call, Operation
+from taskflow.machine.trace.operation import Operation
 
 WORTH = 2  # launches that are worth a graph
 

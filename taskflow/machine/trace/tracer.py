@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from taskflow.machine.device import Event, Lane
+from taskflow.machine.device import Call, Event, Lane
 from taskflow.machine.direct import Exchange, Neighbourhood
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.joint import Bind, Listing
-from taskflow.machine.trace.operation import Call, Kind, Operation
+from taskflow.machine.trace.operation import Kind, Operation
 from taskflow.machine.trace.rings import Rings
 from taskflow.machine.trace.transfer import Transfers
 from taskflow.machine.trace.wavefront import Stage, Wavefront

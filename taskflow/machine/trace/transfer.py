@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
 from taskflow.machine.channel import Channel, Deadline, Pending
-from taskflow.machine.device import Device, Event, Lane
+from taskflow.machine.device import Call, Device, Event, Lane
 from taskflow.machine.instance import Array, Instances
 from taskflow.machine.kernel import copiers
-from taskflow.machine.trace.operation import Call
 from taskflow.regions import Copy
 from taskflow.tasks import Message
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from taskflow.machine.device import Lane
+from taskflow.machine.device import Call, Lane
 from taskflow.machine.trace.binding import Binder
-from taskflow.machine.trace.operation import Call
 from taskflow.regions import Box, Copy
 from taskflow.tasks import Compute, Node, Refresh
 

@@ -6,9 +6,10 @@ the order of the task, and its constants, that return an operation which only en
 
 from collections.abc import Callable
 
+from taskflow.machine.device import Call
 from taskflow.machine.transform.planes import forward, forward_in_place, inverse, inverse_in_place, width
 
-OPERATIONS: dict[str, Callable[..., Callable[[], None]]] = {
+OPERATIONS: dict[str, Callable[..., Call]] = {
     operation.__name__: operation for operation in (forward, forward_in_place, inverse, inverse_in_place)
 }
 

@@ -6,17 +6,16 @@ use it at the same time spoil each other's. So plans are made here, for each lan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from taskflow.machine.device import Array, Device, Lane
+from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.kernel import copier
 
 # At a time: plans count in 32 bits, and their work areas take memory. Fewer planes, that would stay in the cache
 # between the two directions, take longer (H200, 512^3, double precision: 1.6 ms with 32 MB at a time, 1.3 ms with all).
 VALUES = 1 << 28
-Call = Callable[[], None]
 
 
 _plans: WeakKeyDictionary[Lane, dict[tuple[object, ...], Any]] = WeakKeyDictionary()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
+
+from taskflow.machine.device import Call
 
 CACHE = 1 << 20  # bytes of planes at a time, per core
 
 
-def forward(values: np.ndarray, spectrum: np.ndarray, threads: int) -> Callable[[], None]:
+def forward(values: np.ndarray, spectrum: np.ndarray, threads: int) -> Call:
     """See `planes.forward`."""
     from scipy.fft import rfft2
 
@@ -22,7 +22,7 @@ def forward(values: np.ndarray, spectrum: np.ndarray, threads: int) -> Callable[
     return call
 
 
-def inverse(spectrum: np.ndarray, values: np.ndarray, threads: int) -> Callable[[], None]:
+def inverse(spectrum: np.ndarray, values: np.ndarray, threads: int) -> Call:
     """See `planes.inverse`."""
     from scipy.fft import irfft2
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from taskflow.machine.device import Array, Device, Lane
+from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.transform import cuda, host
 
 
@@ -15,7 +13,7 @@ def width(cells: int) -> int:
     return 2 * (cells // 2 + 1)
 
 
-def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Callable[[], None]:
+def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Call:
     """An operation that makes each plane of `spectrum` the two-dimensional discrete Fourier transform of `values`.
 
     S(a, b) = sum over (i, j) of v(i, j) exp(-2 pi i (a i / nx + b j / ny)). `values` is a view [nz, ny, nx],
@@ -28,7 +26,7 @@ def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Calla
     return host.forward(values, spectrum, device.threads)
 
 
-def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells: int) -> Callable[[], None]:
+def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells: int) -> Call:
     """An operation that undoes `forward` of rows of so many cells, but for a factor: `values` become nx ny times those
     that were transformed. What `spectrum` holds afterwards is not defined.
     """
@@ -40,12 +38,12 @@ def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells
     return host.inverse(spectrum, values, device.threads)
 
 
-def forward_in_place(device: Device, lane: Lane, spectrum: Array, *, cells: int) -> Callable[[], None]:
+def forward_in_place(device: Device, lane: Lane, spectrum: Array, *, cells: int) -> Call:
     """`forward` of the first `cells` columns of an array to the array itself."""
     return forward(device, lane, spectrum[:, :, :cells], spectrum)
 
 
-def inverse_in_place(device: Device, lane: Lane, spectrum: Array, *, cells: int) -> Callable[[], None]:
+def inverse_in_place(device: Device, lane: Lane, spectrum: Array, *, cells: int) -> Call:
     """`inverse` of an array to its own first `cells` columns."""
     return inverse(device, lane, spectrum, spectrum[:, :, :cells], cells=cells)
 
