@@ -430,3 +430,19 @@ def test_a_text_given_as_a_string_may_begin_with_settings(device, head):
     number = head.count("\n") + 1
     with pytest.raises(KernelError, match=f"line {number} of the kernel text of wrong: TASK wrong"):
         compiled(wrong, "f8", device)
+
+
+def test_two_sweeps_in_tiles_that_do_not_overlap_are_refused():
+    text = """
+#include "twice.h"
+TASK pairs(Range r, In p, In d, Out q) {
+  twice(r, p, d, q, SWEEP(s, c, e) { return s.here + e; });
+}
+"""
+
+    @task(kernel=text)
+    def pairs(p: Read[2], d: Read[1], q: Write) -> None:
+        """q = p + 2 d"""
+
+    with pytest.raises(KernelError, match="#define OVERLAP 1"):
+        compiled(pairs, "f8", cpu(1))

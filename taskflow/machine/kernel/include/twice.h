@@ -15,6 +15,10 @@
 
 #include "star.h"
 
+#if !defined(OVERLAP) || OVERLAP != 1
+#error "a text with twice() begins with #define OVERLAP 1: its thread blocks overlap by a cell on every side"
+#endif
+
 #ifdef GPU
 #define SWEEP(q, c, d) [=](const Star& q, Cell c, real d)
 #else
