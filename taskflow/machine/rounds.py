@@ -30,8 +30,10 @@ class Rounds:
             return
         more = self.done + repeat.every <= repeat.times
         if not repeat.lag and (more or repeat.otherwise is not None):
-            self._seen.append(self._scalars.later()())
-            self._enough = repeat.until(self._seen[-1])
+            now = self._scalars.later()()
+            self._enough = repeat.until(now)
+            if repeat.otherwise is not None:
+                self._seen.append(now)
         elif repeat.lag:
             self._enough = self._asked is not None and repeat.until(self._asked())
             self._asked = self._scalars.later() if more and not self._enough else None

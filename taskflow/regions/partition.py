@@ -72,6 +72,9 @@ class Partition:
                 )
         if any(len(other) != len(self) or other.beside for other in self.beside):
             raise ValueError("partitions beside each other have as many blocks, and none beside themselves")
+        if len(self.homes) < sum(len(each.region.fields) for each in (self, *self.beside)):
+            names = [name for each in (self, *self.beside) for name in each.region.fields]
+            raise ValueError(f"two regions have a field of one name among {', '.join(names)}; rename one of them")
         if self.at is not None and not all(
             map(_cuts_into, self.at, self.region.cells.lo, self.region.cells.hi, self.shape)
         ):

@@ -35,10 +35,11 @@ class Privilege:
     def __getitem__(self, stencil: int | Stencil) -> Privilege:
         """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
         if not self.reads:
-            raise TypeError("only Read and ReadWrite take a stencil: a task writes no cells but its own")
+            raise TypeError("only Read, ReadWrite, Coloured and Foreign take a stencil: a task writes its own cells")
         if not isinstance(stencil, int | Stencil) or (isinstance(stencil, int) and stencil < 0):
             raise TypeError(
-                f"{stencil!r} is no stencil: give the width of a star, 0 or more, or star(w), box(w) or offsets(...)"
+                f"{stencil!r} is no stencil: give the width of a star, 0 or more, or star(w), box(w), offsets(...) or"
+                " lines(...)"
             )
         return replace(self, stencil=star(stencil) if isinstance(stencil, int) else stencil)
 

@@ -142,10 +142,10 @@ def task(
     cell may depend on all others that a block has of a launch, so that it cannot be done in parts. With `library`, the
     name of an operation of `taskflow.machine.transform`, that does the work, whole; the body says what it is, in NumPy.
 
-    Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write` or `ReadWrite`; keyword-only parameters
-    are annotated `Scalar`, `Reduce[operator]` or with the type of a constant. Without a kernel the body runs on views
-    of the fields (see `taskflow.tasks.body`); with one the body is only its docstring. Raises TypeError where the
-    signature breaks these rules.
+    Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write`, `ReadWrite`, `Coloured[stencil]` or,
+    of other regions, `Foreign[stencil]`; keyword-only parameters are annotated `Scalar`, `Reduce[operator]` or with the
+    type of a constant. Without a kernel the body runs on views of the fields (see `taskflow.tasks.body`); with one the
+    body is only its docstring. Raises TypeError where the signature breaks these rules.
     """
 
     if kernel is not None and not (isinstance(kernel, str) and "\n" in kernel):
@@ -175,7 +175,10 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
             raise TypeError(f"{where} has the name of the box that a launch is over; choose another one")
         if kind is not kind.KEYWORD_ONLY:
             if not isinstance(annotation, Privilege) or annotation.reduction:
-                raise TypeError(f"{where} is positional, so a field: annotate it Read, Read[width], Write or ReadWrite")
+                raise TypeError(
+                    f"{where} is positional, so a field: annotate it Read, Read[width], Write, ReadWrite, Coloured or"
+                    " Foreign"
+                )
             fields[parameter.name] = annotation
             continue
         keywords.append(parameter.name)

@@ -123,11 +123,13 @@ def total(r: Read, *, whole: Reduce["sum"], top: Reduce["max"]) -> None:
     top.fold(r[...])
 
 
-@task(kernel="""
+@task(
+    kernel="""
 TASK total_of(Range range, In r, Partial whole) {
   reduce_cells(range, whole, SUM, CELL(c) { return r[c]; });
 }
-""")
+"""
+)
 def total_of(r: Read, *, whole: Reduce["sum"]) -> None:
     """The sum of r"""
 
@@ -224,10 +226,12 @@ def test_a_colour_is_declared():
     assert not restrict.fields["p"].writes
 
 
-def test_partitions_beside_each_other_have_as_many_blocks():
+def test_partitions_that_do_not_fit_together_are_refused():
     space = Region(Box.of((4, 4, 4)), FieldSpace([Field("a")]))
     other = Region(Box.of((4, 4, 4)), FieldSpace([Field("b")]))
     with pytest.raises(ValueError, match="as many blocks"):
         Partition(space, (1, 1, 2), beside=(Partition(other, (1, 1, 1)),))
+    with pytest.raises(ValueError, match="two regions have a field of one name among a, a; rename"):
+        Partition(space, (1, 1, 2), beside=(Partition(space, (1, 1, 2)),))
     with pytest.raises(ValueError, match="do not cut"):
         Partition(space, (1, 1, 2), at=((0, 4), (0, 4), (0, 5)))

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from taskflow.machine.device import lanes, open_device
+from taskflow.errors import BadInput
+from taskflow.machine import run_threads
+from taskflow.machine.device import cpu, lanes, open_device
 from taskflow.machine.transform import forward, forward_in_place, host, inverse, inverse_in_place, width
+from taskflow.regions import Partition, region
+from taskflow.tasks import Read, Write, task
 
 KINDS = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
 SHAPES = [(5, 6, 8), (4, 7, 9), (3, 1, 4), (2, 5, 1), (1, 1, 1), (2, 11, 13), (3, 64, 32)]
@@ -158,3 +162,19 @@ def test_rows_of_another_length():
     device = open_device("cpu")
     with pytest.raises(ValueError, match="rows of 5 cells cannot be transformed to rows of 4"):
         inverse(device, lanes(device)[0], np.zeros((2, 3, 6)), np.zeros((2, 3, 4)), cells=5)
+
+
+@task(library="backward")
+def backward(a: Read, b: Write) -> None:
+    """b = the transform of a, by a library that has no such operation"""
+    b[...] = a[...]
+
+
+def test_an_operation_that_no_library_has_is_refused():
+    space = region((4, 4, 2), ("a", "b"))
+
+    def job(shard):
+        shard.run(lambda f: iter([backward(f.a, f.b, over=space.cells)]))
+
+    with pytest.raises(BadInput, match='task backward: library = "backward" is none of forward, forward_in_place, inv'):
+        run_threads(Partition(space, (1, 1, 1)), job, cpu(1))

@@ -93,7 +93,7 @@ def test_a_number_is_the_width_of_a_star():
 
 @pytest.mark.parametrize("privilege", [W, MAX])
 def test_only_what_is_read_has_a_stencil(privilege):
-    with pytest.raises(TypeError, match="only Read and ReadWrite take a stencil: a task writes no cells but its own"):
+    with pytest.raises(TypeError, match="only Read, ReadWrite, Coloured and Foreign take a stencil"):
         privilege[1]
 
 

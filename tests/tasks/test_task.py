@@ -122,7 +122,7 @@ def only_reduces(*, m: Reduce[max]):
         (with_rest, "task with_rest: parameter 'rest' has a default or is variadic"),
         (
             positional_constant,
-            "parameter 'c' is positional, so a field: annotate it Read, Read[width], Write or ReadWrite",
+            "parameter 'c' is positional, so a field: annotate it Read, Read[width], Write, ReadWrite, Col",
         ),
         (positional_scalar, "parameter 'dt' is positional, so a field"),
         (positional_reduction, "parameter 'm' is positional, so a field"),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from operator import or_
 
+from taskflow.errors import BadInput
 from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.instance import Instances
 from taskflow.machine.kernel import Layout, compiled, copiers
 from taskflow.machine.trace.scalars import Scalars
 from taskflow.machine.transform import OPERATIONS
 from taskflow.regions import Copy
-from taskflow.tasks import Compute, reading, run_body
+from taskflow.tasks import Compute, Launch, reading, run_body
 
 
 class Binder:
@@ -27,7 +28,7 @@ class Binder:
         """The call of a point task: its kernel, what a library does, or else its Python body."""
         launch, arrays, scalar = node.launch, self.instances.arrays, self.scalars.array
         if launch.task.library is not None:
-            return OPERATIONS[launch.task.library](self.device, lane, *self._views(node), **launch.constants)
+            return self._library(launch)(self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
             return lambda: self._run_body(node, lane)
         foreign = {
@@ -47,6 +48,12 @@ class Binder:
             lane,
             foreign,
         )
+
+    def _library(self, launch: Launch) -> Callable[..., Call]:
+        name = launch.task.library or ""
+        if name not in OPERATIONS:
+            raise BadInput(f'task {launch.task.name}: library = "{name}" is none of {", ".join(OPERATIONS)}')
+        return OPERATIONS[name]
 
     def _views(self, node: Compute) -> Iterator[Array]:
         """The cells of each field of a point task: its own, or those that it reads of a foreign one."""
