@@ -24,7 +24,7 @@ from taskflow.flow.diagnostics import (
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.heat import Heat, heat
 from taskflow.flow.momentum import Buoyancy, Fluid, momentum, momentum_buoyant
-from taskflow.flow.poisson import Solver, residual_square, rhs_square
+from taskflow.flow.poisson import Solver, measure_residual, measure_rhs
 from taskflow.flow.projection import correct, divergence
 from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
 from taskflow.regions import Location, Partition
@@ -151,8 +151,8 @@ class NavierStokes:
         yield kinetic_energy(f.u, f.v, f.w, over=box, energy="energy")
         yield largest_speed(f.u, f.v, f.w, over=box, speed="speed")
         yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change="change")
-        yield residual_square(f.p, f.rhs, over=box, residual="residual", grid=self.grid)
-        yield rhs_square(f.rhs, over=box, norm="norm")
+        yield measure_rhs(f.rhs, box)
+        yield measure_residual(f.p, f.rhs, self.grid)
         if self.heat:
             for face in self.heated:
                 normal = (f.u, f.v, f.w)["xyz".index(face[0])]

@@ -16,7 +16,7 @@ from taskflow.tasks import Launch, Task
 from tests.reference import Shifted
 
 LENGTHS = (1.1, 0.7, 1.7)  # spacings differ
-DT, RATIO = 0.05, 0.8
+DT, RATIO, MEAN = 0.05, 0.8, 0.3
 
 
 @dataclass
@@ -29,7 +29,7 @@ class ByHand:
     device: Device = field(default_factory=lambda: cpu(2))
     ghost: int = 1
     fields: dict[str, np.ndarray] = field(default_factory=dict)
-    scalars: dict[str, float] = field(default_factory=lambda: {"dt": DT, "ratio": RATIO})
+    scalars: dict[str, float] = field(default_factory=lambda: {"dt": DT, "ratio": RATIO, "mean": MEAN})
 
     @property
     def staggered(self) -> StaggeredGrid:

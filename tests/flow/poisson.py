@@ -11,7 +11,8 @@ import numpy as np
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.poisson import Solver, Tolerance
 from taskflow.flow.poisson.multigrid import Cycle
-from taskflow.flow.poisson.multigrid.solver import begin_residual, correct_by, residual_of
+from taskflow.flow.poisson.multigrid.solver import correct_by, find_residual, residual_of
+from taskflow.flow.poisson.residual import measure_rhs
 from taskflow.machine import Mapper, Shard, run_threads
 from taskflow.machine.device import Device, cpu
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
@@ -98,12 +99,12 @@ def one_cycle(cycle: Cycle) -> Callable[[Any], Any]:
     """A program: p + what a cycle makes of its residual, whose square is the scalar `residual` afterwards."""
 
     def program(f):
-        yield begin_residual(
-            f.p, f.rhs, cycle.residual, over=cycle.mesh.box, residual="old", norm="norm", mesh=cycle.mesh
-        )
+        yield measure_rhs(f.rhs, cycle.mesh.box, singular=False)
+        over, mesh = cycle.mesh.box, cycle.mesh
+        yield residual_of(f.p, f.rhs, cycle.residual, over=over, residual="old", mean="mean", mesh=mesh)
         z = (yield from cycle.launches()).p
         yield correct_by(f.p, z, over=cycle.mesh.box)
-        yield residual_of(f.p, f.rhs, cycle.residual, over=cycle.mesh.box, residual="residual", mesh=cycle.mesh)
+        yield find_residual(f, cycle)
 
     return program
 

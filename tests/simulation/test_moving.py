@@ -35,7 +35,7 @@ def test_rounds_count_as_often_as_they_are_done(cavity):
     assert setup.counted == ("rounds",)
     three, none = rows(setup, {"rounds": 3}), rows(setup, {"rounds": 0})
     assert (three["jacobi"].launches, three["jacobi_half"].launches, three["residual_square"].launches) == (45, 3, 3)
-    assert three["rhs_square"].launches == none["rhs_square"].launches == 1
+    assert three["rhs_sums"].launches == none["rhs_sums"].launches == 1
     each = (16 * 3 + 2) * 8 * setup.grid.box.volume
     assert setup.bytes_per_step({"rounds": 3}) - setup.bytes_per_step({"rounds": 0}) == 3 * each
     assert setup.bytes_per_step({"rounds": 2.5}) == setup.bytes_per_step({"rounds": 0}) + 2.5 * each

@@ -4,7 +4,7 @@ from taskflow.flow.poisson.fft import FFT
 from taskflow.flow.poisson.jacobi import ConvergedJacobi, Jacobi, blocking_pays
 from taskflow.flow.poisson.krylov import ConjugateGradients
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid
-from taskflow.flow.poisson.residual import residual_square, rhs_square
+from taskflow.flow.poisson.residual import measure_residual, measure_rhs
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import NotConverged, Tolerance, relative_residual
 
@@ -19,7 +19,7 @@ __all__ = [
     "Solver",
     "Tolerance",
     "blocking_pays",
+    "measure_residual",
+    "measure_rhs",
     "relative_residual",
-    "residual_square",
-    "rhs_square",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.residual import residual_square, rhs_square
+from taskflow.flow.poisson.residual import measure_residual, measure_rhs
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.flow.stencils import TWICE
 from taskflow.regions import Box, Location, Partition, Triple
@@ -132,7 +132,7 @@ class ConvergedJacobi:
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Rounds from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
-        yield rhs_square(f.rhs, over=Box.of(self.grid.cells), norm="norm")
+        yield measure_rhs(f.rhs, Box.of(self.grid.cells))
         yield self.tolerance.repeat(self._body, each=self.sweeps)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
@@ -145,4 +145,4 @@ class ConvergedJacobi:
 
     def _body(self, f: Roles) -> Iterator[Launch]:
         yield from self._round.solve(f)
-        yield residual_square(f.p, f.rhs, over=Box.of(self.grid.cells), residual="residual", grid=self.grid)
+        yield measure_residual(f.p, f.rhs, self.grid)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.multigrid import Cycle, Mesh
-from taskflow.flow.poisson.multigrid.solver import begin_residual
+from taskflow.flow.poisson.multigrid.solver import find_residual
+from taskflow.flow.poisson.residual import measure_rhs
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.regions import Location, Partition
 from taskflow.tasks import (
@@ -116,8 +117,9 @@ class ConjugateGradients:
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Iterations from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
-        mesh, r = self.cycle.mesh, self.cycle.residual
-        yield begin_residual(f.p, f.rhs, r, over=mesh.box, residual="residual", norm="norm", mesh=mesh)
+        mesh = self.cycle.mesh
+        yield measure_rhs(f.rhs, mesh.box, singular=mesh.singular)
+        yield find_residual(f, self.cycle)
         yield begin_direction(f.direction, over=mesh.box, dAd="dAd")
         yield self.tolerance.repeat(self._body)
 

@@ -59,6 +59,11 @@ class Mesh:
         return Box.of(self.cells)
 
     @property
+    def singular(self) -> bool:
+        """Whether p is given on no face: it is found up to a constant."""
+        return OPEN not in (*self.low, *self.high)
+
+    @property
     def halved(self) -> tuple[int, ...]:
         """The directions along which the next level is coarser: where several cells are not much longer than the
         shortest.

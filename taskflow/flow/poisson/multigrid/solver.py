@@ -6,16 +6,10 @@ from dataclasses import dataclass
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.multigrid.cycle import Cycle
 from taskflow.flow.poisson.multigrid.mesh import Mesh
+from taskflow.flow.poisson.residual import measure_rhs
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.regions import Location, Partition
-from taskflow.tasks import Foreign, ForeignSingle, Launch, ReadWrite, Reduce, Repeat, Roles, Write, task
-
-
-@task(kernel=KERNELS / "defect.cu")
-def begin_residual(
-    p: Foreign[1], rhs: Foreign, r: Write, *, residual: Reduce["sum"], norm: Reduce["sum"], mesh: Mesh
-) -> None:
-    """r = rhs - Laplacian(p); residual = sum over cells of r^2, norm = sum over cells of rhs^2"""
+from taskflow.tasks import Foreign, ForeignSingle, Launch, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
 
 
 @task(kernel=KERNELS / "improvement.cu")
@@ -29,8 +23,16 @@ def correct_by_single(p: ReadWrite, z: ForeignSingle) -> None:
 
 
 @task(kernel=KERNELS / "defect.cu")
-def residual_of(p: Foreign[1], rhs: Foreign, r: Write, *, residual: Reduce["sum"], mesh: Mesh) -> None:
-    """r = rhs - Laplacian(p); residual = sum over cells of r^2"""
+def residual_of(
+    p: Foreign[1], rhs: Foreign, r: Write, *, residual: Reduce["sum"], mean: Scalar, mesh: Mesh
+) -> None:
+    """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2"""
+
+
+def find_residual(f: Roles, cycle: Cycle) -> Launch:
+    """The residual from which a cycle begins, and its square, the scalar `residual`; needs `measure_rhs` before."""
+    names = {"residual": "residual", "mean": "mean"}
+    return residual_of(f.p, f.rhs, cycle.residual, over=cycle.mesh.box, mesh=cycle.mesh, **names)
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ class Multigrid:
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Cycles from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
-        mesh, r = self.cycle.mesh, self.cycle.residual
-        yield begin_residual(f.p, f.rhs, r, over=mesh.box, residual="residual", norm="norm", mesh=mesh)
+        yield measure_rhs(f.rhs, self.cycle.mesh.box, singular=False)  # its mean would depend on the blocks, as sums do
+        yield find_residual(f, self.cycle)
         yield self.tolerance.repeat(self._body)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
@@ -65,7 +67,6 @@ class Multigrid:
         return round(scalars["rounds"])
 
     def _body(self, f: Roles) -> Iterator[Launch]:
-        mesh = self.cycle.mesh
         z = (yield from self.cycle.launches()).p
-        yield (correct_by_single if self.cycle.single else correct_by)(f.p, z, over=mesh.box)
-        yield residual_of(f.p, f.rhs, self.cycle.residual, over=mesh.box, residual="residual", mesh=mesh)
+        yield (correct_by_single if self.cycle.single else correct_by)(f.p, z, over=self.cycle.mesh.box)
+        yield find_residual(f, self.cycle)

@@ -10,7 +10,7 @@ from typing import Any
 
 from taskflow.flow import NavierStokes
 from taskflow.flow.boundary import Value, impose
-from taskflow.flow.poisson import NotConverged, Solver, Tolerance, relative_residual, residual_square, rhs_square
+from taskflow.flow.poisson import NotConverged, Solver, Tolerance, measure_residual, measure_rhs, relative_residual
 from taskflow.machine import Control, Shard
 from taskflow.simulation.bench.cavity.cases import Flow, Pressure, velocity_of
 from taskflow.simulation.bench.cavity.methods import METHODS
@@ -69,8 +69,8 @@ class Solve:
     def left(self, f: Roles) -> Iterator[Launch]:
         """A program: the residual that is left, with the right-hand side."""
         box, grid = self.model.staggered.box, self.model.grid
-        yield residual_square(f.p, f.rhs, over=box, residual="residual", grid=grid)
-        yield rhs_square(f.rhs, over=box, norm="norm")
+        yield measure_rhs(f.rhs, box)
+        yield measure_residual(f.p, f.rhs, grid)
 
     def end(self, shard: Shard) -> dict[str, Any]:
         """What the last solve took, and what it left."""
