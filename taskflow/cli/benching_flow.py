@@ -55,7 +55,9 @@ class Units:
 
     def costs(self, row: Found) -> Columns:
         """What it computed, and what that took, as far as it is known."""
-        found = {f"{self.flops}FLOPS": "-" if row["flops"] is None else number(row["flops"] / PREFIXES[self.flops])}
+        found = {}
+        if row["flops"] is not None:
+            found[f"{self.flops}FLOPS"] = number(row["flops"] / PREFIXES[self.flops])
         if row["joules_per_cell"] is not None:
             found["nJ"] = number(row["joules_per_cell"] * 1e9)
             if row["operations_per_cell"] is not None:
@@ -82,9 +84,9 @@ def show_cavity(found: Found) -> None:
     say(f"Scaling of steps of the lid-driven cavity, {_solved(found)}", _about(found))
     units = Units.of(found["results"])
     for shape in dict.fromkeys(row["shape"] for row in found["results"]):
-        papers = found["papers"].get(shape)
-        typer.echo(shape + (f" (the papers: {papers / 1e12:.1f} TFLOPS on 256 GPUs)" if papers else ""))
         rows = [row for row in found["results"] if row["shape"] == shape]
+        papers = found["papers"].get(shape) if rows[0]["flops"] is not None else None
+        typer.echo(shape + (f" (the papers: {papers / 1e12:.1f} TFLOPS on 256 GPUs)" if papers else ""))
         scaled = [{"efficiency": share(row["efficiency"]), "speedup": number(row["speedup"])} for row in rows]
         _rows(rows, [{**units.speed(row), **more, **units.costs(row)} for row, more in zip(rows, scaled, strict=True)])
 
@@ -149,8 +151,10 @@ def _about(found: Found) -> list[tuple[str, str]]:
     lines = [
         ("step", f"{row['bytes_per_cell']:.0f} bytes to move and {counted}, per cell"),
         ("copy", f"{size(found['copy_bandwidth'])}/s for each block, measured beside the steps"),
-        ("cell/s", "cells times steps per second, of each block; FLOPS are operations per second of all"),
+        ("cell/s", "cells times steps per second, of each block; GB/s of each, too"),
     ]
+    if operations is not None:
+        lines.append(("FLOPS", "operations per second, of all blocks"))
     if row["joules_per_cell"] is None:
         lines.append(("energy", "not known: no driver counts that of " + (found["gpu"] or "cores")))
     else:
