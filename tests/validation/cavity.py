@@ -60,7 +60,10 @@ class Profiles:
         rows = table(GHIA / f"ghia1982_re{Re}_{quantity}.csv")
         place = "y" if quantity == "u" else "x"
         used = [(float(row[place]), float(row[quantity])) for row in rows if row["use"] == "1"]
-        places, values = np.array(used).T
+        return self.apart(quantity, *np.array(used).T)
+
+    def apart(self, quantity: str, places: np.ndarray, values: np.ndarray) -> float:
+        """Largest difference to the values of others at some places."""
         return float(np.abs(interpolate(self.places, getattr(self, quantity), places) - values).max())
 
 
