@@ -43,7 +43,7 @@ def test_the_steady_flow_is_that_of_any_solver(pressure):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_64_cells():
-    """MINUTES on two cores."""
+    """Two minutes."""
     check(64)
 
 

@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
 
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, compute, norms, orders
-from tests.validation.vortices import TAU, Beltrami, Exact, TaylorGreen, periodic_case
+from tests.validation.vortices import TAU, Beltrami, Exact, Numerics, TaylorGreen, periodic_case
 
 PLANES = [(0, 1), (0, 2), (1, 2)]
 SWEEPS = 0.1  # per cell of n^2: twice as many change the errors by less than 0.6 %
 ORDER = 0.1  # how far from 2 an observed order may be
+SOLVERS = {
+    "fft": {"solver": "fft"},
+    "multigrid": {"solver": "multigrid", "tolerance": 1e-8, "outer": "none"},
+    "gradients": {"solver": "multigrid", "tolerance": 1e-8},
+}
+SCHEMES = {"ab2": 2, "rk3": 3}  # and their orders
+FAST = [("fft", "ab2"), ("fft", "rk3"), ("gradients", "ab2")]
+PAIRS = [
+    pytest.param(*pair, marks=[] if pair in FAST else [pytest.mark.slow, pytest.mark.timeout(600)])
+    for pair in product(SOLVERS, SCHEMES)
+]
 
 
-def plane_case(exact: TaylorGreen, n: int):
+def plane_case(exact: TaylorGreen, n: int, by: Numerics | None = None) -> Case:
     """n cells along the first axis, 3n/2 along the second, one across: three spacings; steps as long as n is small."""
     cells = [1, 1, 1]
     cells[exact.first], cells[exact.second] = n, 3 * n // 2
-    return periodic_case(exact, tuple(cells), 2 * n, 1.0, round(SWEEPS * n * n))
+    return periodic_case(exact, tuple(cells), 2 * n, 1.0, by or Numerics.sweeps(round(SWEEPS * n * n)))
+
+
+def middle(flow: Flow) -> float:
+    """The time that the pressure belongs to: the middle of the last stage of the last step."""
+    return flow.tick.time - flow.tick.dt * flow.setup.model.scheme.stages[-1].share / 2
 
 
 def velocity_errors(flow: Flow, exact: Exact) -> dict[str, tuple[float, float]]:
@@ -37,10 +54,10 @@ def pressure_errors(flow: Flow, exact: Exact, time: float) -> tuple[float, float
 
 
 def check_orders(exact: Exact, flows: dict[int, Flow]) -> dict[str, list[float]]:
-    """Order 2 of velocity and of the pressure at the middle of the last step, in both norms."""
+    """Order 2 of velocity and of the pressure at the time that it belongs to, in both norms."""
     cells, found = list(flows), {}
     errors = [velocity_errors(flow, exact) for flow in flows.values()]
-    pressures = [pressure_errors(flow, exact, flow.tick.time - flow.tick.dt / 2) for flow in flows.values()]
+    pressures = [pressure_errors(flow, exact, middle(flow)) for flow in flows.values()]
     for norm, name in enumerate(("L2", "max")):
         for q in errors[0]:
             found[f"{q} {name}"] = orders([error[q][norm] for error in errors], cells)
@@ -62,8 +79,9 @@ def test_taylor_green_is_of_order_2(plane):
     for q, (_, largest) in velocity_errors(finest, exact).items():
         assert largest < 2.5e-3, q  # measured 1.9e-3; of speeds up to 2
     late = pressure_errors(finest, exact, finest.tick.time)[0]
-    middle = pressure_errors(finest, exact, finest.tick.time - finest.tick.dt / 2)[0]
-    assert late > 2 * middle  # the pressure belongs to the middle of the step: at its end it is of order 1
+    assert (
+        late > 2 * pressure_errors(finest, exact, middle(finest))[0]
+    )  # the pressure belongs to the middle of the step: at its end it is of order 1
 
 
 @pytest.mark.slow
@@ -79,8 +97,33 @@ def test_beltrami_flow_is_of_order_2():
     exact, flows = Beltrami(0.05), {}
     for n in (12, 24, 32):
         cells = n, n + n // 4, n + n // 2
-        flows[n] = compute(periodic_case(exact, cells, n, 0.5, 10 * n))
+        flows[n] = compute(periodic_case(exact, cells, n, 0.5, Numerics.sweeps(10 * n)))
     check_orders(exact, flows)
+
+
+@pytest.mark.parametrize(("solver", "scheme"), PAIRS)
+def test_any_solver_and_scheme_are_of_order_2_in_space(solver, scheme):
+    """Both flows, one of them on two blocks."""
+    by = Numerics(SOLVERS[solver], scheme)
+    plane, space = TaylorGreen(0.02, 0, 2), Beltrami(0.05)
+    check_orders(plane, {n: compute(plane_case(plane, n, by), (1, 1, 2)) for n in (16, 32)})
+    check_orders(space, {n: compute(periodic_case(space, (n, n + n // 4, n + n // 2), n, 0.5, by)) for n in (12, 24)})
+
+
+@pytest.mark.parametrize(("solver", "scheme"), PAIRS)
+def test_order_in_time(solver, scheme):
+    """On one grid, against far shorter steps of the scheme of third order."""
+    exact, pressure = TaylorGreen(0.02, 0, 2), {**SOLVERS[solver]}
+    if "tolerance" in pressure:
+        pressure["tolerance"] = 1e-12
+
+    def flow(steps: int, scheme: str) -> Flow:
+        return compute(periodic_case(exact, (8, 1, 12), steps, 1.0, Numerics(pressure, scheme)))
+
+    found, finest = [flow(steps, scheme) for steps in (20, 40)], flow(200, "rk3")
+    for q in ("u", "w"):
+        observed = orders([norms(each[q] - finest[q])[0] for each in found], [20, 40])
+        assert observed == pytest.approx([SCHEMES[scheme]], abs=ORDER), q
 
 
 def test_temperature_carried_by_a_uniform_flow_is_of_order_2():

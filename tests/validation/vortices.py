@@ -6,6 +6,7 @@ takes it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -90,14 +91,27 @@ class Beltrami:
 Exact = TaylorGreen | Beltrami
 
 
-def periodic_case(exact: Exact, cells: tuple[int, int, int], steps: int, end: float, sweeps: int) -> Case:
+@dataclass(frozen=True)
+class Numerics:
+    """The words of a case for the solver of its pressure, and for its scheme in time."""
+
+    pressure: Mapping[str, object]
+    scheme: str = "ab2"
+
+    @classmethod
+    def sweeps(cls, number: int) -> Numerics:
+        """So many of Jacobi, in every step."""
+        return cls({"iterations": number})
+
+
+def periodic_case(exact: Exact, cells: tuple[int, int, int], steps: int, end: float, by: Numerics) -> Case:
     """The vortices in a box of side 2 pi, in so many equal steps."""
     return Case(
         grid={"cells": cells, "lengths": [TAU, TAU, TAU]},
         fluid={"viscosity": exact.viscosity},
         boundaries={"x": "periodic", "y": "periodic", "z": "periodic"},
         initial={"velocity": [partial(exact.velocity, axis, 0.0) for axis in range(3)]},
-        time={"end": end, "step": end / steps},
-        pressure={"iterations": sweeps},
+        time={"end": end, "step": end / steps, "scheme": by.scheme},
+        pressure=by.pressure,
         monitor={"every": {"steps": 1}},
     )
