@@ -9,7 +9,7 @@ import pytest
 from taskflow.machine.direct import exchange
 from taskflow.machine.direct.board import Board
 from taskflow.machine.direct.exchange import Exchange
-from taskflow.machine.direct.inbox import Inboxes
+from taskflow.machine.direct.inbox import SHARE, Inboxes
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import Message
 
@@ -64,3 +64,10 @@ def test_packed_cells_begin_where_their_numbers_may_and_lie_apart(ends):
     assert all(last <= first for (_, last, _), (first, *_) in pairwise(places))
     room = Board(2).nbytes + WHERE[0]
     assert room <= places[0][0] < places[-1][1] <= room + Inboxes(partition).nbytes(1)
+
+
+def test_narrow_blocks_do_not_live_for_their_inboxes():
+    """Blocks of six columns of which each has memory for all cells, as for a transpose."""
+    space = Region(Box.of((48, 1024, 512)), FieldSpace([Field("a")]), (True, True, True))
+    narrow = Partition(space, (8, 1, 1), reach=(space.cells,) * 8)
+    assert all(0 < Inboxes(narrow).nbytes(block) <= narrow.nbytes(block) / SHARE + 8 * 512 for block in range(8))

@@ -17,7 +17,9 @@ Rooms = dict[Message, dict[tuple[str, Copy], tuple[int, int]]]
 """Where each packed copy of messages begins and ends, in bytes behind the target's board."""
 
 NARROW = 8  # cells: shorter rows are packed
-AT_ONCE = 64  # of the largest messages of one field that an inbox holds
+AT_ONCE = 64  # of the largest messages of one field that an inbox holds, if it may be that large
+SMALL = 16 << 20  # bytes that all inboxes of a block may have in any case,
+SHARE = 8  # and in how many parts of its fields' memory they are at most one: narrow blocks are all faces across x
 
 
 def narrow(copy: Copy) -> bool:
@@ -63,9 +65,12 @@ class Inboxes:
                 for copy in home.sources(target, [home.clip(home.memory[target])]):
                     if copy.source != target and narrow(copy):
                         cells[copy.source] = cells.get(copy.source, 0) + copy.source_box.volume
+            wanted = AT_ONCE * self._value * sum(cells.values())
+            most = min(wanted, max(SMALL, self._partition.nbytes(target) // SHARE))
             rooms, start = {}, 0
             for source in sorted(cells):
-                rooms[source] = (start, start + AT_ONCE * cells[source] * self._value)
+                size = AT_ONCE * self._value * cells[source] * most // wanted
+                rooms[source] = (start, start + size // NUMBER * NUMBER)
                 start = -(-rooms[source][1] // 512) * 512
             self._rooms[target] = rooms
         return self._rooms[target]
