@@ -105,9 +105,10 @@ def _memory(found: Estimate) -> tuple[str, str]:
 def _messages(found: Estimate) -> tuple[str, str]:
     """Of the busiest block, and of all."""
     most, total = max(found.setup.traffic), sum(found.setup.traffic, Traffic())
+    once = " (with one round of the pressure solver)" if found.rounds else ""
     kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
     return (
-        f"{several(most.messages, 'message')} and {size(most.nbytes)} per step from the busiest block",
+        f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once} from the busiest block",
         f"{total.messages:,} and {size(total.nbytes)} from all: {', '.join(kinds)}",
     )
 

@@ -51,10 +51,10 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
         x, y, z = (-(-n // count) for n, count in zip(grid.cells, blocks, strict=True))
         twice = device == "gpu" and blocking_pays((x, y, z))
         return ConvergedJacobi(grid, tolerance, twice) if wanted.tolerance else Jacobi(grid, tolerance.most, twice)
-    if wanted.smoother == "jacobi":
-        cycle = Cycle(grid, smoother=WeightedJacobi(), before=2, after=2, shape=SHAPES[wanted.cycle or "v"])
-    else:
-        cycle = Cycle(grid, smoother=RedBlack(), shape=SHAPES[wanted.cycle or "v"])
+    smoother, sweeps = (WeightedJacobi(), 2) if wanted.smoother == "jacobi" else (RedBlack(), 1)
+    single = wanted.precision == "single" and case.machine.precision == "double"
+    shape = SHAPES[wanted.cycle or "v"]
+    cycle = Cycle(grid, smoother=smoother, before=sweeps, after=sweeps, shape=shape, single=single)
     return Multigrid(cycle, tolerance) if wanted.outer == "none" else ConjugateGradients(cycle, tolerance)
 
 

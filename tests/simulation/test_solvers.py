@@ -54,12 +54,14 @@ def test_options_of_multigrid(cavity):
 
     assert (cycle().shape, cycle(cycle="w").shape, cycle(cycle="f").shape) == ("V", "W", "F")
     assert type(cycle().smoother) is not type(cycle(smoother="jacobi").smoother)
+    assert [cycle().single, cycle(precision="single").single, cycle(precision="double").single] == [False, True, False]
 
 
 @pytest.mark.parametrize("boundaries", list(BOUNDARIES))
 @pytest.mark.parametrize("pressure", [
     {"solver": "multigrid", "tolerance": 1e-10}, {"solver": "multigrid", "tolerance": 1e-10, "outer": "none"},
     {"solver": "multigrid", "iterations": 15, "smoother": "jacobi"},
+    {"solver": "multigrid", "tolerance": 1e-10, "precision": "single"},
     {"solver": "jacobi", "tolerance": 1e-10, "max_iterations": 20000},
 ], ids=str)  # fmt: skip
 def test_flows_agree_with_that_of_the_direct_solver(boundaries, pressure):

@@ -8,13 +8,12 @@ from pydantic import model_validator
 from taskflow.errors import BadInput
 from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
-from taskflow.simulation.case.table import Positive, Table, Whole, reads
+from taskflow.simulation.case.table import Positive, Precision, Table, Whole, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import one_of, text
 
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
-Precision = Annotated[Literal["single", "double"], reads(one_of("single", "double"))]
 
 
 class Time(Table):

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.control import Precision
-from taskflow.simulation.case.table import Table, reads
+from taskflow.simulation.case.table import Precision, Table, reads
 from taskflow.simulation.values import one_of, three, truth, whole
 
 Auto = Literal["auto"]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import model_validator
 
 from taskflow.simulation.case.problems import Problem, present, wrong
-from taskflow.simulation.case.table import Positive, Table, Whole, reads
+from taskflow.simulation.case.table import Positive, Precision, Table, Whole, reads
 from taskflow.simulation.values import one_of
 
 SWEEPS = 30  # of Jacobi, in a step
@@ -21,7 +21,7 @@ class Pressure(Table):
 
     The last solution is always the starting guess. `auto` is Jacobi where `iterations` are given, and otherwise FFT
     where that is possible, or else multigrid. Multigrid has options: what its cycles are in, `outer`, their shape,
-    `cycle`, and what is done on their levels, `smoother`.
+    `cycle`, and on their levels what is done, `smoother`, and with which `precision`, by default that of the machine.
     """
 
     solver: Annotated[Name, reads(one_of("auto", "jacobi", "multigrid", "fft"))] = "auto"
@@ -31,6 +31,7 @@ class Pressure(Table):
     outer: Annotated[Literal["cg", "none"] | None, reads(one_of("cg", "none"))] = None
     cycle: Annotated[Literal["v", "w", "f"] | None, reads(one_of("v", "w", "f"))] = None
     smoother: Annotated[Literal["red-black", "jacobi"] | None, reads(one_of("red-black", "jacobi"))] = None
+    precision: Precision | None = None
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
@@ -47,7 +48,7 @@ class Pressure(Table):
         if solver == "jacobi" and given.get("max_iterations") == 1:
             yield wrong("max_iterations", 1, "Jacobi's sweeps to a tolerance come in pairs; give 2 or more")
         if solver != "multigrid":
-            for key in present(given, *OF_MULTIGRID):
+            for key in present(given, *OF_MULTIGRID, "precision"):
                 yield wrong(key, given[key], 'an option of multigrid; give solver = "multigrid", or leave it out')
 
     @model_validator(mode="before")

@@ -94,6 +94,12 @@ def _tolerance_can_be_reached(pressure: Pressure, machine: Machine) -> Iterator[
         yield wrong(("pressure", "tolerance"), pressure.tolerance, remedy)
 
 
+def _levels_are_no_finer(pressure: Pressure, machine: Machine) -> Iterator[Problem]:
+    if pressure.precision == "double" and machine.precision == "single":
+        remedy = 'machine.precision is "single", and corrections cannot be finer; leave it out'
+        yield wrong(("pressure", "precision"), pressure.precision, remedy)
+
+
 def _multigrid_has_cells(grid: Grid, pressure: Pressure) -> Iterator[Problem]:
     if pressure.solver == "multigrid" and max(grid.cells) < FEWEST:
         remedy = f'{" x ".join(map(str, grid.cells))} cells are too few to coarsen; give "fft" or "jacobi"'
@@ -108,6 +114,7 @@ RULES = (
     (_snapshots_can_be_counted, ("time", "output")),
     (_tolerance_can_be_reached, ("pressure", "machine")),
     (_multigrid_has_cells, ("grid", "pressure")),
+    (_levels_are_no_finer, ("pressure", "machine")),
 )
 
 

@@ -1,13 +1,13 @@
 """What all tables of a case share: strict, frozen, and every problem reported at once in words of our own."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import CaseError, Key, Problem, explained, meant, missing, shown, wrong
-from taskflow.simulation.values import non_negative, number, positive, text, three, whole
+from taskflow.simulation.values import non_negative, number, one_of, positive, text, three, whole
 
 
 def reads(kind: Callable[[Any], Any]) -> BeforeValidator:
@@ -28,6 +28,7 @@ Number = Annotated[float, reads(number)]
 NonNegative = Annotated[float, reads(non_negative)]
 Positive = Annotated[float, reads(positive)]
 Vector = Annotated[tuple[float, float, float], reads(three(number, "three numbers"))]
+Precision = Annotated[Literal["single", "double"], reads(one_of("single", "double"))]
 WholeVector = Annotated[tuple[int, int, int], reads(three(whole, "three whole numbers >= 1"))]
 
 
