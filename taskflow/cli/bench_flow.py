@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from taskflow.cli.bench_options import (
+    ITERATIONS,
     OVERLAPS,
     SHAPES,
     Channel,
@@ -24,7 +25,6 @@ from taskflow.cli.bench_options import (
     Workers,
 )
 
-ITERATIONS = 30  # of Jacobi, in the papers
 METHODS = ("truncated", "amalgamated", "cg", "mixed", "fft", "jacobi")  # of the study of pressure solvers
 
 Solver = Annotated[str, typer.Option(metavar="NAME", help="Of the pressure, as pressure.solver in a case file.")]

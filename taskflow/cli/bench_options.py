@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 OVERLAPS: tuple[Literal["none", "comm", "full", "auto"], ...] = ("none", "comm", "full", "auto")
+ITERATIONS = 30  # of Jacobi in a step, as in the papers
 SHAPES = ("1d", "2d", "3d", "strong")
 CHANNELS = ("local", "peer", "ucx", "actor")
 

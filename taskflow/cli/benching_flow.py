@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from taskflow.cli.bench_flow import ITERATIONS
+from taskflow.cli.bench_options import ITERATIONS
 from taskflow.cli.benching import Found, arranged, conditions, number, share, table
 from taskflow.cli.words import say, several, times
 from taskflow.units import size
