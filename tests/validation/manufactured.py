@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.flow.poisson import FFT, ConjugateGradients, ConvergedJacobi, Multigrid, Solver
+from taskflow.machine.device import Device
 from tests.flow.poisson import Domain, solve, tolerance
 from tests.reference.multigrid import laplacian
 
@@ -58,8 +59,18 @@ def box(n: int, faces: Faces) -> Domain:
     return Domain(cells, (x, y, z), faces)
 
 
-def solved(make: Make, domain: Domain, rhs: np.ndarray, relative: float, blocks: Blocks, real: str) -> np.ndarray:
-    return solve(domain, make(domain, relative, blocks), rhs, blocks=blocks, real=real).p.astype("f8")
+@dataclass(frozen=True)
+class Where:
+    """How a field is kept and cut, and on what."""
+
+    blocks: Blocks
+    real: str
+    device: Device | None = None
+
+
+def solved(make: Make, domain: Domain, rhs: np.ndarray, relative: float, where: Where) -> np.ndarray:
+    solver = make(domain, relative, where.blocks)
+    return solve(domain, solver, rhs, blocks=where.blocks, real=where.real, device=where.device).p.astype("f8")
 
 
 def without_constant(p: np.ndarray, domain: Domain) -> np.ndarray:
