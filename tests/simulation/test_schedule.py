@@ -9,6 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from taskflow.errors import BadInput, RunFailed
+from taskflow.flow.schemes import RUNGE_KUTTA
 from taskflow.simulation.schedule import Clock, Every, StepLimit, Tick
 
 
@@ -73,6 +74,18 @@ def test_without_motion_and_viscosity_no_step_can_be_found():
 def test_a_velocity_that_is_not_finite_ends_the_run(fixed, advection):
     with pytest.raises(RunFailed, match=r"diverged: at step 7, time 0\.5.*smaller time\.(cfl|step)"):
         Clock(StepLimit(fixed=fixed), end=1.0).advance(Tick(step=7, time=0.5, dt=0.1), advection)
+
+
+@pytest.mark.parametrize(("limit", "told"), [
+    (StepLimit(cfl=0.4), "time.cfl (now 0.4), or"),
+    (StepLimit(cfl=0.4, diffusion=0.3), "time.cfl (now 0.4) and time.diffusion (now 0.3), or"),
+    (StepLimit(cfl=1.5, diffusion=0.3, scheme=RUNGE_KUTTA), "time.cfl (now 1.5), or"),
+    (StepLimit(cfl=1.8, diffusion=0.3, scheme=RUNGE_KUTTA), "time.cfl (now 1.8), or"),
+    (StepLimit(cfl=1.5, diffusion=0.7, scheme=RUNGE_KUTTA), "time.diffusion (now 0.7), or"),
+    (StepLimit(fixed=0.1), "time.step (now 0.1), or"),
+])  # fmt: skip
+def test_the_remedy_names_what_is_beyond_the_limits_of_the_scheme(limit, told):
+    assert told in Clock(limit, end=1.0).remedy
 
 
 @pytest.mark.parametrize(("clock", "advection"), [
