@@ -115,28 +115,19 @@ def test_a_solution_is_as_good_as_its_tolerance_says(faces, real, relative):
     assert np.linalg.norm(left) <= relative * np.linalg.norm(rhs) * 1.5
 
 
-@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 2, 2)])
-@pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
-def test_solutions_are_of_second_order(faces, blocks):
-    """p is a product of a cosine between walls, a quarter of one from a wall to an open face, and a whole period."""
-    errors = []
-    for n in (16, 32):
-        lengths = (1.0, 2.0, 1.5)
-        cells = (n, 2 * n, n)
-        spacing = tuple(length / count for length, count in zip(lengths, cells, strict=True))
-        factors, rate = [], 0.0
-        for (low, high), length, count, h in zip(faces, lengths, cells, spacing, strict=True):
-            wave = np.pi / length * {"wallwall": 1, "wallopen": 0.5, "openwall": 0.5, "periodicperiodic": 2}[low + high]
-            x = (np.arange(count) + 0.5) * h
-            factors.append(np.sin(wave * x) if low == "open" else np.cos(wave * x))
-            rate += wave**2
-        exact = np.einsum("i,j,k->kji", *factors)
-        domain = Domain(cells, spacing, faces)
-        solver = ConjugateGradients(domain.cycle(), tolerance(1e-10))
-        found = solve(domain, solver, -rate * exact, blocks=blocks).p
-        off = found - exact
-        errors.append(abs(off if domain.outflow else off - off.mean()).max())
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
+def test_what_rounding_leaves_is_not_called_converged():
+    """Of a smooth pressure single precision leaves more than this tolerance, however small a residual that is carried
+    along becomes.
+    """
+    domain = Domain((32, 32, 32))
+    wave = np.cos(np.pi * (np.arange(32) + 0.5) / 32)
+    with pytest.raises(NotConverged, match="20 iterations did not reduce"):
+        solve(
+            domain,
+            ConjugateGradients(domain.cycle(), tolerance(1e-7, most=20)),
+            np.einsum("i,j,k->kji", wave, wave, wave),
+            real="f4",
+        )
 
 
 @pytest.mark.parametrize("kind", [ConjugateGradients, Multigrid])

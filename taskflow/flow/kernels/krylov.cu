@@ -3,7 +3,6 @@
 #define UZ 32
 #include "cell.h"
 #include "mesh.h"
-#include "length.h"
 
 // d = 0, and what is reduced from it
 TASK begin_direction(Range range, Out d, Partial dAd) {
@@ -33,12 +32,11 @@ TASK project_single(Range range, In d, Foreign r, ForeignSingle z, Partial rz, P
   projected(range, d, r, z, rz, zAz, zAd, mesh);
 }
 
-// r = rhs - Laplacian(p) for the new p; residual = sum of r^2, new_dAd = sum of d Laplacian(d)
-TASK next_residual(Range range, InOut r, Foreign d, In64 rz, In64 zAz, In64 zAd, In64 dAd, Partial residual, Partial new_dAd,
-                   Mesh mesh) {
-  const real step = length(rz, zAz, zAd, dAd);
-  sum_cells(range, {residual, new_dAd}, CELL(c) {
-    const real along = laplacian(d, c, mesh), left = r[c] - step * along;
+// r = rhs - mean - Laplacian(p); residual = sum of r^2, dAd = sum of d Laplacian(d)
+TASK next_residual(Range range, Foreign p, Foreign rhs, Foreign d, Out r, Partial residual, Partial dAd, In64 mean, Mesh mesh) {
+  const real off = real(*mean);
+  sum_cells(range, {residual, dAd}, CELL(c) {
+    const real left = at(rhs, c.i, c.j, c.k) - off - laplacian(p, c, mesh), along = laplacian(d, c, mesh);
     r[c] = left;
     return Sums<2>{{double(left) * left, double(at(d, c.i, c.j, c.k)) * along}};
   });

@@ -73,18 +73,17 @@ def advance_single(
 
 @task(kernel=KERNELS / "krylov.cu")
 def next_residual(
-    r: ReadWrite,
+    p: Foreign[1],
+    rhs: Foreign,
     d: Foreign[1],
+    r: Write,
     *,
-    rz: Scalar,
-    zAz: Scalar,
-    zAd: Scalar,
-    dAd: Scalar,
     residual: Reduce[sum],
-    new_dAd: Reduce[sum],
+    dAd: Reduce[sum],
+    mean: Scalar,
     mesh: Mesh,
 ) -> None:
-    """r = r - step Laplacian(d); residual = sum over cells of r^2, new_dAd = sum of d Laplacian(d)"""
+    """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2, dAd = sum of d Laplacian(d)"""
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,8 @@ class ConjugateGradients:
     so each direction is made conjugate to the last by the number that this takes, zAd / dAd, and not by that which
     follows in the symmetric case (Y. Notay 2000, SIAM J. Sci. Comput. 22, 1444). An iteration waits for reductions
     twice: for what comes from z, which gives d Laplacian(d) of the next direction d in advance (A. T. Chronopoulos,
-    C. W. Gear 1989, J. Comput. Appl. Math. 25, 153), and for the residual.
+    C. W. Gear 1989, J. Comput. Appl. Math. 25, 153), and for the residual. That is computed from p, not carried along:
+    in single precision one that is carried goes on to shrink where p has no more digits to give.
     """
 
     cycle: Cycle
@@ -134,4 +134,4 @@ class ConjugateGradients:
         onto, along = (project_single, advance_single) if self.cycle.single else (project, advance)
         yield onto(d, r, z, over=mesh.box, mesh=mesh, **numbers)
         yield along(f.p, d, z, over=mesh.box, dAd="dAd", **numbers)
-        yield next_residual(r, d, over=mesh.box, dAd="dAd", residual="residual", new_dAd="dAd", mesh=mesh, **numbers)
+        yield next_residual(f.p, f.rhs, d, r, over=mesh.box, residual="residual", dAd="dAd", mean="mean", mesh=mesh)
