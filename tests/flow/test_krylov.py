@@ -63,7 +63,9 @@ def test_iterations_do_not_depend_on_the_number_of_cells(n, faces):
 
 
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
-@pytest.mark.parametrize("blocks", [(1, 1, 2), (1, 1, 3), (2, 2, 2)])
+@pytest.mark.parametrize(
+    "blocks", [(1, 1, 2), *(pytest.param(blocks, marks=pytest.mark.slow) for blocks in [(1, 1, 3), (2, 2, 2)])]
+)
 def test_blocks_change_iterations_by_one_at_most(blocks, faces):
     domain = Domain((21, 22, 24), faces=faces)
     solver, rhs = ConjugateGradients(domain.cycle(gathered=300), tolerance()), domain.noise()
@@ -72,7 +74,7 @@ def test_blocks_change_iterations_by_one_at_most(blocks, faces):
     np.testing.assert_allclose(cut.p - cut.p.mean(), alone.p - alone.p.mean(), rtol=0, atol=1e-4 * abs(alone.p).max())
 
 
-@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 2, 2)])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), pytest.param((1, 2, 2), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("gathered", [100, 20000])
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
 def test_levels_of_single_precision_keep_a_tolerance_of_double(faces, gathered, blocks):

@@ -73,7 +73,10 @@ def test_the_residual_of_an_iterate_is_that_of_the_reference(domain):
     assert found.scalars["residual"] == pytest.approx((left**2).sum())
 
 
-@pytest.mark.parametrize("blocks", [(1, 1, 2), (1, 1, 3), (2, 1, 1), (2, 2, 2)])
+@pytest.mark.parametrize(
+    "blocks",
+    [(1, 1, 2), *(pytest.param(blocks, marks=pytest.mark.slow) for blocks in [(1, 1, 3), (2, 1, 1), (2, 2, 2)])],
+)
 @pytest.mark.parametrize(
     ("domain", "options"),
     [

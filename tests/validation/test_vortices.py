@@ -21,7 +21,7 @@ SOLVERS = {
     "gradients": {"solver": "multigrid", "tolerance": 1e-8},
 }
 SCHEMES = {"ab2": 2, "rk3": 3}  # and their orders
-FAST = [("fft", "ab2"), ("fft", "rk3"), ("gradients", "ab2")]
+FAST = [("fft", "ab2"), ("fft", "rk3")]
 PAIRS = [
     pytest.param(*pair, marks=[] if pair in FAST else [pytest.mark.slow, pytest.mark.timeout(600)])
     for pair in product(SOLVERS, SCHEMES)
