@@ -28,6 +28,7 @@ def check(n: int, device: Device | None = None) -> None:
     {"solver": "multigrid", "tolerance": 1e-6, "outer": "none"},
     {"solver": "jacobi", "iterations": 30},
 ], ids=["gradients", "multigrid", "jacobi"])  # fmt: skip
+@pytest.mark.slow
 def test_the_steady_flow_is_that_of_any_solver(pressure):
     """Where nothing changes any more the last pressure is the solution. Changes of 1e-9 per unit of time decay within
     less than 10 units.

@@ -75,6 +75,7 @@ def test_compare_with_ghia(tmp_path):
     assert script("compare_with_ghia.py", tmp_path / "nothing").returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(200)
 def test_heated_cavity_in_python(tmp_path):
     done = script("heated_cavity_in_python.py", tmp_path)
