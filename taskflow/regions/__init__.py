@@ -1,6 +1,6 @@
 """What exists: boxes of cells, fields, regions, partitions. No storage, no place, no time."""
 
-from taskflow.regions.box import Box, Slices, Triple, difference, periodic_images, triple
+from taskflow.regions.box import Box, Slices, Triple, difference, hull, periodic_images, triple
 from taskflow.regions.fields import Field, FieldSpace, Location
 from taskflow.regions.partition import Copy, Partition, cuts
 from taskflow.regions.region import Region, region
@@ -17,6 +17,7 @@ __all__ = [
     "Triple",
     "cuts",
     "difference",
+    "hull",
     "periodic_images",
     "region",
     "triple",

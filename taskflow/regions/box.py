@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
+from operator import or_
 
 Triple = tuple[int, int, int]
 Slices = tuple[slice, slice, slice]
@@ -132,6 +134,11 @@ class Box:
 
     def __str__(self) -> str:
         return "x".join(f"[{a},{b})" for a, b in zip(self.lo, self.hi, strict=True))
+
+
+def hull(boxes: Iterable[Box]) -> Box:
+    """The smallest box around all of them."""
+    return reduce(or_, boxes, Box.of((0, 0, 0)))
 
 
 def difference(boxes: Iterable[Box], holes: Iterable[Box]) -> list[Box]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
-from operator import or_
 from types import EllipsisType
 from typing import Any
 
 import numpy as np
 
-from taskflow.regions import Box, Triple
+from taskflow.regions import Box, Triple, hull
 from taskflow.tasks.graph import Compute
 from taskflow.tasks.privilege import Operator, Privilege
 from taskflow.tasks.reading import reading
@@ -78,7 +76,7 @@ class ForeignView:
     """
 
     def __init__(self, array: Array, origin: Triple, boxes: Sequence[Box]) -> None:
-        self.box = reduce(or_, boxes)
+        self.box = hull(boxes)
         self._array, self._origin = array, origin
 
     def __getitem__(self, _: EllipsisType) -> Array:

@@ -38,7 +38,7 @@ def _check(launch: Launch, partition: Partition) -> None:
             continue
         if partition.homes[name] is not home:
             raise BadInput(
-                f"{launch}: {name!r} is of another region than {launch.fields[0]!r}; a task reads one of those if it is"
+                f"{launch}: {name!r} is of another region than {launch.own!r}; a task reads one of those if it is"
                 " declared Foreign"
             )
         if privilege.reads:

@@ -33,7 +33,7 @@ class Projected:
 
 def place(launch: Launch, partition: Partition) -> Partition:
     """The partition of the region over whose cells a launch is launched: that of its fields that are not foreign."""
-    return next(partition.homes[name] for name, privilege in launch.requirements if not privilege.foreign)
+    return partition.homes[launch.own]
 
 
 def reading(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> Stencil | Projected:

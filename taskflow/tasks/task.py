@@ -84,6 +84,17 @@ class Launch:
         return list(zip(self.fields, self.task.fields.values(), strict=True))
 
     @property
+    def own(self) -> str:
+        """A field of the region that it is launched over."""
+        return next(name for name, privilege in self.requirements if not privilege.foreign)
+
+    @property
+    def foreign(self) -> dict[str, str]:
+        """Parameters that are fields of other regions, with the fields."""
+        fields = zip(self.task.fields.items(), self.fields, strict=True)
+        return {parameter: name for (parameter, privilege), name in fields if privilege.foreign}
+
+    @property
     def written(self) -> list[str]:
         """The fields that the task writes."""
         return [name for name, privilege in self.requirements if privilege.writes]

@@ -31,7 +31,7 @@ def cluster():
     """Two processes that see the same GPUs; not dask-cuda's, so that one GPU is enough."""
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0"}
     with LocalCluster(**options, protocol="tcp") as lent, Client(lent, direct_to_workers=True) as client:
         yield client
 
@@ -179,7 +179,7 @@ def test_the_death_of_a_neighbour_ends_the_run_with_its_name():
     """Within 5 seconds, while the device waits for it."""
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0"}
     made = Setup(flow("walls"), (1, 1, 2))
     with LocalCluster(**options, protocol="tcp") as lent, Client(lent, direct_to_workers=True) as client:
         with gang(client, made.partition) as team:

@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import tracemalloc
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -190,7 +191,9 @@ def test_what_is_allocated_in_a_step_would_be_noticed():
 @pytest.mark.parametrize("graphs", [True, False])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)], ids=str)
 def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
-    """Nor does the pool of CuPy grow, nor what the driver has given."""
+    """Nor does the pool of CuPy grow, nor what the driver has given: not in each of three runs of steps, since other
+    processes may take memory of the GPU, or end, during one of them.
+    """
     import cupy
 
     setup, device = Setup(large(), blocks), gpu()
@@ -209,12 +212,15 @@ def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
     def job(shard):
         all_passes(setup, shard)
         steps(shard, 3)
-        before = used()
-        steps(shard, 20)
-        return before, used()
+        found = [used()]
+        for _ in range(3):
+            steps(shard, 20)
+            found.append(used())
+        return found
 
-    for before, after in run_threads(setup.partition, job, device, Mapper("full", graphs=graphs)):
-        assert after == before
+    for found in run_threads(setup.partition, job, device, Mapper("full", graphs=graphs)):
+        assert len({(in_use, held) for in_use, held, _ in found}) == 1
+        assert any(after == before for before, after in pairwise(found))
 
 
 @pytest.mark.gpu

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Counts, Flags, Grid
+from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.spectrum import GIVEN, PERIODIC, WALL, Spectrum
 from taskflow.flow.poisson.transform import fold, forward, forward_in_place, inverse, inverse_in_place, transfer, unfold
 from taskflow.flow.poisson.tridiagonal import (
@@ -20,14 +21,14 @@ from taskflow.flow.poisson.tridiagonal import (
     tridiagonal_slab,
     tridiagonal_slab_folded,
 )
-from taskflow.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.tasks import Launch, Roles
 
 NONE: Flags = (False, False, False)
 
 
 @dataclass(frozen=True)
-class FFT:
+class FFT(Solver):
     """Solves on a grid that is cut into `blocks`; see `Solver`.
 
     Across x, y and z the grid is periodic, or each end is a wall, or a face on which p = 0 (`given_low`,
@@ -60,16 +61,6 @@ class FFT:
     def slabs(self) -> bool:
         """Whether the blocks are the slabs."""
         return self.spectrum.fits(self.blocks)
-
-    @property
-    def fields(self) -> dict[str, Location]:
-        """None."""
-        return {}
-
-    @property
-    def ghost(self) -> int:
-        """One."""
-        return 1
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """The spectrum in slabs; of several slabs the ends, which every block sees; and, where blocks are not slabs,

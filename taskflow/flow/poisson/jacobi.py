@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.residual import measure_residual, measure_rhs
+from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.flow.stencils import TWICE
-from taskflow.regions import Box, Location, Partition, Triple
+from taskflow.regions import Box, Location, Triple
 from taskflow.tasks import Launch, Read, Repeat, Roles, Task, Write, task
 
 
@@ -54,7 +55,7 @@ def blocking_pays(block: Triple) -> bool:
 
 
 @dataclass(frozen=True)
-class Jacobi:
+class Jacobi(Solver):
     """A fixed number of sweeps, the last of them `jacobi_half`. See `Solver`.
 
     With Jacobi alone the modes that alternate from cell to cell grow from step to step when the number of sweeps is
@@ -76,10 +77,6 @@ class Jacobi:
         """One per sweep of a pass."""
         return 2 if self.blocked else 1
 
-    def partitions(self, main: Partition) -> tuple[Partition, ...]:
-        """None."""
-        return ()
-
     def solve(self, f: Roles) -> Iterator[Launch]:
         """The sweeps, from p."""
         for relax in self._passes:
@@ -99,7 +96,7 @@ class Jacobi:
 
 
 @dataclass(frozen=True)
-class ConvergedJacobi:
+class ConvergedJacobi(Solver):
     """Sweeps until a tolerance is reached, in rounds of `sweeps`: a round is `Jacobi`, then the residual is looked at.
 
     To look costs as much as a sweep (2/3 of its bytes, an all-reduce and a wait for the host), and half a round is done
@@ -125,10 +122,6 @@ class ConvergedJacobi:
     def ghost(self) -> int:
         """One per sweep of a pass."""
         return self._round.ghost
-
-    def partitions(self, main: Partition) -> tuple[Partition, ...]:
-        """None."""
-        return ()
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Rounds from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""

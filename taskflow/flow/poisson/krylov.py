@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.multigrid import Cycle, Mesh
-from taskflow.flow.poisson.multigrid.solver import find_residual
+from taskflow.flow.poisson.multigrid import Mesh
+from taskflow.flow.poisson.multigrid.solver import Cycling, find_residual
 from taskflow.flow.poisson.residual import measure_rhs
-from taskflow.flow.poisson.tolerance import Tolerance
-from taskflow.regions import Location, Partition
+from taskflow.regions import Location
 from taskflow.tasks import (
     Foreign,
     ForeignSingle,
@@ -86,8 +84,7 @@ def next_residual(
     """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2, dAd = sum of d Laplacian(d)"""
 
 
-@dataclass(frozen=True)
-class ConjugateGradients:
+class ConjugateGradients(Cycling):
     """Conjugate gradients with a cycle of multigrid for a preconditioner, until a tolerance is reached. See `Solver`.
 
     The cycle is not symmetric (its restriction is not the transpose of its interpolation, nor need its smoother be),
@@ -98,22 +95,10 @@ class ConjugateGradients:
     in single precision one that is carried goes on to shrink where p has no more digits to give.
     """
 
-    cycle: Cycle
-    tolerance: Tolerance
-
     @property
     def fields(self) -> dict[str, Location]:
         """The direction."""
         return {"direction": "c"}
-
-    @property
-    def ghost(self) -> int:
-        """One."""
-        return 1
-
-    def partitions(self, main: Partition) -> tuple[Partition, ...]:
-        """The levels of the cycle."""
-        return self.cycle.partitions(main)
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Iterations from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
@@ -122,10 +107,6 @@ class ConjugateGradients:
         yield find_residual(f, self.cycle)
         yield begin_direction(f.direction, over=mesh.box, dAd="dAd")
         yield self.tolerance.repeat(self._body)
-
-    def taken(self, scalars: Mapping[str, float]) -> int:
-        """All iterations."""
-        return round(scalars["rounds"])
 
     def _body(self, f: Roles) -> Iterator[Launch]:
         mesh, r, d = self.cycle.mesh, self.cycle.residual, f.direction

@@ -8,7 +8,8 @@ from taskflow.tasks import Launch, Repeat, Roles
 
 
 class Solver(Protocol):
-    """Solves Laplacian(p) = rhs; an immutable value that can be pickled.
+    """Solves Laplacian(p) = rhs; an immutable value that can be pickled. What it says of fields and regions holds for
+    one that needs none of its own.
 
     Without a face on which p is given the problem is singular: the sum of rhs is 0 up to rounding, and p is found up
     to a constant, which is whatever the iteration leaves.
@@ -17,13 +18,16 @@ class Solver(Protocol):
     @property
     def fields(self) -> dict[str, Location]:
         """Fields it needs beside p and rhs, by role, in the region of these."""
+        return {}
 
     @property
     def ghost(self) -> int:
         """Layers of ghost cells that it needs there."""
+        return 1
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions of its own, such as coarser levels, on the blocks of `main`, where p and rhs live."""
+        return ()
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """From rhs and a first guess in p to p. rhs stays as it is.

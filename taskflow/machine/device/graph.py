@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import gc
+import threading
 from collections.abc import Callable, Sequence
 
 from taskflow.machine.device.driver import demand, library
@@ -23,8 +25,9 @@ def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], No
     graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
     demand("begin recording a CUDA graph", driver.cuStreamBeginCapture_v2(stream, THREAD_LOCAL))
     try:
-        for call in calls:
-            call()
+        with _nothing_collected:
+            for call in calls:
+                call()
     finally:
         error = driver.cuStreamEndCapture(stream, ctypes.byref(graph))
     demand("record a CUDA graph", error)
@@ -33,6 +36,31 @@ def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], No
     driver.cuGraphDestroy(graph)
     demand("make a CUDA graph ready", error)
     return _Launch(executable, stream, calls)
+
+
+class _NothingCollected:
+    """Within, Python collects no cycles: one may hold memory of the device or a plan of cuFFT, and to free these spoils
+    what the same thread records. Several threads may be within at a time.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._within, self._collecting = threading.Lock(), 0, True
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._within:
+                self._collecting = gc.isenabled()
+                gc.disable()
+            self._within += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._within -= 1
+            if not self._within and self._collecting:
+                gc.enable()
+
+
+_nothing_collected = _NothingCollected()
 
 
 class _Launch:

@@ -19,7 +19,7 @@ from taskflow.machine.kernel import compile_host
 from taskflow.machine.kernel.call import Value, host_call
 from taskflow.machine.kernel.kernel import HostKernel, Layout, text_with_thunks
 from taskflow.machine.kernel.text import INCLUDE, explained
-from taskflow.regions import Box, Partition, triple
+from taskflow.regions import Box, Partition, hull, triple
 from taskflow.tasks import Launch, Stencil, Task
 from taskflow.tasks.reading import Projected, reading
 
@@ -37,14 +37,14 @@ def operations(launch: Launch, partition: Partition) -> float:
     lo, hi = launch.over.lo, launch.over.hi
     box = Box(lo, triple(min(hi[a], lo[a] + CELLS[a]) for a in range(3)))
     kernel, layout = _Counting(launch.task), _layout([box, *_around(box, launch.stencils.values())])
+    privileges = launch.task.fields
     foreign = {
-        parameter: _layout(_around(box, [reading(name, privilege, launch, partition)]))
-        for (parameter, privilege), name in zip(launch.task.fields.items(), launch.fields, strict=True)
-        if privilege.foreign
+        parameter: _layout(_around(box, [reading(name, privileges[parameter], launch, partition)]))
+        for parameter, name in launch.foreign.items()
     }
     fields = [
         np.full(foreign.get(parameter, layout).shape, np.nan, privilege.precision or REAL)
-        for parameter, privilege in launch.task.fields.items()
+        for parameter, privilege in privileges.items()
     ]
     scalars = {name: np.array([0.5]) for name in launch.scalars}
     results = {name: np.zeros(1) for name in launch.reductions}
@@ -62,9 +62,8 @@ def _around(box: Box, stencils: Iterable[Stencil | Projected]) -> list[Box]:
 
 def _layout(boxes: Sequence[Box]) -> Layout:
     """Memory for all these cells."""
-    lo = triple(min(box.lo[axis] for box in boxes) for axis in range(3))
-    hi = triple(max(box.hi[axis] for box in boxes) for axis in range(3))
-    return Layout(lo, Box(lo, hi).shape[::-1])
+    cells = hull(boxes)
+    return Layout(cells.lo, cells.shape[::-1])
 
 
 class _Counting(HostKernel):

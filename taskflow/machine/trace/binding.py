@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
-from operator import or_
 
 from taskflow.errors import BadInput
 from taskflow.machine.device import Array, Call, Device, Lane
@@ -12,7 +10,7 @@ from taskflow.machine.instance import Instances
 from taskflow.machine.kernel import Layout, compiled, copiers
 from taskflow.machine.trace.scalars import Scalars
 from taskflow.machine.transform import OPERATIONS
-from taskflow.regions import Copy
+from taskflow.regions import Copy, hull
 from taskflow.tasks import Compute, Launch, reading, run_body
 
 
@@ -31,22 +29,16 @@ class Binder:
             return self._library(launch)(self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
             return lambda: self._run_body(node, lane)
-        foreign = {
-            parameter: self._layouts[name]
-            for (parameter, privilege), name in zip(launch.task.fields.items(), launch.fields, strict=True)
-            if privilege.foreign
-        }
-        own = next(name for name, privilege in launch.requirements if not privilege.foreign)
-        kernel = compiled(launch.task, arrays[own].dtype, self.device)
+        kernel = compiled(launch.task, arrays[launch.own].dtype, self.device)
         return kernel.bind(
             node.box,
-            self._layouts[own],
+            self._layouts[launch.own],
             [arrays[name] for name in launch.fields],
             launch.constants,
             {parameter: scalar(name) for parameter, name in launch.scalars.items()},
             {parameter: scalar(name) for parameter, (name, _) in launch.reductions.items()},
             lane,
-            foreign,
+            {parameter: self._layouts[name] for parameter, name in launch.foreign.items()},
         )
 
     def _library(self, launch: Launch) -> Callable[..., Call]:
@@ -61,7 +53,7 @@ class Binder:
         for name, privilege in launch.requirements:
             box = node.box
             if privilege.foreign:
-                box = reduce(or_, reading(name, privilege, launch, node.partition).around(node.box))
+                box = hull(reading(name, privilege, launch, node.partition).around(node.box))
             yield self.instances.view(name, box)
 
     def copies(self, copies: Iterable[tuple[str, Copy]], lane: Lane) -> list[Call]:

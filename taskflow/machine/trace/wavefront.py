@@ -55,7 +55,7 @@ class Wavefront:
         """
         if isinstance(node, Compute) and node.launch.task.kernel is not None:
             task = node.launch.task
-            whole = task.whole or any(privilege.foreign for privilege in task.fields.values())
+            whole = task.whole or node.launch.foreign
             return None if whole or task.reductions else [self._launch(node, lane)]
         if isinstance(node, Refresh) and all(c.source_box.lo[2] == c.target_box.lo[2] for _, c in node.copies):
             return [self._copy(name, copy, lane) for name, copy in node.copies]

@@ -7,8 +7,9 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.multigrid.cycle import Cycle
 from taskflow.flow.poisson.multigrid.mesh import Mesh
 from taskflow.flow.poisson.residual import measure_rhs
+from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import Tolerance
-from taskflow.regions import Location, Partition
+from taskflow.regions import Partition
 from taskflow.tasks import Foreign, ForeignSingle, Launch, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
 
 
@@ -36,35 +37,29 @@ def find_residual(f: Roles, cycle: Cycle) -> Launch:
 
 
 @dataclass(frozen=True)
-class Multigrid:
-    """Cycles until a tolerance is reached, each for the residual that the last one left. See `Solver`."""
+class Cycling(Solver):
+    """What does a cycle of multigrid in each round, until a tolerance is reached."""
 
     cycle: Cycle
     tolerance: Tolerance
 
-    @property
-    def fields(self) -> dict[str, Location]:
-        """None."""
-        return {}
-
-    @property
-    def ghost(self) -> int:
-        """One."""
-        return 1
-
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """The levels of the cycle."""
         return self.cycle.partitions(main)
+
+    def taken(self, scalars: Mapping[str, float]) -> int:
+        """All rounds."""
+        return round(scalars["rounds"])
+
+
+class Multigrid(Cycling):
+    """Each cycle is for the residual that the last one left. See `Solver`."""
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Cycles from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
         yield measure_rhs(f.rhs, self.cycle.mesh.box, singular=False)  # its mean would depend on the blocks, as sums do
         yield find_residual(f, self.cycle)
         yield self.tolerance.repeat(self._body)
-
-    def taken(self, scalars: Mapping[str, float]) -> int:
-        """All cycles."""
-        return round(scalars["rounds"])
 
     def _body(self, f: Roles) -> Iterator[Launch]:
         z = (yield from self.cycle.launches()).p
