@@ -12,6 +12,7 @@ from taskflow.cli.bench_options import (
     CHANNELS,
     OVERLAPS,
     SHAPES,
+    Blocks,
     Channel,
     Counts,
     Device,
@@ -85,9 +86,7 @@ def channels(
 
 @bench.command()
 def sweep(
-    blocks: Annotated[
-        str, typer.Option(metavar="N|XxYxZ", help="Slabs along z, or blocks along x, y and z; one GPU each.")
-    ] = "1",
+    blocks: Blocks = "1",
     shape: Shape = "1d",
     cells: Annotated[str | None, typer.Option(metavar="XxYxZ", help="Cells of each block, instead of a shape.")] = None,
     scale: Scale = None,

@@ -11,6 +11,7 @@ from taskflow.cli.bench_options import (
     ITERATIONS,
     OVERLAPS,
     SHAPES,
+    Blocks,
     Channel,
     Counts,
     Device,
@@ -46,9 +47,7 @@ Warm = Annotated[int, typer.Option(min=0, help="Steps before anything is timed."
 def step(
     case: Annotated[Literal["cavity", "taylor-green"], typer.Option(help="The flow.")] = "cavity",
     cells: Annotated[str, typer.Option(metavar="N|XxYxZ", help="Cells in all; N along x, y and z.")] = "128",
-    blocks: Annotated[
-        str, typer.Option(metavar="N|XxYxZ", help="Slabs along z, or blocks along x, y and z; one GPU each.")
-    ] = "1",
+    blocks: Blocks = "1",
     solver: Solver = "jacobi",
     iterations: Iterations = None,
     tolerance: Tolerance = None,

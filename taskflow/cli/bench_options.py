@@ -20,6 +20,9 @@ Shape = Annotated[
     Literal["1d", "2d", "3d", "strong"],
     typer.Option(help="Slabs as in the papers: domains that grow in z, in x and z, in x, y and z, or not at all."),
 ]
+Blocks = Annotated[
+    str, typer.Option(metavar="N|XxYxZ", help="Slabs along z, or blocks along x, y and z; one GPU each.")
+]
 Scale = Annotated[
     int | None, typer.Option(min=1, help="Divide a shape by this in every direction. Default: 1 on GPUs, 4 on CPUs.")
 ]

@@ -17,7 +17,7 @@ from taskflow.flow.poisson import (
     blocking_pays,
 )
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
-from taskflow.flow.poisson.multigrid.cycle import Shape
+from taskflow.flow.poisson.multigrid.cycle import GATHERED, Shape
 from taskflow.regions import Triple
 from taskflow.simulation.case import Case
 
@@ -54,7 +54,16 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
     smoother, sweeps = (WeightedJacobi(), 2) if wanted.smoother == "jacobi" else (RedBlack(), 1)
     single = wanted.precision == "single" and case.machine.precision == "double"
     shape = SHAPES[wanted.cycle or "v"]
-    cycle = Cycle(grid, smoother=smoother, before=sweeps, after=sweeps, shape=shape, single=single)
+    cycle = Cycle(
+        grid,
+        smoother=smoother,
+        before=sweeps,
+        after=sweeps,
+        shape=shape,
+        gathered=wanted.amalgamate or GATHERED,
+        depth=wanted.levels,
+        single=single,
+    )
     return Multigrid(cycle, tolerance) if wanted.outer == "none" else ConjugateGradients(cycle, tolerance)
 
 

@@ -13,6 +13,8 @@ SWEEPS = 30  # of Jacobi, in a step
 MOST_ITERATIONS = 1000
 OF_MULTIGRID = {"outer": "cg", "cycle": "v", "smoother": "red-black"}  # options, each with its default
 
+MORE_OF_MULTIGRID = ("precision", "amalgamate", "levels")  # whose defaults are not in this table
+
 Name = Literal["auto", "jacobi", "multigrid", "fft"]
 
 
@@ -22,6 +24,7 @@ class Pressure(Table):
     The last solution is always the starting guess. `auto` is Jacobi where `iterations` are given, and otherwise FFT
     where that is possible, or else multigrid. Multigrid has options: what its cycles are in, `outer`, their shape,
     `cycle`, and on their levels what is done, `smoother`, and with which `precision`, by default that of the machine.
+    Levels of at most `amalgamate` cells are on every block as a whole; the cycle ends after so many `levels`.
     """
 
     solver: Annotated[Name, reads(one_of("auto", "jacobi", "multigrid", "fft"))] = "auto"
@@ -32,10 +35,15 @@ class Pressure(Table):
     cycle: Annotated[Literal["v", "w", "f"] | None, reads(one_of("v", "w", "f"))] = None
     smoother: Annotated[Literal["red-black", "jacobi"] | None, reads(one_of("red-black", "jacobi"))] = None
     precision: Precision | None = None
+    amalgamate: Whole | None = None
+    levels: Whole | None = None
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
         solver = given.get("solver", "auto")
+        if solver != "multigrid":
+            for key in present(given, *OF_MULTIGRID, *MORE_OF_MULTIGRID):
+                yield wrong(key, given[key], 'an option of multigrid; give solver = "multigrid", or leave it out')
         if solver == "fft":
             for key in present(given, "iterations", "tolerance", "max_iterations"):
                 yield wrong(key, given[key], 'solver = "fft" is direct, and exact to rounding; leave it out')
@@ -47,9 +55,6 @@ class Pressure(Table):
             yield wrong("max_iterations", given["max_iterations"], remedy)
         if solver == "jacobi" and given.get("max_iterations") == 1:
             yield wrong("max_iterations", 1, "Jacobi's sweeps to a tolerance come in pairs; give 2 or more")
-        if solver != "multigrid":
-            for key in present(given, *OF_MULTIGRID, "precision"):
-                yield wrong(key, given[key], 'an option of multigrid; give solver = "multigrid", or leave it out')
 
     @model_validator(mode="before")
     @classmethod
