@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from taskflow.output.scaling import Panel, Row, along_blocks, draw_panels, scaling_panels
+from taskflow.output.scaling import Panel, Row, along_blocks, draw_panels, in_plain_numbers, scaling_panels
 
 PAPERS = 256  # GPUs
 
@@ -50,6 +50,7 @@ def _arithmetic(papers: Mapping[str, float], axes: Axes, rows: Sequence[Row]) ->
             axes.axhline(papers[shape] / 1e12, color=f"C{number}", linestyle=":", label=label)
     along_blocks(axes, rows)
     axes.set_yscale("log")
+    in_plain_numbers(axes.yaxis)
     axes.set_ylabel("$10^{12}$ operations per second")
     axes.set_title("arithmetic, all blocks", fontsize="medium")
 
@@ -62,6 +63,7 @@ def _bars(name: str, scale: float, words: str, axes: Axes, rows: Sequence[Row]) 
         axes.bar(places, [row[name] * scale for row in line], color=f"C{number}", label=shape)
         counts += [str(row["blocks"]) for row in line]
     axes.set_xticks(range(len(counts)), counts)
+    axes.set_ylim(0, 1.25 * max(row[name] * scale for row in rows))  # the legend is above the bars
     axes.set_xlabel("blocks, each on a device of its own")
     axes.set_ylabel(words)
     axes.set_title("the fastest overlap of each", fontsize="medium")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from taskflow.output.scaling import MARKS, Row, draw_panels
+from taskflow.output.scaling import MARKS, Row, draw_panels, in_plain_numbers
 
 LINES = ("-", "--", ":", "-.")
 
@@ -37,6 +37,7 @@ def _draw(axes: Axes, rows: Sequence[Row]) -> None:
                 label=f"{method}, {count} block{'s' * (count > 1)}",
             )
     axes.set_xscale("log")
+    in_plain_numbers(axes.xaxis)
     axes.set_yscale("log")
     axes.set_xlabel("time of the pressure solver [ms]")
     axes.set_ylabel("residual relative to the right-hand side")

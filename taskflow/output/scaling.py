@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from taskflow.output.plot import save
 
@@ -43,7 +45,7 @@ def draw_panels(panels: Sequence[Panel], heading: str, out: str | Path) -> Path:
         axes = figure.add_subplot(lines, columns, number)
         draw(axes, part)
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="small")
+        axes.legend(fontsize="small", ncols=2)
     return save(figure, Path(out).parent, "scaling", out)
 
 
@@ -55,12 +57,20 @@ def along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_xlabel("blocks, each on a device of its own")
 
 
+def in_plain_numbers(axis: Axis) -> None:
+    """Ticks of a logarithmic axis: 1, 2, 5, 10, 20, ..., written out."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def _efficiency(axes: Axes, rows: Sequence[Row]) -> None:
     for label, mark, colour, line in _lines(rows):
         values = [100 * row["efficiency"] for row in line]
         axes.plot([row["blocks"] for row in line], values, marker=mark, color=colour, label=label)
     axes.axhline(100, color="black", linestyle="--", linewidth=1, label="ideal")
-    axes.set_ylim(0, 1.08 * max(100, *(100 * row["efficiency"] for row in rows)))
+    found = [100 * row["efficiency"] for row in rows]
+    axes.set_ylim(max(0, 10 * (min(found) // 10 - 1)), 1.04 * max(100, *found))
     axes.set_ylabel("efficiency [%]")
     axes.set_title("weak scaling", fontsize="medium")
     along_blocks(axes, rows)

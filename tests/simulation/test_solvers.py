@@ -60,7 +60,9 @@ def test_options_of_multigrid(cavity):
     assert [cycle().single, cycle(precision="single").single, cycle(precision="double").single] == [False, True, False]
 
 
-@pytest.mark.parametrize("boundaries", list(BOUNDARIES))
+@pytest.mark.parametrize("boundaries", [
+    "box", *(pytest.param(name, marks=pytest.mark.slow) for name in BOUNDARIES.keys() - {"box"}),
+])  # fmt: skip
 @pytest.mark.parametrize("pressure", [
     {"solver": "multigrid", "tolerance": 1e-10}, {"solver": "multigrid", "tolerance": 1e-10, "outer": "none"},
     {"solver": "multigrid", "iterations": 15, "smoother": "jacobi"},

@@ -20,6 +20,7 @@ from taskflow.simulation.memory import Memory, Needs
 from taskflow.simulation.setup import Setup
 
 HEIGHT = 64
+OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes that it takes for a process (H200: 0.6 GB), once there is one
 LARGEST = 16384  # n of the largest run of the papers, on 256 GPUs
 
 
@@ -89,7 +90,8 @@ class Fitting:
 
     def problem(self, cells: Triple) -> str | None:
         """Why so many cells do not fit; None where they do."""
-        needs = [part.total - part.output + BESIDE[self.device] for part in self._memory(cells)]
+        beside = BESIDE[self.device] + OF_DRIVER[self.device]
+        needs = [part.total - part.output + beside for part in self._memory(cells)]
         return shortage(needs, self.places, self.device)
 
     def _memory(self, cells: Triple) -> list[Memory]:
