@@ -1,6 +1,6 @@
 // From a level of multigrid to the next finer one, whose cells fill the same domain: `ratio` coarse cells to a fine one, per
 // direction.
-#define UZ 4
+#define UZ 8
 #define BY 2
 #include "cell.h"
 #include "mesh.h"
@@ -17,24 +17,51 @@ struct Between {
 FN Between between(int fine, real ratio, const Mesh& m, int axis) {
   const real x = (fine + real(0.5)) * ratio - real(0.5);
   const bool halved = ratio == real(0.5);  // then the same without a conversion
-  const int low = halved ? (fine + 1) / 2 - 1 : floored(x), high = low + 1;
+  const int low = halved ? ((fine + 1) >> 1) - 1 : floored(x), high = low + 1;
   const real part = halved ? (fine & 1 ? real(0.25) : real(0.75)) : x - low;
   const bool before = low < m.first[axis], behind = m.last[axis] < high;
   return {before ? m.first[axis] : low, behind ? m.last[axis] : high, (1 - part) * (before ? m.low[axis] : real(1)),
           part * (behind ? m.high[axis] : real(1))};
 }
 
-FN real along_x(const Foreign& q, const Between& x, int j, int k) {
-  return x.low_weight * at(q, x.low, j, k) + x.high_weight * at(q, x.high, j, k);
+FN Between along_z(Cell c, real ratio, const Mesh& m) { return between(c.k, ratio, m, 2); }
+
+// In an inner cell of a pair: the compiler sees which coarse cells its neighbours share
+FN Between along_z(Inner c, real, const Mesh&) {
+  const int low = c.half + c.odd - 1;
+  const real part = c.odd ? real(0.25) : real(0.75);
+  return {low, low + 1, 1 - part, part};
+}
+
+FN real in_plane(const Foreign& q, const Between& x, const Between& y, int k) {
+  return y.low_weight * (x.low_weight * at(q, x.low, y.low, k) + x.high_weight * at(q, x.high, y.low, k)) +
+         y.high_weight * (x.low_weight * at(q, x.low, y.high, k) + x.high_weight * at(q, x.high, y.high, k));
+}
+
+// Fine cells that lie two by two in coarse ones, and do not see beyond faces across y and z
+FN Interior paired(const Mesh& m) {
+  Interior in = {{m.first[1], m.first[2]}, {m.last[1], m.last[2]}, true};
+  for (int n = 0; n < 2; ++n) {
+    if (in.low[n] == 0) in.low[n] = 1;
+    if (in.high[n] < m.cells[n + 1]) in.high[n] *= 2;
+  }
+  return in;
+}
+
+FN void corrected(const Range& range, const Interior& inside, InOut p, Foreign coarse, real x_ratio, real y_ratio,
+                  real z_ratio, const Mesh& mesh) {
+  change_cells(range, inside, CELL(c) {
+    const Between x = between(c.i, x_ratio, mesh, 0), y = between(c.j, y_ratio, mesh, 1), z = along_z(c, z_ratio, mesh);
+    return p[c] + (z.low_weight * in_plane(coarse, x, y, z.low) + z.high_weight * in_plane(coarse, x, y, z.high));
+  }, STORE(c, value) { p[c] = value; });
 }
 
 // p = p + the coarse correction, interpolated linearly along each direction
 TASK correct_by_coarse(Range range, InOut p, Foreign coarse, Mesh mesh, Transfer transfer) {
-  for_cells(range, CELL(c) {
-    const Between x = between(c.i, transfer.ratio[0], mesh, 0);
-    const Between y = between(c.j, transfer.ratio[1], mesh, 1), z = between(c.k, transfer.ratio[2], mesh, 2);
-    const real below = y.low_weight * along_x(coarse, x, y.low, z.low) + y.high_weight * along_x(coarse, x, y.high, z.low);
-    const real above = y.low_weight * along_x(coarse, x, y.low, z.high) + y.high_weight * along_x(coarse, x, y.high, z.high);
-    p[c] += z.low_weight * below + z.high_weight * above;
-  });
+  const real x = transfer.ratio[0], y = transfer.ratio[1], z = transfer.ratio[2], half = real(0.5);
+  if (x == half && y == half && z == half) {
+    corrected(range, paired(mesh), p, coarse, half, half, half, mesh);
+  } else {
+    corrected(range, nowhere(), p, coarse, x, y, z, mesh);
+  }
 }

@@ -1,6 +1,8 @@
 // Conjugate gradients for Laplacian(p) = rhs with a preconditioner. Numbers that one kernel reduces are taken by the next
 // from the memory of the device.
 #define UZ 32
+#define BY 2
+#define RESIDENT 4
 #include "cell.h"
 #include "mesh.h"
 
@@ -17,9 +19,9 @@ template <class Number>
 FN void projected(const Range& range, In d, Foreign r, ForeignOf<Number> z, Partial rz, Partial zAz, Partial zAd,
                   const Mesh& mesh) {
   STRIDES(range)
-  sum_cells(range, {rz, zAz, zAd}, CELL(c) {
+  sum_cells(range, interior(mesh), {rz, zAz, zAd}, CELL(c) {
     const double here = at(z, c.i, c.j, c.k), left = at(r, c.i, c.j, c.k);
-    const double bent = laplacian(z, c, mesh), other = laplacian(d, c, Y, Z, c.i, c.j, c.k, mesh);
+    const double bent = laplacian(z, c, mesh), other = laplacian(d, c, Y, Z, mesh);
     return Sums<3>{{left * here, here * bent, here * other}};
   });
 }
@@ -35,7 +37,7 @@ TASK project_single(Range range, In d, Foreign r, ForeignSingle z, Partial rz, P
 // r = rhs - mean - Laplacian(p); residual = sum of r^2, dAd = sum of d Laplacian(d)
 TASK next_residual(Range range, Foreign p, Foreign rhs, Foreign d, Out r, Partial residual, Partial dAd, In64 mean, Mesh mesh) {
   const real off = real(*mean);
-  sum_cells(range, {residual, dAd}, CELL(c) {
+  sum_cells(range, interior(mesh), {residual, dAd}, CELL(c) {
     const real left = at(rhs, c.i, c.j, c.k) - off - laplacian(p, c, mesh), along = laplacian(d, c, mesh);
     r[c] = left;
     return Sums<2>{{double(left) * left, double(at(d, c.i, c.j, c.k)) * along}};

@@ -1,32 +1,35 @@
 // The discrete Laplacian on a level of multigrid. What lies beyond a wall shows a cell its own value, what lies beyond a
 // face with p = 0 minus that: the factor `low` or `high` of the direction. What is stored there is never used.
 
-// Whether a cell lies beside faces of the domain, or at most `away` cells from such a one
-FN bool outermost(int i, int j, int k, const Mesh& m, int away = 0) {
-  const bool x = (i <= m.first[0] + away) | (i >= m.last[0] - away), y = (j <= m.first[1] + away) | (j >= m.last[1] - away);
-  return x | y | (k <= m.first[2] + away) | (k >= m.last[2] - away);
+// Whether a cell lies beside faces of the domain
+FN bool outermost(int i, int j, int k, const Mesh& m) {
+  const bool x = (i == m.first[0]) | (i == m.last[0]), y = (j == m.first[1]) | (j == m.last[1]);
+  return x | y | (k == m.first[2]) | (k == m.last[2]);
 }
 
-// Laplacian(p) in the cell (i, j, k), which lies at c
-template <class Number>
-FN real laplacian(const Number* p, Index c, Index Y, Index Z, int i, int j, int k, const Mesh& m) {
+// Cells that do not lie beside faces across y and z
+FN Interior interior(const Mesh& m) {
+  return {{m.first[1] + 1, m.first[2] + 1}, {m.last[1] - 1, m.last[2] - 1}, false};
+}
+
+// Laplacian(p) in a cell
+template <class Number, class C>
+FN real laplacian(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
   const real here = p[c];
   real west = p[c - 1], east = p[c + 1], south = p[c - Y], north = p[c + Y], below = p[c - Z], above = p[c + Z];
-#ifdef GPU
-  if (outermost(i, j, k, m))  // few cells are: others save the choices
-#endif
-  {
-    west = i == m.first[0] ? m.low[0] * here : west, east = i == m.last[0] ? m.high[0] * here : east;
-    south = j == m.first[1] ? m.low[1] * here : south, north = j == m.last[1] ? m.high[1] * here : north;
-    below = k == m.first[2] ? m.low[2] * here : below, above = k == m.last[2] ? m.high[2] * here : above;
+  west = c.i == m.first[0] ? m.low[0] * here : west, east = c.i == m.last[0] ? m.high[0] * here : east;
+  if constexpr (!c.inner) {
+    south = c.j == m.first[1] ? m.low[1] * here : south, north = c.j == m.last[1] ? m.high[1] * here : north;
+    below = c.k == m.first[2] ? m.low[2] * here : below, above = c.k == m.last[2] ? m.high[2] * here : above;
   }
   return m.weight[0] * (west + east) + m.weight[1] * (south + north) + m.weight[2] * (below + above) - m.diagonal * here;
 }
 
 // Laplacian of a field of another region with the same cells
-template <class Number>
-FN real laplacian(const ForeignOf<Number>& q, Cell c, const Mesh& m) {
-  return laplacian(q.field, c.i + c.j * q.y + c.k * q.z, q.y, q.z, c.i, c.j, c.k, m);
+template <class Number, class C>
+FN real laplacian(const ForeignOf<Number>& q, C c, const Mesh& m) {
+  c.offset = c.i + c.j * q.y + c.k * q.z;
+  return laplacian(q.field, c, q.y, q.z, m);
 }
 
 // What a cell's own value, seen beyond the faces across one direction, adds to the Laplacian, over that value
@@ -39,9 +42,11 @@ FN real inverse(real diagonal, const Mesh& m) {
   return diagonal == m.diagonal ? usual : found;
 }
 
-// One over the diagonal of -Laplacian in a cell; 0 where nothing couples it to anything
-FN real relaxation(int i, int j, int k, const Mesh& m) {
+// One over the diagonal of -Laplacian in the cell (i, j, k), c or one beside it; 0 where nothing couples it to anything
+template <class C>
+FN real relaxation(C c, int i, int j, int k, const Mesh& m) {
 #ifdef GPU
+  if constexpr (c.inner) return inverse(m.diagonal - mirrored(i, m, 0), m);
   if (!outermost(i, j, k, m)) return m.relaxation;
   return inverse(m.diagonal - (mirrored(j, m, 1) + mirrored(k, m, 2)) - mirrored(i, m, 0), m);
 #else

@@ -1,34 +1,36 @@
 // Smoothers of multigrid: relaxations of Laplacian(p) = rhs, each from one field to another.
 #define UZ 8
-#define RESIDENT (sizeof(real) == 4 ? 3 : 2)
+#define BY 2
+#define RESIDENT 4
 #include "cell.h"
 #include "mesh.h"
 
 FN bool coloured(int i, int j, int k, int colour) { return ((i + j + k) & 1) == colour; }
 
 // p after a relaxation of its cell that brings the residual there to 0 where weight = 1
-FN real relaxed(const real* p, Index c, Index Y, Index Z, int i, int j, int k, real rhs, const Mesh& m, real weight) {
-  return p[c] + weight * relaxation(i, j, k, m) * (laplacian(p, c, Y, Z, i, j, k, m) - rhs);
+template <class C>
+FN real relaxed(const real* p, C c, Index Y, Index Z, real rhs, const Mesh& m, real weight) {
+  return p[c] + weight * relaxation(c, c.i, c.j, c.k, m) * (laplacian(p, c, Y, Z, m) - rhs);
 }
 
 // p_new = p, relaxed in all cells
 TASK relax(Range range, In p, In rhs, Out p_new, Mesh mesh, real weight) {
   STRIDES(range)
-  for_cells(range, CELL(c) { p_new[c] = relaxed(p, c, Y, Z, c.i, c.j, c.k, rhs[c], mesh, weight); });
+  for_cells(range, interior(mesh), CELL(c) { p_new[c] = relaxed(p, c, Y, Z, rhs[c], mesh, weight); });
 }
 
 // p_new = p, relaxed in the cells of a colour
 TASK relax_colour(Range range, In p, In rhs, Out p_new, Mesh mesh, real weight, int colour) {
   STRIDES(range)
-  for_cells(range, CELL(c) {
-    const real next = relaxed(p, c, Y, Z, c.i, c.j, c.k, rhs[c], mesh, weight);
+  for_cells(range, interior(mesh), CELL(c) {
+    const real next = relaxed(p, c, Y, Z, rhs[c], mesh, weight);
     p_new[c] = coloured(c.i, c.j, c.k, colour) ? next : p[c];
   });
 }
 
 // p = what relax makes of 0
 TASK relax_zero(Range range, In rhs, Out p, Mesh mesh, real weight) {
-  for_cells(range, CELL(c) { p[c] = -weight * relaxation(c.i, c.j, c.k, mesh) * rhs[c]; });
+  for_cells(range, interior(mesh), CELL(c) { p[c] = -weight * relaxation(c, c.i, c.j, c.k, mesh) * rhs[c]; });
 }
 
 // The cells at the ends of a direction that have no neighbour of the other colour beyond: those beside walls, and those at
@@ -47,22 +49,17 @@ FN Ends ends(const Mesh& m, int axis) {
 TASK relax_zero_colours(Range range, In rhs, Out p, Mesh mesh, real weight, int colour) {
   STRIDES(range)
   const Ends ex = ends(mesh, 0), ey = ends(mesh, 1), ez = ends(mesh, 2);
-  for_cells(range, CELL(c) {
+  const Interior inside = {{2, 2}, {mesh.cells[1] - 3, mesh.cells[2] - 3}, false};
+  for_cells(range, inside, CELL(c) {
     const int i = c.i, j = c.j, k = c.k;
     const real here = rhs[c], west = rhs[c - X], east = rhs[c + X], south = rhs[c - Y], north = rhs[c + Y];
     const real below = rhs[c - Z], above = rhs[c + Z];
-    real own = mesh.relaxation, w = own, e = own, s = own, n = own, b = own, a = own;
-#ifdef GPU
-    if (outermost(i, j, k, mesh, 1))
-#endif
-    {
-      own = relaxation(i, j, k, mesh), w = relaxation(i - 1, j, k, mesh), e = relaxation(i + 1, j, k, mesh);
-      s = relaxation(i, j - 1, k, mesh), n = relaxation(i, j + 1, k, mesh);
-      b = relaxation(i, j, k - 1, mesh), a = relaxation(i, j, k + 1, mesh);
-    }
+    const real own = relaxation(c, i, j, k, mesh), w = relaxation(c, i - 1, j, k, mesh), e = relaxation(c, i + 1, j, k, mesh);
+    const real s = relaxation(c, i, j - 1, k, mesh), n = relaxation(c, i, j + 1, k, mesh);
+    const real b = relaxation(c, i, j, k - 1, mesh), a = relaxation(c, i, j, k + 1, mesh);
     const real x = (i == ex.first ? real(0) : w * west) + (i == ex.last ? real(0) : e * east);
-    const real y = (j == ey.first ? real(0) : s * south) + (j == ey.last ? real(0) : n * north);
-    const real z = (k == ez.first ? real(0) : b * below) + (k == ez.last ? real(0) : a * above);
+    const real y = (!c.inner && j == ey.first ? real(0) : s * south) + (!c.inner && j == ey.last ? real(0) : n * north);
+    const real z = (!c.inner && k == ez.first ? real(0) : b * below) + (!c.inner && k == ez.last ? real(0) : a * above);
     const real around = mesh.weight[0] * x + mesh.weight[1] * y + mesh.weight[2] * z;
     p[c] = -weight * own * (here + (coloured(i, j, k, colour) ? real(0) : weight * around));
   });

@@ -4,7 +4,7 @@
 
 // rhs - Laplacian(p) in a cell of the fine level
 FN real residual(const Foreign& p, const Foreign& rhs, int i, int j, int k, const Mesh& m) {
-  return at(rhs, i, j, k) - laplacian(p.field, i + j * p.y + k * p.z, p.y, p.z, i, j, k, m);
+  return at(rhs, i, j, k) - laplacian(p, Cell{i, j, k, 0}, m);
 }
 
 // What flows out of a cell through one of its faces

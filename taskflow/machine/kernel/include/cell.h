@@ -49,7 +49,8 @@ struct Partial {
 #ifdef GPU
 #define INLINE __device__ __forceinline__
 #define FN INLINE
-#define CELL(c) [=](Cell c)
+#define CELL(c) [=](auto c)
+#define STORE(c, value) [=](auto c, auto value)
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 #define ROOT __dsqrt_rn
 #else
@@ -57,7 +58,8 @@ struct Partial {
 
 #define INLINE inline __attribute__((always_inline))
 #define FN static INLINE
-#define CELL(c) [=](Cell c) __attribute__((always_inline))
+#define CELL(c) [=](auto c) __attribute__((always_inline))
+#define STORE(c, value) [=](auto c, auto value) __attribute__((always_inline))
 #define INFINITE __builtin_huge_val()
 #define ROOT __builtin_sqrt
 #endif
@@ -69,9 +71,25 @@ struct Partial {
 
 // A cell: global indices, and its offset in every field.
 struct Cell {
+  static constexpr bool inner = false;
   int i, j, k;
   Index offset;
   INLINE operator Index() const { return offset; }
+};
+
+// Cells from `low` to `high` along y and z, both included: with `for_cells(range, interior, f)` a GPU calls f with an Inner
+// instead of a Cell for most of those, so that f can do without what only cells near faces need. It is known when the text
+// is compiled: `if constexpr (c.inner)`. What depends on x alone is computed once per column. If `pairs`, k = 2 half + odd
+// with `odd` known, too.
+struct Interior {
+  int low[2], high[2];
+  bool pairs;
+};
+FN Interior everywhere() { return {{-0x7fffffff, -0x7fffffff}, {0x7fffffff, 0x7fffffff}, false}; }
+FN Interior nowhere() { return {{1, 1}, {0, 0}, false}; }
+struct Inner : Cell {
+  static constexpr bool inner = true;
+  int half, odd;
 };
 
 template <class Number>

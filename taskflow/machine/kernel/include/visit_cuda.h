@@ -45,6 +45,82 @@ FN void for_cells(const Range& r, F f, Streams... streams) {
   }
 }
 
+// The column of this thread, as above: it has `cells` from k on, none where the thread is beyond the range.
+struct Column {
+  int i, j, k, cells;
+};
+
+FN Column column(const Range& r) {
+  const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
+  const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int rest = r.hi[2] - r.lo[2] - (int(gridDim.z) - 1) * UZ;
+  const int k = r.lo[2] + (blockIdx.z ? rest + (int(blockIdx.z) - 1) * UZ : 0);
+  return {i, j, k, i < r.hi[0] && j < r.hi[1] ? (blockIdx.z ? UZ : rest) : 0};
+}
+
+template <class Number>
+FN void fetch_ahead(const ForeignOf<Number>& q, int i, int j, int k, Index) {
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(q.field + (i + j * q.y + k * q.z)));
+}
+FN void fetch_ahead(const real* q, int, int, int, Index offset) { fetch_ahead(q + offset); }
+
+// few(cell) or, side by side, many(inner cells): UNROLLED cells that all are inside. What the streams lead to is fetched
+// as many cells ahead.
+template <class Few, class Many, class... Streams>
+FN void for_column(const Range& r, const Interior& in, Few few, Many many, Streams... streams) {
+  const Column c = column(r);
+  const bool between = c.j >= in.low[0] && c.j <= in.high[0];
+  const int end = c.k + c.cells;
+  const auto fetch = [&](int from) {
+    if (from + UNROLLED > end) return;
+#pragma unroll
+    for (int n = 0; n < UNROLLED; ++n) (fetch_ahead(streams, c.i, c.j, from + n, c.i + c.j * r.y + (from + n) * r.z), ...);
+  };
+  if constexpr (sizeof...(streams) > 0) fetch(c.k);
+#pragma unroll 1
+  for (int k = c.k; k < end; k += UNROLLED) {
+    if constexpr (sizeof...(streams) > 0 && UZ > UNROLLED) fetch(k + UNROLLED);
+    const Index offset = c.i + c.j * r.y + k * r.z;
+    const int last = k + UNROLLED - 1;
+    if (between && k >= in.low[1] && last <= in.high[1] && last < end && !(in.pairs && k & 1)) {
+      Inner cells[UNROLLED];
+#pragma unroll
+      for (int n = 0; n < UNROLLED; ++n) cells[n] = Inner{{c.i, c.j, k + n, offset + n * r.z}, (k >> 1) + n / 2, n & 1};
+      many(cells);
+    } else {
+#pragma unroll 1
+      for (int n = 0; n < UNROLLED && k + n < end; ++n) few(Cell{c.i, c.j, k + n, offset + n * r.z});
+    }
+  }
+}
+
+template <class F, class... Streams>
+FN void for_cells(const Range& r, const Interior& in, F f, Streams... streams) {
+  for_column(
+      r, in, f,
+      [&](const Inner (&cells)[UNROLLED]) {
+#pragma unroll
+        for (int n = 0; n < UNROLLED; ++n) f(cells[n]);
+      },
+      streams...);
+}
+
+// store(cell, load(cell)) where the second reads what the first changes, in that cell alone: several loads come before the
+// stores, which later loads would wait for.
+template <class Load, class Store, class... Streams>
+FN void change_cells(const Range& r, const Interior& in, Load load, Store store, Streams... streams) {
+  for_column(
+      r, in, [&](Cell c) { store(c, load(c)); },
+      [&](const Inner (&cells)[UNROLLED]) {
+        decltype(load(cells[0])) values[UNROLLED];
+#pragma unroll
+        for (int n = 0; n < UNROLLED; ++n) values[n] = load(cells[n]);
+#pragma unroll
+        for (int n = 0; n < UNROLLED; ++n) store(cells[n], values[n]);
+      },
+      streams...);
+}
+
 // The values of all threads of a block (whole warps) folded in a fixed order; thread 0 has the result.
 template <class Op>
 FN double fold_block(double value) {
@@ -94,7 +170,24 @@ FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
   fold_all<Op>(value, partial);
 }
 
+template <class Op, class F, class... Streams>
+FN void reduce_cells(const Range& r, const Interior& in, Partial partial, Op, F f, Streams... streams) {
+  double value = Op::identity();
+  for_cells(r, in, [&](auto c) { value = Op::fold(value, f(c)); }, streams...);
+  fold_all<Op>(value, partial);
+}
+
 // Several sums at once: f(cell) is a Sums<N>.
+template <int N, class F, class... Streams>
+FN void sum_cells(const Range& r, const Interior& in, const Partial (&partials)[N], F f, Streams... streams) {
+  Sums<N> sums = {};
+  for_cells(r, in, [&](auto c) {
+    const Sums<N> more = f(c);
+    for (int n = 0; n < N; ++n) sums.of[n] += more.of[n];
+  }, streams...);
+  for (int n = 0; n < N; ++n) fold_all<Sum>(sums.of[n], partials[n]);
+}
+
 template <int N, class F>
 FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
   Sums<N> sums = {};

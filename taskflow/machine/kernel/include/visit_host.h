@@ -81,6 +81,18 @@ FN void for_cells(const Range& r, F f, Streams... streams) {
   });
 }
 
+// Here all cells are alike.
+template <class F, class... Streams>
+FN void for_cells(const Range& r, const Interior&, F f, Streams...) {
+  for_cells(r, f);
+}
+
+// store(cell, load(cell)) where the second reads what the first changes, in that cell alone.
+template <class Load, class Store, class... Streams>
+FN void change_cells(const Range& r, const Interior&, Load load, Store store, Streams...) {
+  for_cells(r, [=](Cell c) __attribute__((always_inline)) { store(c, load(c)); });
+}
+
 // *result = f(cell) folded over the range: lanes of a row, rows of a bundle, bundles, always in this order. All operators do
 // it for N values at once: f(cell) is a Sums<N>.
 template <class Op, int N, class F>
@@ -132,4 +144,14 @@ FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
 template <int N, class F>
 FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
   fold_cells<Sum, N>(r, partials, f);
+}
+
+template <class Op, class F, class... Streams>
+FN void reduce_cells(const Range& r, const Interior&, Partial partial, Op op, F f, Streams...) {
+  reduce_cells(r, partial, op, f);
+}
+
+template <int N, class F, class... Streams>
+FN void sum_cells(const Range& r, const Interior&, const Partial (&partials)[N], F f, Streams...) {
+  sum_cells(r, partials, f);
 }
