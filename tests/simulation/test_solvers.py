@@ -46,6 +46,9 @@ def test_which_solver_it_is(cavity, pressure, kind, why, words):
 def test_single_precision_has_a_tolerance_that_it_can_reach(cavity):
     single = Case(**cavity(pressure={"solver": "multigrid"}, machine={"precision": "single"}))
     assert (single.pressure.tolerance, single.pressure.max_iterations) == (1e-4, 1000)
+    fine = {"pressure": {"solver": "multigrid"}, "grid__cells": [8, 1, 512], "grid__lengths": [1.0, 1.0, 1.0]}
+    assert Case(**cavity(**fine, machine={"precision": "single"})).pressure.tolerance == pytest.approx(1.6e-3, rel=0.02)
+    assert Case(**cavity(**fine)).pressure.tolerance == 1e-6
 
 
 def test_options_of_multigrid(cavity):
