@@ -10,12 +10,13 @@ import numpy as np
 
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.poisson import Solver, Tolerance
+from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import Cycle
-from taskflow.flow.poisson.multigrid.solver import correct_by, find_residual, residual_of
+from taskflow.flow.poisson.multigrid.solver import correct_by, residual_of
 from taskflow.flow.poisson.residual import measure_rhs
 from taskflow.machine import Mapper, Shard, run_threads
 from taskflow.machine.device import Device, cpu
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region, triple
 
 WALLS = (("wall", "wall"),) * 3
 PERIODIC = (("periodic", "periodic"),) * 3
@@ -64,7 +65,7 @@ class Solved:
 def on(domain: Domain, solver: Solver | Cycle, blocks: tuple[int, int, int], real: str) -> Partition:
     """The blocks of a domain, with the fields and regions of a solver."""
     extra = {} if isinstance(solver, Cycle) else solver.fields
-    space = FieldSpace(Field(name, real) for name in ("p", "rhs", *extra))
+    space = FieldSpace(Field(name, real, location) for name, location in {"p": "c", "rhs": "c", **extra}.items())
     main = Partition(Region(Box.of(domain.cells), space, domain.periodic), blocks)
     return replace(main, beside=solver.partitions(main))
 
@@ -79,14 +80,19 @@ def on_blocks(
     p: np.ndarray | None = None,
     debug: bool = False,
     device: Device | None = None,
+    b: Sequence[np.ndarray] = (),
 ) -> Solved:
-    """What `job` makes of p, begun with 0, on each block."""
+    """What `job` makes of p, begun with 0, on each block; b on all faces across x, y and z, where it is variable."""
     whole = np.zeros(domain.cells[::-1], real)
     start = np.zeros_like(whole) if p is None else p
 
     def each(shard: Shard) -> tuple[Any, dict[str, float]]:
         mine = shard.cells.slices((0, 0, 0))
         shard.write({"p": start[mine].astype(real), "rhs": rhs[mine].astype(real)})
+        owned = shard.partition.owned[shard.block]
+        for axis, (role, values) in enumerate(zip(COEFFICIENTS, b, strict=bool(b))):
+            faces = owned & Box.of(domain.cells).expand((0, 0, 0), triple(int(a == axis) for a in range(3)))
+            shard.write({role: values[faces.slices((0, 0, 0))].astype(real)}, faces)
         told = job(shard)
         whole[mine] = shard.read("p")
         return told, dict(shard.scalars)
@@ -104,13 +110,17 @@ def one_cycle(cycle: Cycle) -> Callable[[Any], Any]:
         yield residual_of(f.p, f.rhs, cycle.residual, over=over, residual="old", mean="mean", mesh=mesh)
         z = (yield from cycle.launches()).p
         yield correct_by(f.p, z, over=cycle.mesh.box)
-        yield find_residual(f, cycle)
+        yield residual_of(f.p, f.rhs, cycle.residual, over=over, residual="residual", mean="mean", mesh=mesh)
 
     return program
 
 
 def solve(domain: Domain, solver: Solver, rhs: np.ndarray, **where: Any) -> Solved:
-    return on_blocks(domain, solver, lambda shard: shard.run(solver.solve), rhs, **where)
+    def job(shard: Shard) -> None:
+        shard.run(solver.prepare)
+        shard.run(solver.solve)
+
+    return on_blocks(domain, solver, job, rhs, **where)
 
 
 def factor(domain: Domain, cycle: Cycle, first: int = 4, last: int = 9) -> float:

@@ -1,16 +1,27 @@
-// What an approximate solution of Laplacian(p) = rhs leaves.
+// What an approximate solution of Laplacian(p) = rhs, or of div(b grad p) = rhs, leaves.
 #define UZ 32
 #define BY 2
 #define RESIDENT 4
 #include "cell.h"
-#include "mesh.h"
+#include "faces.h"
 
-// r = rhs - mean - Laplacian(p); residual = sum of r^2
-TASK residual_of(Range range, Foreign p, Foreign rhs, Out r, Partial residual, In64 mean, Mesh mesh) {
+// r = rhs - mean - Laplacian(p), 0 where p is not sought; residual = sum of r^2
+template <class Operator>
+FN void left_over(const Range& range, Foreign p, Foreign rhs, Out r, Partial residual, In64 mean, const Operator& m) {
   const real off = real(*mean);
-  reduce_cells(range, interior(mesh), residual, SUM, CELL(c) {
-    const real left = at(rhs, c.i, c.j, c.k) - off - laplacian(p, c, mesh);
-    r[c] = left;
-    return double(left) * left;
+  reduce_cells(range, interior(m), residual, SUM, CELL(c) {
+    const real left = at(rhs, c.i, c.j, c.k) - off - laplacian(p, c, m);
+    const real counts = sought(c.i, c.j, c.k, m) ? left : real(0);
+    r[c] = counts;
+    return double(counts) * counts;
   });
+}
+
+TASK residual_of(Range range, Foreign p, Foreign rhs, Out r, Partial residual, In64 mean, Mesh mesh) {
+  left_over(range, p, rhs, r, residual, mean, mesh);
+}
+
+TASK residual_of_variable(Range range, Foreign p, Foreign rhs, Foreign b_x, Foreign b_y, Foreign b_z, Out r,
+                          Partial residual, In64 mean, Mesh mesh) {
+  left_over(range, p, rhs, r, residual, mean, Faces{mesh, b_x, b_y, b_z});
 }

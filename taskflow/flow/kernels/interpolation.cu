@@ -3,7 +3,7 @@
 #define UZ 8
 #define BY 2
 #include "cell.h"
-#include "mesh.h"
+#include "faces.h"
 
 FN int floored(real x) { return int(x + 1) - 1; }  // for x >= -1
 
@@ -64,4 +64,15 @@ TASK correct_by_coarse(Range range, InOut p, Foreign coarse, Mesh mesh, Transfer
   } else {
     corrected(range, nowhere(), p, coarse, x, y, z, mesh);
   }
+}
+
+// The same in cells of the fine level where p is sought
+TASK correct_by_coarse_variable(Range range, InOut p, Foreign coarse, In b_x, In b_y, In b_z, Mesh mesh, Mesh fine, Transfer transfer) {
+  const Faces b = faces(range, b_x, b_y, b_z, fine);
+  for_cells(range, CELL(c) {
+    const Between x = between(c.i, transfer.ratio[0], mesh, 0);
+    const Between y = between(c.j, transfer.ratio[1], mesh, 1), z = between(c.k, transfer.ratio[2], mesh, 2);
+    const real correction = z.low_weight * in_plane(coarse, x, y, z.low) + z.high_weight * in_plane(coarse, x, y, z.high);
+    p[c] += sought(c.i, c.j, c.k, b) ? correction : real(0);
+  });
 }

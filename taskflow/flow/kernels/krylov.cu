@@ -1,10 +1,10 @@
-// Conjugate gradients for Laplacian(p) = rhs with a preconditioner. Numbers that one kernel reduces are taken by the next
-// from the memory of the device.
+// Conjugate gradients for Laplacian(p) = rhs, or for div(b grad p) = rhs, with a preconditioner. Numbers that one kernel
+// reduces are taken by the next from the memory of the device.
 #define UZ 32
 #define BY 2
 #define RESIDENT 4
 #include "cell.h"
-#include "mesh.h"
+#include "faces.h"
 
 // d = 0, and what is reduced from it
 TASK begin_direction(Range range, Out d, Partial dAd) {
@@ -15,13 +15,13 @@ TASK begin_direction(Range range, Out d, Partial dAd) {
 }
 
 // rz = sum of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)
-template <class Number>
+template <class Number, class Operator>
 FN void projected(const Range& range, In d, Foreign r, ForeignOf<Number> z, Partial rz, Partial zAz, Partial zAd,
-                  const Mesh& mesh) {
+                  const Operator& m) {
   STRIDES(range)
-  sum_cells(range, interior(mesh), {rz, zAz, zAd}, CELL(c) {
+  sum_cells(range, interior(m), {rz, zAz, zAd}, CELL(c) {
     const double here = at(z, c.i, c.j, c.k), left = at(r, c.i, c.j, c.k);
-    const double bent = laplacian(z, c, mesh), other = laplacian(d, c, Y, Z, mesh);
+    const double bent = laplacian(z, c, m), other = laplacian(d, c, Y, Z, m);
     return Sums<3>{{left * here, here * bent, here * other}};
   });
 }
@@ -34,12 +34,34 @@ TASK project_single(Range range, In d, Foreign r, ForeignSingle z, Partial rz, P
   projected(range, d, r, z, rz, zAz, zAd, mesh);
 }
 
-// r = rhs - mean - Laplacian(p); residual = sum of r^2, dAd = sum of d Laplacian(d)
-TASK next_residual(Range range, Foreign p, Foreign rhs, Foreign d, Out r, Partial residual, Partial dAd, In64 mean, Mesh mesh) {
+TASK project_variable(Range range, In d, Foreign r, Foreign z, In b_x, In b_y, In b_z, Partial rz, Partial zAz,
+                      Partial zAd, Mesh mesh) {
+  projected(range, d, r, z, rz, zAz, zAd, faces(range, b_x, b_y, b_z, mesh));
+}
+
+TASK project_single_variable(Range range, In d, Foreign r, ForeignSingle z, In b_x, In b_y, In b_z, Partial rz, Partial zAz,
+                             Partial zAd, Mesh mesh) {
+  projected(range, d, r, z, rz, zAz, zAd, faces(range, b_x, b_y, b_z, mesh));
+}
+
+// r = rhs - mean - Laplacian(p), 0 where p is not sought; residual = sum of r^2, dAd = sum of d Laplacian(d)
+template <class Operator>
+FN void left_over(const Range& range, Foreign p, Foreign rhs, Foreign d, Out r, Partial residual, Partial dAd, In64 mean,
+                  const Operator& m) {
   const real off = real(*mean);
-  sum_cells(range, interior(mesh), {residual, dAd}, CELL(c) {
-    const real left = at(rhs, c.i, c.j, c.k) - off - laplacian(p, c, mesh), along = laplacian(d, c, mesh);
-    r[c] = left;
-    return Sums<2>{{double(left) * left, double(at(d, c.i, c.j, c.k)) * along}};
+  sum_cells(range, interior(m), {residual, dAd}, CELL(c) {
+    const real left = at(rhs, c.i, c.j, c.k) - off - laplacian(p, c, m), along = laplacian(d, c, m);
+    const real counts = sought(c.i, c.j, c.k, m) ? left : real(0);
+    r[c] = counts;
+    return Sums<2>{{double(counts) * counts, double(at(d, c.i, c.j, c.k)) * along}};
   });
+}
+
+TASK next_residual(Range range, Foreign p, Foreign rhs, Foreign d, Out r, Partial residual, Partial dAd, In64 mean, Mesh mesh) {
+  left_over(range, p, rhs, d, r, residual, dAd, mean, mesh);
+}
+
+TASK next_residual_variable(Range range, Foreign p, Foreign rhs, Foreign d, Foreign b_x, Foreign b_y, Foreign b_z, Out r,
+                            Partial residual, Partial dAd, In64 mean, Mesh mesh) {
+  left_over(range, p, rhs, d, r, residual, dAd, mean, Faces{mesh, b_x, b_y, b_z});
 }

@@ -12,9 +12,14 @@ FN Interior interior(const Mesh& m) {
   return {{m.first[1] + 1, m.first[2] + 1}, {m.last[1] - 1, m.last[2] - 1}, false};
 }
 
-// Laplacian(p) in a cell
+// A cell's value and those that it sees beside it.
+struct Seen {
+  real here, west, east, south, north, below, above;
+};
+
+// What a cell sees
 template <class Number, class C>
-FN real laplacian(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
+FN Seen seen(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
   const real here = p[c];
   real west = p[c - 1], east = p[c + 1], south = p[c - Y], north = p[c + Y], below = p[c - Z], above = p[c + Z];
   west = c.i == m.first[0] ? m.low[0] * here : west, east = c.i == m.last[0] ? m.high[0] * here : east;
@@ -22,12 +27,20 @@ FN real laplacian(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
     south = c.j == m.first[1] ? m.low[1] * here : south, north = c.j == m.last[1] ? m.high[1] * here : north;
     below = c.k == m.first[2] ? m.low[2] * here : below, above = c.k == m.last[2] ? m.high[2] * here : above;
   }
-  return m.weight[0] * (west + east) + m.weight[1] * (south + north) + m.weight[2] * (below + above) - m.diagonal * here;
+  return {here, west, east, south, north, below, above};
+}
+
+// Laplacian(p) in a cell
+template <class Number, class C>
+FN real laplacian(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
+  const Seen q = seen(p, c, Y, Z, m);
+  return m.weight[0] * (q.west + q.east) + m.weight[1] * (q.south + q.north) + m.weight[2] * (q.below + q.above) -
+         m.diagonal * q.here;
 }
 
 // Laplacian of a field of another region with the same cells
-template <class Number, class C>
-FN real laplacian(const ForeignOf<Number>& q, C c, const Mesh& m) {
+template <class Number, class C, class Operator>
+FN real laplacian(const ForeignOf<Number>& q, C c, const Operator& m) {
   c.offset = c.i + c.j * q.y + c.k * q.z;
   return laplacian(q.field, c, q.y, q.z, m);
 }
@@ -36,6 +49,16 @@ FN real laplacian(const ForeignOf<Number>& q, C c, const Mesh& m) {
 FN real mirrored(int i, const Mesh& m, int axis) {
   return m.weight[axis] * ((i == m.first[axis] ? m.low[axis] : real(0)) + (i == m.last[axis] ? m.high[axis] : real(0)));
 }
+
+// Whether p is sought in a cell
+FN bool sought(int, int, int, const Mesh&) { return true; }
+
+// The coefficients of the Laplacian on the faces across a direction
+struct Ones {
+  INLINE real operator[](Index) const { return 1; }
+};
+
+FN Ones across(int, const Mesh&) { return {}; }
 
 FN real inverse(real diagonal, const Mesh& m) {
   const real found = diagonal > 0 ? 1 / diagonal : real(0), usual = m.relaxation;

@@ -1,36 +1,68 @@
-// Smoothers of multigrid: relaxations of Laplacian(p) = rhs, each from one field to another.
+// Smoothers of multigrid: relaxations of Laplacian(p) = rhs, or of div(b grad p) = rhs, each from one field to another.
 #define UZ 8
 #define BY 2
 #define RESIDENT 4
 #include "cell.h"
-#include "mesh.h"
+#include "faces.h"
 
 FN bool coloured(int i, int j, int k, int colour) { return ((i + j + k) & 1) == colour; }
 
 // p after a relaxation of its cell that brings the residual there to 0 where weight = 1
-template <class C>
-FN real relaxed(const real* p, C c, Index Y, Index Z, real rhs, const Mesh& m, real weight) {
+template <class C, class Operator>
+FN real relaxed(const real* p, C c, Index Y, Index Z, real rhs, const Operator& m, real weight) {
   return p[c] + weight * relaxation(c, c.i, c.j, c.k, m) * (laplacian(p, c, Y, Z, m) - rhs);
 }
 
 // p_new = p, relaxed in all cells
-TASK relax(Range range, In p, In rhs, Out p_new, Mesh mesh, real weight) {
+template <class Operator>
+FN void relax_all(const Range& range, In p, In rhs, Out p_new, const Operator& m, real weight) {
   STRIDES(range)
-  for_cells(range, interior(mesh), CELL(c) { p_new[c] = relaxed(p, c, Y, Z, rhs[c], mesh, weight); });
+  for_cells(range, interior(m), CELL(c) { p_new[c] = relaxed(p, c, Y, Z, rhs[c], m, weight); });
+}
+
+TASK relax(Range range, In p, In rhs, Out p_new, Mesh mesh, real weight) { relax_all(range, p, rhs, p_new, mesh, weight); }
+
+TASK relax_variable(Range range, In p, In rhs, In b_x, In b_y, In b_z, Out p_new, Mesh mesh, real weight) {
+  relax_all(range, p, rhs, p_new, faces(range, b_x, b_y, b_z, mesh), weight);
 }
 
 // p_new = p, relaxed in the cells of a colour
-TASK relax_colour(Range range, In p, In rhs, Out p_new, Mesh mesh, real weight, int colour) {
+template <class Operator>
+FN void relax_some(const Range& range, In p, In rhs, Out p_new, const Operator& m, real weight, int colour) {
   STRIDES(range)
-  for_cells(range, interior(mesh), CELL(c) {
-    const real next = relaxed(p, c, Y, Z, rhs[c], mesh, weight);
+  for_cells(range, interior(m), CELL(c) {
+    const real next = relaxed(p, c, Y, Z, rhs[c], m, weight);
     p_new[c] = coloured(c.i, c.j, c.k, colour) ? next : p[c];
   });
 }
 
+TASK relax_colour(Range range, In p, In rhs, Out p_new, Mesh mesh, real weight, int colour) {
+  relax_some(range, p, rhs, p_new, mesh, weight, colour);
+}
+
+TASK relax_colour_variable(Range range, In p, In rhs, In b_x, In b_y, In b_z, Out p_new, Mesh mesh, real weight, int colour) {
+  relax_some(range, p, rhs, p_new, faces(range, b_x, b_y, b_z, mesh), weight, colour);
+}
+
 // p = what relax makes of 0
-TASK relax_zero(Range range, In rhs, Out p, Mesh mesh, real weight) {
-  for_cells(range, interior(mesh), CELL(c) { p[c] = -weight * relaxation(c, c.i, c.j, c.k, mesh) * rhs[c]; });
+template <class Operator>
+FN void relax_nothing(const Range& range, In rhs, Out p, const Operator& m, real weight) {
+  for_cells(range, interior(m), CELL(c) { p[c] = -weight * relaxation(c, c.i, c.j, c.k, m) * rhs[c]; });
+}
+
+TASK relax_zero(Range range, In rhs, Out p, Mesh mesh, real weight) { relax_nothing(range, rhs, p, mesh, weight); }
+
+TASK relax_zero_variable(Range range, In rhs, In b_x, In b_y, In b_z, Out p, Mesh mesh, real weight) {
+  relax_nothing(range, rhs, p, faces(range, b_x, b_y, b_z, mesh), weight);
+}
+
+// p = what relax_colour_variable makes of 0
+TASK relax_zero_colour_variable(Range range, In rhs, In b_x, In b_y, In b_z, Out p, Mesh mesh, real weight, int colour) {
+  const Faces m = faces(range, b_x, b_y, b_z, mesh);
+  for_cells(range, interior(m), CELL(c) {
+    const real next = -weight * relaxation(c, c.i, c.j, c.k, m) * rhs[c];
+    p[c] = coloured(c.i, c.j, c.k, colour) ? next : real(0);
+  });
 }
 
 // The cells at the ends of a direction that have no neighbour of the other colour beyond: those beside walls, and those at

@@ -1,9 +1,10 @@
 // From a level of multigrid to the next coarser one, whose cells fill the same domain.
 #include "cell.h"
-#include "mesh.h"
+#include "faces.h"
 
 // rhs - Laplacian(p) in a cell of the fine level
-FN real residual(const Foreign& p, const Foreign& rhs, int i, int j, int k, const Mesh& m) {
+template <class Operator>
+FN real residual(const Foreign& p, const Foreign& rhs, int i, int j, int k, const Operator& m) {
   return at(rhs, i, j, k) - laplacian(p, Cell{i, j, k, 0}, m);
 }
 
@@ -11,34 +12,46 @@ FN real residual(const Foreign& p, const Foreign& rhs, int i, int j, int k, cons
 FN real outward(real here, real there, bool at_face, real mirror) { return (at_face ? mirror * here : there) - here; }
 
 // Along one direction: what flows out of two cells beside each other, at the offsets c and c + step
-FN real outward(const real* p, Index c, Index step, int i, const Mesh& m, int axis) {
+template <class Operator>
+FN real outward(const real* p, Index c, Index step, int i, const Operator& m, int axis) {
   const real first = p[c], second = p[c + step];
-  return outward(first, p[c - step], i == m.first[axis], m.low[axis]) +
-         outward(second, p[c + 2 * step], i + 1 == m.last[axis], m.high[axis]);
+  const auto b = across(axis, m);
+  return b[c] * outward(first, p[c - step], i == m.first[axis], m.low[axis]) +
+         b[c + 2 * step] * outward(second, p[c + 2 * step], i + 1 == m.last[axis], m.high[axis]);
 }
 
 // Of four pairs of cells that lie beside each other along two other directions
-FN real outward(const real* p, Index c, Index step, Index b, Index d, int i, const Mesh& m, int axis) {
-  return (outward(p, c, step, i, m, axis) + outward(p, c + b, step, i, m, axis)) +
-         (outward(p, c + d, step, i, m, axis) + outward(p, c + b + d, step, i, m, axis));
+template <class Operator>
+FN real outward(const real* p, Index c, Index step, Index u, Index v, int i, const Operator& m, int axis) {
+  return (outward(p, c, step, i, m, axis) + outward(p, c + u, step, i, m, axis)) +
+         (outward(p, c + v, step, i, m, axis) + outward(p, c + u + v, step, i, m, axis));
 }
 
 FN real sum(const Foreign& q, int i, int j, int k) { return at(q, i, j, k) + at(q, i + 1, j, k); }
 
 // coarse = mean of rhs - Laplacian(p) in the 2 x 2 x 2 fine cells of a coarse one: what flows between these cancels
-TASK restrict_residual(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mesh) {
+template <class Operator>
+FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const Operator& m) {
   for_cells(range, CELL(c) {
     const int i = 2 * c.i, j = 2 * c.j, k = 2 * c.k;
     const Index first = i + j * p.y + k * p.z;
-    const real x = outward(p.field, first, 1, p.y, p.z, i, mesh, 0), y = outward(p.field, first, p.y, 1, p.z, j, mesh, 1);
-    const real z = outward(p.field, first, p.z, 1, p.y, k, mesh, 2);
+    const real x = outward(p.field, first, 1, p.y, p.z, i, m, 0), y = outward(p.field, first, p.y, 1, p.z, j, m, 1);
+    const real z = outward(p.field, first, p.z, 1, p.y, k, m, 2);
     const real right = (sum(rhs, i, j, k) + sum(rhs, i, j + 1, k)) + (sum(rhs, i, j, k + 1) + sum(rhs, i, j + 1, k + 1));
-    coarse[c] = real(0.125) * (right - (mesh.weight[0] * x + mesh.weight[1] * y + mesh.weight[2] * z));
+    coarse[c] = real(0.125) * (right - (m.weight[0] * x + m.weight[1] * y + m.weight[2] * z));
   });
 }
 
-// Along one direction: the first fine cell that a coarse one overlaps, and which part of the coarse one it and the two
-// behind it are; `fine` cells are as long as `coarse` ones.
+TASK restrict_residual(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mesh) {
+  restricted(range, p, rhs, coarse, mesh);
+}
+
+TASK restrict_residual_variable(Range range, Foreign p, Foreign rhs, Foreign b_x, Foreign b_y, Foreign b_z, Out coarse, Mesh mesh) {
+  restricted(range, p, rhs, coarse, Faces{mesh, b_x, b_y, b_z});
+}
+
+// Along one direction: the first of the fine cells (or faces) from which a coarse one is made, and which parts it and the
+// two behind it are.
 struct Overlap {
   int first;
   real part, second, third;
@@ -50,35 +63,85 @@ FN real common(int cell, int coarse, int fine, int begin) {
   return length > 0 ? real(length) / fine : real(0);
 }
 
+// What a coarse cell overlaps: `fine` cells are as long as `coarse` ones.
 FN Overlap overlap(int cell, int fine, int coarse) {
   const int begin = cell * fine, first = begin / coarse;
   return {first, common(first, coarse, fine, begin), common(first + 1, coarse, fine, begin), common(first + 2, coarse, fine, begin)};
 }
 
-FN real overlapped(const Foreign& p, const Foreign& rhs, const Overlap& x, int j, int k, const Mesh& m) {
-  real total = x.part * residual(p, rhs, x.first, j, k, m);
-  if (x.second > 0) total += x.second * residual(p, rhs, x.first + 1, j, k, m);
-  if (x.third > 0) total += x.third * residual(p, rhs, x.first + 2, j, k, m);
+// The fine faces between which a coarse one lies
+FN Overlap enclosing(int face, int fine, int coarse) {
+  const int place = face * fine, first = place / coarse;
+  const real part = real(place - first * coarse) / coarse;
+  return {first, 1 - part, part, real(0)};
+}
+
+// f along x, f in a plane, f in a box: in the mean over an overlap
+template <class F>
+FN real mean(const Overlap& x, int j, int k, F f) {
+  real total = x.part * f(x.first, j, k);
+  if (x.second > 0) total += x.second * f(x.first + 1, j, k);
+  if (x.third > 0) total += x.third * f(x.first + 2, j, k);
   return total;
 }
 
-FN real overlapped(const Foreign& p, const Foreign& rhs, const Overlap& x, const Overlap& y, int k, const Mesh& m) {
-  real total = y.part * overlapped(p, rhs, x, y.first, k, m);
-  if (y.second > 0) total += y.second * overlapped(p, rhs, x, y.first + 1, k, m);
-  if (y.third > 0) total += y.third * overlapped(p, rhs, x, y.first + 2, k, m);
+template <class F>
+FN real mean(const Overlap& x, const Overlap& y, int k, F f) {
+  real total = y.part * mean(x, y.first, k, f);
+  if (y.second > 0) total += y.second * mean(x, y.first + 1, k, f);
+  if (y.third > 0) total += y.third * mean(x, y.first + 2, k, f);
   return total;
 }
+
+template <class F>
+FN real mean(const Overlap& x, const Overlap& y, const Overlap& z, F f) {
+  real total = z.part * mean(x, y, z.first, f);
+  if (z.second > 0) total += z.second * mean(x, y, z.first + 1, f);
+  if (z.third > 0) total += z.third * mean(x, y, z.first + 2, f);
+  return total;
+}
+
+template <class Operator>
+struct Residual {
+  Foreign p, rhs;
+  Operator m;
+  INLINE real operator()(int i, int j, int k) const { return residual(p, rhs, i, j, k, m); }
+};
 
 // The same where other cells meet: the mean over what a coarse cell overlaps of fine ones
-TASK restrict_overlapping(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mesh, Transfer transfer) {
+template <class Operator>
+FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const Operator& m, const Transfer& transfer) {
   for_cells(range, CELL(c) {
-    const Overlap x = overlap(c.i, mesh.cells[0], transfer.cells[0]);
-    const Overlap y = overlap(c.j, mesh.cells[1], transfer.cells[1]);
-    const Overlap z = overlap(c.k, mesh.cells[2], transfer.cells[2]);
-    real total = z.part * overlapped(p, rhs, x, y, z.first, mesh);
-    if (z.second > 0) total += z.second * overlapped(p, rhs, x, y, z.first + 1, mesh);
-    if (z.third > 0) total += z.third * overlapped(p, rhs, x, y, z.first + 2, mesh);
-    coarse[c] = total;
+    const Overlap x = overlap(c.i, m.cells[0], transfer.cells[0]), y = overlap(c.j, m.cells[1], transfer.cells[1]);
+    const Overlap z = overlap(c.k, m.cells[2], transfer.cells[2]);
+    coarse[c] = mean(x, y, z, Residual<Operator>{p, rhs, m});
+  });
+}
+
+TASK restrict_overlapping(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mesh, Transfer transfer) {
+  restricted(range, p, rhs, coarse, mesh, transfer);
+}
+
+TASK restrict_overlapping_variable(Range range, Foreign p, Foreign rhs, Foreign b_x, Foreign b_y, Foreign b_z, Out coarse, Mesh mesh, Transfer transfer) {
+  restricted(range, p, rhs, coarse, Faces{mesh, b_x, b_y, b_z}, transfer);
+}
+
+struct Value {
+  Foreign q;
+  INLINE real operator()(int i, int j, int k) const { return at(q, i, j, k); }
+};
+
+FN Overlap overlap(int index, bool face, int fine, int coarse) {
+  return face ? enclosing(index, fine, coarse) : overlap(index, fine, coarse);
+}
+
+// coarse = mean of b over a coarse face across `axis`, from the fine faces in its plane or on both sides of it
+TASK coarsen(Range range, Foreign b, Out coarse, Mesh mesh, Transfer transfer, int axis) {
+  for_cells(range, CELL(c) {
+    const Overlap x = overlap(c.i, axis == 0, mesh.cells[0], transfer.cells[0]);
+    const Overlap y = overlap(c.j, axis == 1, mesh.cells[1], transfer.cells[1]);
+    const Overlap z = overlap(c.k, axis == 2, mesh.cells[2], transfer.cells[2]);
+    coarse[c] = mean(x, y, z, Value{b});
   });
 }
 

@@ -3,8 +3,18 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from taskflow.errors import BadInput
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.poisson.coefficients import (
+    COEFFICIENTS,
+    coefficients,
+    count,
+    measure_residual_variable,
+    measure_rhs_variable,
+)
+from taskflow.flow.poisson.mesh import mesh
+from taskflow.flow.poisson.multigrid.smoothing import relax_variable
 from taskflow.flow.poisson.residual import measure_residual, measure_rhs
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import Tolerance
@@ -60,17 +70,23 @@ class Jacobi(Solver):
 
     With Jacobi alone the modes that alternate from cell to cell grow from step to step when the number of sweeps is
     odd, and in a periodic box of even sides they are never touched at all. Where they are `blocked`, two sweeps are
-    done in one pass over memory, with the same bits.
+    done in one pass over memory, with the same bits. With `variable` coefficients they are relaxations of multigrid,
+    with the weights 1 and, last, 1/2. Raises BadInput where sweeps are to be both.
     """
 
     grid: Grid
     sweeps: int
     blocked: bool = False
+    variable: bool = False
+
+    def __post_init__(self) -> None:
+        if self.blocked and self.variable:
+            raise BadInput("jacobi: blocked sweeps have no variable coefficients; leave one of the two out")
 
     @property
     def fields(self) -> dict[str, Location]:
-        """p_new, which the sweeps write."""
-        return {"p_new": "c"}
+        """p_new, which the sweeps write, and the coefficients if they are variable."""
+        return {"p_new": "c", **(COEFFICIENTS if self.variable else {})}
 
     @property
     def ghost(self) -> int:
@@ -79,8 +95,15 @@ class Jacobi(Solver):
 
     def solve(self, f: Roles) -> Iterator[Launch]:
         """The sweeps, from p."""
+        box = Box.of(self.grid.cells)
+        if self.variable:
+            b, at = coefficients(f), mesh(self.grid)
+            for weight in [*[1.0] * (self.sweeps - 1), 0.5]:
+                yield relax_variable(f.p, f.rhs, *b, f.p_new, over=box, mesh=at, weight=weight)
+                f.swap("p", "p_new")
+            return
         for relax in self._passes:
-            yield relax(f.p, f.rhs, f.p_new, over=Box.of(self.grid.cells), grid=self.grid)
+            yield relax(f.p, f.rhs, f.p_new, over=box, grid=self.grid)
             f.swap("p", "p_new")
 
     def taken(self, scalars: Mapping[str, float]) -> int:
@@ -107,6 +130,7 @@ class ConvergedJacobi(Solver):
     grid: Grid
     tolerance: Tolerance
     blocked: bool = False
+    variable: bool = False
 
     @property
     def sweeps(self) -> int:
@@ -115,7 +139,7 @@ class ConvergedJacobi(Solver):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """p_new, which the sweeps write."""
+        """p_new, which the sweeps write, and the coefficients if they are variable."""
         return self._round.fields
 
     @property
@@ -123,9 +147,17 @@ class ConvergedJacobi(Solver):
         """One per sweep of a pass."""
         return self._round.ghost
 
+    def prepare(self, f: Roles) -> Iterator[Launch]:
+        """The number of cells that have an open face, if coefficients are variable."""
+        if self.variable:
+            yield count(coefficients(f), mesh(self.grid))
+
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Rounds from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
-        yield measure_rhs(f.rhs, Box.of(self.grid.cells))
+        if self.variable:
+            yield measure_rhs_variable(f.rhs, coefficients(f), mesh(self.grid), singular=True)
+        else:
+            yield measure_rhs(f.rhs, Box.of(self.grid.cells))
         yield self.tolerance.repeat(self._body, each=self.sweeps)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
@@ -134,8 +166,12 @@ class ConvergedJacobi(Solver):
 
     @property
     def _round(self) -> Jacobi:
-        return Jacobi(self.grid, self.sweeps, self.blocked and self.sweeps % 4 == 0)  # passes are even then, too
+        blocked = self.blocked and self.sweeps % 4 == 0  # passes are even then, too
+        return Jacobi(self.grid, self.sweeps, blocked, self.variable)
 
     def _body(self, f: Roles) -> Iterator[Launch]:
         yield from self._round.solve(f)
-        yield measure_residual(f.p, f.rhs, self.grid)
+        if self.variable:
+            yield measure_residual_variable(f.p, f.rhs, coefficients(f), mesh(self.grid))
+        else:
+            yield measure_residual(f.p, f.rhs, self.grid)

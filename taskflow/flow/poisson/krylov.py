@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.multigrid import Mesh
-from taskflow.flow.poisson.multigrid.solver import Cycling, find_residual
-from taskflow.flow.poisson.residual import measure_rhs
+from taskflow.flow.poisson.mesh import Mesh
+from taskflow.flow.poisson.multigrid.solver import Cycling
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.regions import Location
 from taskflow.tasks import (
     Foreign,
@@ -57,6 +57,40 @@ def project_single(
     """`project` for z of single precision."""
 
 
+@task(kernel=KERNELS / "krylov.cu")
+def project_variable(
+    d: Read[1],
+    r: Foreign,
+    z: Foreign[1],
+    b_x: Read[ACROSS_X],
+    b_y: Read[ACROSS_Y],
+    b_z: Read[ACROSS_Z],
+    *,
+    rz: Reduce[sum],
+    zAz: Reduce[sum],
+    zAd: Reduce[sum],
+    mesh: Mesh,
+) -> None:
+    """`project` with div(b grad) for the Laplacian."""
+
+
+@task(kernel=KERNELS / "krylov.cu")
+def project_single_variable(
+    d: Read[1],
+    r: Foreign,
+    z: ForeignSingle[1],
+    b_x: Read[ACROSS_X],
+    b_y: Read[ACROSS_Y],
+    b_z: Read[ACROSS_Z],
+    *,
+    rz: Reduce[sum],
+    zAz: Reduce[sum],
+    zAd: Reduce[sum],
+    mesh: Mesh,
+) -> None:
+    """`project_variable` for z of single precision."""
+
+
 @task(kernel=KERNELS / "advance.cu")
 def advance(p: ReadWrite, d: ReadWrite, z: Foreign, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
     """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
@@ -84,6 +118,32 @@ def next_residual(
     """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2, dAd = sum of d Laplacian(d)"""
 
 
+@task(kernel=KERNELS / "krylov.cu")
+def next_residual_variable(
+    p: Foreign[1],
+    rhs: Foreign,
+    d: Foreign[1],
+    b_x: Foreign[ACROSS_X],
+    b_y: Foreign[ACROSS_Y],
+    b_z: Foreign[ACROSS_Z],
+    r: Write,
+    *,
+    residual: Reduce[sum],
+    dAd: Reduce[sum],
+    mean: Scalar,
+    mesh: Mesh,
+) -> None:
+    """`next_residual` with div(b grad) for the Laplacian; r = 0 in cells without an open face."""
+
+
+PROJECTIONS = {  # by whether z is of single precision, and whether coefficients are variable
+    (False, False): project,
+    (False, True): project_variable,
+    (True, False): project_single,
+    (True, True): project_single_variable,
+}
+
+
 class ConjugateGradients(Cycling):
     """Conjugate gradients with a cycle of multigrid for a preconditioner, until a tolerance is reached. See `Solver`.
 
@@ -97,22 +157,23 @@ class ConjugateGradients(Cycling):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """The direction."""
-        return {"direction": "c"}
+        """The direction, and the coefficients if they are variable."""
+        return {"direction": "c", **super().fields}
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Iterations from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
         mesh = self.cycle.mesh
-        yield measure_rhs(f.rhs, mesh.box, singular=mesh.singular)
-        yield find_residual(f, self.cycle)
+        yield self.measure_rhs(f, singular=mesh.singular)
+        yield self.find_residual(f)
         yield begin_direction(f.direction, over=mesh.box, dAd="dAd")
         yield self.tolerance.repeat(self._body)
 
     def _body(self, f: Roles) -> Iterator[Launch]:
-        mesh, r, d = self.cycle.mesh, self.cycle.residual, f.direction
+        mesh, r, d, b = self.cycle.mesh, self.cycle.residual, f.direction, self.faces(f)
         z = (yield from self.cycle.launches()).p
         numbers = {name: name for name in ("rz", "zAz", "zAd")}
-        onto, along = (project_single, advance_single) if self.cycle.single else (project, advance)
-        yield onto(d, r, z, over=mesh.box, mesh=mesh, **numbers)
+        yield PROJECTIONS[self.cycle.single, bool(b)](d, r, z, *b, over=mesh.box, mesh=mesh, **numbers)
+        along = advance_single if self.cycle.single else advance
         yield along(f.p, d, z, over=mesh.box, dAd="dAd", **numbers)
-        yield next_residual(f.p, f.rhs, d, r, over=mesh.box, residual="residual", dAd="dAd", mean="mean", mesh=mesh)
+        left, names = next_residual_variable if b else next_residual, {"residual": "residual", "dAd": "dAd"}
+        yield left(f.p, f.rhs, d, *b, r, over=mesh.box, mean="mean", mesh=mesh, **names)

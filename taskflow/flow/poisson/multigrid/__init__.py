@@ -1,7 +1,7 @@
 """Geometric multigrid for Laplacian(p) = rhs, cell-centred, on any number of cells."""
 
+from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.cycle import Cycle
-from taskflow.flow.poisson.multigrid.mesh import Mesh
 from taskflow.flow.poisson.multigrid.smoothing import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.solver import Multigrid
 

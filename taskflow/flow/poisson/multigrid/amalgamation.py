@@ -1,7 +1,8 @@
 """Where the levels live: cut like the finest one as long as they are large, and then on every block as a whole.
 
 On coarse levels a block has few cells and as many neighbours as ever. From some level on each block computes all cells
-for itself: that costs one gather of a right-hand side per cycle, and nothing is exchanged below it.
+for itself: that costs one gather of a right-hand side per cycle, and of coefficients when they change, and nothing is
+exchanged below it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.flow.poisson.coefficients import COEFFICIENTS, Faces
 from taskflow.flow.poisson.multigrid.levels import Level
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 
@@ -19,8 +21,8 @@ Cuts = tuple[tuple[int, ...], ...]
 
 
 def partitions(levels: Sequence[Level], main: Partition, single: bool = False) -> tuple[Partition, ...]:
-    """A partition for each level, and one for the part of a gathered right-hand side that a block computes; on the
-    blocks of `main`, with the precision of its fields, or of `single` precision but for the finest part.
+    """A partition for each level, and one for the parts of gathered fields that a block computes; on the blocks of
+    `main`, with the precision of its fields, or of `single` precision but for the finest part.
 
     Levels of which some block would have no cell are on every block, too. Raises BadInput where `single` precision is
     no other than that of `main`.
@@ -35,10 +37,15 @@ def partitions(levels: Sequence[Level], main: Partition, single: bool = False) -
     for n, (level, at) in enumerate(zip(levels, cuts, strict=True)):
         precision = "f4" if single else dtype
         fields = [Field(name, precision) for name in (level.rhs, level.p, level.spare)]
-        made.append(_partition(level, fields, main, at, level.whole))
-        part = Field(level.part, precision if n else dtype)
-        parts.append(_partition(level, [part], main, at, False) if level.part else None)
+        made.append(_partition(level, [*fields, *_on_faces(level.faces, precision)], main, at, level.whole))
+        received = precision if n else dtype
+        part = [Field(level.part, received), *_on_faces(level.face_parts, received)]
+        parts.append(_partition(level, part, main, at, False) if level.part else None)
     return tuple(_reaching(made, parts))
+
+
+def _on_faces(names: Faces, dtype: str) -> list[Field]:
+    return [Field(name, dtype, location) for name, location in zip(names, COEFFICIENTS.values(), strict=bool(names))]
 
 
 def _coarser(cuts: Cuts, fine: Level, coarse: Level) -> Cuts:
@@ -61,7 +68,8 @@ def _reaching(levels: Sequence[Partition], parts: Sequence[Partition | None]) ->
         below = next(iter(p for p in (*parts[n + 1 : n + 2], *levels[n + 1 : n + 2]) if p), None)
         yield _with_reach(here, [(above, 1), (below, 2)])
         if part:
-            yield _with_reach(part, [(here, 0), (below, 0)])
+            faces = any(field.location != "c" for field in part.region.fields.values())
+            yield _with_reach(part, [(here, int(faces)), (below, 0)])
 
 
 def _with_reach(here: Partition, readers: Sequence[tuple[Partition | None, int]]) -> Partition:

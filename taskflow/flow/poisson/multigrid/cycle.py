@@ -1,19 +1,22 @@
-"""A cycle of multigrid: an approximate solution of Laplacian(z) = r that begins from 0."""
+"""A cycle of multigrid: an approximate solution of Laplacian(z) = r, or of div(b grad z) = r, that begins from 0."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Grid
+from taskflow.flow.poisson.coefficients import Faces
+from taskflow.flow.poisson.mesh import Mesh, mesh
 from taskflow.flow.poisson.multigrid.amalgamation import partitions
-from taskflow.flow.poisson.multigrid.levels import Level, levels
-from taskflow.flow.poisson.multigrid.mesh import Mesh, mesh
-from taskflow.flow.poisson.multigrid.smoothing import Iterate, RedBlack, Smoother, Sweeping, relax_zero
-from taskflow.flow.poisson.multigrid.transfer import correction, gather, gather_double, restriction
+from taskflow.flow.poisson.multigrid.levels import Iterate, Level, levels
+from taskflow.flow.poisson.multigrid.smoothing import RedBlack, Smoother, Sweeping, relaxed_zero
+from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, gather_double, restriction
 from taskflow.regions import Partition
+from taskflow.tasks import Launch
 
 Shape = Literal["V", "W", "F"]
 GATHERED = 32**3  # cells: with fewer, the messages of a level take longer than all its arithmetic
@@ -27,7 +30,8 @@ class Cycle:
     (amalgamated); with `depth` levels (truncated) `coarsest` sweeps are done on the last one, otherwise that has one
     cell. Neither where levels live nor how they are cut changes a bit of the result. If `single`, the fields of the
     levels are of single precision, for a p of double precision: half as much is moved, and as a correction is
-    approximate anyway, no more iterations are needed.
+    approximate anyway, no more iterations are needed. If `variable`, the cycle is for div(b grad z) = r: see
+    `taskflow.flow.poisson.coefficients`.
 
     Raises BadInput for numbers of sweeps or levels below 1.
     """
@@ -42,6 +46,7 @@ class Cycle:
     depth: int | None = None
     coarsest: int = 20
     single: bool = False
+    variable: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("before", 1), ("after", 0), ("depth", 1), ("coarsest", 1)):
@@ -52,7 +57,8 @@ class Cycle:
     @cached_property
     def levels(self) -> tuple[Level, ...]:
         """From the finest to the coarsest."""
-        return levels(mesh(self.grid, self.outflow), self.depth, self.gathered, single=self.single)
+        finest = mesh(self.grid, self.outflow)
+        return levels(finest, self.depth, self.gathered, single=self.single, variable=self.variable)
 
     @property
     def mesh(self) -> Mesh:
@@ -68,6 +74,10 @@ class Cycle:
         """The regions of the levels on the blocks of `main`."""
         return partitions(self.levels, main, self.single)
 
+    def prepare(self, b: Faces) -> Iterator[Launch]:
+        """The coefficients of all levels, from those on the faces of the grid."""
+        return coefficients(b, self.levels, self.single)
+
     def launches(self) -> Sweeping:
         """One cycle; returns the field that holds z, on the mesh of r, and another one."""
         return (yield from self._cycle(0, self.shape))
@@ -79,27 +89,27 @@ class Cycle:
             yield receive(level.part, level.rhs, over=level.mesh.box)
         if n == len(self.levels) - 1:
             return (yield from self._solve(level))
-        at = yield from self.smoother.begin(level.rhs, level.iterate, self.before, level.mesh)
+        at = yield from self.smoother.begin(level, self.before)
         return (yield from self._correct(n, at, shape))
 
     def _again(self, n: int, at: Iterate, shape: Shape) -> Sweeping:
         level = self.levels[n]
-        at = yield from self.smoother.smooth(level.rhs, at, self.before, level.mesh, after=False)
+        at = yield from self.smoother.smooth(level, at, self.before, after=False)
         return (yield from self._correct(n, at, shape))
 
     def _correct(self, n: int, at: Iterate, shape: Shape) -> Sweeping:
         """The correction of the smoothed p by the coarser levels, smoothed afterwards."""
         fine, coarse = self.levels[n], self.levels[n + 1]
-        yield restriction(at.p, fine.rhs, coarse.target, fine.mesh, coarse.mesh)
+        yield restriction(at.p, fine, coarse)
         found = yield from self._cycle(n + 1, shape)
         if shape != "V" and n + 2 < len(self.levels):
             found = yield from self._again(n + 1, found, "W" if shape == "W" else "V")
-        yield correction(at.p, found.p, fine.mesh, coarse.mesh)
-        return (yield from self.smoother.smooth(fine.rhs, at, self.after, fine.mesh, after=True))
+        yield correction(at.p, found.p, fine, coarse)
+        return (yield from self.smoother.smooth(fine, at, self.after, after=True))
 
     def _solve(self, level: Level) -> Sweeping:
         """On the coarsest level: one relaxation solves for a single cell."""
         if level.mesh.box.volume > 1:
-            return (yield from self.smoother.begin(level.rhs, level.iterate, self.coarsest, level.mesh))
-        yield relax_zero(level.rhs, level.p, over=level.mesh.box, mesh=level.mesh, weight=1.0)
+            return (yield from self.smoother.begin(level, self.coarsest))
+        yield relaxed_zero(level, 1.0)
         return level.iterate

@@ -5,19 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from taskflow.flow.poisson.multigrid.mesh import Mesh
-from taskflow.flow.poisson.multigrid.smoothing import Iterate
+from taskflow.flow.poisson.coefficients import COEFFICIENTS, Faces
+from taskflow.flow.poisson.mesh import Mesh
 from taskflow.regions import Triple, triple
 
 
 @dataclass(frozen=True)
+class Iterate:
+    """Two fields of a level: the one that holds p, and the one that the next relaxation writes."""
+
+    p: str
+    spare: str
+
+    @property
+    def swapped(self) -> Iterate:
+        """The same with exchanged parts."""
+        return Iterate(self.spare, self.p)
+
+
+@dataclass(frozen=True)
 class Level:
-    """A mesh with fields for a right-hand side and two iterates.
+    """A mesh with fields for a right-hand side and two iterates, and for coefficients on `faces` unless they are 1.
 
     `scale` is how many cells of the finest level one of its cells is long, about: a power of two per direction. A
     level is `whole` if every block has all its cells; on the first such one blocks compute the `part` of the
-    right-hand side that is theirs, which is then gathered. So they do on the finest level if that is of another
-    precision than what it solves for.
+    right-hand side that is theirs, which is then gathered, and `face_parts` of the coefficients. So they do with the
+    right-hand side on the finest level if that is of another precision than what it solves for.
     """
 
     mesh: Mesh
@@ -27,6 +40,8 @@ class Level:
     spare: str
     part: str = ""
     whole: bool = False
+    faces: Faces = ()
+    face_parts: Faces = ()
 
     @property
     def iterate(self) -> Iterate:
@@ -39,9 +54,11 @@ class Level:
         return self.part or self.rhs
 
 
-def levels(finest: Mesh, depth: int | None, gathered: int, *, single: bool = False) -> tuple[Level, ...]:
+def levels(
+    finest: Mesh, depth: int | None, gathered: int, *, single: bool = False, variable: bool = False
+) -> tuple[Level, ...]:
     """All levels down to that of one cell, or the first `depth`; those of at most `gathered` cells are whole. `single`:
-    their precision is another one than that of p.
+    their precision is another one than that of p; `variable`: they have coefficients.
     """
     meshes, scales = [finest], [(1, 1, 1)]
     while max(meshes[-1].cells) > 1 and len(meshes) != depth:
@@ -53,6 +70,9 @@ def levels(finest: Mesh, depth: int | None, gathered: int, *, single: bool = Fal
     found = []
     for n, (mesh, scale) in enumerate(zip(meshes, scales, strict=True)):
         rhs, p, spare, part = (f"level{n}_{name}" for name in ("rhs", "p", "spare", "part"))
-        received = (whole[n] and not any(whole[:n])) or (single and n == 0)
-        found.append(Level(mesh, scale, rhs, p, spare, part if received else "", whole[n]))
+        gathers = whole[n] and not any(whole[:n])
+        faces = tuple(f"level{n}_{role}" for role in COEFFICIENTS) if variable else ()
+        parts = tuple(f"{name}_part" for name in faces) if gathers else ()
+        received = gathers or (single and n == 0)
+        found.append(Level(mesh, scale, rhs, p, spare, part if received else "", whole[n], faces, parts))
     return tuple(found)

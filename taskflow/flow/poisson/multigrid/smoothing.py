@@ -1,4 +1,6 @@
-"""Smoothers: relaxations of Laplacian(p) = rhs that leave errors which the next level can represent."""
+"""Smoothers: relaxations of Laplacian(p) = rhs, or of div(b grad p) = rhs, that leave errors which the next level can
+represent.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.multigrid.mesh import Mesh
+from taskflow.flow.poisson.mesh import Mesh
+from taskflow.flow.poisson.multigrid.levels import Iterate, Level
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.tasks import Launch, Read, Write, task
 
 RED, BLACK = 0, 1
@@ -16,6 +20,21 @@ RED, BLACK = 0, 1
 @task(kernel=KERNELS / "smoothing.cu")
 def relax(p: Read[1], rhs: Read, p_new: Write, *, mesh: Mesh, weight: float) -> None:
     """p_new = p + weight (Laplacian(p) - rhs) / d in every cell, d the diagonal of -Laplacian there."""
+
+
+@task(kernel=KERNELS / "smoothing.cu")
+def relax_variable(
+    p: Read[1],
+    rhs: Read,
+    b_x: Read[ACROSS_X],
+    b_y: Read[ACROSS_Y],
+    b_z: Read[ACROSS_Z],
+    p_new: Write,
+    *,
+    mesh: Mesh,
+    weight: float,
+) -> None:
+    """`relax` for div(b grad p) = rhs; p stays where no face is open."""
 
 
 @task(kernel=KERNELS / "smoothing.cu")
@@ -28,26 +47,51 @@ def relax_colour(p: Read[1], rhs: Read, p_new: Write, *, mesh: Mesh, weight: flo
 
 
 @task(kernel=KERNELS / "smoothing.cu")
+def relax_colour_variable(
+    p: Read[1],
+    rhs: Read,
+    b_x: Read[ACROSS_X],
+    b_y: Read[ACROSS_Y],
+    b_z: Read[ACROSS_Z],
+    p_new: Write,
+    *,
+    mesh: Mesh,
+    weight: float,
+    colour: int,
+) -> None:
+    """`relax_colour` for div(b grad p) = rhs."""
+
+
+@task(kernel=KERNELS / "smoothing.cu")
 def relax_zero(rhs: Read, p: Write, *, mesh: Mesh, weight: float) -> None:
     """p is what `relax` makes of 0."""
 
 
 @task(kernel=KERNELS / "smoothing.cu")
+def relax_zero_variable(
+    rhs: Read, b_x: Read[ACROSS_X], b_y: Read[ACROSS_Y], b_z: Read[ACROSS_Z], p: Write, *, mesh: Mesh, weight: float
+) -> None:
+    """p is what `relax_variable` makes of 0."""
+
+
+@task(kernel=KERNELS / "smoothing.cu")
+def relax_zero_colour_variable(
+    rhs: Read,
+    b_x: Read[ACROSS_X],
+    b_y: Read[ACROSS_Y],
+    b_z: Read[ACROSS_Z],
+    p: Write,
+    *,
+    mesh: Mesh,
+    weight: float,
+    colour: int,
+) -> None:
+    """p is what `relax_colour_variable` makes of 0."""
+
+
+@task(kernel=KERNELS / "smoothing.cu")
 def relax_zero_colours(rhs: Read[1], p: Write, *, mesh: Mesh, weight: float, colour: int) -> None:
     """p is what `relax_colour` makes of 0, with this colour first and then with the other one."""
-
-
-@dataclass(frozen=True)
-class Iterate:
-    """Two fields of a level: the one that holds p, and the one that the next relaxation writes."""
-
-    p: str
-    spare: str
-
-    @property
-    def swapped(self) -> Iterate:
-        """The same with exchanged parts."""
-        return Iterate(self.spare, self.p)
 
 
 Sweeping = Generator[Launch, None, Iterate]
@@ -56,11 +100,17 @@ Sweeping = Generator[Launch, None, Iterate]
 class Smoother(Protocol):
     """Launches that smooth on a level; each generator returns where p is then."""
 
-    def begin(self, rhs: str, at: Iterate, sweeps: int, mesh: Mesh) -> Sweeping:
+    def begin(self, level: Level, sweeps: int) -> Sweeping:
         """p = what so many sweeps, 1 or more, make of 0."""
 
-    def smooth(self, rhs: str, at: Iterate, sweeps: int, mesh: Mesh, *, after: bool) -> Sweeping:
+    def smooth(self, level: Level, at: Iterate, sweeps: int, *, after: bool) -> Sweeping:
         """So many sweeps from p, before or after the correction by the next level."""
+
+
+def relaxed_zero(level: Level, weight: float) -> Launch:
+    """The level's p = what a relaxation of all cells makes of 0."""
+    once, mesh = relax_zero_variable if level.faces else relax_zero, level.mesh
+    return once(level.rhs, *level.faces, level.p, over=mesh.box, mesh=mesh, weight=weight)
 
 
 @dataclass(frozen=True)
@@ -76,17 +126,28 @@ class RedBlack:
     weight: float = 1.15
     symmetric: bool = False
 
-    def begin(self, rhs: str, at: Iterate, sweeps: int, mesh: Mesh) -> Sweeping:
+    def begin(self, level: Level, sweeps: int) -> Sweeping:
         """See `Smoother`."""
-        yield relax_zero_colours(rhs, at.p, over=mesh.box, mesh=mesh, weight=self.on(mesh), colour=RED)
-        return (yield from self.smooth(rhs, at, sweeps - 1, mesh, after=False))
+        at, mesh, weight = level.iterate, level.mesh, self.on(level.mesh)
+        if level.faces:
+            first = (level.rhs, *level.faces, at.p)
+            yield relax_zero_colour_variable(*first, over=mesh.box, mesh=mesh, weight=weight, colour=RED)
+            at = yield from self._relax(level, at, BLACK)
+        else:
+            yield relax_zero_colours(level.rhs, at.p, over=mesh.box, mesh=mesh, weight=weight, colour=RED)
+        return (yield from self.smooth(level, at, sweeps - 1, after=False))
 
-    def smooth(self, rhs: str, at: Iterate, sweeps: int, mesh: Mesh, *, after: bool) -> Sweeping:
+    def smooth(self, level: Level, at: Iterate, sweeps: int, *, after: bool) -> Sweeping:
         """See `Smoother`."""
         for colour in sweeps * ((BLACK, RED) if self.symmetric and after else (RED, BLACK)):
-            yield relax_colour(at.p, rhs, at.spare, over=mesh.box, mesh=mesh, weight=self.on(mesh), colour=colour)
-            at = at.swapped
+            at = yield from self._relax(level, at, colour)
         return at
+
+    def _relax(self, level: Level, at: Iterate, colour: int) -> Sweeping:
+        once, mesh = relax_colour_variable if level.faces else relax_colour, level.mesh
+        fields = (at.p, level.rhs, *level.faces, at.spare)
+        yield once(*fields, over=mesh.box, mesh=mesh, weight=self.on(mesh), colour=colour)
+        return at.swapped
 
     def on(self, mesh: Mesh) -> float:
         """The weight on a level."""
@@ -99,14 +160,15 @@ class WeightedJacobi:
 
     weight: float = 0.86
 
-    def begin(self, rhs: str, at: Iterate, sweeps: int, mesh: Mesh) -> Sweeping:
+    def begin(self, level: Level, sweeps: int) -> Sweeping:
         """See `Smoother`."""
-        yield relax_zero(rhs, at.p, over=mesh.box, mesh=mesh, weight=self.weight)
-        return (yield from self.smooth(rhs, at, sweeps - 1, mesh, after=False))
+        yield relaxed_zero(level, self.weight)
+        return (yield from self.smooth(level, level.iterate, sweeps - 1, after=False))
 
-    def smooth(self, rhs: str, at: Iterate, sweeps: int, mesh: Mesh, *, after: bool) -> Sweeping:
+    def smooth(self, level: Level, at: Iterate, sweeps: int, *, after: bool) -> Sweeping:
         """See `Smoother`."""
+        once, mesh = relax_variable if level.faces else relax, level.mesh
         for _ in range(sweeps):
-            yield relax(at.p, rhs, at.spare, over=mesh.box, mesh=mesh, weight=self.weight)
+            yield once(at.p, level.rhs, *level.faces, at.spare, over=mesh.box, mesh=mesh, weight=self.weight)
             at = at.swapped
         return at

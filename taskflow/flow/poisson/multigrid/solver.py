@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.poisson.coefficients import COEFFICIENTS, Faces, coefficients, count, measure_rhs_variable
+from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.cycle import Cycle
-from taskflow.flow.poisson.multigrid.mesh import Mesh
 from taskflow.flow.poisson.residual import measure_rhs
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import Tolerance
-from taskflow.regions import Partition
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.regions import Location, Partition
 from taskflow.tasks import Foreign, ForeignSingle, Launch, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
 
 
@@ -30,10 +32,20 @@ def residual_of(
     """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2"""
 
 
-def find_residual(f: Roles, cycle: Cycle) -> Launch:
-    """The residual from which a cycle begins, and its square, the scalar `residual`; needs `measure_rhs` before."""
-    names = {"residual": "residual", "mean": "mean"}
-    return residual_of(f.p, f.rhs, cycle.residual, over=cycle.mesh.box, mesh=cycle.mesh, **names)
+@task(kernel=KERNELS / "defect.cu")
+def residual_of_variable(
+    p: Foreign[1],
+    rhs: Foreign,
+    b_x: Foreign[ACROSS_X],
+    b_y: Foreign[ACROSS_Y],
+    b_z: Foreign[ACROSS_Z],
+    r: Write,
+    *,
+    residual: Reduce["sum"],
+    mean: Scalar,
+    mesh: Mesh,
+) -> None:
+    """r = rhs - mean - div(b grad p), 0 in cells without an open face; residual = sum over cells of r^2"""
 
 
 @dataclass(frozen=True)
@@ -47,9 +59,37 @@ class Cycling(Solver):
         """The levels of the cycle."""
         return self.cycle.partitions(main)
 
+    @property
+    def fields(self) -> dict[str, Location]:
+        """The coefficients, if they are variable."""
+        return dict(COEFFICIENTS) if self.cycle.variable else {}
+
+    def prepare(self, f: Roles) -> Iterator[Launch]:
+        """The coefficients of the levels."""
+        if b := self.faces(f):
+            yield count(b, self.cycle.mesh)
+            yield from self.cycle.prepare(b)
+
     def taken(self, scalars: Mapping[str, float]) -> int:
         """All rounds."""
         return round(scalars["rounds"])
+
+    def faces(self, f: Roles) -> Faces:
+        """The fields with coefficients, if they are variable."""
+        return coefficients(f) if self.cycle.variable else ()
+
+    def measure_rhs(self, f: Roles, *, singular: bool) -> Launch:
+        """The scalars `norm` and `mean`; `mean` is 0 where the problem is not taken for singular."""
+        mesh = self.cycle.mesh
+        if b := self.faces(f):
+            return measure_rhs_variable(f.rhs, b, mesh, singular=singular)
+        return measure_rhs(f.rhs, mesh.box, singular=singular)
+
+    def find_residual(self, f: Roles) -> Launch:
+        """The residual from which a cycle begins, and its square, the scalar `residual`; needs `measure_rhs` before."""
+        b, mesh = self.faces(f), self.cycle.mesh
+        found, names = residual_of_variable if b else residual_of, {"residual": "residual", "mean": "mean"}
+        return found(f.p, f.rhs, *b, self.cycle.residual, over=mesh.box, mesh=mesh, **names)
 
 
 class Multigrid(Cycling):
@@ -57,11 +97,11 @@ class Multigrid(Cycling):
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Cycles from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
-        yield measure_rhs(f.rhs, self.cycle.mesh.box, singular=False)  # its mean would depend on the blocks, as sums do
-        yield find_residual(f, self.cycle)
+        yield self.measure_rhs(f, singular=False)  # its mean would depend on the blocks, as sums do
+        yield self.find_residual(f)
         yield self.tolerance.repeat(self._body)
 
     def _body(self, f: Roles) -> Iterator[Launch]:
         z = (yield from self.cycle.launches()).p
         yield (correct_by_single if self.cycle.single else correct_by)(f.p, z, over=self.cycle.mesh.box)
-        yield find_residual(f, self.cycle)
+        yield self.find_residual(f)

@@ -1,17 +1,26 @@
-"""Transfers between levels: residuals to the next coarser one, corrections back."""
+"""Transfers between levels: residuals and coefficients to the next coarser one, corrections back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.multigrid.mesh import Mesh
-from taskflow.tasks import Foreign, ForeignDouble, Launch, ReadWrite, Write, box, offsets, task
+from taskflow.flow.poisson.coefficients import Faces, faces_across
+from taskflow.flow.poisson.mesh import Mesh
+from taskflow.flow.poisson.multigrid.levels import Level
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.tasks import Foreign, ForeignDouble, Launch, Read, ReadWrite, Write, box, offsets, task
 
 OVERLAPPED = offsets((-1, 0), (-1, 0), (-1, 0))
 BESIDE_OVERLAPPED = (
     offsets((-2, 1), (-1, 0), (-1, 0)) | offsets((-1, 0), (-2, 1), (-1, 0)) | offsets((-1, 0), (-1, 0), (-2, 1))
+)
+FACES_X, FACES_Y, FACES_Z = (  # those of all overlapped cells
+    offsets((-1, 1), (-1, 0), (-1, 0)),
+    offsets((-1, 0), (-1, 1), (-1, 0)),
+    offsets((-1, 0), (-1, 0), (-1, 1)),
 )
 
 
@@ -31,11 +40,48 @@ def restrict_residual(p: Foreign[1], rhs: Foreign, coarse: Write, *, mesh: Mesh)
 
 
 @task(kernel=KERNELS / "transfer.cu")
+def restrict_residual_variable(
+    p: Foreign[1],
+    rhs: Foreign,
+    b_x: Foreign[ACROSS_X],
+    b_y: Foreign[ACROSS_Y],
+    b_z: Foreign[ACROSS_Z],
+    coarse: Write,
+    *,
+    mesh: Mesh,
+) -> None:
+    """`restrict_residual` of rhs - div(b grad p)."""
+
+
+@task(kernel=KERNELS / "transfer.cu")
 def restrict_overlapping(
     p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer
 ) -> None:
     """coarse = mean of rhs - Laplacian(p) over a coarser cell, whatever finer ones it overlaps; `mesh` is the finer
     level.
+    """
+
+
+@task(kernel=KERNELS / "transfer.cu")
+def restrict_overlapping_variable(
+    p: Foreign[BESIDE_OVERLAPPED],
+    rhs: Foreign[OVERLAPPED],
+    b_x: Foreign[FACES_X],
+    b_y: Foreign[FACES_Y],
+    b_z: Foreign[FACES_Z],
+    coarse: Write,
+    *,
+    mesh: Mesh,
+    transfer: Transfer,
+) -> None:
+    """`restrict_overlapping` of rhs - div(b grad p)."""
+
+
+@task(kernel=KERNELS / "transfer.cu")
+def coarsen(b: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer, axis: int) -> None:
+    """coarse = mean of b over a coarser cell's low face across an axis; `mesh` is the finer level.
+
+    Where that lies within finer cells, b changes linearly from their low to their high faces.
     """
 
 
@@ -45,6 +91,21 @@ def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, tran
 
     Beyond a wall stands the value inside, beyond a face with p = 0 minus that.
     """
+
+
+@task(kernel=KERNELS / "interpolation.cu")
+def correct_by_coarse_variable(
+    p: ReadWrite,
+    coarse: Foreign[box(1)],
+    b_x: Read[ACROSS_X],
+    b_y: Read[ACROSS_Y],
+    b_z: Read[ACROSS_Z],
+    *,
+    mesh: Mesh,
+    fine: Mesh,
+    transfer: Transfer,
+) -> None:
+    """`correct_by_coarse` in the cells that have an open face."""
 
 
 @task(kernel=KERNELS / "transfer.cu")
@@ -63,7 +124,7 @@ def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
     return Transfer(coarse.cells, (x, y, z))
 
 
-def restriction(p: str, rhs: str, coarse: str, fine: Mesh, to: Mesh) -> Launch:
+def restriction(p: str, fine: Level, coarse: Level) -> Launch:
     """The residual of a level as the right-hand side of the next coarser one.
 
     A mean over cells conserves it: the coarser problem is as solvable as the finer one. Of first order, with
@@ -71,11 +132,40 @@ def restriction(p: str, rhs: str, coarse: str, fine: Mesh, to: Mesh) -> Launch:
     Appl. Math. 32, 423), and every residual is computed once; the transpose of the interpolation computes each eight
     times, and converges more slowly (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
     """
-    if all(n == 2 * m for n, m in zip(fine.cells, to.cells, strict=True)):
-        return restrict_residual(p, rhs, coarse, over=to.box, mesh=fine)
-    return restrict_overlapping(p, rhs, coarse, over=to.box, mesh=fine, transfer=transfer(fine, to))
+    fields, over, mesh = (p, fine.rhs, *fine.faces, coarse.target), coarse.mesh.box, fine.mesh
+    if all(n == 2 * m for n, m in zip(mesh.cells, coarse.mesh.cells, strict=True)):
+        matching = restrict_residual_variable if fine.faces else restrict_residual
+        return matching(*fields, over=over, mesh=mesh)
+    overlapping = restrict_overlapping_variable if fine.faces else restrict_overlapping
+    return overlapping(*fields, over=over, mesh=mesh, transfer=transfer(mesh, coarse.mesh))
 
 
-def correction(p: str, coarse: str, fine: Mesh, by: Mesh) -> Launch:
-    """p plus the interpolated correction of the next coarser level."""
-    return correct_by_coarse(p, coarse, over=fine.box, mesh=by, transfer=transfer(fine, by))
+def correction(p: str, found: str, fine: Level, coarse: Level) -> Launch:
+    """p plus the correction that was found on the next coarser level, interpolated."""
+    over, constants = fine.mesh.box, {"mesh": coarse.mesh, "transfer": transfer(fine.mesh, coarse.mesh)}
+    if fine.faces:
+        return correct_by_coarse_variable(p, found, *fine.faces, over=over, fine=fine.mesh, **constants)
+    return correct_by_coarse(p, found, over=over, **constants)
+
+
+def coefficients(b: Faces, levels: Sequence[Level], single: bool) -> Iterator[Launch]:
+    """The coefficients of all levels, from those of the grid; `single`: in single precision, from double.
+
+    The coarse flux between two cells is that through their common face: its coefficient is the mean over the face, the
+    open part of it where faces are open or closed, as a Galerkin operator with constant interpolation has it, scaled to
+    be consistent (P. Wesseling 1988, J. Comput. Phys. 79, 85). A harmonic mean along the path between the cells, right
+    for flow across layers, cuts off cells of which a part is open: conjugate gradients took twice as many iterations
+    for a jump of 1000 across a sphere.
+    """
+    for n, level in enumerate(levels):
+        for axis in range(3):
+            over, parts = faces_across(level.mesh, axis), level.face_parts
+            target = (parts or level.faces)[axis]
+            if n:
+                fine, to = levels[n - 1], transfer(levels[n - 1].mesh, level.mesh)
+                yield coarsen(fine.faces[axis], target, over=over, mesh=fine.mesh, transfer=to, axis=axis)
+            else:
+                yield (gather_double if single and not parts else gather)(b[axis], target, over=over)
+            if parts:
+                receive = gather_double if single and n == 0 else gather
+                yield receive(target, level.faces[axis], over=over)

@@ -1,0 +1,53 @@
+// The operator div(b grad p) on a level of multigrid or on the grid itself, with b given on the low faces of the cells: a
+// mesh with coefficients. What is written for a mesh, with b = 1, is written for this, too: `laplacian`, `relaxation`, ...
+#include "mesh.h"
+
+struct Faces : Mesh {
+  Foreign x, y, z;  // fields of one region
+};
+
+FN Faces faces(const Range& r, In x, In y, In z, const Mesh& m) { return {m, {x, r.y, r.z}, {y, r.y, r.z}, {z, r.y, r.z}}; }
+
+// b / h^2 on the six faces of a cell
+struct Coupling {
+  real west, east, south, north, below, above;
+};
+
+FN Coupling coupling(int i, int j, int k, const Faces& b) {
+  const Index Y = b.x.y, Z = b.x.z, c = i + j * Y + k * Z;
+  return {b.weight[0] * b.x.field[c], b.weight[0] * b.x.field[c + 1], b.weight[1] * b.y.field[c],
+          b.weight[1] * b.y.field[c + Y], b.weight[2] * b.z.field[c], b.weight[2] * b.z.field[c + Z]};
+}
+
+// div(b grad p) in a cell. It is 0 across walls, whatever b is there.
+template <class Number, class C>
+FN real laplacian(const Number* p, C c, Index Y, Index Z, const Faces& b) {
+  const Seen q = seen(p, c, Y, Z, b);
+  const Coupling a = coupling(c.i, c.j, c.k, b);
+  return (a.west * (q.west - q.here) + a.east * (q.east - q.here)) +
+         (a.south * (q.south - q.here) + a.north * (q.north - q.here)) +
+         (a.below * (q.below - q.here) + a.above * (q.above - q.here));
+}
+
+// How often the coupling across a face counts in the diagonal: not across walls, and twice where p = 0 on the face
+FN real counted(bool at_face, real mirror) { return at_face ? 1 - mirror : real(1); }
+
+// The diagonal of -div(b grad p) in a cell
+FN real diagonal(int i, int j, int k, const Faces& b) {
+  const Coupling a = coupling(i, j, k, b);
+  return (counted(i == b.first[0], b.low[0]) * a.west + counted(i == b.last[0], b.high[0]) * a.east) +
+         (counted(j == b.first[1], b.low[1]) * a.south + counted(j == b.last[1], b.high[1]) * a.north) +
+         (counted(k == b.first[2], b.low[2]) * a.below + counted(k == b.last[2], b.high[2]) * a.above);
+}
+
+// Whether p is sought in a cell: it has an open face
+FN bool sought(int i, int j, int k, const Faces& b) { return diagonal(i, j, k, b) > 0; }
+
+template <class C>
+FN real relaxation(C, int i, int j, int k, const Faces& b) {
+  const real d = diagonal(i, j, k, b), found = 1 / (d > 0 ? d : real(1));
+  return d > 0 ? found : real(0);
+}
+
+// b across a direction, at the offsets of cells
+FN const real* across(int axis, const Faces& b) { return axis == 0 ? b.x.field : axis == 1 ? b.y.field : b.z.field; }

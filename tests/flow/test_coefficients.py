@@ -1,0 +1,199 @@
+"""Coefficients on faces: solvers find what the sparse matrix says, on any blocks, in few iterations; with b = 1 they do
+what they do without.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Jacobi, Multigrid
+from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
+from taskflow.machine import Mapper
+from taskflow.machine.device import gpu
+from taskflow.machine.proof import Hardware, prove
+from tests.flow.poisson import PERIODIC, WALLS, Domain, on, solve, tolerance
+from tests.flow.test_multigrid import MIXED
+from tests.reference.coefficients import between, boxes, on_faces, operator, parts, solvable
+
+CENTRE, RADIUS, LIGHT = (0.5, 0.45, 0.52), 0.27, 1e-3
+KINDS = [ConjugateGradients, Multigrid]
+FACES = [WALLS, PERIODIC, MIXED]
+
+
+def cube(n: int, faces=WALLS) -> Domain:
+    """A unit cube of n cells along x, and about as many along y and z."""
+    cells = (n, n + 1, n - 2)
+    return Domain(cells, tuple(1 / m for m in cells), faces)
+
+
+def ball(x, y, z):
+    return sum((a - b) ** 2 for a, b in zip((x, y, z), CENTRE, strict=True)) < RADIUS**2
+
+
+FIELDS = {
+    "smooth": lambda x, y, z: np.exp(2 * np.sin(7 * x) * np.cos(5 * y + z)),
+    "plane": lambda x, y, z: np.where(z < 0.43, LIGHT, 1.0),
+    "drop": lambda x, y, z: np.where(ball(x, y, z), LIGHT, 1.0),
+    "bubble": lambda x, y, z: np.where(ball(x, y, z), 1.0, LIGHT),
+    "boxes": None,
+}
+
+
+def coefficients(domain: Domain, name: str) -> list[np.ndarray]:
+    if name == "boxes":
+        return between(boxes(domain.cells, 30), domain.faces)
+    return on_faces(FIELDS[name], domain.cells, domain.faces)
+
+
+def problem(domain: Domain, b: list[np.ndarray]):
+    """The matrix, and a right-hand side that has a solution."""
+    matrix = operator(b, domain.spacing, domain.faces)
+    return matrix, solvable(matrix).reshape(domain.cells[::-1])
+
+
+def relative(matrix, p: np.ndarray, rhs: np.ndarray) -> float:
+    return float(np.linalg.norm(rhs.ravel() - matrix @ p.ravel()) / np.linalg.norm(rhs))
+
+
+@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("faces", FACES)
+def test_the_solution_is_that_of_the_matrix(faces, name):
+    domain = cube(18, faces)
+    b = coefficients(domain, name)
+    matrix, rhs = problem(domain, b)
+    for kind in KINDS:
+        found = solve(domain, kind(domain.cycle(variable=True, gathered=500), tolerance(1e-9, 120)), rhs, b=b)
+        assert relative(matrix, found.p, rhs) <= 1.001e-9
+        assert found.scalars["norm"] == pytest.approx((rhs**2).sum())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"shape": "W"},
+        {"smoother": RedBlack(1.0, symmetric=True), "before": 2, "after": 2},
+        {"smoother": WeightedJacobi(), "before": 2, "after": 2},
+        {"depth": 3},
+        {"single": True},
+    ],
+    ids=["default", "W", "symmetric", "jacobi", "truncated", "single"],
+)
+@pytest.mark.parametrize(
+    "domain", [cube(11), cube(10, MIXED), Domain((12, 4, 5), (1, 1, 4), PERIODIC)], ids=["walls", "mixed", "flat"]
+)
+def test_where_b_is_1_nothing_changes(domain, options):
+    rhs, b = domain.noise(), on_faces(lambda x, y, z: 1.0, domain.cells, domain.faces)
+    for kind in KINDS:
+        one, other = (kind(domain.cycle(variable=v, **options), tolerance(1e-8)) for v in (False, True))
+        uniform, variable = solve(domain, one, rhs), solve(domain, other, rhs, b=b)
+        assert one.taken(uniform.scalars) == other.taken(variable.scalars)
+        scale, digits = abs(uniform.p).max(), 1e-6 if options.get("single") else 1e-12
+        np.testing.assert_allclose(variable.p / scale, uniform.p / scale, rtol=0, atol=digits)
+
+
+@pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 2, 1)])
+@pytest.mark.parametrize(
+    ("domain", "options"),
+    [
+        (cube(10), {"gathered": 64}),
+        (cube(9, PERIODIC), {"gathered": 200}),
+        (cube(8, MIXED), {"gathered": 0, "smoother": WeightedJacobi(), "before": 2}),
+        (Domain((12, 6, 5), (1, 1, 4), MIXED), {"depth": 3, "gathered": 100, "single": True}),
+        (cube(8, MIXED), {"single": True}),
+        pytest.param(cube(17, PERIODIC), {"gathered": 500, "shape": "F"}, marks=pytest.mark.slow),
+    ],
+    ids=["walls", "seam", "mixed-jacobi", "truncated-single", "whole-single", "F"],
+)
+def test_blocks_change_no_bit(domain, options, blocks):
+    b = coefficients(domain, "drop")
+    solver, (_, rhs) = Multigrid(domain.cycle(variable=True, **options), tolerance(0, 2)), problem(domain, b)
+    alone = solve(domain, solver, rhs, b=b)
+    cut = solve(domain, solver, rhs, b=b, blocks=blocks, debug=True)
+    assert abs(alone.p).max() > 0
+    np.testing.assert_array_equal(cut.p, alone.p)
+
+
+@pytest.mark.parametrize("faces", FACES)
+def test_obstacles(faces):
+    """Closed faces: cells without an open one keep p = 0, and what is not connected is solved for on its own."""
+    domain = cube(20, faces)
+    solid = boxes(domain.cells, 60, seed=3, thin=True)
+    solid[:, :, 9] = solid[:, :, 3] = solid[:, 4, 3:9] = True  # two parts at least
+    b = between(solid, faces)
+    matrix, rhs = problem(domain, b)
+    part, count = parts(matrix)
+    assert count >= 2
+    rhs.ravel()[part < 0] = 7.0
+    solver = ConjugateGradients(domain.cycle(variable=True, gathered=500), tolerance(1e-8, 60))
+    found = solve(domain, solver, rhs, b=b, blocks=(1, 1, 2))
+    np.testing.assert_array_equal(found.p.ravel()[part < 0], 0)
+    np.testing.assert_array_equal(matrix[:, part < 0].data, 0)
+    rhs.ravel()[part < 0] = 0.0
+    assert relative(matrix, found.p, rhs) <= 1.001e-8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rounding_in_each_of_several_parts_does_no_harm(kind):
+    """Sums over parts that are as far from 0 as rounding of the parts of a divergence would leave them."""
+    domain = cube(20)
+    solid = np.zeros(domain.cells[::-1], bool)
+    solid[:, :, 9] = solid[:, 4, 9:] = True
+    b = between(solid, WALLS)
+    matrix, rhs = problem(domain, b)
+    part, count = parts(matrix)
+    assert count == 3
+    for n in range(count):
+        rhs.ravel()[part == n] += (n - 1) * 1e-13
+    found = solve(domain, kind(domain.cycle(variable=True), tolerance(1e-10, 80)), rhs, b=b)
+    assert relative(matrix, found.p, rhs) <= 1.01e-10
+
+
+@pytest.mark.parametrize("faces", [WALLS, PERIODIC])
+def test_jacobi_finds_the_same(faces):
+    cells = (6, 7, 8)
+    domain = Domain(cells, tuple(1 / m for m in cells), faces)
+    b = on_faces(FIELDS["smooth"], cells, faces)
+    for axis in range(3):
+        b[axis] *= between(boxes(cells, 4), faces)[axis]
+    matrix, rhs = problem(domain, b)
+    solver = ConvergedJacobi(domain.grid, tolerance(1e-8, 20000), variable=True)
+    alone = solve(domain, solver, rhs, b=b)
+    assert relative(matrix, alone.p, rhs) <= 1.001e-8
+    np.testing.assert_array_equal(solve(domain, solver, rhs, b=b, blocks=(1, 2, 2), debug=True).p, alone.p)
+
+
+@pytest.mark.parametrize("sweeps", [1, 4, 5])
+def test_jacobi_with_b_1_is_jacobi(sweeps):
+    """Away from walls, where a cell that sees its own value there is relaxed by less."""
+    domain = cube(9, PERIODIC)
+    b, rhs = on_faces(lambda x, y, z: 1.0, domain.cells, PERIODIC), domain.noise()
+    one, other = (solve(domain, Jacobi(domain.grid, sweeps, variable=v), rhs, b=b * v).p for v in (False, True))
+    np.testing.assert_allclose(other, one, rtol=0, atol=1e-14 * abs(one).max())
+
+
+def test_blocked_sweeps_have_no_coefficients():
+    with pytest.raises(BadInput, match="jacobi: blocked sweeps have no variable coefficients"):
+        Jacobi(cube(8).grid, 4, blocked=True, variable=True)
+
+
+def test_what_blocks_record_is_proved():
+    domain = Domain((4, 3, 4), faces=MIXED)
+    solver = ConjugateGradients(domain.cycle(gathered=10, variable=True), tolerance())
+    programs = {solver.prepare: (), solver.solve: ("cells",)}
+    proof = prove(on(domain, solver, (1, 1, 2), "f8"), programs, Mapper("full"), Hardware(True, (0, 0)))
+    assert proof.templates > 0
+    assert not proof.faults
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("faces", FACES)
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
+def test_a_gpu_changes_no_bit(blocks, faces):
+    domain = cube(33, faces)
+    b = coefficients(domain, "bubble")
+    solver, (_, rhs) = Multigrid(domain.cycle(variable=True, gathered=500), tolerance(0, 2)), problem(domain, b)
+    host, device = (solve(domain, solver, rhs, b=b), solve(domain, solver, rhs, b=b, blocks=blocks, device=gpu()))
+    np.testing.assert_array_equal(device.p, host.p)
