@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.flow.diagnostics import plane_heat_flux
+from taskflow.machine.device import Device
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Roles
@@ -19,22 +20,31 @@ PRANDTL = 0.71
 
 def heated(n: int, Ra: float, end: float, sweeps: int = 30, **time: float) -> Case:
     """n^2 cells, from rest and the mean temperature, to `end` or to a steady state. Unit: diffusivity."""
+    sides = {"y": "periodic", "z_min": "wall", "z_max": "wall"}
+    return _case([n, 1, n], Ra, sides, {"end": end, **time}, {"iterations": sweeps})
+
+
+def heated_cube(n: int, Ra: float, end: float, **time: float) -> Case:
+    """The same in a cube of n^3 cells, whose four other walls are insulated."""
+    sides = dict.fromkeys(("y_min", "y_max", "z_min", "z_max"), "wall")
+    return _case([n, n, n], Ra, sides, {"end": end, **time}, {"solver": "fft"})
+
+
+def _case(cells: list[int], Ra: float, sides: dict, time: dict, pressure: dict) -> Case:
+    hot, cold = ({"type": "wall", "temperature": value} for value in (1.0, 0.0))
     return Case(
-        grid={"cells": [n, 1, n], "lengths": [1.0, 1.0, 1.0]},
+        grid={"cells": cells, "lengths": [1.0, 1.0, 1.0]},
         fluid={"viscosity": PRANDTL},
         heat={"diffusivity": 1.0, "expansion": Ra * PRANDTL, "reference": 0.5},
         body={"gravity": [0.0, 0.0, -1.0]},
-        boundaries={
-            "x_min": {"type": "wall", "temperature": 1.0}, "x_max": {"type": "wall", "temperature": 0.0},
-            "y": "periodic", "z_min": "wall", "z_max": "wall",
-        },
-        time={"end": end, **time},
-        pressure={"iterations": sweeps},
+        boundaries={"x_min": hot, "x_max": cold, **sides},
+        time=time,
+        pressure=pressure,
         monitor={"every": {"steps": 50}},
-    )  # fmt: skip
+    )
 
 
-def compute_fluxes(case: Case) -> Flow:
+def compute_fluxes(case: Case, device: Device | None = None) -> Flow:
     """The flow, with the heat flux through plane i across x as scalar plane_i: i = 0, n/2 and n, the hot wall first."""
     setup = Setup(case, (1, 1, 1))
     n = case.grid.cells[0]
@@ -43,7 +53,7 @@ def compute_fluxes(case: Case) -> Flow:
         for plane in (0, n // 2, n):
             yield plane_heat_flux(f.T, f.u, f"plane_{plane}", 0, plane, setup.model.grid, case.heat.diffusivity)
 
-    return compute(case, after=fluxes)
+    return compute(case, after=fluxes, device=device)
 
 
 @dataclass(frozen=True)
@@ -61,11 +71,11 @@ class Numbers:
     @classmethod
     def of(cls, flow: Flow) -> Numbers:
         """For an even number of cells, which have a face in the middle."""
-        n = flow.setup.grid.cells[0]
+        n, across, _ = flow.setup.grid.cells
         centres = flow.setup.grid.coordinates("c", 0)
-        hot, middle, cold = (flow.scalars[f"plane_{plane}"] / n for plane in (0, n // 2, n))
-        u_max = extremum(centres, flow["u"][:, 0, n // 2], 1)[1]
-        v_max = extremum(centres, flow["w"][n // 2, 0, :], 1)[1]
+        hot, middle, cold = (flow.scalars[f"plane_{plane}"] / (n * across) for plane in (0, n // 2, n))
+        u_max = extremum(centres, flow["u"][:, across // 2, n // 2], 1)[1]
+        v_max = extremum(centres, flow["w"][n // 2, across // 2, :], 1)[1]
         return cls(hot, middle, cold, u_max, v_max)
 
     @property
