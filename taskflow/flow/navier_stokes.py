@@ -3,6 +3,8 @@
     du/dt + div(u u) = -grad(p) + viscosity Laplacian(u) - expansion (T - reference) gravity + force,    div(u) = 0
     dT/dt + div(u T) = diffusivity Laplacian(T) + source
 
+and what else drives it: see `taskflow.flow.driving`.
+
 A step has one or more stages (see `taskflow.flow.schemes`). Each predicts a velocity without the pressure, solves
 Laplacian(p) = div(u) / dt with the last pressure as the first guess, and corrects u by -dt grad(p), dt being the length
 of the stage. p belongs to the middle of the last one: with Adams-Bashforth to t - dt/2.
@@ -21,6 +23,7 @@ from taskflow.flow.diagnostics import (
     velocity_change,
     wall_heat_flux,
 )
+from taskflow.flow.driving import NO_DRIVING, Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.heat import Heat, heat
 from taskflow.flow.momentum import Buoyancy, Fluid, momentum, momentum_buoyant
@@ -48,6 +51,7 @@ class NavierStokes:
     heat: Heat | None = None
     buoyancy: Buoyancy | None = None
     scheme: Scheme = ADAMS_BASHFORTH
+    driving: Driving = NO_DRIVING
 
     @cached_property
     def grid(self) -> Grid:
@@ -92,6 +96,7 @@ class NavierStokes:
         The scalar dt has to be 1.
         """
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
+        yield from self.driving.begin(f, self.staggered.box)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         yield from self.projection(f, f.u, f.v, f.w, "dt")
         for name in (f.p, f.rhs):
@@ -124,6 +129,7 @@ class NavierStokes:
             yield momentum(f.u, f.v, f.w, *tendencies, *new, over=box, fluid=self.fluid, **scheme)
         if self.heat:
             yield heat(f.T, f.u, f.v, f.w, f.h_T, f.T_new, over=box, heat=self.heat, **scheme)
+        yield from self.driving.act(f, names, box, self.grid)
 
     def projection(self, f: Roles, u: str, v: str, w: str, dt: str) -> Iterator[Launch | Repeat]:
         """Laplacian(p) = div(u) / dt, solved from the last p as the first guess; then u -= dt grad(p)."""

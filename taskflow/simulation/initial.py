@@ -55,7 +55,8 @@ def profiles(case: Case) -> dict[str, Any]:
 
 
 def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
-    """The largest absolute value of each initial field that is a formula, at some points, corners included.
+    """The largest absolute value of each initial field that is a formula, at some points, corners included; of a
+    velocity that keeps a mean at least this.
 
     Raises BadInput where one is not finite: blocks would find that when it is too late.
     """
@@ -68,6 +69,10 @@ def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
             except BadInput as error:
                 key = "velocity" if name in VELOCITY else "temperature"
                 raise BadInput(f"initial.{key}: {error}") from None
+    if case.body.bulk_velocity is not None:
+        for name, mean in zip(VELOCITY, case.body.bulk_velocity.means, strict=True):
+            if name in found:
+                found[name] = max(found[name], abs(mean or 0.0))
     return found
 
 

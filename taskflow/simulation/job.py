@@ -152,6 +152,7 @@ class Loop:
             "wall": time.perf_counter() - self.began,
             "change": self.model.change(found, tick.dt),
         }
+        numbers |= self.model.driving.forces(found, self.model.scheme, tick.dt, cells)
         if self.model.heat:
             numbers |= {f"nusselt_{face}": value for face, value in self.model.nusselt(found).items()}
         return numbers

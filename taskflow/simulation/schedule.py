@@ -78,11 +78,12 @@ def intervals(time: float, length: float) -> int:
 
 @dataclass(frozen=True)
 class StepLimit:
-    """The longest stable step: `fixed`, or min(cfl / advection, diffusion / spread).
+    """The longest stable step: `fixed`, or min(cfl / (advection + frequency), diffusion / spread).
 
     advection = max(|u|/dx + |v|/dy + |w|/dz), found anew before each step;
     spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;
-    `scheme` knows for which numbers it is stable.
+    `scheme` knows for which numbers it is stable;
+    frequency = that of the fastest oscillation that forces make, in radians per time.
     """
 
     fixed: float | None = None
@@ -90,12 +91,13 @@ class StepLimit:
     diffusion: float = 0.2
     spread: float = 0.0
     scheme: Scheme = ADAMS_BASHFORTH
+    frequency: float = 0.0
 
     def longest(self, advection: float) -> float:
         """Length of the step; `BadInput` if nothing moves and nothing diffuses, so that no length can be found."""
         if self.fixed is not None:
             return self.fixed
-        dt = min(_ratio(self.cfl, advection), _ratio(self.diffusion, self.spread))
+        dt = min(_ratio(self.cfl, advection + self.frequency), _ratio(self.diffusion, self.spread))
         if dt == math.inf:
             raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
         return dt

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from taskflow.flow import Buoyancy, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
+from taskflow.flow import Buoyancy, Driving, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
+from taskflow.flow.coriolis import geostrophic_force
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, SCHEMES, Case
 from taskflow.simulation.moving import often
@@ -51,10 +52,10 @@ class Setup:
         if case.heat and case.heat.expansion != 0 and any(case.body.gravity):
             buoyancy = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
         sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
-        fluid = Fluid(case.fluid.viscosity, case.body.force)
+        fluid = Fluid(case.fluid.viscosity, _force(case))
         scheme = SCHEMES[case.time.scheme]
         pressure = solver(case, self.grid.constants, self.blocks, self.device)
-        return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme)
+        return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme, _driving(case))
 
     @cached_property
     def partition(self) -> Partition:
@@ -109,6 +110,18 @@ class Setup:
     def value_bytes(self) -> int:
         """Bytes of one value."""
         return 8 if self.case.machine.precision == "double" else 4
+
+
+def _force(case: Case) -> tuple[float, float, float]:
+    """All that is constant: the body force, and the gradient of the pressure behind a geostrophic wind."""
+    (a, b, c), (x, y, z) = case.body.force, geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
+    return a + x, b + y, c + z
+
+
+def _driving(case: Case) -> Driving:
+    body = case.body
+    gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
+    return Driving(body.rotation, gradient, body.bulk_velocity.means if body.bulk_velocity else (None, None, None))
 
 
 def _side(case: Case, face: str) -> Wall | Slip:

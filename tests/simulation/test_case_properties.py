@@ -115,7 +115,7 @@ def cases(draw):
         "grid": {"cells": cells, "lengths": draw(st.tuples(sizes, sizes, sizes)), "origin": draw(triples)},
         "fluid": {"viscosity": draw(st.floats(0, 1e9))},
         "boundaries": boundaries, "heat": heat,
-        "body": {"gravity": draw(triples), "force": draw(triples)},
+        "body": {"gravity": draw(triples), "force": draw(triples), "rotation": draw(triples)},
         "initial": {"velocity": [draw(st.sampled_from([1, -0.25, "sin(x)*y", "x  > 3"])) for _ in "xyz"]},
         "time": draw(st.sampled_from([{"end": 2.5}, {"steps": 7}]))
         | draw(st.sampled_from([{}, {"cfl": 0.1}, {"step": 1e-3}]))

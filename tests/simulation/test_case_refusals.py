@@ -60,6 +60,21 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "grid.lengths = [1, 0, 1]: give three numbers > 0, in the order x, y, z (y: give a number > 0)"),
     ({"grid__lengths": [1, 1e-200, 1]}, "grid.lengths = [1, 1e-200, 1]: give three numbers > 0, in the order x, y, z "
                                         "(y: give a number between 1e-100 and 1e+100)"),
+    ({"body": {"bulk_velocity": {}}}, "body.bulk_velocity.x: missing; give x, y or z, the mean velocity along it"),
+    ({"body": {"bulk_velocity": 1.0}}, "body.bulk_velocity = 1.0: give a table"),
+    ({"body": {"bulk_velocity": {"x": 1.0}}},
+     'body.bulk_velocity.x = 1.0: what flows along x has to come back; give boundaries.x = "periodic", or leave it '
+     "out"),
+    ({"body": {"bulk_velocity": {"y": 1.0}, "force": [0, 2, 0]}},
+     "body.bulk_velocity.y = 1.0: it takes the force that it needs; give 0 for body.force along y (now 2)"),
+    ({"body": {"bulk_velocity": {"y": 1}, "geostrophic_wind": [0, 1, 0], "rotation": [0, 0, 1]}},
+     "body.geostrophic_wind = [0.0, 1.0, 0.0]: body.bulk_velocity drives the flow, too; leave one of them out"),
+    ({"body": {"geostrophic_wind": [1, 0, 0]}},
+     "body.geostrophic_wind = [1.0, 0.0, 0.0]: without rotation no Coriolis force balances it; give body.rotation, or "
+     "leave it out"),
+    ({"body": {"rotation": 1.0}}, "body.rotation = 1.0: give three numbers, in the order x, y, z"),
+    ({"heat": {"diffusivity": 1, "background_gradient": 2}},
+     "heat.background_gradient = 2: give three numbers, in the order x, y, z"),
     ({"body": {"force": [1, "a", 0]}},
      'body.force = [1, "a", 0]: give three numbers, in the order x, y, z (y: give a number)'),
     ({"title": ""}, 'title = "": give one line of text'),

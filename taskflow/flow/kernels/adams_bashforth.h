@@ -10,4 +10,6 @@ struct AdamsBashforth {
     const real old = taken(before != 0, H_old);
     return q + dt * (now * H - before * old);
   }
+  // What more of H adds to q_new, where h, which is H_old next time, gains as much
+  INLINE real gain(real H) const { return dt * (now * H); }
 };

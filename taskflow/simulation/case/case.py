@@ -1,5 +1,6 @@
 """A whole case: built from tables, read from a file, written back, and asked by everyone else."""
 
+import math
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from taskflow.flow.stratification import buoyancy_frequency
 from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
 from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial
@@ -102,11 +104,20 @@ class Case(Table):
             type=kind, velocity=velocity, temperature=temperature, heat_flux=None if temperature is not None else flux
         )
 
+    @property
+    def frequency(self) -> float:
+        """Of the fastest oscillations that the Coriolis force and stratification make, at most."""
+        inertial = 2 * math.hypot(*self.body.rotation)
+        if self.heat is None:
+            return inertial
+        return inertial + buoyancy_frequency(self.heat.expansion, self.body.gravity, self.heat.background_gradient)
+
     def clock(self) -> Clock:
         """The schedule of the run."""
         time, diffusivity = self.time, self.heat.diffusivity if self.heat else 0.0
         spread = max(self.fluid.viscosity, diffusivity) * sum(1 / d**2 for d in self.spacing)
-        limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, spread, SCHEMES[time.scheme])
+        scheme = SCHEMES[time.scheme]
+        limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, spread, scheme, self.frequency)
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every)
 
 

@@ -1,10 +1,12 @@
 """The space, the fluid and what acts on it: [grid], [fluid], [heat], [body]."""
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from taskflow.errors import BadInput
+from taskflow.simulation.case.problems import Problem, missing
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, WholeVector, reads
 from taskflow.simulation.values import positive, three
 
@@ -35,16 +37,45 @@ class Fluid(Table):
 
 
 class Heat(Table):
-    """Temperature T, with `diffusivity` and a `source`; force = -expansion (T - reference) gravity."""
+    """Temperature T, with `diffusivity` and a `source`; force = -expansion (T - reference) gravity.
+
+    With a `background_gradient` T is the departure from a temperature of that constant gradient.
+    """
 
     diffusivity: NonNegative = Field(description="give the thermal diffusivity, a number >= 0")
     expansion: Number = 0.0
     reference: Number = 0.0
     source: Number = 0.0
+    background_gradient: Vector = (0.0, 0.0, 0.0)
+
+
+class BulkVelocity(Table):
+    """The mean velocity over the domain along some directions, which a uniform force keeps."""
+
+    x: Number | None = None
+    y: Number | None = None
+    z: Number | None = None
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+        if not given:
+            yield missing("x", "give x, y or z, the mean velocity along it")
+
+    @property
+    def means(self) -> tuple[float | None, float | None, float | None]:
+        """Along x, y and z."""
+        return self.x, self.y, self.z
 
 
 class Body(Table):
-    """Accelerations of the whole fluid: `gravity` acts through temperature, `force` everywhere alike."""
+    """Accelerations of the whole fluid: `gravity` acts through temperature, `force` everywhere alike.
+
+    `rotation`: the angular velocity of the frame, whose Coriolis force acts. `geostrophic_wind`: the velocity that this
+    balances a constant gradient of the pressure at. `bulk_velocity` is kept by a uniform force.
+    """
 
     gravity: Vector = (0.0, 0.0, 0.0)
     force: Vector = (0.0, 0.0, 0.0)
+    rotation: Vector = (0.0, 0.0, 0.0)
+    geostrophic_wind: Vector = (0.0, 0.0, 0.0)
+    bulk_velocity: BulkVelocity | None = None

@@ -8,7 +8,7 @@ from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
 from taskflow.simulation.case.control import Output, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
-from taskflow.simulation.case.physics import Grid, Heat
+from taskflow.simulation.case.physics import Body, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, shown, wrong
 from taskflow.simulation.expression import Expression
@@ -108,6 +108,30 @@ def _multigrid_has_cells(grid: Grid, pressure: Pressure) -> Iterator[Problem]:
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
 
 
+def _bulk_velocity_is_free(boundaries: Boundaries, body: Body) -> Iterator[Problem]:
+    if body.bulk_velocity is None:
+        return
+    for axis, mean, acceleration in zip(AXES, body.bulk_velocity.means, body.force, strict=True):
+        if mean is None:
+            continue
+        key = ("body", "bulk_velocity", axis)
+        if getattr(boundaries, axis) is None:
+            remedy = f'what flows along {axis} has to come back; give boundaries.{axis} = "periodic", or leave it out'
+            yield wrong(key, mean, remedy)
+        if acceleration != 0:
+            remedy = f"it takes the force that it needs; give 0 for body.force along {axis} (now {acceleration:g})"
+            yield wrong(key, mean, remedy)
+    if any(body.geostrophic_wind):
+        remedy = "body.bulk_velocity drives the flow, too; leave one of them out"
+        yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
+
+
+def _wind_is_geostrophic(body: Body) -> Iterator[Problem]:
+    if any(body.geostrophic_wind) and not any(body.rotation):
+        remedy = "without rotation no Coriolis force balances it; give body.rotation, or leave it out"
+        yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
+
+
 RULES = (
     (_blocks_have_planes, ("grid", "machine")),
     (_walls_have_room, ("grid", "boundaries")),
@@ -117,6 +141,8 @@ RULES = (
     (_tolerance_can_be_reached, ("pressure", "machine")),
     (_multigrid_has_cells, ("grid", "pressure")),
     (_levels_are_no_finer, ("pressure", "machine")),
+    (_bulk_velocity_is_free, ("boundaries", "body")),
+    (_wind_is_geostrophic, ("body",)),
 )
 
 

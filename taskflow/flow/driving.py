@@ -1,0 +1,64 @@
+"""What drives a flow besides forces that are the same everywhere and always: each has tasks of its own, and costs
+nothing where it is not there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from taskflow.flow.bulk_velocity import Means, force, keep
+from taskflow.flow.coriolis import coriolis
+from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.schemes import Scheme
+from taskflow.flow.stratification import stratification
+from taskflow.regions import Box
+from taskflow.tasks import Launch, Roles
+
+NOTHING = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Driving:
+    """du/dt = ... - 2 rotation x u + F(t),    dT/dt = ... - u . gradient
+
+    `rotation`: angular velocity of the frame; `gradient`: of a background temperature, from which T is the departure;
+    `means`: over the domain, of u, v, w, each kept by a uniform F along it where it is a number.
+    """
+
+    rotation: Vector = NOTHING
+    gradient: Vector = NOTHING
+    means: Means = (None, None, None)
+
+    def begin(self, f: Roles, box: Box) -> Iterator[Launch]:
+        """The initial u, v, w get the means that they will keep."""
+        yield from keep((f.u, f.v, f.w), self.means, over=box)
+
+    def act(self, f: Roles, names: Mapping[str, str], box: Box, grid: Grid) -> Iterator[Launch]:
+        """Adds to u_new, ..., T_new and h_u, ... what the momentum and the heat equation of a stage have not; `names`
+        are those of the stage's dt and ratio.
+        """
+        yield from coriolis(f, self.rotation, over=box, grid=grid, **names)
+        yield from stratification(f, self.gradient, over=box, **names)
+        yield from keep((f.u_new, f.v_new, f.w_new), self.means, over=box, stage=_stage(names))
+
+    def forces(self, scalars: Mapping[str, float], scheme: Scheme, dt: float, cells: int) -> dict[str, float]:
+        """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.
+
+        NaN before the first step (dt = 0).
+        """
+        stages, found = [_stage(names) for names in scheme.names], {}
+        for axis, name, mean in zip("xyz", "uvw", self.means, strict=True):
+            if mean is not None:
+                found[f"force_{axis}"] = force(scalars, mean, name, stages, cells, dt) if dt else math.nan
+        return found
+
+
+def _stage(names: Mapping[str, str]) -> str:
+    """How the names of what belongs to a stage end."""
+    return names["dt"].removeprefix("dt")
+
+
+NO_DRIVING = Driving()
+"""No task more than the equations have."""
