@@ -53,7 +53,7 @@ def problem(domain: Domain, b: list[np.ndarray]):
     return matrix, solvable(matrix).reshape(domain.cells[::-1])
 
 
-def relative(matrix, p: np.ndarray, rhs: np.ndarray) -> float:
+def relative_residual(matrix, p: np.ndarray, rhs: np.ndarray) -> float:
     return float(np.linalg.norm(rhs.ravel() - matrix @ p.ravel()) / np.linalg.norm(rhs))
 
 
@@ -65,7 +65,7 @@ def test_the_solution_is_that_of_the_matrix(faces, name):
     matrix, rhs = problem(domain, b)
     for kind in KINDS:
         found = solve(domain, kind(domain.cycle(variable=True, gathered=500), tolerance(1e-9, 120)), rhs, b=b)
-        assert relative(matrix, found.p, rhs) <= 1.001e-9
+        assert relative_residual(matrix, found.p, rhs) <= 1.001e-9
         assert found.scalars["norm"] == pytest.approx((rhs**2).sum())
 
 
@@ -116,6 +116,59 @@ def test_blocks_change_no_bit(domain, options, blocks):
     np.testing.assert_array_equal(cut.p, alone.p)
 
 
+WAVES = {  # frequency over pi, and phase over pi / 2, of the sine along a direction that suits its faces
+    ("wall", "wall"): (1.0, 1),
+    ("wall", "open"): (0.5, 1),
+    ("open", "wall"): (0.5, 0),
+    ("periodic", "periodic"): (2.0, 0),
+}
+
+
+def error(n: int, faces) -> float:
+    """Largest error of p, a wave along each direction, for b = 2 + sin(2 pi y) + x z."""
+    domain = Domain((n, n, n), (1 / n,) * 3, faces)
+    places = np.meshgrid(*3 * [(np.arange(n) + 0.5) / n], indexing="ij")
+    x, y, z = places
+    waves, slopes, bends = [], [], []
+    for place, pair in zip(places, faces, strict=True):
+        frequency, phase = np.pi * WAVES[pair][0], np.pi / 2 * WAVES[pair][1]
+        waves.append(np.sin(frequency * place + phase))
+        slopes.append(frequency * np.cos(frequency * place + phase))
+        bends.append(-(frequency**2) * waves[-1])
+    product = [np.prod([derivative[a] if a == axis else waves[a] for a in range(3)], axis=0)
+               for derivative in (slopes, bends) for axis in range(3)]  # fmt: skip
+    b, gradient = 2 + np.sin(2 * np.pi * y) + x * z, (z, 2 * np.pi * np.cos(2 * np.pi * y), x)
+    rhs = sum(g * slope for g, slope in zip(gradient, product[:3], strict=True)) + b * sum(product[3:])
+    on_all = on_faces(lambda x, y, z: 2 + np.sin(2 * np.pi * y) + x * z, domain.cells, faces)
+    solver = ConjugateGradients(domain.cycle(variable=True), tolerance(1e-9))
+    off = solve(domain, solver, np.ascontiguousarray(rhs.T), b=on_all).p - np.prod(waves, axis=0).T
+    return float(abs(off - off.mean() * (not domain.outflow)).max())
+
+
+@pytest.mark.parametrize("faces", [WALLS, MIXED])
+def test_the_solution_is_of_second_order(faces):
+    coarse, fine = error(12, faces), error(24, faces)
+    assert 1.9 <= np.log2(coarse / fine) <= 2.2
+
+
+def iterations(domain: Domain, b: list[np.ndarray], relative: float, **options) -> int:
+    """Of conjugate gradients; that they reach the tolerance is looked at with the matrix."""
+    matrix, rhs = problem(domain, b)
+    solver = ConjugateGradients(domain.cycle(variable=True, **options), tolerance(relative))
+    found = solve(domain, solver, rhs, b=b)
+    assert relative_residual(matrix, found.p, rhs) <= 1.01 * relative
+    return solver.taken(found.scalars)
+
+
+@pytest.mark.parametrize("n", [24, 25, *(pytest.param(n, marks=pytest.mark.slow) for n in (63, 64))])
+@pytest.mark.parametrize(
+    ("name", "most"), [("smooth", 8), ("plane", 11), ("drop", 11), ("bubble", 12), ("boxes", 7)]
+)
+def test_few_iterations(name, most, n):
+    domain = Domain((n, n, n), (1 / n,) * 3)
+    assert iterations(domain, coefficients(domain, name), 1e-6) <= most
+
+
 @pytest.mark.parametrize("faces", FACES)
 def test_obstacles(faces):
     """Closed faces: cells without an open one keep p = 0, and what is not connected is solved for on its own."""
@@ -127,12 +180,12 @@ def test_obstacles(faces):
     part, count = parts(matrix)
     assert count >= 2
     rhs.ravel()[part < 0] = 7.0
-    solver = ConjugateGradients(domain.cycle(variable=True, gathered=500), tolerance(1e-8, 60))
+    solver = ConjugateGradients(domain.cycle(variable=True, gathered=500), tolerance(1e-8, 30))
     found = solve(domain, solver, rhs, b=b, blocks=(1, 1, 2))
     np.testing.assert_array_equal(found.p.ravel()[part < 0], 0)
     np.testing.assert_array_equal(matrix[:, part < 0].data, 0)
     rhs.ravel()[part < 0] = 0.0
-    assert relative(matrix, found.p, rhs) <= 1.001e-8
+    assert relative_residual(matrix, found.p, rhs) <= 1.001e-8
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -148,7 +201,7 @@ def test_rounding_in_each_of_several_parts_does_no_harm(kind):
     for n in range(count):
         rhs.ravel()[part == n] += (n - 1) * 1e-13
     found = solve(domain, kind(domain.cycle(variable=True), tolerance(1e-10, 80)), rhs, b=b)
-    assert relative(matrix, found.p, rhs) <= 1.01e-10
+    assert relative_residual(matrix, found.p, rhs) <= 1.01e-10
 
 
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC])
@@ -161,7 +214,7 @@ def test_jacobi_finds_the_same(faces):
     matrix, rhs = problem(domain, b)
     solver = ConvergedJacobi(domain.grid, tolerance(1e-8, 20000), variable=True)
     alone = solve(domain, solver, rhs, b=b)
-    assert relative(matrix, alone.p, rhs) <= 1.001e-8
+    assert relative_residual(matrix, alone.p, rhs) <= 1.001e-8
     np.testing.assert_array_equal(solve(domain, solver, rhs, b=b, blocks=(1, 2, 2), debug=True).p, alone.p)
 
 
@@ -179,13 +232,23 @@ def test_blocked_sweeps_have_no_coefficients():
         Jacobi(cube(8).grid, 4, blocked=True, variable=True)
 
 
-def test_what_blocks_record_is_proved():
+@pytest.mark.parametrize("solving", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_what_blocks_record_is_proved(solving):
     domain = Domain((4, 3, 4), faces=MIXED)
     solver = ConjugateGradients(domain.cycle(gathered=10, variable=True), tolerance())
-    programs = {solver.prepare: (), solver.solve: ("cells",)}
+    programs = {solver.prepare: (), **({solver.solve: ("cells",)} if solving else {})}
     proof = prove(on(domain, solver, (1, 1, 2), "f8"), programs, Mapper("full"), Hardware(True, (0, 0)))
     assert proof.templates > 0
     assert not proof.faults
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_single_precision(kind):
+    domain = cube(18, MIXED)
+    b = coefficients(domain, "drop")
+    matrix, rhs = problem(domain, b)
+    found = solve(domain, kind(domain.cycle(variable=True), tolerance(1e-5)), rhs, b=b, real="f4", blocks=(1, 2, 1))
+    assert relative_residual(matrix, found.p.astype("f8"), rhs) <= 1.1e-5
 
 
 @pytest.mark.gpu

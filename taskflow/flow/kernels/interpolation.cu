@@ -66,12 +66,40 @@ TASK correct_by_coarse(Range range, InOut p, Foreign coarse, Mesh mesh, Transfer
   }
 }
 
-// The same in cells of the fine level where p is sought
-TASK correct_by_coarse_variable(Range range, InOut p, Foreign coarse, In b_x, In b_y, In b_z, Mesh mesh, Mesh fine, Transfer transfer) {
-  const Faces b = faces(range, b_x, b_y, b_z, fine);
+// The resistance of a way from the centre of a fine cell to that of a coarse one, over / under: its length over b, `near` on
+// the first face that it crosses and `far` on the second. A closed face is as one with very little b.
+struct Way {
+  real over, under;
+};
+
+FN Way way(real length, real near, real far) {
+  const real first = length > 1 ? real(1) : length, second = length - first;
+  return {first * far + second * near, near * far};
+}
+
+// `between` where b changes: p falls along both ways as a flux through all of it has it fall. b is at the low face of the
+// fine cell, b[step] at its high one.
+FN Between between(int fine, real ratio, const Mesh& m, int axis, const real* b, Index step) {
+  const Between plain = between(fine, ratio, m, axis);
+  if (plain.low + 1 != plain.high) return plain;
+  const real to_low = plain.high_weight / ratio, to_high = plain.low_weight / ratio, below = b[0], above = b[step];
+  const real before = to_low > 1 ? b[-step] : below, behind = to_high > 1 ? b[2 * step] : above;
+  const real little = real(1e-6) * ((below + above) + (before + behind));
+  const Way low = way(to_low, below + little, before + little), high = way(to_high, above + little, behind + little);
+  const real down = low.over * high.under, total = down + high.over * low.under;
+  const real part = total > 0 ? down / total : plain.high_weight;
+  return {plain.low, plain.high, 1 - part, part};
+}
+
+// p = p + the coarse correction where p is sought on the fine level, interpolated along each direction as b lets it change
+TASK correct_by_coarse_variable(Range range, InOut p, Foreign coarse, Foreign b_x, Foreign b_y, Foreign b_z, Mesh mesh, Mesh fine,
+                                Transfer transfer) {
+  const Faces b{fine, b_x, b_y, b_z};
   for_cells(range, CELL(c) {
-    const Between x = between(c.i, transfer.ratio[0], mesh, 0);
-    const Between y = between(c.j, transfer.ratio[1], mesh, 1), z = between(c.k, transfer.ratio[2], mesh, 2);
+    const Index Y = b.x.y, Z = b.x.z, f = c.i + c.j * Y + c.k * Z;
+    const Between x = between(c.i, transfer.ratio[0], mesh, 0, b.x.field + f, 1);
+    const Between y = between(c.j, transfer.ratio[1], mesh, 1, b.y.field + f, Y);
+    const Between z = between(c.k, transfer.ratio[2], mesh, 2, b.z.field + f, Z);
     const real correction = z.low_weight * in_plane(coarse, x, y, z.low) + z.high_weight * in_plane(coarse, x, y, z.high);
     p[c] += sought(c.i, c.j, c.k, b) ? correction : real(0);
   });

@@ -50,8 +50,8 @@ TASK restrict_residual_variable(Range range, Foreign p, Foreign rhs, Foreign b_x
   restricted(range, p, rhs, coarse, Faces{mesh, b_x, b_y, b_z});
 }
 
-// Along one direction: the first of the fine cells (or faces) from which a coarse one is made, and which parts it and the
-// two behind it are.
+// Along one direction: the first fine cell that a coarse one overlaps, and which part of the coarse one it and the two
+// behind it are.
 struct Overlap {
   int first;
   real part, second, third;
@@ -63,17 +63,10 @@ FN real common(int cell, int coarse, int fine, int begin) {
   return length > 0 ? real(length) / fine : real(0);
 }
 
-// What a coarse cell overlaps: `fine` cells are as long as `coarse` ones.
+// `fine` cells are as long as `coarse` ones.
 FN Overlap overlap(int cell, int fine, int coarse) {
   const int begin = cell * fine, first = begin / coarse;
   return {first, common(first, coarse, fine, begin), common(first + 1, coarse, fine, begin), common(first + 2, coarse, fine, begin)};
-}
-
-// The fine faces between which a coarse one lies
-FN Overlap enclosing(int face, int fine, int coarse) {
-  const int place = face * fine, first = place / coarse;
-  const real part = real(place - first * coarse) / coarse;
-  return {first, 1 - part, part, real(0)};
 }
 
 // f along x, f in a plane, f in a box: in the mean over an overlap
@@ -126,22 +119,31 @@ TASK restrict_overlapping_variable(Range range, Foreign p, Foreign rhs, Foreign 
   restricted(range, p, rhs, coarse, Faces{mesh, b_x, b_y, b_z}, transfer);
 }
 
-struct Value {
-  Foreign q;
-  INLINE real operator()(int i, int j, int k) const { return at(q, i, j, k); }
+// b on the fine faces between which a coarse one lies, the first of them and the one at the offset `next`: as a flux
+// through both has it, 0 where one is closed
+struct Crossed {
+  Foreign b;
+  Index next;
+  real part;
+
+  INLINE real operator()(int i, int j, int k) const {
+    const Index c = i + j * b.y + k * b.z;
+    const real first = b.field[c], second = b.field[part > 0 ? c + next : c], under = (1 - part) * second + part * first;
+    return under > 0 ? first * second / under : real(0);
+  }
 };
 
-FN Overlap overlap(int index, bool face, int fine, int coarse) {
-  return face ? enclosing(index, fine, coarse) : overlap(index, fine, coarse);
-}
-
-// coarse = mean of b over a coarse face across `axis`, from the fine faces in its plane or on both sides of it
+// coarse = mean of b over a coarse face across `axis`
 TASK coarsen(Range range, Foreign b, Out coarse, Mesh mesh, Transfer transfer, int axis) {
+  const int fine = mesh.cells[axis], cells = transfer.cells[axis];
+  const Index next = axis == 0 ? 1 : axis == 1 ? b.y : b.z;
   for_cells(range, CELL(c) {
-    const Overlap x = overlap(c.i, axis == 0, mesh.cells[0], transfer.cells[0]);
-    const Overlap y = overlap(c.j, axis == 1, mesh.cells[1], transfer.cells[1]);
-    const Overlap z = overlap(c.k, axis == 2, mesh.cells[2], transfer.cells[2]);
-    coarse[c] = mean(x, y, z, Value{b});
+    const int place = (axis == 0 ? c.i : axis == 1 ? c.j : c.k) * fine, first = place / cells;
+    const Overlap face{first, 1, 0, 0};
+    const Overlap x = axis == 0 ? face : overlap(c.i, mesh.cells[0], transfer.cells[0]);
+    const Overlap y = axis == 1 ? face : overlap(c.j, mesh.cells[1], transfer.cells[1]);
+    const Overlap z = axis == 2 ? face : overlap(c.k, mesh.cells[2], transfer.cells[2]);
+    coarse[c] = mean(x, y, z, Crossed{b, next, real(place - first * cells) / cells});
   });
 }
 
