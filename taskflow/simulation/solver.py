@@ -17,11 +17,12 @@ from taskflow.flow.poisson import (
     blocking_pays,
 )
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
-from taskflow.flow.poisson.multigrid.cycle import GATHERED, Shape
+from taskflow.flow.poisson.multigrid.cycle import Shape
 from taskflow.regions import Triple
 from taskflow.simulation.case import Case
 
 SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}
+AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}  # cells of the largest level that is on every block: see docs/performance.md
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
         before=sweeps,
         after=sweeps,
         shape=shape,
-        gathered=wanted.amalgamate or GATHERED,
+        gathered=wanted.amalgamate or AMALGAMATED[device],
         depth=wanted.levels,
         single=single,
     )

@@ -32,7 +32,7 @@ def check(n: int, Ra: float, device: Device | None = None) -> Numbers:
 
 @pytest.mark.parametrize("n", [16, pytest.param(32, marks=pytest.mark.slow)])
 def test_few_cells(n):
-    """Errors are 5 and 1.2 %."""
+    """Errors are 4.4 and 1.2 %."""
     check(n, 1e4)
 
 
