@@ -17,7 +17,7 @@ FN void advanced(const Range& range, InOut p, InOut d, ForeignOf<Number> z, In64
   const double along = quotient(*zAd, *dAd);
   const real step = real(quotient(*rz, *zAz - along * *zAd)), back = real(along);
   change_cells(range, everywhere(), CELL(c) {
-    const real next = at(z, c.i, c.j, c.k) - back * d[c];
+    const real next = at(z, c) - back * d[c];
     return Advanced{p[c] + step * next, next};
   }, STORE(c, next) { p[c] = next.p, d[c] = next.d; });
 }

@@ -1,7 +1,7 @@
 // What an approximate solution of Laplacian(p) = rhs, or of div(b grad p) = rhs, leaves.
-#define UZ 32
-#define BY 2
-#define RESIDENT 4
+#define UZ 64
+#define UNROLL (sizeof(real) == 4 ? 4 : 2)
+#define RESIDENT 2
 #include "cell.h"
 #include "faces.h"
 
@@ -10,11 +10,11 @@ template <class Operator>
 FN void left_over(const Range& range, Foreign p, Foreign rhs, Out r, Partial residual, In64 mean, const Operator& m) {
   const real off = real(*mean);
   reduce_cells(range, interior(m), residual, SUM, CELL(c) {
-    const real left = at(rhs, c.i, c.j, c.k) - off - laplacian(p, c, m);
+    const real left = at(rhs, c) - off - laplacian(p, c, m);
     const real counts = sought(c.i, c.j, c.k, m) ? left : real(0);
     r[c] = counts;
     return double(counts) * counts;
-  });
+  }, p, rhs);
 }
 
 TASK residual_of(Range range, Foreign p, Foreign rhs, Out r, Partial residual, In64 mean, Mesh mesh) {

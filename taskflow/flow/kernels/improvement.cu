@@ -7,7 +7,7 @@
 // p = p + z
 template <class Number>
 FN void corrected(const Range& range, InOut p, ForeignOf<Number> z) {
-  change_cells(range, everywhere(), CELL(c) { return p[c] + at(z, c.i, c.j, c.k); }, STORE(c, sum) { p[c] = sum; });
+  change_cells(range, everywhere(), CELL(c) { return p[c] + at(z, c); }, STORE(c, sum) { p[c] = sum; });
 }
 
 TASK correct_by(Range range, InOut p, Foreign z) { corrected(range, p, z); }

@@ -1,8 +1,8 @@
 // Conjugate gradients for Laplacian(p) = rhs, or for div(b grad p) = rhs, with a preconditioner. Numbers that one kernel
 // reduces are taken by the next from the memory of the device.
-#define UZ 32
-#define BY 2
-#define RESIDENT 4
+#define UZ 64
+#define UNROLL (sizeof(real) == 4 ? 4 : 2)
+#define RESIDENT 2
 #include "cell.h"
 #include "faces.h"
 
@@ -20,10 +20,10 @@ FN void projected(const Range& range, In d, Foreign r, ForeignOf<Number> z, Part
                   const Operator& m) {
   STRIDES(range)
   sum_cells(range, interior(m), {rz, zAz, zAd}, CELL(c) {
-    const double here = at(z, c.i, c.j, c.k), left = at(r, c.i, c.j, c.k);
+    const double here = at(z, c), left = at(r, c);
     const double bent = laplacian(z, c, m), other = laplacian(d, c, Y, Z, m);
     return Sums<3>{{left * here, here * bent, here * other}};
-  });
+  }, d, r, z);
 }
 
 TASK project(Range range, In d, Foreign r, Foreign z, Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
@@ -50,11 +50,11 @@ FN void left_over(const Range& range, Foreign p, Foreign rhs, Foreign d, Out r, 
                   const Operator& m) {
   const real off = real(*mean);
   sum_cells(range, interior(m), {residual, dAd}, CELL(c) {
-    const real left = at(rhs, c.i, c.j, c.k) - off - laplacian(p, c, m), along = laplacian(d, c, m);
+    const real left = at(rhs, c) - off - laplacian(p, c, m), along = laplacian(d, c, m);
     const real counts = sought(c.i, c.j, c.k, m) ? left : real(0);
     r[c] = counts;
-    return Sums<2>{{double(counts) * counts, double(at(d, c.i, c.j, c.k)) * along}};
-  });
+    return Sums<2>{{double(counts) * counts, double(at(d, c)) * along}};
+  }, p, rhs, d);
 }
 
 TASK next_residual(Range range, Foreign p, Foreign rhs, Foreign d, Out r, Partial residual, Partial dAd, In64 mean, Mesh mesh) {

@@ -1,12 +1,6 @@
 // The discrete Laplacian on a level of multigrid. What lies beyond a wall shows a cell its own value, what lies beyond a
 // face with p = 0 minus that: the factor `low` or `high` of the direction. What is stored there is never used.
 
-// Whether a cell lies beside faces of the domain
-FN bool outermost(int i, int j, int k, const Mesh& m) {
-  const bool x = (i == m.first[0]) | (i == m.last[0]), y = (j == m.first[1]) | (j == m.last[1]);
-  return x | y | (k == m.first[2]) | (k == m.last[2]);
-}
-
 // Cells that do not lie beside faces across y and z
 FN Interior interior(const Mesh& m) {
   return {{m.first[1] + 1, m.first[2] + 1}, {m.last[1] - 1, m.last[2] - 1}, false};
@@ -41,8 +35,9 @@ FN real laplacian(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
 // Laplacian of a field of another region with the same cells
 template <class Number, class C, class Operator>
 FN real laplacian(const ForeignOf<Number>& q, C c, const Operator& m) {
-  c.offset = c.i + c.j * q.y + c.k * q.z;
-  return laplacian(q.field, c, q.y, q.z, m);
+  const Number* p = place(q, c);
+  c.offset = 0;
+  return laplacian(p, c, q.y, q.z, m);
 }
 
 // What a cell's own value, seen beyond the faces across one direction, adds to the Laplacian, over that value
@@ -70,7 +65,6 @@ template <class C>
 FN real relaxation(C c, int i, int j, int k, const Mesh& m) {
 #ifdef GPU
   if constexpr (c.inner) return inverse(m.diagonal - mirrored(i, m, 0), m);
-  if (!outermost(i, j, k, m)) return m.relaxation;
   return inverse(m.diagonal - (mirrored(j, m, 1) + mirrored(k, m, 2)) - mirrored(i, m, 0), m);
 #else
   // The same numbers, divided once per row: a division in some of its cells alone would keep it from being a vector loop.

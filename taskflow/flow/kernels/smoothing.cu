@@ -1,5 +1,6 @@
 // Smoothers of multigrid: relaxations of Laplacian(p) = rhs, or of div(b grad p) = rhs, each from one field to another.
-#define UZ 8
+#define UZ 16
+#define UNROLL (sizeof(real) == 4 ? 8 : 2)
 #define BY 2
 #define RESIDENT 4
 #include "cell.h"
@@ -86,13 +87,13 @@ TASK relax_zero_colours(Range range, In rhs, Out p, Mesh mesh, real weight, int 
     const int i = c.i, j = c.j, k = c.k;
     const real here = rhs[c], west = rhs[c - X], east = rhs[c + X], south = rhs[c - Y], north = rhs[c + Y];
     const real below = rhs[c - Z], above = rhs[c + Z];
-    const real own = relaxation(c, i, j, k, mesh), w = relaxation(c, i - 1, j, k, mesh), e = relaxation(c, i + 1, j, k, mesh);
-    const real s = relaxation(c, i, j - 1, k, mesh), n = relaxation(c, i, j + 1, k, mesh);
-    const real b = relaxation(c, i, j, k - 1, mesh), a = relaxation(c, i, j, k + 1, mesh);
+    const real ax = mesh.weight[0], ay = mesh.weight[1], az = mesh.weight[2], own = relaxation(c, i, j, k, mesh);
+    const real w = ax * relaxation(c, i - 1, j, k, mesh), e = ax * relaxation(c, i + 1, j, k, mesh);
+    const real s = ay * relaxation(c, i, j - 1, k, mesh), n = ay * relaxation(c, i, j + 1, k, mesh);
+    const real b = az * relaxation(c, i, j, k - 1, mesh), a = az * relaxation(c, i, j, k + 1, mesh);
     const real x = (i == ex.first ? real(0) : w * west) + (i == ex.last ? real(0) : e * east);
     const real y = (!c.inner && j == ey.first ? real(0) : s * south) + (!c.inner && j == ey.last ? real(0) : n * north);
     const real z = (!c.inner && k == ez.first ? real(0) : b * below) + (!c.inner && k == ez.last ? real(0) : a * above);
-    const real around = mesh.weight[0] * x + mesh.weight[1] * y + mesh.weight[2] * z;
-    p[c] = -weight * own * (here + (coloured(i, j, k, colour) ? real(0) : weight * around));
+    p[c] = -weight * own * (here + (coloured(i, j, k, colour) ? real(0) : weight * (x + y + z)));
   });
 }

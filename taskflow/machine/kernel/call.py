@@ -21,6 +21,8 @@ PARTIAL = np.dtype([("result", np.uint64), ("parts", np.uint64), ("ticket", np.u
 # struct Foreign of cell.h
 FOREIGN = np.dtype([("field", np.uint64), ("y", np.int64), ("z", np.int64)], align=True)
 WARP = 32
+SHORT = 8  # cells of a column that a kernel has in any case, as in visit_cuda.h
+ENOUGH = 512  # thread blocks that give all of a GPU something to do
 Value = np.ndarray | np.uint64  # a struct, or an address
 
 
@@ -67,12 +69,17 @@ def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: ob
 def cuda_shape(cells: Triple, column: int, widest: int, threads: int) -> tuple[Triple, Triple]:
     """(blocks, threads per block) that visit a box of so many cells with columns of `column` cells along z.
 
-    A thread block is as wide as the box up to `widest`, of whole warps, and has at most `threads` threads.
+    A thread block is as wide as the box up to `widest`, of whole warps, and has at most `threads` threads. Columns of
+    more than SHORT cells are halved until there are ENOUGH thread blocks.
     """
     nx, ny, nz = (max(1, n) for n in cells)
     bx = min(widest, _power(nx))
     by = min(threads // bx, max(_power(ny), -(-WARP // bx)))
-    return (-(-nx // bx), -(-ny // by), -(-nz // column)), (bx, by, 1)
+    x, y = -(-nx // bx), -(-ny // by)
+    if column > SHORT:
+        while column > 2 and x * y * -(-nz // column) < ENOUGH:
+            column //= 2
+    return (x, y, -(-nz // column)), (bx, by, 1)
 
 
 def tiled_shape(cells: Triple, tile: Triple, overlap: int, rows: int) -> tuple[Triple, Triple]:

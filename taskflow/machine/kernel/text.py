@@ -22,7 +22,7 @@ from taskflow.tasks import Task, siblings
 INCLUDE = Path(__file__).parent / "include"
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
 VOCABULARY = '#include "cell.h"\n'
-_NAMES = "UZ|UY|BX|BY|OVERLAP|RESIDENT|PLANES"  # of settings, see cell.h and twice.h
+_NAMES = "UZ|UY|BX|BY|UNROLL|OVERLAP|RESIDENT|PLANES"  # of settings, see cell.h and twice.h
 _SETTINGS = re.compile(rf"(?:[ \t]*(?:#[ \t]*define[ \t]+(?:{_NAMES})\b.*|//.*)?\n)*")
 _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
 

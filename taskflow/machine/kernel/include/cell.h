@@ -89,12 +89,26 @@ FN Interior everywhere() { return {{-0x7fffffff, -0x7fffffff}, {0x7fffffff, 0x7f
 FN Interior nowhere() { return {{1, 1}, {0, 0}, false}; }
 struct Inner : Cell {
   static constexpr bool inner = true;
-  int half, odd;
+  int n, half, odd;
 };
 
 template <class Number>
 FN real at(const ForeignOf<Number>& r, int i, int j, int k) {
   return real(r.field[i + j * r.y + k * r.z]);
+}
+
+// Where a cell is in a field of another region; of Inner ones, the address of the first is shared.
+template <class Number>
+FN const Number* place(const ForeignOf<Number>& r, Cell c) {
+  return r.field + (c.i + c.j * r.y + c.k * r.z);
+}
+template <class Number>
+FN const Number* place(const ForeignOf<Number>& r, Inner c) {
+  return r.field + (c.i + c.j * r.y + (c.k - c.n) * r.z) + c.n * r.z;
+}
+template <class Number, class C>
+FN real at(const ForeignOf<Number>& r, C c) {
+  return real(*place(r, c));
 }
 
 // Operators of reductions. NaN wins every comparison: a field that holds one anywhere has no maximum.

@@ -15,54 +15,75 @@
 #define TASK extern "C" __global__ void __launch_bounds__(BX * BY)
 #endif
 
-constexpr int UNROLLED = UZ < 8 ? UZ : 8;  // cells of a column that the compiler sees side by side
+#ifndef UNROLL
+#define UNROLL (UZ < 8 ? UZ : 8)
+#endif
+constexpr int UNROLLED = UNROLL;  // cells of a column that the compiler sees side by side
+
+// The column of this thread: its cells are those from `begin` to before `end`.
+struct Column {
+  int i, j, begin, end, length;
+  bool any;  // whether it is not beyond the range
+};
+
+// Columns of the first thread blocks are shorter than others, or empty, where the range is no multiple of their length:
+// they are slower, and would keep all others waiting at the end. Long ones are as long as leaves work for all (cuda_shape).
+FN Column column(const Range& r) {
+  const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
+  const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int cells = r.hi[2] - r.lo[2], columns = int(gridDim.z);
+  int length = UZ;
+  if constexpr (UZ > 8) length = ((cells + columns - 1) / columns + UNROLLED - 1) / UNROLLED * UNROLLED;
+  const int end = r.hi[2] - (columns - 1 - int(blockIdx.z)) * length;
+  const int begin = end - length > r.lo[2] ? end - length : r.lo[2];
+  return {i, j, begin, end, length, i < r.hi[0] && j < r.hi[1] && begin < end};
+}
 
 // Begins to load what the streams lead to, those that are read only.
 FN void fetch_ahead(const real* q) { asm volatile("prefetch.global.L1 [%0];" ::"l"(q)); }
 FN void fetch_ahead(real*) {}
 
-// f(cell) for the cells of this thread's column. The columns of the first thread blocks are shorter where the range is no
-// multiple of UZ: they are slower, and would keep all others waiting at the end. Cells that are columns of their own have
-// nothing else to do while they wait for memory, so their `streams` are fetched at once: the compiler saves registers by
-// loading what is needed last after the arithmetic on what is needed first (momentum, see docs/performance.md).
+// f(cell) for the cells of this thread's column. Cells that are columns of their own have nothing else to do while they wait
+// for memory, so their `streams` are fetched at once: the compiler saves registers by loading what is needed last after the
+// arithmetic on what is needed first (momentum, see docs/performance.md).
 template <class F, class... Streams>
 FN void for_cells(const Range& r, F f, Streams... streams) {
-  const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
-  const int rest = r.hi[2] - r.lo[2] - (int(gridDim.z) - 1) * UZ, full = rest == UZ || blockIdx.z;
-  const int k = r.lo[2] + (blockIdx.z ? rest + (int(blockIdx.z) - 1) * UZ : 0);
-  if (i >= r.hi[0] || j >= r.hi[1]) return;
-  const Index offset = i + j * r.y + k * r.z;
+  const Column c = column(r);
+  if (!c.any) return;
+  const Index offset = c.i + c.j * r.y + c.begin * r.z;
   if constexpr (UZ == 1) {
     (fetch_ahead(streams + offset), ...);
-    f(Cell{i, j, k, offset});
-  } else if (full) {
-#pragma unroll UNROLLED
-    for (int n = 0; n < UZ; ++n) f(Cell{i, j, k + n, offset + n * r.z});
+    f(Cell{c.i, c.j, c.begin, offset});
+  } else if (c.end - c.begin == c.length) {
+    for (int n = 0; n < c.length; n += UNROLLED) {
+#pragma unroll
+      for (int m = n; m < n + UNROLLED; ++m) f(Cell{c.i, c.j, c.begin + m, offset + m * r.z});
+    }
   } else {
 #pragma unroll 1
-    for (int n = 0; n < rest; ++n) f(Cell{i, j, k + n, offset + n * r.z});
+    for (int n = 0; n < c.end - c.begin; ++n) f(Cell{c.i, c.j, c.begin + n, offset + n * r.z});
   }
 }
 
-// The column of this thread, as above: it has `cells` from k on, none where the thread is beyond the range.
-struct Column {
-  int i, j, k, cells;
-};
-
-FN Column column(const Range& r) {
-  const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
-  const int rest = r.hi[2] - r.lo[2] - (int(gridDim.z) - 1) * UZ;
-  const int k = r.lo[2] + (blockIdx.z ? rest + (int(blockIdx.z) - 1) * UZ : 0);
-  return {i, j, k, i < r.hi[0] && j < r.hi[1] ? (blockIdx.z ? UZ : rest) : 0};
-}
-
+// Begins to load UNROLLED planes of a field from k on, where the columns of this warp are: each lane fetches 32 bytes.
 template <class Number>
-FN void fetch_ahead(const ForeignOf<Number>& q, int i, int j, int k, Index) {
-  asm volatile("prefetch.global.L1 [%0];" ::"l"(q.field + (i + j * q.y + k * q.z)));
+FN void fetch_planes(const Number* q, Index y, Index z, const Range& r, const Column& c, int k) {
+  constexpr int in_row = sizeof(Number), at_once = 32 / in_row;  // lanes, planes
+  const int lane = threadIdx.x & 31, i = c.i - lane + lane % in_row * (32 / in_row);
+  if (i >= r.hi[0] || c.j >= r.hi[1]) return;
+#pragma unroll
+  for (int n = 0; n < UNROLLED; n += at_once) {
+    const int plane = n + lane / in_row;
+    if (plane < UNROLLED && k + plane < c.end) {
+      asm volatile("prefetch.global.L1 [%0];" ::"l"(q + (i + c.j * y + (k + plane) * z)));
+    }
+  }
 }
-FN void fetch_ahead(const real* q, int, int, int, Index offset) { fetch_ahead(q + offset); }
+FN void fetch_planes(const real* q, const Range& r, const Column& c, int k) { fetch_planes(q, r.y, r.z, r, c, k); }
+template <class Number>
+FN void fetch_planes(const ForeignOf<Number>& q, const Range& r, const Column& c, int k) {
+  fetch_planes(q.field, q.y, q.z, r, c, k);
+}
 
 // few(cell) or, side by side, many(inner cells): UNROLLED cells that all are inside. What the streams lead to is fetched
 // as many cells ahead.
@@ -70,26 +91,21 @@ template <class Few, class Many, class... Streams>
 FN void for_column(const Range& r, const Interior& in, Few few, Many many, Streams... streams) {
   const Column c = column(r);
   const bool between = c.j >= in.low[0] && c.j <= in.high[0];
-  const int end = c.k + c.cells;
-  const auto fetch = [&](int from) {
-    if (from + UNROLLED > end) return;
-#pragma unroll
-    for (int n = 0; n < UNROLLED; ++n) (fetch_ahead(streams, c.i, c.j, from + n, c.i + c.j * r.y + (from + n) * r.z), ...);
-  };
-  if constexpr (sizeof...(streams) > 0) fetch(c.k);
+  (fetch_planes(streams, r, c, c.begin), ...);
 #pragma unroll 1
-  for (int k = c.k; k < end; k += UNROLLED) {
-    if constexpr (sizeof...(streams) > 0 && UZ > UNROLLED) fetch(k + UNROLLED);
+  for (int k = c.begin; k < c.end; k += UNROLLED) {
+    if constexpr (UZ > UNROLLED) (fetch_planes(streams, r, c, k + UNROLLED), ...);
+    if (!c.any) continue;
     const Index offset = c.i + c.j * r.y + k * r.z;
     const int last = k + UNROLLED - 1;
-    if (between && k >= in.low[1] && last <= in.high[1] && last < end && !(in.pairs && k & 1)) {
+    if (between && k >= in.low[1] && last <= in.high[1] && last < c.end && !(in.pairs && k & 1)) {
       Inner cells[UNROLLED];
 #pragma unroll
-      for (int n = 0; n < UNROLLED; ++n) cells[n] = Inner{{c.i, c.j, k + n, offset + n * r.z}, (k >> 1) + n / 2, n & 1};
+      for (int n = 0; n < UNROLLED; ++n) cells[n] = Inner{{c.i, c.j, k + n, offset + n * r.z}, n, (k >> 1) + n / 2, n & 1};
       many(cells);
     } else {
 #pragma unroll 1
-      for (int n = 0; n < UNROLLED && k + n < end; ++n) few(Cell{c.i, c.j, k + n, offset + n * r.z});
+      for (int n = 0; n < UNROLLED && k + n < c.end; ++n) few(Cell{c.i, c.j, k + n, offset + n * r.z});
     }
   }
 }
@@ -127,10 +143,7 @@ FN double fold_block(double value) {
   __shared__ double warps[32];
   const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
   __syncthreads();
-  for (int n = 16; n; n /= 2) {
-    const double other = __shfl_down_sync(0xffffffffu, value, n);
-    if ((me & 31) + n < 32) value = Op::fold(value, other);
-  }
+  for (int n = 16; n; n /= 2) value = Op::fold(value, __shfl_down_sync(0xffffffffu, value, n));  // right in lanes below n
   if ((me & 31) == 0) warps[me / 32] = value;
   __syncthreads();
   if (me == 0)
