@@ -128,7 +128,7 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
         box = shard.cells.grow(shard.region.ghost)
         shard.write({name: np.full(box.shape[::-1], garbage) for name in model.fields}, box)
     InitialFields(setup.grid, profiles(case), Path()).fill(shard)
-    shard.run(model.start, dt=1.0)
+    shard.run(model.start, dt=1.0, **setup.entering.begin(shard))
     tick = clock.start()
     while True:
         if tick.monitor:
@@ -138,8 +138,8 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
                 tick = tick.last()
         if tick.finished:
             break
-        tick = clock.advance(tick, shard.scalars["rate"])
-        shard.run(model.step, **model.scalars(tick.dt, tick.ratio))
+        before, tick = tick.time, clock.advance(tick, shard.scalars["rate"])
+        shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **setup.entering.advance(shard, before, tick.dt))
     if after is not None:
         shard.run(after)
     parts = {name: (owned, shard.read(name, owned)) for name in model.fields}

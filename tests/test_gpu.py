@@ -17,10 +17,13 @@ pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 
 HOT, LID = {"type": "wall", "temperature": 1.0}, {"type": "wall", "velocity": [1.0, 0.0, 0.0], "temperature": 0.0}
 HEATED = {"type": "wall", "heat_flux": 0.3}
+ENTERS = {"type": "inflow", "velocity": ["1 + 0.3*z", "0.1*y", "0.2*x*t"], "temperature": "z - t"}
+COOLED = {"type": "wall", "heat_transfer": 0.3, "outside_temperature": -1.0}
 SIDES = {
     "periodic": {"x": "periodic", "y": "periodic", "z": "periodic"},
     "walls": {"x_min": "wall", "x_max": HOT, "y": "periodic", "z_min": HEATED, "z_max": LID},
     "slip": {"x": "periodic", "y_min": "slip", "y_max": "wall", "z_min": HOT, "z_max": LID},
+    "open": {"x_min": ENTERS, "x_max": "outflow", "y": "periodic", "z_min": COOLED, "z_max": "slip"},
 }
 
 

@@ -25,6 +25,14 @@ LAYER = {
     "z_max": {"type": "wall", "velocity": [1.0, 0.0, 0.0], "temperature": 1.0},
 }  # fmt: skip
 BOUNDARIES = {"periodic": PERIODIC, "box": BOX, "layer": LAYER}
+ENTERS = {"type": "inflow", "velocity": ["1 + 0.3*sin(4*z + t)", "0.1*cos(9*y)", "0.2*x*t"], "temperature": "z - t"}
+COOLED = {"type": "wall", "heat_transfer": 0.3, "outside_temperature": -1.0}
+OPEN = {
+    "stream": {"x_min": ENTERS, "x_max": "outflow", "y": "periodic", "z_min": COOLED, "z_max": "slip"},
+    "rising": {"x_min": "wall", "x_max": COOLED, "y_min": "slip", "y_max": ENTERS, "z_min": "outflow", "z_max": "wall"},
+    "draught": {"x_min": ENTERS, "x_max": {"type": "outflow", "pressure": 0}, "y": "periodic",
+                "z_min": {"type": "outflow", "pressure": 0}, "z_max": ENTERS},
+}  # fmt: skip
 UNEVEN = (11, 5, 9)  # no number of blocks below divides all sides
 BLOCKS = [(1, 1, 2), (1, 1, 3), (1, 1, 4), (2, 1, 2), (2, 2, 2)]
 STEPS = 6
@@ -85,6 +93,30 @@ def test_blocks_and_overlap(name, precision, blocks):
     one = in_one_block(name, UNEVEN, precision)
     for overlap in {"box": ("none", "comm", "full"), "periodic": ("full",), "layer": ("comm",)}[name]:
         check_same_bits(compute(one.setup.case, blocks, overlap=overlap), one)
+
+
+def opened(name: str, scheme: str = "ab2", precision: str = "double", **machine) -> Case:
+    """A case with openings. Pressure by sweeps or, where it is given on a side, by cycles: to the bit, both of them."""
+    tables = dict(stirred({**PERIODIC}, precision=precision, **machine))
+    cycles = {"solver": "multigrid", "outer": "none", "iterations": 3}
+    tables["pressure"] = cycles if name == "draught" else {"iterations": 7}
+    return Case(**{**tables, "boundaries": OPEN[name], "time": {"steps": STEPS, "scheme": scheme}})
+
+
+@pytest.mark.parametrize(("name", "scheme", "precision", "blocks", "overlap"), [
+    ("stream", "ab2", "double", (1, 1, 3), "full"), ("stream", "rk3", "single", (2, 1, 1), "comm"),
+    ("rising", "ab2", "double", (2, 1, 2), "full"), ("draught", "ab2", "double", (2, 1, 1), "none"),
+    *(pytest.param(*each, marks=pytest.mark.slow) for each in (
+        ("stream", "rk3", "double", (2, 2, 2), "comm"), ("stream", "ab2", "double", (11, 1, 1), "full"),
+        ("rising", "rk3", "double", (1, 3, 2), "none"), ("draught", "ab2", "double", (2, 2, 2), "full"),
+        ("draught", "rk3", "double", (1, 1, 3), "comm"),
+    )),
+])  # fmt: skip
+def test_open_boundaries(name, scheme, precision, blocks, overlap):
+    case = opened(name, scheme, precision)
+    one = compute(case, overlap="none")
+    assert all(np.isfinite(values).all() for values in one.padded.values())
+    check_same_bits(compute(case, blocks, overlap=overlap, threads=2), one)
 
 
 def test_automatic_overlap():

@@ -17,15 +17,18 @@ from taskflow.tasks import Launch, ReadWrite, Task, Write, offsets, task
 
 @dataclass(frozen=True)
 class Wall:
-    """The fluid sticks to a wall that moves in its own plane; it has a temperature, or lets a heat flux into the fluid.
+    """The fluid sticks to a wall that moves in its own plane; it has a temperature, or lets a heat flux into the fluid:
+    `heat_flux` + `heat_transfer` (outside_temperature - T).
 
-    `heat_flux` is kinematic (flux / density / heat capacity); it counts where there is no temperature. The default
+    Both are kinematic (over density and heat capacity); they count where there is no temperature. The default
     insulates.
     """
 
     velocity: Vector = (0.0, 0.0, 0.0)
     temperature: float | None = None
     heat_flux: float = 0.0
+    heat_transfer: float = 0.0
+    outside_temperature: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,23 @@ class Slip:
     """Nothing passes: no flow through, no friction, no heat. The same as a plane of symmetry."""
 
 
-Boundaries = Mapping[str, Wall | Slip]  # by face, x_min to z_max; the faces of periodic directions are absent
+@dataclass(frozen=True)
+class Inflow:
+    """Velocity and temperature are given, by values on the faces: see `taskflow.flow.inflow`."""
+
+
+@dataclass(frozen=True)
+class ConvectiveOutflow:
+    """What leaves is carried out at the mean speed, see `taskflow.flow.outflow`."""
+
+
+@dataclass(frozen=True)
+class PressureOutflow:
+    """p = 0, and neither velocity nor temperature has a gradient across it; see `taskflow.flow.outflow`."""
+
+
+Boundary = Wall | Slip | Inflow | ConvectiveOutflow | PressureOutflow
+Boundaries = Mapping[str, Boundary]  # by face, x_min to z_max; the faces of periodic directions are absent
 
 
 @dataclass(frozen=True)
@@ -88,75 +107,85 @@ def _mirror_two(face: str) -> Task:
     return task(kernel=KERNELS / "boundary.cu")(mirror)
 
 
-mirror_x_min, mirror_x_max, mirror_y_min, mirror_y_max, mirror_z_min, mirror_z_max = (_mirror(face) for face in INSIDE)
+MIRROR = {face: _mirror(face) for face in INSIDE}
+MIRROR_TWO = {face: _mirror_two(face) for face in INSIDE}
+mirror_x_min, mirror_x_max, mirror_y_min, mirror_y_max, mirror_z_min, mirror_z_max = MIRROR.values()
 (mirror_two_x_min, mirror_two_x_max, mirror_two_y_min, mirror_two_y_max, mirror_two_z_min, mirror_two_z_max) = (
-    _mirror_two(face) for face in INSIDE
-)
-MIRRORS = (mirror_x_min, mirror_x_max, mirror_y_min, mirror_y_max, mirror_z_min, mirror_z_max)
-MIRRORS_TWO = (
-    mirror_two_x_min,
-    mirror_two_x_max,
-    mirror_two_y_min,
-    mirror_two_y_max,
-    mirror_two_z_min,
-    mirror_two_z_max,
+    MIRROR_TWO.values()
 )
 
 
 def normal_velocity(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
-    """Nothing flows through: velocity normal to a boundary is zero on it. One launch per boundary, over its faces.
+    """Nothing flows through walls and slip boundaries: the velocity normal to them is zero. One launch for each, over
+    its faces.
 
     Raises BadInput for a wall that moves out of its plane.
     """
     for face, boundary in _in_order(boundaries, grid):
-        axis, side = _place(face)
+        if not isinstance(boundary, Wall | Slip):
+            continue
+        axis, _ = place(face)
         if isinstance(boundary, Wall) and boundary.velocity[axis] != 0:
             raise BadInput(
                 f"boundaries.{face}: velocity = {list(boundary.velocity)} has a component normal to the wall;"
                 f" a wall moves in its own plane: set the {face[0]} component to 0, or use an inflow"
             )
-        faces = Box.of(grid.cells).layer(axis, side, -side, 1 - side)
-        yield impose(velocity[axis], over=faces, value=Value(0.0))
+        yield impose(velocity[axis], over=on_face(face, grid), value=Value(0.0))
 
 
 def velocity_ghosts(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
-    """Ghost values of the velocities along a boundary: 2 velocity - inside beyond a wall, inside beyond a slip
-    boundary.
+    """Ghost values of the velocities along a boundary: 2 velocity - inside beyond a wall, inside beyond slip boundaries
+    and outflows by pressure.
 
     One launch per boundary. Needs `normal_velocity` before, for the ghosts beyond edges, where two boundaries meet.
     """
     for face, boundary in _in_order(boundaries, grid):
-        axis, _ = _place(face)
+        if isinstance(boundary, Inflow | ConvectiveOutflow):
+            continue
+        axis, _ = place(face)
         first, second = (a for a in range(3) if a != axis)
         speed = boundary.velocity if isinstance(boundary, Wall) else (0.0, 0.0, 0.0)
         mirror = MirrorTwo(-1.0 if isinstance(boundary, Wall) else 1.0, 2 * speed[first], 2 * speed[second])
-        launch = MIRRORS_TWO[list(INSIDE).index(face)]
-        yield launch(velocity[first], velocity[second], over=_beyond(face, grid), mirror=mirror)
+        yield MIRROR_TWO[face](velocity[first], velocity[second], over=beyond(face, grid), mirror=mirror)
 
 
 def temperature_ghosts(temperature: str, boundaries: Boundaries, grid: Grid, diffusivity: float) -> Iterator[Launch]:
-    """Ghost temperatures: 2 temperature - inside beyond a wall that has one, inside + heat_flux spacing / diffusivity
-    beyond others.
+    """Ghost temperatures beyond walls that have a temperature: 2 temperature - inside; where heat flows into the fluid:
+    those with which diffusivity (ghost - inside) / spacing is that flux; inside beyond all others.
 
     One launch per boundary. Raises BadInput for a heat flux into a fluid that conducts no heat.
     """
     for face, boundary in _in_order(boundaries, grid):
-        axis, _ = _place(face)
+        if isinstance(boundary, Inflow | ConvectiveOutflow):
+            continue
         mirror = Mirror(1.0, 0.0)
         if isinstance(boundary, Wall) and boundary.temperature is not None:
             mirror = Mirror(-1.0, 2 * boundary.temperature)
-        elif isinstance(boundary, Wall) and boundary.heat_flux != 0:
-            if diffusivity == 0:
-                raise BadInput(
-                    f"boundaries.{face}: heat_flux = {boundary.heat_flux} cannot enter a fluid that does not conduct"
-                    " heat (heat.diffusivity = 0); give it a diffusivity, or set heat_flux = 0"
-                )
-            mirror = Mirror(1.0, boundary.heat_flux * grid.spacing[axis] / diffusivity)
-        yield MIRRORS[list(INSIDE).index(face)](temperature, over=_beyond(face, grid), mirror=mirror)
+        elif isinstance(boundary, Wall):
+            mirror = _conducting(face, boundary, grid, diffusivity)
+        yield MIRROR[face](temperature, over=beyond(face, grid), mirror=mirror)
 
 
-def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[str, Wall | Slip]]:
-    """Faces with their boundaries from x_min to z_max. Raises ValueError where they do not fit the grid's walls."""
+def _conducting(face: str, wall: Wall, grid: Grid, diffusivity: float) -> Mirror:
+    """The mirror g = factor inside + value that solves, with T = (g + inside) / 2 on the wall,
+    diffusivity (g - inside) / spacing = heat_flux + heat_transfer (outside_temperature - T).
+    """
+    for name in ("heat_flux", "heat_transfer"):
+        if getattr(wall, name) != 0 and diffusivity == 0:
+            raise BadInput(
+                f"boundaries.{face}: {name} = {getattr(wall, name)} cannot enter a fluid that does not conduct"
+                f" heat (heat.diffusivity = 0); give it a diffusivity, or set {name} = 0"
+            )
+    if wall.heat_transfer == 0:
+        flux = wall.heat_flux
+        return Mirror(1.0, flux * grid.spacing[place(face)[0]] / diffusivity if flux else 0.0)
+    conductance, half = diffusivity / grid.spacing[place(face)[0]], wall.heat_transfer / 2
+    coming = wall.heat_flux + wall.heat_transfer * wall.outside_temperature
+    return Mirror((conductance - half) / (conductance + half), coming / (conductance + half))
+
+
+def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[str, Boundary]]:
+    """Faces with their boundaries from x_min to z_max. Raises ValueError where they do not fit the grid's ends."""
     ends = {"min": grid.low, "max": grid.high}
     walls = {f"{name}_{end}" for name, axis in AXES.items() for end, flags in ends.items() if flags[axis]}
     if set(boundaries) != walls:
@@ -164,18 +193,24 @@ def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[str, Wall | Slip
     return [(face, boundaries[face]) for face in INSIDE if face in boundaries]
 
 
-def _place(face: str) -> tuple[int, int]:
+def place(face: str) -> tuple[int, int]:
     """(axis, side) of a face: 0 for the low side, 1 for the high one."""
     return AXES[face[0]], int(face.endswith("max"))
 
 
-def _beyond(face: str, grid: Grid) -> Box:
+def on_face(face: str, grid: Grid) -> Box:
+    """The cells whose low faces lie on a face of the domain: beyond it, where that is a high one."""
+    axis, side = place(face)
+    return Box.of(grid.cells).layer(axis, side, -side, 1 - side)
+
+
+def beyond(face: str, grid: Grid, *, edges: bool = True) -> Box:
     """The layer of ghost cells beyond a face.
 
-    It reaches over the ghosts beyond the walls of earlier axes, so that edges and corners are filled too, from values
-    filled before.
+    With `edges` it reaches over the ghosts beyond the walls of earlier axes, so that edges and corners are filled too,
+    from values filled before.
     """
-    axis, side = _place(face)
-    low = triple(int(a < axis and grid.low[a]) for a in range(3))
-    high = triple(int(a < axis and grid.high[a]) for a in range(3))
+    axis, side = place(face)
+    low = triple(int(edges and a < axis and grid.low[a]) for a in range(3))
+    high = triple(int(edges and a < axis and grid.high[a]) for a in range(3))
     return Box.of(grid.cells).layer(axis, side, -1, 0).expand(low, high)

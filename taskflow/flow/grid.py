@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,6 +44,12 @@ class Grid:
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
+
+    def without(self, faces: Collection[str]) -> Grid:
+        """The grid without walls at these faces (x_min to z_max): kernels then read the cells beyond them."""
+        x, y, z = (wall and f"{axis}_min" not in faces for axis, wall in zip(AXES, self.low, strict=True))
+        a, b, c = (wall and f"{axis}_max" not in faces for axis, wall in zip(AXES, self.high, strict=True))
+        return replace(self, low=(x, y, z), high=(a, b, c))
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ from taskflow.flow.driving import NO_DRIVING, Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.heat import Heat, heat
 from taskflow.flow.momentum import Buoyancy, Fluid, momentum, momentum_buoyant
-from taskflow.flow.poisson import Solver, measure_residual, measure_rhs
+from taskflow.flow.openings import Openings
+from taskflow.flow.poisson import Solver
 from taskflow.flow.projection import correct, divergence
 from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
 from taskflow.regions import Location, Partition
@@ -41,7 +42,8 @@ class NavierStokes:
     """The equations on a grid, with a solver for the pressure; without `heat` there is no temperature.
 
     Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
-    roles are the names of `fields`.
+    roles are the names of `fields`. `varying`: what enters at inflows changes in time. What steps with open boundaries
+    need besides says `taskflow.flow.openings`.
     """
 
     staggered: StaggeredGrid
@@ -52,6 +54,12 @@ class NavierStokes:
     buoyancy: Buoyancy | None = None
     scheme: Scheme = ADAMS_BASHFORTH
     driving: Driving = NO_DRIVING
+    varying: bool = False
+
+    @cached_property
+    def openings(self) -> Openings:
+        """The boundaries where fluid enters and leaves."""
+        return Openings(self.boundaries, self.grid, self.scheme, self.varying)
 
     @cached_property
     def grid(self) -> Grid:
@@ -78,7 +86,12 @@ class NavierStokes:
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
-        return self.pressure.partitions(main)
+        return (*self.pressure.partitions(main), *self.openings.partitions(main, self.state))
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """The roles of what is advanced: u, v, w and, with heat, T."""
+        return (*VELOCITY, "T") if self.heat else tuple(VELOCITY)
 
     @property
     def heated(self) -> tuple[str, ...]:
@@ -97,10 +110,12 @@ class NavierStokes:
         """
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from self.driving.begin(f, self.staggered.box)
+        yield from self.openings.begin((f.u, f.v, f.w))
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         yield from self.projection(f, f.u, f.v, f.w, "dt")
         for name in (f.p, f.rhs):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
+        yield from self.openings.begin_ghosts(tuple(f[name] for name in self.state))
         yield from self.ghosts(f, f.u, f.v, f.w, "T")
         yield from self.limits(f)
 
@@ -108,12 +123,15 @@ class NavierStokes:
         """One time step; on return u, v, w, T and p are the new ones, u_new, v_new, w_new, T_new those of the last
         stage before.
         """
-        for names in self.scheme.names:
+        for n, names in enumerate(self.scheme.names):
+            new, old = (tuple(f[f"{name}{age}"] for name in self.state) for age in ("_new", ""))
             yield from self.prediction(f, names)
             yield from normal_velocity((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
+            yield from self.openings.advance(new, old, n)
             yield from self.projection(f, f.u_new, f.v_new, f.w_new, names["dt"])
+            yield from self.openings.ghosts(new, old, n)
             yield from self.ghosts(f, f.u_new, f.v_new, f.w_new, "T_new")
-            for name in ("u", "v", "w", "T") if self.heat else VELOCITY:
+            for name in self.state:
                 f.swap(name, f"{name}_new")
         yield from self.limits(f)
 
@@ -137,6 +155,7 @@ class NavierStokes:
         yield divergence(u, v, w, f.rhs, over=box, dt=dt, grid=self.grid)
         yield from self.pressure.solve(f)
         yield correct(u, v, w, f.p, over=box, dt=dt, grid=self.grid)
+        yield from self.openings.correct((u, v, w), f.p, dt)
 
     def ghosts(self, f: Roles, u: str, v: str, w: str, temperature: str) -> Iterator[Launch]:
         """Boundary values of the velocity along walls, and of the temperature that plays the given role."""
@@ -157,8 +176,7 @@ class NavierStokes:
         yield kinetic_energy(f.u, f.v, f.w, over=box, energy="energy")
         yield largest_speed(f.u, f.v, f.w, over=box, speed="speed")
         yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change="change")
-        yield measure_rhs(f.rhs, box)
-        yield measure_residual(f.p, f.rhs, self.grid)
+        yield from self.openings.residual(f.p, f.rhs)
         if self.heat:
             for face in self.heated:
                 normal = (f.u, f.v, f.w)["xyz".index(face[0])]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,20 @@ class Scheme:
     cfl: float
 
     @property
+    def endings(self) -> tuple[str, ...]:
+        """Of each stage: how names of what belongs to it end."""
+        return ("",) if len(self.stages) == 1 else tuple(f"_{n}" for n in range(1, len(self.stages) + 1))
+
+    @property
     def names(self) -> tuple[Mapping[str, str], ...]:
         """Of each stage: which scalars are its `dt` and its `ratio`."""
-        if len(self.stages) == 1:
-            return ({"dt": "dt", "ratio": "ratio"},)
-        return tuple({"dt": f"dt_{n}", "ratio": f"ratio_{n}"} for n in range(1, len(self.stages) + 1))
+        return tuple({name: f"{name}{ending}" for name in ("dt", "ratio")} for ending in self.endings)
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """Of each stage: at which part of the step it ends."""
+        shares = accumulate(stage.share for stage in self.stages)
+        return (*list(shares)[:-1], 1.0)
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The values of these scalars in a step of length dt, `ratio` times as long as the last one (0: the first)."""

@@ -16,10 +16,12 @@ from taskflow.machine.channel import segment_bytes
 from taskflow.machine.device import open_device
 from taskflow.machine.inventory import transport
 from taskflow.simulation.case import Case
-from taskflow.simulation.initial import check_start, largest
+from taskflow.simulation.inflow import moments
+from taskflow.simulation.initial import largest
 from taskflow.simulation.memory import Memory, Needs
 from taskflow.simulation.moving import often
 from taskflow.simulation.setup import Setup
+from taskflow.simulation.start import check_start
 from taskflow.tasks import TaskGraph
 
 # What turns a lower bound into an expectation: the share of the copy bandwidth that a whole step usually reaches, the
@@ -111,7 +113,7 @@ def estimate(case: Case) -> Estimate:
     setup = Setup(case, cut(case.machine, case.grid.cells, slabs(places, device, embedded=True)), device=device)
     where = placed(case.machine, setup.blocks, places, embedded=True)
     Needs(setup, where, device).check()
-    check_start(case, setup.grid)
+    check_start(setup)
     threads = threads_per_block(case.machine, where)
     return Estimate(setup, device, where, threads, _bandwidth(device, where, threads))
 
@@ -132,7 +134,8 @@ def step_graph(case: Case) -> TaskGraph:
 
 
 def count_steps(setup: Setup) -> Steps:
-    """The steps of a run whose flow is as fast as its walls and its initial velocity, or else as diffusion allows.
+    """The steps of a run whose flow is as fast as its walls, its inflows and its initial velocity, or else as diffusion
+    allows.
 
     The speed that a flow will reach is not known before it is computed.
     """
@@ -147,16 +150,17 @@ def count_steps(setup: Setup) -> Steps:
         rate = sum(1 / spacing for spacing in case.spacing)
         basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
     elif rate > 0 and limit.cfl / rate <= limit.longest(rate):
-        basis = f"CFL {limit.cfl:g} at the speed of walls and initial velocity"
+        basis = f"CFL {limit.cfl:g} at the speed of walls, inflows and initial velocity"
     else:
         basis = f"diffusion number {limit.diffusion:g}; a fast flow takes more"
     return Steps(max(1, math.ceil(end / limit.longest(rate))), basis)
 
 
 def advective_rate(setup: Setup) -> float:
-    """max(|u|/dx + |v|/dy + |w|/dz), about, over the walls and the initial velocity where that is a formula."""
+    """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
     spacing = np.array(setup.case.spacing)
     speeds = [np.abs(side.velocity) for side in setup.model.boundaries.values() if isinstance(side, Wall)]
+    speeds += setup.entering.fastest(moments(setup.case))
     initial = largest(setup.case, setup.grid)
     speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
     return max(float((speed / spacing).sum()) for speed in speeds)

@@ -1,4 +1,4 @@
-"""Formulas in x, y and z: text that is read as arithmetic and never executed as Python."""
+"""Formulas in x, y, z and t: text that is read as arithmetic and never executed as Python."""
 
 import ast
 import difflib
@@ -21,6 +21,7 @@ LONGEST = 2000  # characters
 DEEPEST = 200  # nested operations, so that neither reading nor computing can exhaust the stack
 
 COORDINATES = ("x", "y", "z")
+TIME = "t"
 CONSTANTS = {"pi": math.pi, "e": math.e}
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "sin": (np.sin, 1),
@@ -59,29 +60,34 @@ _HINTS: dict[type[ast.AST], str] = {
     ast.BitAnd: "multiply conditions: (x > 0) * (y > 0)",
     ast.IfExp: "write where(condition, a, b)",
 }
-KNOWN = (*COORDINATES, *CONSTANTS, *FUNCTIONS)
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A number, or a formula in x, y and z, that gives a field its values.
+    """A number, or a formula in x, y and z, that gives a field its values; of the time t, too, if it is `timed`.
 
     `source` is what was written. Anything that is not such a formula is `BadInput`, which names the part that is not.
     Values are computed in float64 only, so no formula takes longer or needs more memory than its length explains.
     """
 
     source: float | str
+    timed: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, str):
             object.__setattr__(self, "source", number(self.source))
-        _compiled(self.source)
+        _compiled(self.source, self.timed)
 
-    def __call__(self, x: Any, y: Any, z: Any) -> Array:
+    @property
+    def varies(self) -> bool:
+        """Whether its values change in time."""
+        return isinstance(self.source, str) and TIME in _names(self.source)
+
+    def __call__(self, x: Any, y: Any, z: Any, t: Any = 0.0) -> Array:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
         names = {name: np.asarray(at, dtype=np.float64) for name, at in zip(COORDINATES, (x, y, z), strict=True)}
         with np.errstate(all="ignore"):  # where(x > 0, log(x), 0) computes both branches
-            values = _compiled(self.source)(names)
+            values = _compiled(self.source, self.timed)({**names, TIME: np.float64(t)})
         return field_values(values, (x, y, z), f"the expression {self.source!r}")
 
 
@@ -107,7 +113,14 @@ def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
 
 
 @lru_cache(maxsize=256)
-def _compiled(source: float | str) -> Formula:
+def _names(source: str) -> frozenset[str]:
+    """The names in a formula."""
+    tree = ast.parse(" ".join(source.split()), mode="eval")
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: float | str, timed: bool) -> Formula:
     """The function that `source` describes; it takes the values of the names. `BadInput` if it is not a formula."""
     if not isinstance(source, str):
         return _constant(source)
@@ -121,7 +134,7 @@ def _compiled(source: float | str) -> Formula:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply or holds odd characters"
         raise BadInput(f"{source!r} is not an expression: {reason}") from None
-    return _Reader(text).read(tree.body, 0)
+    return _Reader(text, (*COORDINATES, TIME) if timed else COORDINATES).read(tree.body, 0)
 
 
 def _constant(value: float) -> Formula:
@@ -134,6 +147,12 @@ class _Reader:
     """Turns the syntax tree of `text` into a function, node by node; a node with no place in a formula is refused."""
 
     text: str
+    variables: tuple[str, ...]
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """All names that have a meaning."""
+        return (*self.variables, *CONSTANTS, *FUNCTIONS)
 
     def read(self, node: ast.expr, depth: int) -> Formula:
         if depth > DEEPEST:
@@ -161,7 +180,8 @@ class _Reader:
                 raise self.refused(node, _HINTS.get(type(op), "allowed are + - * / ** and comparisons"))
             case ast.Call(func=ast.Attribute()):
                 raise self.refused(node, _HINTS[ast.Attribute])
-        raise self.refused(node, _HINTS.get(type(node), f"known are numbers, + - * / ** < > <= >=, {', '.join(KNOWN)}"))
+        known = f"known are numbers, + - * / ** < > <= >=, {', '.join(self.known)}"
+        raise self.refused(node, _HINTS.get(type(node), known))
 
     def apply(self, function: Callable[..., Any], arguments: list[ast.expr], depth: int) -> Formula:
         parts = [self.read(argument, depth + 1) for argument in arguments]
@@ -172,13 +192,13 @@ class _Reader:
         return lambda names: math.prod(condition(names) for condition in conditions)
 
     def name(self, name: str, node: ast.expr) -> Formula:
-        if name in COORDINATES:
+        if name in self.variables:
             return lambda names: names[name]
         if name in CONSTANTS:
             return _constant(CONSTANTS[name])
         if name in FUNCTIONS:
             raise self.refused(node, f"{name} is a function: write {name}(...)")
-        raise self.refused(node, f"there is no {name}{_suggestion(name, KNOWN)}")
+        raise self.refused(node, f"there is no {name}{_suggestion(name, self.known)}")
 
     def finite(self, value: float, node: ast.expr) -> float:
         try:

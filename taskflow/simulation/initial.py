@@ -76,13 +76,6 @@ def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
     return found
 
 
-def check_start(case: Case, grid: StaggeredGrid) -> None:
-    """Raises BadInput where the first step cannot be made: a formula is not finite, or no length of it can be found."""
-    speeds = [value for name, value in largest(case, grid).items() if name in VELOCITY]
-    if len(speeds) == len(VELOCITY):
-        case.clock().limit.longest(max(speeds))
-
-
 def _few(coordinates: np.ndarray) -> np.ndarray:
     """Up to SAMPLES of the coordinates along an axis, the first and the last among them."""
     chosen = np.linspace(0, coordinates.size - 1, min(coordinates.size, SAMPLES)).round().astype(int)

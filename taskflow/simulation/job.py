@@ -19,6 +19,7 @@ from taskflow.flow.poisson import NotConverged, relative_residual
 from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.machine.profile import Timeline
 from taskflow.output import BlockStore, RunLog, Store, Writer
+from taskflow.simulation.inflow import Entering
 from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.profiling import Profiling, Window
 from taskflow.simulation.schedule import Clock, Tick
@@ -33,6 +34,7 @@ class FlowJob:
     model: NavierStokes
     clock: Clock
     initial: InitialFields
+    entering: Entering
     directory: Path
     steady: float | None = None
     profile: Window | None = None
@@ -76,16 +78,18 @@ class Loop:
         """From the initial fields to the end."""
         shard, model = self.shard, self.model
         self.job.initial.fill(shard)
+        numbers = self.job.entering.begin(shard)
         with explained("the projection of the initial velocity"):
-            shard.run(model.start, dt=1.0)
+            shard.run(model.start, dt=1.0, **numbers)
         tick = self.clock.start()
         self.began = time.perf_counter()
         tick = self._look(tick)
         while not tick.finished:
             self.profiling.at(tick.step)
-            tick = self.clock.advance(tick, shard.scalars["rate"])
+            before, tick = tick.time, self.clock.advance(tick, shard.scalars["rate"])
+            numbers = self.job.entering.advance(shard, before, tick.dt)
             with explained(f"step {tick.step}, time {tick.time:g}"):
-                shard.run(model.step, **model.scalars(tick.dt, tick.ratio))
+                shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
             for name in self.rounds:
                 self.rounds[name] += shard.scalars[name]
             tick = self._look(self._agreed(tick))

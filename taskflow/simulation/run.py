@@ -13,12 +13,12 @@ from taskflow.errors import Interrupted, RunFailed, TaskflowError
 from taskflow.machine import Gang, Mapper, Place, Plan, Progress, cause, choose_device, survey, unwatched, watch
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.initial import check_start
 from taskflow.simulation.job import FlowJob
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.report import beginning, broken, summary
 from taskflow.simulation.setup import Setup
+from taskflow.simulation.start import check_start
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -74,12 +74,13 @@ def run(
         setup = Setup(case, cut(machine, cells, slabs(places, device, embedded=local)), device=device)
         where = placed(machine, setup.blocks, places, embedded=local)
         Needs(setup, where, device).check()
-        check_start(case, setup.grid)
+        check_start(setup)
         directory.create(setup, force=force)
         directory.check_visible(cluster)
         plan = _plan(setup, directory, device, where)
-        initial, steady = directory.initial(setup), case.time.steady
-        job = FlowJob(setup.model, case.clock(), initial, directory.path, steady, profile, setup.counted)
+        enters, steady = setup.entering, case.time.steady
+        initial = directory.initial(setup)
+        job = FlowJob(setup.model, case.clock(), initial, enters, directory.path, steady, profile, setup.counted)
         with Gang(cluster, plan, [place.worker for place in where]) as gang:
             about = beginning(setup, plan, where, gang.connect())
             directory.write_report(about)

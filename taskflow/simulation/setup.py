@@ -6,10 +6,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from taskflow.flow import Buoyancy, Driving, Fluid, Heat, NavierStokes, Slip, StaggeredGrid, Wall
+from taskflow.flow import (
+    Boundary,
+    Buoyancy,
+    ConvectiveOutflow,
+    Driving,
+    Fluid,
+    Heat,
+    Inflow,
+    NavierStokes,
+    PressureOutflow,
+    Slip,
+    StaggeredGrid,
+    Wall,
+)
 from taskflow.flow.coriolis import geostrophic_force
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.case import FACES, SCHEMES, Case
+from taskflow.simulation.inflow import Entering, Profile, profiles
 from taskflow.simulation.moving import often
 from taskflow.simulation.solver import solver
 from taskflow.tasks import (
@@ -55,13 +69,27 @@ class Setup:
         fluid = Fluid(case.fluid.viscosity, _force(case))
         scheme = SCHEMES[case.time.scheme]
         pressure = solver(case, self.grid.constants, self.blocks, self.device)
-        return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme, _driving(case))
+        varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
+        return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme, _driving(case), varying)
+
+    @cached_property
+    def _profiles(self) -> dict[str, dict[str, Profile]]:
+        return {face: profiles(self.case, face) for face in FACES if self.case.boundary(face).type == "inflow"}
+
+    @cached_property
+    def entering(self) -> Entering:
+        """What enters at inflows."""
+        return Entering(self.grid, self._profiles, self.model.openings, self.dtype)
+
+    @property
+    def dtype(self) -> str:
+        """Of all fields."""
+        return "f8" if self.case.machine.precision == "double" else "f4"
 
     @cached_property
     def partition(self) -> Partition:
         """The region of all fields, cut into the blocks; beside it those of the pressure solver's own."""
-        dtype = "f8" if self.case.machine.precision == "double" else "f4"
-        fields = FieldSpace(Field(name, dtype, location) for name, location in self.model.fields.items())
+        fields = FieldSpace(Field(name, self.dtype, location) for name, location in self.model.fields.items())
         main = Partition(
             Region(Box.of(self.case.grid.cells), fields, self.case.periodic, self.model.ghost), self.blocks
         )
@@ -124,8 +152,14 @@ def _driving(case: Case) -> Driving:
     return Driving(body.rotation, gradient, body.bulk_velocity.means if body.bulk_velocity else (None, None, None))
 
 
-def _side(case: Case, face: str) -> Wall | Slip:
+def _side(case: Case, face: str) -> Boundary:
     side = case.boundary(face)
+    if side.type == "inflow":
+        return Inflow()
+    if side.type == "outflow":
+        return ConvectiveOutflow() if side.pressure is None else PressureOutflow()
     if side.type == "slip":
         return Slip()
-    return Wall(side.velocity or (0.0, 0.0, 0.0), side.temperature, side.heat_flux or 0.0)
+    temperature = side.temperature if isinstance(side.temperature, float) else None
+    transfer = side.heat_transfer or 0.0, side.outside_temperature or 0.0
+    return Wall(side.numbers, temperature, side.heat_flux or 0.0, *transfer)

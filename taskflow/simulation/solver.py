@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskflow.flow import Grid
+from taskflow.flow.grid import Flags
 from taskflow.flow.poisson import (
     FFT,
     ConjugateGradients,
@@ -19,7 +20,7 @@ from taskflow.flow.poisson import (
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.cycle import Shape
 from taskflow.regions import Triple
-from taskflow.simulation.case import Case
+from taskflow.simulation.case import FACES, Case
 
 SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}
 AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}  # cells of the largest level that is on every block: see docs/performance.md
@@ -39,14 +40,25 @@ def choice(case: Case) -> Choice:
         return Choice(case.pressure.solver)
     if case.pressure.iterations is not None:
         return Choice("jacobi", "a number of iterations is given")
-    return Choice("fft", "cells are uniform, and each direction is periodic or between walls")
+    given = " or sides with p = 0" if released(case) else ""
+    return Choice("fft", f"cells are uniform, and each direction is periodic or between walls{given}")
+
+
+def released(case: Case) -> tuple[str, ...]:
+    """The faces on which p = 0; all others are walls for the pressure, or periodic."""
+    return tuple(face for face in FACES if case.boundary(face).pressure is not None)
+
+
+def _given(case: Case, end: str) -> Flags:
+    x, y, z = (f"{axis}_{end}" in released(case) for axis in "xyz")
+    return x, y, z
 
 
 def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
     """The solver, for a grid that is cut into blocks on such a device."""
     wanted, name = case.pressure, choice(case).name
     if name == "fft":
-        return FFT(grid, blocks)
+        return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
     tolerance = Tolerance(wanted.tolerance or 0.0, wanted.iterations or wanted.max_iterations or 0)
     if name == "jacobi":
         x, y, z = (-(-n // count) for n, count in zip(grid.cells, blocks, strict=True))
@@ -57,6 +69,7 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
     shape = SHAPES[wanted.cycle or "v"]
     cycle = Cycle(
         grid,
+        released(case),
         smoother=smoother,
         before=sweeps,
         after=sweeps,

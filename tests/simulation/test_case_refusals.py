@@ -106,16 +106,20 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      'boundaries.y = "slip": a pair of sides can only be "periodic"; give each side a type of its own'),
     ({"boundaries__y": ...},
      'boundaries.y_min: missing; and so is y_max; give each a type, or y = "periodic" for the pair'),
-    ({"boundaries__x_min": ...}, 'boundaries.x_min: missing; give it a type, "wall", "slip" or "symmetry"'),
+    ({"boundaries__x_min": ...},
+     'boundaries.x_min: missing; give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'),
     ({"boundaries__y_min": "wall"}, 'boundaries.y_min = "wall": y says what both sides are; leave out y or y_min'),
-    ({"boundaries__x_min": "wal"}, 'boundaries.x_min = "wal": give "wall", "slip" or "symmetry"; did you mean "wall"?'),
+    ({"boundaries__x_min": "wal"},
+     'boundaries.x_min = "wal": give "wall", "slip", "symmetry", "inflow" or "outflow"; did you mean "wall"?'),
     ({"boundaries__x_min": {"velocity": [0, 0, 1]}},
-     'boundaries.x_min.type: missing; give it a type, "wall", "slip" or "symmetry"'),
+     'boundaries.x_min.type: missing; give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'),
     ({"boundaries__x_min": 3}, "boundaries.x_min = 3: give a table"),
     ({"boundaries__z_max__velocity": [1, 0, 0.5]},
-     "boundaries.z_max.velocity = [1.0, 0.0, 0.5]: a wall moves in its own plane only; give 0 as its z component"),
+     "boundaries.z_max.velocity = [1.0, 0.0, 0.5]: "
+     "a wall moves in its own plane only; give 0 as its z component, or an inflow"),
     ({"boundaries__x_min": {"type": "slip", "velocity": [0, 1, 0]}},
-     'boundaries.x_min.velocity = [0, 1, 0]: a slip boundary has none; leave it out, or give type = "wall"'),
+     "boundaries.x_min.velocity = [0, 1, 0]: a slip boundary has none; "
+     'leave it out, or give type = "wall" or "inflow"'),
     ({"grid__cells": [16, 1, 16], "boundaries__y": ..., "boundaries__y_min": "slip", "boundaries__y_max": "wall"},
      'boundaries.y_max = { type = "wall", velocity = [0.0, 0.0, 0.0] }: one cell in y has no room for a wall; '
      'give y = "periodic" for 2D, or more cells'),
@@ -144,7 +148,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "boundaries.x_min.heat_flux = 1.0: no heat flows without heat.diffusivity; give one"),
     ({"heat": {}}, "heat.diffusivity: missing; give the thermal diffusivity, a number >= 0"),
     ({"heat": {"diffusivity": 1}, "boundaries__x_max": {"type": "slip", "temperature": 2}},
-     'boundaries.x_max.temperature = 2: a slip boundary has none; leave it out, or give type = "wall"'),
+     'boundaries.x_max.temperature = 2: a slip boundary has none; leave it out, or give type = "wall" or "inflow"'),
     # expressions
     ({"initial__velocity": ["sin(x", 0, 0]},
      f'initial.velocity = ["sin(x", 0, 0]: give three numbers or expressions, {VECTOR} '
@@ -153,10 +157,6 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      f"initial.velocity = [0, None, 0]: give three numbers or expressions, {VECTOR} "
      "(y: give a finite number or an expression in x, y, z)"),
     # later versions
-    ({"boundaries__x_min": "inflow"},
-     'boundaries.x_min = "inflow": not available in this version; give "wall", "slip" or "symmetry"'),
-    ({"boundaries__x_min": {"type": "outflow"}},
-     'boundaries.x_min.type = "outflow": not available in this version; give "wall", "slip" or "symmetry"'),
     ({"time__scheme": "rk4"}, 'time.scheme = "rk4": give "ab2" or "rk3"; did you mean "rk3"?'),
     ({"pressure__solver": "mg"}, 'pressure.solver = "mg": give "auto", "jacobi", "multigrid" or "fft"'),
     ({"pressure": {"solver": "multigrid"}, "grid__cells": [3, 1, 3]},

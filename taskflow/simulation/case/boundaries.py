@@ -6,17 +6,27 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from taskflow.errors import BadInput
+from taskflow.simulation.case.inflow import LogLaw, Value, Values, one_value, three_values
 from taskflow.simulation.case.problems import CaseError, Problem, missing, present, wrong
-from taskflow.simulation.case.table import Number, Table, Vector, reads
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, reads
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.profile_table import ProfileTable
 from taskflow.simulation.values import one_of
 
 AXES = ("x", "y", "z")
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
-OPTIONS = ("velocity", "temperature", "heat_flux")
-WANTED = 'give it a type, "wall", "slip" or "symmetry"'
+OPTIONS = {  # of each type
+    "wall": ("velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature"),
+    "slip": (),
+    "symmetry": (),
+    "inflow": ("velocity", "log_law", "table", "temperature"),
+    "outflow": ("pressure",),
+}
+GIVEN = ("velocity", "log_law", "table")  # one of them says what enters
+WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
-Kind = Literal["periodic", "wall", "slip", "symmetry"]
-_type = one_of("wall", "slip", "symmetry", later=("inflow", "outflow"))
+Kind = Literal["periodic", "wall", "slip", "symmetry", "inflow", "outflow"]
+_type = one_of(*OPTIONS)
 
 
 def _pair(value: object) -> str:
@@ -26,22 +36,33 @@ def _pair(value: object) -> str:
 
 
 class Boundary(Table):
-    """One side. A wall has a `velocity` and, with heat, a `temperature` or else a `heat_flux` into the fluid."""
+    """One side. A wall has a `velocity` and, with heat, a `temperature`, or else a `heat_flux` into the fluid, or
+    `heat_transfer` to an `outside_temperature`. At an inflow `velocity`, `log_law` or `table`, and `temperature`, say
+    what enters. An outflow is convective, or has a `pressure`.
+    """
 
     type: Annotated[Kind, reads(_type)] = Field(description=WANTED)
-    velocity: Vector | None = None
-    temperature: Number | None = None
+    velocity: Annotated[Values | None, reads(three_values)] = None
+    log_law: LogLaw | None = None
+    table: Annotated[ProfileTable | None, reads(ProfileTable.load)] = None
+    temperature: Annotated[Value | None, reads(one_value)] = None
     heat_flux: Number | None = None
+    heat_transfer: NonNegative | None = None
+    outside_temperature: Number | None = None
+    pressure: Number | None = None
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
         kind = _kind(given)
-        if kind in ("slip", "symmetry"):
-            for option in present(given, *OPTIONS):
-                message = f'a {kind} boundary has none; leave it out, or give type = "wall"'
-                yield wrong(option, given[option], message)
-        elif len(present(given, "temperature", "heat_flux")) == 2:
-            yield wrong("heat_flux", given["heat_flux"], "temperature is given as well; give one of them")
+        if kind not in OPTIONS:
+            return
+        for option in present(given, *cls.model_fields):
+            if option not in ("type", *OPTIONS[kind]):
+                homes = " or ".join(f'"{name}"' for name, options in OPTIONS.items() if option in options)
+                has_none = f"{'an' if kind[0] in 'io' else 'a'} {kind} boundary has none"
+                yield wrong(option, given[option], f"{has_none}; leave it out, or give type = {homes}")
+        if kind in CONFLICTS:
+            yield from CONFLICTS[kind](given)
 
     @model_validator(mode="before")
     @classmethod
@@ -50,9 +71,44 @@ class Boundary(Table):
         return {**given, "velocity": (0.0, 0.0, 0.0)} if resting else given
 
     def written(self) -> Any:
-        return self.type if not present(dict(self), *OPTIONS) else super().written()
+        return super().written() if len(present(dict(self), *Boundary.model_fields)) > 1 else self.type
+
+    @property
+    def numbers(self) -> Vector:
+        """The velocity of a wall."""
+        x, y, z = (component if isinstance(component, float) else 0.0 for component in self.velocity or (0.0, 0.0, 0.0))
+        return x, y, z
 
 
+def _of_wall(given: Mapping[str, Any]) -> Iterator[Problem]:
+    heat = present(given, "temperature", "heat_flux", "heat_transfer")
+    for option in heat[1:]:
+        yield wrong(option, given[option], f"{heat[0]} is given as well; give one of them")
+    if isinstance(given.get("temperature"), str | Expression):
+        yield wrong("temperature", given["temperature"], "a wall has one temperature; give a number")
+    moving = given.get("velocity")
+    if isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving):
+        yield wrong("velocity", moving, "a wall moves as a whole; give three numbers, in the order x, y, z")
+    for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
+        if present(given, one, other) == [one]:
+            yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
+
+
+def _of_inflow(given: Mapping[str, Any]) -> Iterator[Problem]:
+    found = present(given, *GIVEN)
+    if not found:
+        yield missing("velocity", "give three numbers or expressions; or a log_law, or a table")
+    for option in found[1:]:
+        yield wrong(option, given[option], f"{found[0]} is given as well; give one of them")
+
+
+def _of_outflow(given: Mapping[str, Any]) -> Iterator[Problem]:
+    pressure = given.get("pressure")
+    if isinstance(pressure, int | float) and pressure != 0:
+        yield wrong("pressure", pressure, "give 0, in all outflows: the pressure elsewhere is relative to it")
+
+
+CONFLICTS = {"wall": _of_wall, "inflow": _of_inflow, "outflow": _of_outflow}
 Side = Boundary | None
 
 
@@ -100,8 +156,8 @@ class Boundaries(Table):
     @classmethod
     def _stays_in_its_plane(cls, side: Side, info: ValidationInfo) -> Side:
         axis = str(info.field_name)[0]
-        if side and side.velocity and side.velocity[AXES.index(axis)] != 0:
-            remedy = f"a wall moves in its own plane only; give 0 as its {axis} component"
+        if side and side.type == "wall" and side.numbers[AXES.index(axis)] != 0:
+            remedy = f"a wall moves in its own plane only; give 0 as its {axis} component, or an inflow"
             raise CaseError(wrong("velocity", side.velocity, remedy))
         return side
 

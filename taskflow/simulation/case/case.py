@@ -17,7 +17,7 @@ from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import CaseError, Problem
 from taskflow.simulation.case.rules import completed, contradictions
-from taskflow.simulation.case.source import override, read
+from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.table import Table, Text, plain_keys, table_in
 from taskflow.simulation.case.toml import document
 from taskflow.simulation.schedule import Clock, StepLimit
@@ -60,6 +60,7 @@ class Case(Table):
         file = Path(path)
         tables = read(file)
         override(tables, [overrides] if isinstance(overrides, str) else overrides)
+        locate(tables, file.parent)
         name = "".join(letter if letter.isprintable() else "?" for letter in file.name)
         return cls(**{"title": name, **tables})
 
@@ -90,19 +91,17 @@ class Case(Table):
     def boundary(self, face: str) -> Boundary:
         """What holds on `face` ("x_min" ... "z_max"), with nothing left open.
 
-        `type` is "periodic", "wall" or "slip"; `velocity` is three numbers; `temperature` or else `heat_flux` a number.
+        `type` is "periodic", "wall", "slip", "inflow" or "outflow". But for the last two `velocity` is three numbers;
+        `temperature` or else `heat_flux` a number.
         """
-        side = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
+        side: Boundary | None = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
         if side is None:
-            kind = "periodic"
-        else:
-            kind = "slip" if side.type == "symmetry" else side.type
-        temperature = side.temperature if side else None
-        flux = (side.heat_flux if side else None) or 0.0
-        velocity = (side.velocity if side else None) or (0.0, 0.0, 0.0)
-        return Boundary.model_construct(
-            type=kind, velocity=velocity, temperature=temperature, heat_flux=None if temperature is not None else flux
-        )
+            return Boundary.model_construct(type="periodic", velocity=(0.0, 0.0, 0.0), heat_flux=0.0)
+        if side.type in ("inflow", "outflow"):
+            return side
+        kind = "slip" if side.type == "symmetry" else side.type
+        flux = None if side.temperature is not None else side.heat_flux or 0.0
+        return side.model_copy(update={"type": kind, "velocity": side.numbers, "heat_flux": flux})
 
     @property
     def frequency(self) -> float:

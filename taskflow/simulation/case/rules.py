@@ -10,7 +10,8 @@ from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.physics import Body, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
-from taskflow.simulation.case.problems import Problem, shown, wrong
+from taskflow.simulation.case.problems import Problem, present, shown, wrong
+from taskflow.simulation.case.table import written
 from taskflow.simulation.expression import Expression
 
 MOST_SNAPSHOTS = 1_000_000
@@ -45,24 +46,77 @@ def _walls_have_room(grid: Grid, boundaries: Boundaries) -> Iterator[Problem]:
     for face in FACES:
         side = getattr(boundaries, face)
         axis = face[0]
-        if side and side.type == "wall" and grid.cells[AXES.index(axis)] == 1:
-            remedy = f'one cell in {axis} has no room for a wall; give {axis} = "periodic" for 2D, or more cells'
+        if side and side.type in ("wall", "inflow", "outflow") and grid.cells[AXES.index(axis)] == 1:
+            kind = f"{'a' if side.type == 'wall' else 'an'} {side.type}"
+            remedy = f'one cell in {axis} has no room for {kind}; give {axis} = "periodic" for 2D, or more cells'
             yield wrong(("boundaries", face), side.written(), remedy)
 
 
 def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
     for face in FACES:
         side = getattr(boundaries, face)
-        for option in ("temperature", "heat_flux"):
+        for option in ("temperature", "heat_flux", "heat_transfer"):
             value = getattr(side, option, None)
             if value is None:
                 continue
             if heat is None:
-                yield wrong(("boundaries", face, option), value, NO_HEAT)
-            elif option == "heat_flux" and value != 0 and heat.diffusivity == 0:
+                yield wrong(("boundaries", face, option), written(value), NO_HEAT)
+            elif option != "temperature" and value != 0 and heat.diffusivity == 0:
                 yield wrong(("boundaries", face, option), value, "no heat flows without heat.diffusivity; give one")
+        table = getattr(side, "table", None)
+        if heat is None and table and "T" in table.names:
+            message = "it has T, but this case has no temperature; add a [heat] table, or leave the column out"
+            yield wrong(("boundaries", face, "table"), table.source, message)
     if heat is None and initial.temperature is not None:
         yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
+
+
+def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
+    """Convection knows how fast, but not how much leaves through which of several sides; pressure does."""
+    sides = {face: side for face in FACES if (side := getattr(boundaries, face))}
+    leaving = [face for face, side in sides.items() if side.type == "outflow"]
+    carried = [face for face in leaving if sides[face].pressure is None]
+    for face in carried:
+        if len(leaving) > 1:
+            yield wrong(
+                ("boundaries", face), sides[face].written(),
+                f"with {len(leaving)} outflows pressure decides how much leaves where; give all of them pressure = 0",
+            )  # fmt: skip
+        elif all(side.type != "inflow" for side in sides.values()):
+            yield wrong(
+                ("boundaries", face), sides[face].written(),
+                "nothing enters that could leave; give an inflow, or the outflow pressure = 0",
+            )  # fmt: skip
+
+
+def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
+    for face in FACES:
+        side, axis = getattr(boundaries, face), AXES.index(face[0])
+        law, table = getattr(side, "log_law", None), getattr(side, "table", None)
+        inward = -1.0 if face.endswith("max") else 1.0
+        if law and law.up == face[0]:
+            yield wrong(("boundaries", face, "log_law", "up"), law.up, f"the wind would not blow through {face}")
+        elif law and law.direction and law.direction[axis] * inward <= 0:
+            sign = ">" if inward > 0 else "<"
+            remedy = f"the wind has to blow in at {face}; give a direction with {face[0]} {sign} 0"
+            yield wrong(("boundaries", face, "log_law", "direction"), law.direction, remedy)
+        elif law and law.direction and law.direction[AXES.index(law.up)] != 0:
+            remedy = f"the wind blows along the ground; give 0 as its {law.up} component"
+            yield wrong(("boundaries", face, "log_law", "direction"), law.direction, remedy)
+        if table and "T" in table.names and side.temperature is not None:
+            remedy = "the table has T as well; give one of them"
+            yield wrong(("boundaries", face, "temperature"), written(side.temperature), remedy)
+        if table and face[0] in table.axes:
+            remedy = f"{face} has one {face[0]}; leave the column {face[0]} out"
+            yield wrong(("boundaries", face, "table"), table.source, remedy)
+
+
+def _jacobi_sees_walls(boundaries: Boundaries, pressure: Pressure) -> Iterator[Problem]:
+    given = [face for face in FACES if (side := getattr(boundaries, face)) and side.pressure is not None]
+    if given and (pressure.solver == "jacobi" or (pressure.solver == "auto" and pressure.iterations is not None)):
+        key, value = ("solver", "jacobi") if pressure.solver == "jacobi" else ("iterations", pressure.iterations)
+        remedy = f'jacobi does not know a side with p = 0 (boundaries.{given[0]}); give solver = "fft" or "multigrid"'
+        yield wrong(("pressure", key), value, remedy)
 
 
 def _fields_exist(heat: Heat | None, output: Output) -> Iterator[Problem]:
@@ -136,6 +190,9 @@ RULES = (
     (_blocks_have_planes, ("grid", "machine")),
     (_walls_have_room, ("grid", "boundaries")),
     (_heat_is_on, ("heat", "boundaries", "initial")),
+    (_outflow_is_determined, ("boundaries",)),
+    (_inflow_fits_its_side, ("boundaries",)),
+    (_jacobi_sees_walls, ("boundaries", "pressure")),
     (_fields_exist, ("heat", "output")),
     (_snapshots_can_be_counted, ("time", "output")),
     (_tolerance_can_be_reached, ("pressure", "machine")),
@@ -154,7 +211,7 @@ def completed(tables: Mapping[str, Any]) -> dict[str, Any]:
     if heat:
         if initial.temperature is None:
             initial = initial.model_copy(update={"temperature": Expression(heat.reference)})
-        boundaries = boundaries.model_copy(update=dict(_insulated(boundaries)))
+        boundaries = boundaries.model_copy(update=dict(_with_heat(boundaries, heat)))
     pressure, precision = tables["pressure"], tables["machine"].precision
     if pressure.max_iterations is not None and pressure.tolerance is None:
         tolerance = max(TOLERANCE[precision], min(_left(tables["grid"], precision), LOOSEST))
@@ -177,9 +234,11 @@ def _all_fields(heat: Heat | None) -> tuple[str, ...]:
     return ("u", "v", "w", "p", "T") if heat else ("u", "v", "w", "p")
 
 
-def _insulated(boundaries: Boundaries) -> Iterator[tuple[str, Any]]:
-    """Walls that said nothing of heat, now without heat flux."""
+def _with_heat(boundaries: Boundaries, heat: Heat) -> Iterator[tuple[str, Any]]:
+    """Walls that said nothing of heat, now without heat flux; inflows, at the reference temperature."""
     for face in FACES:
         side = getattr(boundaries, face)
-        if side and side.type == "wall" and side.temperature is None and side.heat_flux is None:
+        if side and side.type == "wall" and not present(dict(side), "temperature", "heat_flux", "heat_transfer"):
             yield face, side.model_copy(update={"heat_flux": 0.0})
+        if side and side.type == "inflow" and side.temperature is None and "T" not in getattr(side.table, "names", ()):
+            yield face, side.model_copy(update={"temperature": heat.reference})

@@ -56,6 +56,14 @@ def override(tables: dict[str, Any], settings: Sequence[str]) -> None:
                 _take(tables, rival)
 
 
+def locate(tables: dict[str, Any], folder: Path) -> None:
+    """Makes the names of files in `tables` absolute: they are relative to the folder of the case file."""
+    sides = tables.get("boundaries")
+    for side in sides.values() if isinstance(sides, dict) else ():
+        if isinstance(side, dict) and isinstance(side.get("table"), str):
+            side["table"] = str((folder / side["table"]).absolute())
+
+
 def _parsed(setting: Any) -> tuple[Key, Any]:
     found = _OVERRIDE.fullmatch(setting) if isinstance(setting, str) else None
     if not found:

@@ -1,0 +1,61 @@
+"""What enters at an inflow: numbers, formulas of place and time, a log law, a table."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case.problems import Problem, missing, present, wrong
+from taskflow.simulation.case.table import Number, Positive, Table, Vector, reads
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.values import number, one_of, three
+
+Value = float | Expression
+Values = tuple[Value, Value, Value]
+
+
+def one_value(given: Any) -> Value:
+    """A number, or an expression in x, y, z and t."""
+    if isinstance(given, Expression):
+        return given
+    if isinstance(given, str):
+        return Expression(given, timed=True)
+    try:
+        return number(given)
+    except BadInput:
+        raise BadInput("give a finite number or an expression in x, y, z and t") from None
+
+
+def three_values(given: Any) -> Values:
+    """Three numbers, where all are; else numbers and expressions."""
+    if isinstance(given, (list, tuple)) and any(isinstance(item, (str, Expression)) for item in given):
+        return three(one_value, "three numbers or expressions")(given)
+    return three(number, "three numbers")(given)
+
+
+class LogLaw(Table):
+    """The wind over ground of some `roughness`, with a `friction_velocity`, or a `speed` at a `height` above ground.
+
+    The `ground` is at this coordinate along `up`; `direction` is where the wind blows.
+    """
+
+    roughness: Positive = Field(description="give the roughness length of the ground, a number > 0")
+    friction_velocity: Positive | None = None
+    speed: Positive | None = None
+    height: Positive | None = None
+    up: Annotated[Literal["x", "y", "z"], reads(one_of("x", "y", "z"))] = "z"
+    ground: Number | None = None
+    direction: Vector | None = None
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+        pair = present(given, "speed", "height")
+        if present(given, "friction_velocity"):
+            for key in pair:
+                yield wrong(key, given[key], "friction_velocity is given as well; give it, or speed and height")
+        elif not pair:
+            yield missing("friction_velocity", "give it, or a speed and the height above ground where it is")
+        elif len(pair) == 1:
+            other = "height" if pair == ["speed"] else "speed"
+            yield missing(other, "give the speed, and the height above ground where it is")
