@@ -9,11 +9,13 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Jacobi, Multigrid
+from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.machine import Mapper
 from taskflow.machine.device import gpu
 from taskflow.machine.proof import Hardware, prove
-from tests.flow.poisson import PERIODIC, WALLS, Domain, on, solve, tolerance
+from taskflow.regions import Box
+from tests.flow.poisson import PERIODIC, WALLS, Domain, on, on_blocks, solve, tolerance
 from tests.flow.test_multigrid import MIXED
 from tests.reference.coefficients import between, boxes, on_faces, operator, parts, solvable
 
@@ -69,46 +71,51 @@ def test_the_solution_is_that_of_the_matrix(faces, name):
         assert found.scalars["norm"] == pytest.approx((rhs**2).sum())
 
 
+FLAT = Domain((8, 4, 5), (1, 1, 4), PERIODIC)
+
+
 @pytest.mark.parametrize(
-    "options",
+    ("domain", "options"),
     [
-        {},
-        {"shape": "W"},
-        {"smoother": RedBlack(1.0, symmetric=True), "before": 2, "after": 2},
-        {"smoother": WeightedJacobi(), "before": 2, "after": 2},
-        {"depth": 3},
-        {"single": True},
+        (cube(11), {}),
+        (FLAT, {}),
+        (cube(8), {"shape": "W"}),
+        (cube(10, MIXED), {"smoother": RedBlack(1.0, symmetric=True), "before": 2, "after": 2}),
+        (cube(11), {"smoother": WeightedJacobi(), "before": 2, "after": 2}),
+        (cube(10, MIXED), {"depth": 3}),
+        (cube(11), {"single": True}),
     ],
-    ids=["default", "W", "symmetric", "jacobi", "truncated", "single"],
-)
-@pytest.mark.parametrize(
-    "domain", [cube(11), cube(10, MIXED), Domain((12, 4, 5), (1, 1, 4), PERIODIC)], ids=["walls", "mixed", "flat"]
+    ids=["default", "flat", "W", "symmetric", "jacobi", "truncated", "single"],
 )
 def test_where_b_is_1_nothing_changes(domain, options):
     rhs, b = domain.noise(), on_faces(lambda x, y, z: 1.0, domain.cells, domain.faces)
-    for kind in KINDS:
-        one, other = (kind(domain.cycle(variable=v, **options), tolerance(1e-8)) for v in (False, True))
-        uniform, variable = solve(domain, one, rhs), solve(domain, other, rhs, b=b)
-        assert one.taken(uniform.scalars) == other.taken(variable.scalars)
-        scale, digits = abs(uniform.p).max(), 1e-6 if options.get("single") else 1e-12
-        np.testing.assert_allclose(variable.p / scale, uniform.p / scale, rtol=0, atol=digits)
+    one, other = (ConjugateGradients(domain.cycle(variable=v, **options), tolerance(1e-8)) for v in (False, True))
+    uniform, variable = solve(domain, one, rhs), solve(domain, other, rhs, b=b)
+    assert one.taken(uniform.scalars) == other.taken(variable.scalars)
+    scale, digits = abs(uniform.p).max(), 1e-6 if options.get("single") else 1e-12
+    np.testing.assert_allclose(variable.p / scale, uniform.p / scale, rtol=0, atol=digits)
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 2, 1)])
 @pytest.mark.parametrize(
     ("domain", "options"),
     [
-        (cube(10), {"gathered": 64}),
-        (cube(9, PERIODIC), {"gathered": 200}),
-        (cube(8, MIXED), {"gathered": 0, "smoother": WeightedJacobi(), "before": 2}),
-        (Domain((12, 6, 5), (1, 1, 4), MIXED), {"depth": 3, "gathered": 100, "single": True}),
+        (cube(10), {"gathered": 64, "depth": 3}),
         (cube(8, MIXED), {"single": True}),
-        pytest.param(cube(17, PERIODIC), {"gathered": 500, "shape": "F"}, marks=pytest.mark.slow),
+        *(
+            pytest.param(domain, options, marks=pytest.mark.slow)
+            for domain, options in [
+                (cube(9, PERIODIC), {"gathered": 200}),
+                (cube(8, MIXED), {"gathered": 0, "smoother": WeightedJacobi(), "before": 2}),
+                (Domain((12, 6, 5), (1, 1, 4), MIXED), {"depth": 3, "gathered": 100, "single": True}),
+                (cube(17, PERIODIC), {"gathered": 500, "shape": "F"}),
+            ]
+        ),
     ],
-    ids=["walls", "seam", "mixed-jacobi", "truncated-single", "whole-single", "F"],
+    ids=["truncated", "whole-single", "seam", "jacobi", "flat-single", "F"],
 )
 def test_blocks_change_no_bit(domain, options, blocks):
-    b = coefficients(domain, "drop")
+    b = [one * other for one, other in zip(coefficients(domain, "drop"), coefficients(domain, "boxes"), strict=True)]
     solver, (_, rhs) = Multigrid(domain.cycle(variable=True, **options), tolerance(0, 2)), problem(domain, b)
     alone = solve(domain, solver, rhs, b=b)
     cut = solve(domain, solver, rhs, b=b, blocks=blocks, debug=True)
@@ -181,11 +188,31 @@ def test_obstacles(faces):
     assert count >= 2
     rhs.ravel()[part < 0] = 7.0
     solver = ConjugateGradients(domain.cycle(variable=True, gathered=500), tolerance(1e-8, 30))
-    found = solve(domain, solver, rhs, b=b, blocks=(1, 1, 2))
+    found = solve(domain, solver, rhs, b=b)
     np.testing.assert_array_equal(found.p.ravel()[part < 0], 0)
     np.testing.assert_array_equal(matrix[:, part < 0].data, 0)
     rhs.ravel()[part < 0] = 0.0
     assert relative_residual(matrix, found.p, rhs) <= 1.001e-8
+
+
+def test_coefficients_that_change_are_prepared_again():
+    domain = cube(12)
+    solver = Multigrid(domain.cycle(variable=True), tolerance(1e-8, 40))
+    first, second = coefficients(domain, "drop"), coefficients(domain, "bubble")
+    rhs = domain.noise()
+
+    def job(shard):
+        shard.run(solver.prepare)
+        shard.run(solver.solve)
+        for role, values in zip(COEFFICIENTS, second, strict=True):
+            shard.write({role: values}, Box.of(values.shape[::-1]))
+        shard.run(solver.prepare)
+        shard.run(solver.solve)
+
+    again = on_blocks(domain, solver, job, rhs, b=first, debug=True)
+    assert relative_residual(operator(second, domain.spacing, WALLS), again.p, rhs) <= 1.001e-8
+    alone = solve(domain, solver, rhs, b=second, p=solve(domain, solver, rhs, b=first).p)
+    np.testing.assert_array_equal(again.p, alone.p)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -215,7 +242,7 @@ def test_jacobi_finds_the_same(faces):
     solver = ConvergedJacobi(domain.grid, tolerance(1e-8, 20000), variable=True)
     alone = solve(domain, solver, rhs, b=b)
     assert relative_residual(matrix, alone.p, rhs) <= 1.001e-8
-    np.testing.assert_array_equal(solve(domain, solver, rhs, b=b, blocks=(1, 2, 2), debug=True).p, alone.p)
+    np.testing.assert_array_equal(solve(domain, solver, rhs, b=b, blocks=(1, 1, 2), debug=True).p, alone.p)
 
 
 @pytest.mark.parametrize("sweeps", [1, 4, 5])
@@ -247,7 +274,7 @@ def test_single_precision(kind):
     domain = cube(18, MIXED)
     b = coefficients(domain, "drop")
     matrix, rhs = problem(domain, b)
-    found = solve(domain, kind(domain.cycle(variable=True), tolerance(1e-5)), rhs, b=b, real="f4", blocks=(1, 2, 1))
+    found = solve(domain, kind(domain.cycle(variable=True), tolerance(1e-5)), rhs, b=b, real="f4")
     assert relative_residual(matrix, found.p.astype("f8"), rhs) <= 1.1e-5
 
 

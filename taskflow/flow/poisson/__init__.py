@@ -1,4 +1,7 @@
-"""Solvers of the pressure equation, Laplacian(p) = rhs on uniform cells: across walls p has no gradient."""
+"""Solvers of the pressure equation, Laplacian(p) = rhs on uniform cells: across walls p has no gradient.
+
+All but FFT also solve div(b grad p) = rhs with b given on faces: see `taskflow.flow.poisson.coefficients`.
+"""
 
 from taskflow.flow.poisson.fft import FFT
 from taskflow.flow.poisson.jacobi import ConvergedJacobi, Jacobi, blocking_pays

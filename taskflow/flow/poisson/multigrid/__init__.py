@@ -1,4 +1,4 @@
-"""Geometric multigrid for Laplacian(p) = rhs, cell-centred, on any number of cells."""
+"""Geometric multigrid for Laplacian(p) = rhs or div(b grad p) = rhs, cell-centred, on any number of cells."""
 
 from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.cycle import Cycle
