@@ -18,7 +18,7 @@ from taskflow.machine.shard import Shard
 from taskflow.machine.threads import run_threads
 from taskflow.regions import Location, Triple
 from taskflow.simulation.case import Case
-from taskflow.simulation.initial import InitialFields, profiles
+from taskflow.simulation.initial import InitialFields, noise, profiles
 from taskflow.simulation.schedule import Clock, Tick
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Program
@@ -127,7 +127,7 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
     if garbage is not None:
         box = shard.cells.grow(shard.region.ghost)
         shard.write({name: np.full(box.shape[::-1], garbage) for name in model.fields}, box)
-    InitialFields(setup.grid, profiles(case), Path()).fill(shard)
+    InitialFields(setup.grid, profiles(case), Path(), noise(case, setup.grid)).fill(shard)
     shard.run(model.start, dt=1.0, **setup.entering.begin(shard))
     tick = clock.start()
     while True:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.errors import BadInput
 from taskflow.output import Layout, Store, create, save_initial, starts_of, write_report
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial import InitialFields, profiles
+from taskflow.simulation.initial import InitialFields, noise, profiles
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.setup import Setup
 
@@ -94,7 +94,7 @@ class RunDirectory:
     def initial(self, setup: Setup) -> InitialFields:
         """The initial fields as blocks need them."""
         fields = {name: p if isinstance(p, Expression) else None for name, p in profiles(setup.case).items()}
-        return InitialFields(setup.grid, fields, self.path.absolute() / "initial.zarr")
+        return InitialFields(setup.grid, fields, self.path.absolute() / "initial.zarr", noise(setup.case, setup.grid))
 
     def finish(self, blocks: Sequence[Mapping[str, Any]]) -> None:
         """Make the snapshots visible that every block has written, and drop the room for others."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,27 +17,36 @@ from taskflow.output import load_initial
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
+from taskflow.simulation.noise import Noise
+from taskflow.simulation.spectrum import SPECTRA
+from taskflow.simulation.wave_sum import PIECE as WAVES
 
 PIECE = 1 << 24  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
+LARGEST = 4  # times its rms: what hardly any value of a noise exceeds
 
 
 @dataclass(frozen=True)
 class InitialFields:
-    """The fields at time 0, by name: an expression, or None where the values are kept in the store `saved`."""
+    """The fields at time 0, by name: an expression, or None where the values are kept in the store `saved`; and a noise
+    that is added to the velocity.
+    """
 
     grid: StaggeredGrid
     profiles: dict[str, Expression | None]
     saved: Path
+    noise: Noise | None = None
 
     def fill(self, shard: Shard) -> None:
-        """Write this block's cells of every field, some planes at a time: a host may have less memory than its GPUs."""
-        thickest = max(block.shape[2] for block in shard.partition.blocks)  # of all blocks, which write equally often
-        planes = max(1, PIECE // max(block.volume // block.shape[2] for block in shard.partition.blocks))
+        """Write this block's cells of every field."""
+        waves, xp = self.noise.drawn() if self.noise else None, shard.device.xp
         for name in self.profiles:
-            for start in range(0, thickest, planes):
-                piece = shard.cells & shard.cells.layer(2, 0, start, start + planes)
-                shard.write({name: self.values(name, piece)}, piece)
+            added = waves if name in VELOCITY else None
+            for piece in pieces(shard, WAVES if added else PIECE):
+                values = self.values(name, piece)
+                if added:
+                    values = xp.asarray(values) + added.values(list(VELOCITY).index(name), piece, xp)
+                shard.write({name: values}, piece)
 
     def values(self, name: str, cells: Box) -> np.ndarray:
         """The values [z, y, x] of a field at its location in these cells, in double precision."""
@@ -44,6 +54,25 @@ class InitialFields:
         if profile is None:
             return load_initial(self.saved, name, cells)
         return np.broadcast_to(profile(*self.grid.points(VELOCITY.get(name, "c"), cells)), cells.shape[::-1])
+
+
+def pieces(shard: Shard, cells: int) -> Iterator[Box]:
+    """The cells of a block, some planes at a time, of about so many cells: a host may have less memory than its GPUs.
+
+    Of all blocks as many pieces, as they have to write equally often.
+    """
+    blocks = shard.partition.blocks
+    planes = max(1, cells // max(block.shape[0] * block.shape[1] for block in blocks))
+    for start in range(0, max(block.shape[2] for block in blocks), planes):
+        yield shard.cells & shard.cells.layer(2, 0, start, start + planes)
+
+
+def noise(case: Case, grid: StaggeredGrid) -> Noise | None:
+    """What is added to the velocity, if anything."""
+    wanted = case.initial.noise
+    if wanted is None:
+        return None
+    return Noise(grid, wanted.rms, wanted.wavenumber, SPECTRA[wanted.spectrum], wanted.seed)
 
 
 def profiles(case: Case) -> dict[str, Any]:
@@ -55,8 +84,8 @@ def profiles(case: Case) -> dict[str, Any]:
 
 
 def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
-    """The largest absolute value of each initial field that is a formula, at some points, corners included; of a
-    velocity that keeps a mean at least this.
+    """The largest absolute value of each initial field that is a formula, at some points, corners included; of
+    a velocity that keeps a mean at least this, and what a noise adds.
 
     Raises BadInput where one is not finite: blocks would find that when it is too late.
     """
@@ -69,6 +98,9 @@ def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
             except BadInput as error:
                 key = "velocity" if name in VELOCITY else "temperature"
                 raise BadInput(f"initial.{key}: {error}") from None
+    if case.initial.noise is not None:
+        for name in found.keys() & VELOCITY.keys():
+            found[name] += LARGEST * case.initial.noise.rms
     if case.body.bulk_velocity is not None:
         for name, mean in zip(VELOCITY, case.body.bulk_velocity.means, strict=True):
             if name in found:

@@ -60,6 +60,23 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "grid.lengths = [1, 0, 1]: give three numbers > 0, in the order x, y, z (y: give a number > 0)"),
     ({"grid__lengths": [1, 1e-200, 1]}, "grid.lengths = [1, 1e-200, 1]: give three numbers > 0, in the order x, y, z "
                                         "(y: give a number between 1e-100 and 1e+100)"),
+    ({"initial": {"noise": {"rms": 1}}},
+     "initial.noise.wavenumber: missing; give the wavenumber of the spectrum's peak, a number > 0"),
+    ({"initial": {"noise": {"rms": 0, "wavenumber": 9}}}, "initial.noise.rms = 0: give a number > 0"),
+    ({"initial": {"noise": {"rms": 1, "wavenumber": 9, "seed": 0}}},
+     "initial.noise.seed = 0: give a whole number >= 1"),
+    ({"initial": {"noise": {"rms": 1, "wavenumber": 9, "spectrum": "karman"}}},
+     'initial.noise.spectrum = "karman": give "passot-pouquet" or "von-karman"; did you mean "von-karman"?'),
+    ({"initial": {"noise": {"rms": 1, "wavenumber": 3}}},
+     "initial.noise.wavenumber = 3.0: the domain and its cells have waves of 3.14159 to 50.2655; give one of these"),
+    ({"initial": {"noise": {"rms": 1, "wavenumber": 51}}},
+     "initial.noise.wavenumber = 51.0: the domain and its cells have waves of 3.14159 to 50.2655; give one of these"),
+    ({"initial": {"noise": {"rms": 1, "wavenumber": 2000}}, "grid__cells": [4096, 4, 4096]},
+     "initial.noise.wavenumber = 2000.0: its spectrum has 6.49e+06 waves in this domain; give a smaller one, for at "
+     "most 2097152"),
+    ({"initial": {"noise": {"rms": 1, "wavenumber": 9}}, "grid__cells": [16, 4, 4]},
+     'initial.noise = { rms = 1.0, wavenumber = 9.0, spectrum = "passot-pouquet...: it needs two directions of more '
+     "than 4 cells; give more, or leave it out"),
     ({"body": {"bulk_velocity": {}}}, "body.bulk_velocity.x: missing; give x, y or z, the mean velocity along it"),
     ({"body": {"bulk_velocity": 1.0}}, "body.bulk_velocity = 1.0: give a table"),
     ({"body": {"bulk_velocity": {"x": 1.0}}},

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.table import Table, reads
+from taskflow.simulation.case.table import Positive, Table, Whole, reads
 from taskflow.simulation.expression import Expression, field_values
-from taskflow.simulation.values import number, three
+from taskflow.simulation.spectrum import SPECTRA
+from taskflow.simulation.values import number, one_of, three
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,21 @@ def profile(value: Any) -> Profile:
 Profiles = Annotated[tuple[Profile, Profile, Profile], reads(three(profile, "three numbers or expressions"))]
 
 
+class Noise(Table):
+    """Random velocities without divergence: `rms` of each component, the `wavenumber` of the spectrum's peak."""
+
+    rms: Positive = Field(description="give the root mean square of each component, a number > 0")
+    wavenumber: Positive = Field(description="give the wavenumber of the spectrum's peak, a number > 0")
+    spectrum: Annotated[str, reads(one_of(*SPECTRA))] = "passot-pouquet"
+    seed: Whole = 1
+
+
 class Initial(Table):
-    """Values by position: each is a callable of x, y, z. The velocity is made divergence-free before the first step."""
+    """Values by position: each is a callable of x, y, z. The velocity is made divergence-free before the first step.
+
+    `noise` is added to it.
+    """
 
     velocity: Profiles = (Expression(0.0), Expression(0.0), Expression(0.0))
     temperature: Annotated[Profile | None, reads(profile)] = None
+    noise: Noise | None = None

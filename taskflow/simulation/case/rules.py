@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
 from taskflow.simulation.case.control import Output, Time
 from taskflow.simulation.case.initial import Initial
@@ -13,7 +14,10 @@ from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, present, shown, wrong
 from taskflow.simulation.case.table import written
 from taskflow.simulation.expression import Expression
+from taskflow.simulation.spectrum import SPECTRA
+from taskflow.simulation.wave_sum import FLAT, Lattice
 
+MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 MOST_SNAPSHOTS = 1_000_000
 LEAST_TOLERANCE = {"single": 1e-5, "double": 1e-13}  # some hundred roundings
 TOLERANCE = {"single": 1e-4, "double": 1e-6}
@@ -186,6 +190,25 @@ def _wind_is_geostrophic(body: Body) -> Iterator[Problem]:
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
+def _noise_has_waves(grid: Grid, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
+    if initial.noise is None:
+        return
+    x, y, z = (getattr(boundaries, axis) is not None for axis in AXES)
+    staggered, noise = StaggeredGrid(grid.cells, grid.lengths, periodic=(x, y, z)), initial.noise
+    waves = Lattice(staggered, SPECTRA[noise.spectrum].end * noise.wavenumber)
+    if len(waves.dimensions) < 2:
+        remedy = f"it needs two directions of more than {FLAT} cells; give more, or leave it out"
+        yield wrong(("initial", "noise"), noise.written(), remedy)
+        return
+    least, most = (min(f(axis) for axis in waves.dimensions) for f in (waves.unit, waves.finest))
+    if not least <= noise.wavenumber <= most:
+        remedy = f"the domain and its cells have waves of {least:g} to {most:g}; give one of these"
+        yield wrong(("initial", "noise", "wavenumber"), noise.wavenumber, remedy)
+    elif waves.size > MOST_WAVES:
+        remedy = f"its spectrum has {waves.size:.3g} waves in this domain; give a smaller one, for at most {MOST_WAVES}"
+        yield wrong(("initial", "noise", "wavenumber"), noise.wavenumber, remedy)
+
+
 RULES = (
     (_blocks_have_planes, ("grid", "machine")),
     (_walls_have_room, ("grid", "boundaries")),
@@ -198,6 +221,7 @@ RULES = (
     (_tolerance_can_be_reached, ("pressure", "machine")),
     (_multigrid_has_cells, ("grid", "pressure")),
     (_levels_are_no_finer, ("pressure", "machine")),
+    (_noise_has_waves, ("grid", "boundaries", "initial")),
     (_bulk_velocity_is_free, ("boundaries", "body")),
     (_wind_is_geostrophic, ("body",)),
 )

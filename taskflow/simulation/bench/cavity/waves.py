@@ -16,7 +16,7 @@ from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
 from taskflow.regions import Box
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial import PIECE
+from taskflow.simulation.initial import PIECE, pieces
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,8 @@ class Waves:
     velocity: Mapping[str, Product]
 
     def fill(self, shard: Shard) -> None:
-        """Write this block's cells, some planes at a time: all blocks as often."""
-        nx, ny, thickest = (max(block.shape[axis] for block in shard.partition.blocks) for axis in range(3))
-        planes = max(1, PIECE // (nx * ny))
-        for start in range(0, thickest, planes):
-            piece = shard.cells & shard.cells.layer(2, 0, start, start + planes)
+        """Write this block's cells."""
+        for piece in pieces(shard, PIECE):
             shard.write({name: self.values(name, piece, shard) for name in self.velocity}, piece)
 
     def values(self, name: str, cells: Box, shard: Shard) -> np.ndarray:
