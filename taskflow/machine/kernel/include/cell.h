@@ -8,10 +8,11 @@
 //   }
 //
 // Per file, before this header is included: `#define UZ n` gives each GPU thread a column of n cells along z (default
-// 1), unrolled, so that the compiler keeps z-neighbours in registers; `#define BX n` and `#define BY n` set the largest
-// thread block (default 128 x 4); `#define RESIDENT n` lets a thread have as many registers as n thread blocks at once on
-// a multiprocessor leave it (by default the compiler decides, and is sparing). Nothing here depends on -ffast-math or fused multiply-add: every thread count, block
-// and device split gives the same bits.
+// 1), so that the compiler keeps z-neighbours in registers, and `#define UNROLL n` lets it see n of them side by side (at most
+// 8 by default); `#define BX n` and `#define BY n` set the largest thread block (default 128 x 4); `#define RESIDENT n` lets
+// a thread have as many registers as n thread blocks at once on a multiprocessor leave it (by default the compiler decides,
+// and is sparing). Nothing here depends on -ffast-math or fused multiply-add: every thread count, block and device split
+// gives the same bits.
 
 typedef long long Index;  // one GPU holds more than 2^31 cells
 typedef REAL real;        // float or double, chosen by the case
@@ -79,8 +80,8 @@ struct Cell {
 
 // Cells from `low` to `high` along y and z, both included: with `for_cells(range, interior, f)` a GPU calls f with an Inner
 // instead of a Cell for most of those, so that f can do without what only cells near faces need. It is known when the text
-// is compiled: `if constexpr (c.inner)`. What depends on x alone is computed once per column. If `pairs`, k = 2 half + odd
-// with `odd` known, too.
+// is compiled: `if constexpr (c.inner)`. What depends on x alone is computed once per column. An Inner one is the n-th of
+// those that the compiler sees side by side; if `pairs`, k = 2 half + odd with `odd` known, too.
 struct Interior {
   int low[2], high[2];
   bool pairs;
