@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import permutations
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 from taskflow.flow.boundary import Wall, on_face, temperature_ghosts
 from taskflow.flow.outflow import balance, opening, outflow_sums
 from taskflow.simulation.case import Case
+from taskflow.simulation.setup import Setup
+from taskflow.tasks import Roles
 from tests.flow.byhand import ByHand
-from tests.flows import VELOCITY, Flow, Lengths, compute, norms, orders
+from tests.flows import Flow, compute, norms, orders
 
 BY_PRESSURE = {"type": "outflow", "pressure": 0}
 OUTFLOWS = ["outflow", BY_PRESSURE]
@@ -289,6 +292,20 @@ def test_warm_fluid_fills_the_domain(outflow):
     np.testing.assert_allclose(flow["u"], 1.0, atol=1e-12)
 
 
-def test_the_state_is_that_of_the_flow():
-    case = channel("x", "z", "outflow", "1", heat={"diffusivity": 0.1})
-    assert compute(case, clock=Lengths(())).setup.model.state == (*VELOCITY, "T")
+# ------------------------------------------------------------------------------------------------------ what it costs
+
+
+def test_a_closed_flow_has_no_launch_for_openings():
+    """Nor regions."""
+    case = channel("x", "z", "outflow", "1", initial={})
+    sides = {"x_min": "wall", "x_max": "wall", "y": "periodic", "z_min": "wall", "z_max": "wall"}
+    closed = Setup(Case(**{**dict(case), "boundaries": sides}), (1, 1, 1))
+    count = [Counter(launch.task.name for launch in setup.step) for setup in (closed, Setup(case, (1, 1, 1)))]
+    wall = {"impose": 4, "mirror_two_x_min": 1, "mirror_two_x_max": 1, "mirror_two_z_min": 1, "mirror_two_z_max": 1}
+    kernels = dict.fromkeys(("momentum", "divergence", "correct", "advective_rate"), 1)
+    roles = Roles.of(tuple(closed.partition.fields))
+    solving = Counter(launch.task.name for launch in closed.model.pressure.solve(roles))
+    assert count[0] == Counter(wall) + Counter(kernels) + solving
+    assert len(closed.partition.beside) == len(closed.model.pressure.partitions(closed.partition))
+    more = count[1] - count[0]
+    assert more == {"impose_values": 1, "reflect_x_min": 2, "convect_x_max": 3, "outflow_sums": 1, "balance": 1}

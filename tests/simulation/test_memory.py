@@ -21,7 +21,7 @@ from taskflow.simulation.case import Case, Pressure
 from taskflow.simulation.initial import InitialFields, profiles
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
-from tests.test_invariance import BOUNDARIES, stirred
+from tests.test_invariance import BOUNDARIES, OPEN, stirred
 
 HERE = look("this process")
 
@@ -39,21 +39,21 @@ class Counting(Cpu):
 
 def all_passes(setup, shard):
     """A run in which steps, with a monitor before or without, come in whatever state they can come in."""
-    shard.run(setup.model.start, dt=1.0)
-    for monitor in (1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0):
+    shard.run(setup.model.start, dt=1.0, **setup.entering.begin(shard))
+    for n, monitor in enumerate((1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0)):
         if monitor:
             shard.run(setup.model.monitor)
-        shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0))
+        shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0), **setup.entering.advance(shard, n * 1e-3, 1e-3))
     shard.run(setup.model.monitor)
 
 
 @pytest.mark.parametrize(("boundaries", "shape", "overlap"), [
     *[(boundaries, (1, 1, 2), overlap) for boundaries in BOUNDARIES for overlap in ("none", "comm")],
     ("box", (1, 1, 1), "none"), ("periodic", (1, 1, 4), "none"), ("layer", (1, 1, 4), "comm"),
-    ("periodic", (2, 1, 2), "comm"), ("box", (2, 2, 2), "none"),
+    ("periodic", (2, 1, 2), "comm"), ("box", (2, 2, 2), "none"), ("stream", (2, 1, 2), "comm"),
 ], ids=str)  # fmt: skip
 def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
-    setup = Setup(stirred(BOUNDARIES[boundaries]), shape)
+    setup = Setup(stirred({**BOUNDARIES, **OPEN}[boundaries]), shape)
     needs = Needs(setup, [HERE] * len(setup.partition), "cpu").blocks
     devices = [Counting(1) for _ in needs]
 
