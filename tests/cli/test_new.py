@@ -26,7 +26,8 @@ def test_refusals(give, refused, here):
     for words, told in [
         (["cavity.toml"], "cavity.toml exists"),
         (["nowhere/a.toml"], "nowhere/a.toml: cannot be written"),
-        (["a.toml", "--example", "b"], "choose one of heated_cavity, lid_driven_cavity, taylor_green"),
+        (["a.toml", "--example", "b"],
+         "choose one of developing_channel, heated_cavity, lid_driven_cavity, taylor_green"),
     ]:
         result = give("new", *words)
         refused(result.exit_code, result.stderr, told)
