@@ -90,7 +90,8 @@ def on_blocks(
         mine = shard.cells.slices((0, 0, 0))
         shard.write({"p": start[mine].astype(real), "rhs": rhs[mine].astype(real)})
         owned = shard.partition.owned[shard.block]
-        for axis, (role, values) in enumerate(zip(COEFFICIENTS, b, strict=bool(b))):
+        for axis, (role, given) in enumerate(zip(COEFFICIENTS, b, strict=bool(b))):
+            values = nowhere_on_walls(given, axis, domain)
             faces = owned & Box.of(domain.cells).expand((0, 0, 0), triple(int(a == axis) for a in range(3)))
             shard.write({role: values[faces.slices((0, 0, 0))].astype(real)}, faces)
         told = job(shard)
@@ -99,6 +100,15 @@ def on_blocks(
 
     told = run_threads(on(domain, solver, blocks, real), each, device or cpu(1), Mapper("none", debug=debug))
     return Solved(whole, told[0][1], [each for each, _ in told])
+
+
+def nowhere_on_walls(b: np.ndarray, axis: int, domain: Domain) -> np.ndarray:
+    """b on the faces across an axis, and NaN, which does not matter there, on walls."""
+    found = np.moveaxis(b.copy(), 2 - axis, 0)
+    for end, kind in zip((0, -1), domain.faces[axis], strict=True):
+        if kind == "wall":
+            found[end] = np.nan
+    return np.moveaxis(found, 0, 2 - axis)
 
 
 def one_cycle(cycle: Cycle) -> Callable[[Any], Any]:

@@ -13,13 +13,20 @@ struct Coupling {
   real west, east, south, north, below, above;
 };
 
+// 0 instead of what b is on a wall
+FN real open(real b, bool at_face, real mirror) { return at_face && mirror > 0 ? real(0) : b; }
+
 FN Coupling coupling(int i, int j, int k, const Faces& b) {
   const Index Y = b.x.y, Z = b.x.z, c = i + j * Y + k * Z;
-  return {b.weight[0] * b.x.field[c], b.weight[0] * b.x.field[c + 1], b.weight[1] * b.y.field[c],
-          b.weight[1] * b.y.field[c + Y], b.weight[2] * b.z.field[c], b.weight[2] * b.z.field[c + Z]};
+  return {b.weight[0] * open(b.x.field[c], i == b.first[0], b.low[0]),
+          b.weight[0] * open(b.x.field[c + 1], i == b.last[0], b.high[0]),
+          b.weight[1] * open(b.y.field[c], j == b.first[1], b.low[1]),
+          b.weight[1] * open(b.y.field[c + Y], j == b.last[1], b.high[1]),
+          b.weight[2] * open(b.z.field[c], k == b.first[2], b.low[2]),
+          b.weight[2] * open(b.z.field[c + Z], k == b.last[2], b.high[2])};
 }
 
-// div(b grad p) in a cell. It is 0 across walls, whatever b is there.
+// div(b grad p) in a cell
 template <class Number, class C>
 FN real laplacian(const Number* p, C c, Index Y, Index Z, const Faces& b) {
   const Seen q = seen(p, c, Y, Z, b);
@@ -29,7 +36,7 @@ FN real laplacian(const Number* p, C c, Index Y, Index Z, const Faces& b) {
          (a.below * (q.below - q.here) + a.above * (q.above - q.here));
 }
 
-// How often the coupling across a face counts in the diagonal: not across walls, and twice where p = 0 on the face
+// How often the coupling across a face counts in the diagonal: twice where p = 0 on it
 FN real counted(bool at_face, real mirror) { return at_face ? 1 - mirror : real(1); }
 
 // The diagonal of -div(b grad p) in a cell
@@ -49,5 +56,10 @@ FN real relaxation(C, int i, int j, int k, const Faces& b) {
   return d > 0 ? found : real(0);
 }
 
-// b across a direction, at the offsets of cells
-FN const real* across(int axis, const Faces& b) { return axis == 0 ? b.x.field : axis == 1 ? b.y.field : b.z.field; }
+// b on the low faces of cells across a direction
+struct Across {
+  const real* b;
+  INLINE real operator()(Index c, bool at_face, real mirror) const { return open(b[c], at_face, mirror); }
+};
+
+FN Across across(int axis, const Faces& b) { return {axis == 0 ? b.x.field : axis == 1 ? b.y.field : b.z.field}; }

@@ -50,7 +50,7 @@ FN bool sought(int, int, int, const Mesh&) { return true; }
 
 // The coefficients of the Laplacian on the faces across a direction
 struct Ones {
-  INLINE real operator[](Index) const { return 1; }
+  INLINE real operator()(Index, bool, real) const { return 1; }
 };
 
 FN Ones across(int, const Mesh&) { return {}; }

@@ -15,9 +15,10 @@ FN real outward(real here, real there, bool at_face, real mirror) { return (at_f
 template <class Operator>
 FN real outward(const real* p, Index c, Index step, int i, const Operator& m, int axis) {
   const real first = p[c], second = p[c + step];
+  const bool at_low = i == m.first[axis], at_high = i + 1 == m.last[axis];
   const auto b = across(axis, m);
-  return b[c] * outward(first, p[c - step], i == m.first[axis], m.low[axis]) +
-         b[c + 2 * step] * outward(second, p[c + 2 * step], i + 1 == m.last[axis], m.high[axis]);
+  return b(c, at_low, m.low[axis]) * outward(first, p[c - step], at_low, m.low[axis]) +
+         b(c + 2 * step, at_high, m.high[axis]) * outward(second, p[c + 2 * step], at_high, m.high[axis]);
 }
 
 // Of four pairs of cells that lie beside each other along two other directions

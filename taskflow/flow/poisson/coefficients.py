@@ -5,9 +5,9 @@ In a cell, with b_W on its low and b_E on its high face across x, and likewise a
     (b_E (p_E - p) - b_W (p - p_W)) / dx^2 + ... = rhs
 
 A solver that is `variable` has three more fields of the main region: `b_x`, `b_y` and `b_z` at the low faces of cells.
-They hold b on all faces: on those beyond the last cell, where the domain is not periodic, in the boundary layer. On
-walls, which nothing passes, b is read and without effect; where p = 0 on a face it counts as on others. It has to be
-finite. Once it is written, `Solver.prepare` makes of it what the solver needs: once where b stays, whenever it changes.
+Where p = 0 on the last face of a direction, the boundary layer beyond the last cell holds b there. What it is on walls
+does not matter. Once it is written, `Solver.prepare` makes of it what the solver needs: once where b stays, or whenever
+it changes.
 
 Cells without an open face (b > 0) have no equation: their p stays as it is, their rhs counts nowhere. Fluid that is not
 connected falls into parts. Each that touches no face with p = 0 is singular: rhs has the sum 0 there, up to rounding,
