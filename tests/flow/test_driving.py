@@ -279,6 +279,30 @@ def test_brunt_vaisala_oscillation(axis, scheme):
     assert errors[1] < {"ab2": 5e-3, "rk3": 2e-5}[scheme]
 
 
+def test_rotation_and_stratification_make_no_energy():
+    """Without friction sum of |u|^2 / 2 + expansion g / slope T^2 / 2 changes by the error of the time scheme alone."""
+    expansion, g, slope, changes = 0.5, 9.0, 2.0, []
+    for steps in (6, 12):
+        flow = compute(
+            case(
+                (8, 6, 10),
+                [1.0, 0.9, 1.2],
+                heat={"diffusivity": 0.0, "expansion": expansion, "background_gradient": [0.0, 0.0, slope]},
+                body={"gravity": [0.0, 0.0, -g], "rotation": list(2 * ROTATION)},
+                initial={"noise": {"rms": 0.3, "wavenumber": 8.0}, "temperature": "0.2 * sin(2*pi*x) * cos(2*pi*y)"},
+                time={"end": 0.3, "step": 0.3 / steps, "scheme": "rk3"},
+                monitor={"every": {"steps": steps}},
+            )
+        )
+        start, end = (line["energy"] for line in flow.history)
+        stored = expansion * g / slope / 2
+        temperature = np.sin(2 * np.pi * flow.points("T")[0]) * np.cos(2 * np.pi * flow.points("T")[1]) * 0.2
+        start += stored * np.broadcast_to(temperature**2, flow["T"].shape).mean()
+        changes.append(abs(end + stored * (flow["T"] ** 2).mean() - start))
+    assert changes[0] < 1e-3 * start
+    assert orders(changes, (1, 2))[0] > 2.8
+
+
 def test_oscillations_bound_the_step():
     """Of a fluid at rest as of one that moves: dt (|u|/dx + 2 Omega + N) = cfl."""
     driven = case(
@@ -330,7 +354,7 @@ def test_a_mean_depends_on_blocks_as_far_as_rounding_goes():
 
 def test_the_log_has_the_force(tmp_path):
     """At first the walls take nu du/dz = 2 nu U / h at each of both from a plug flow."""
-    machine = {"blocks": [1, 1, 2], "workers": 1, "threads": 1, "device": "cpu"}
+    machine = {"workers": 1, "threads": 1, "device": "cpu"}
     run = tf.run(
         case(
             (2, 2, 8),
