@@ -128,6 +128,8 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
         box = shard.cells.grow(shard.region.ghost)
         shard.write({name: np.full(box.shape[::-1], garbage) for name in model.fields}, box)
     InitialFields(setup.grid, profiles(case), Path(), noise(case, setup.grid)).fill(shard)
+    if setup.masks is not None:
+        setup.masks.fill(shard)
     shard.run(model.start, dt=1.0, **setup.entering.begin(shard))
     tick = clock.start()
     while True:

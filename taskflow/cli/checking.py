@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from taskflow.cli.words import duration, say, several, times
+from taskflow.simulation.bodies import Part, Survey
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
 from taskflow.simulation.moving import table
@@ -31,6 +32,8 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     yield "blocks", f"{_blocks(found)}{_auto(case.machine.blocks)}"
     yield "device", f"{_device(found)}{_auto(case.machine.device)}"
     yield "pressure", f"{described(case)}; {case.machine.precision} precision"
+    if found.setup.survey:
+        yield from _bodies(found.setup.survey)
     yield from zip(("memory", ""), _memory(found), strict=True)
     if len(found.places) > 1:
         yield from zip(("messages", ""), _messages(found), strict=True)
@@ -43,6 +46,20 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
     yield "output", _output(found)
+
+
+def _bodies(survey: Survey) -> Iterator[tuple[str, str]]:
+    """Bodies: what they leave to the fluid, how narrow that gets, and what is wrong with them."""
+    yield "bodies", f"{_part(survey.all)}; {survey.fluid:.2%} of all cells are fluid"
+    for part in survey.parts:
+        yield "", f"{part.name}: {_part(part)}"
+    for warning in survey.warnings:
+        yield "warning", warning
+
+
+def _part(part: Part) -> str:
+    gap = "no gap beside it" if part.gap is None else f"smallest gap {several(part.gap, 'cell')}"
+    return f"{several(part.cells, 'cell')}, volume {part.volume:.6g}, {gap}"
 
 
 def _step(found: Estimate) -> Iterator[tuple[str, str]]:

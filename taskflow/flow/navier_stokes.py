@@ -12,7 +12,7 @@ of the stage. p belongs to the middle of the last one: with Adams-Bashforth to t
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from taskflow.flow.boundary import Boundaries, Value, Wall, impose, normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.flow.diagnostics import (
@@ -27,6 +27,10 @@ from taskflow.flow.driving import NO_DRIVING, Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.heat import Heat, heat
 from taskflow.flow.momentum import Buoyancy, Fluid, momentum, momentum_buoyant
+from taskflow.flow.obstacles import Obstacles
+from taskflow.flow.obstacles.heat import heat_obstructed
+from taskflow.flow.obstacles.momentum import momentum_buoyant_obstructed, momentum_obstructed
+from taskflow.flow.obstacles.projection import stop
 from taskflow.flow.openings import Openings
 from taskflow.flow.poisson import Solver
 from taskflow.flow.projection import correct, divergence
@@ -39,7 +43,8 @@ VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 
 @dataclass(frozen=True, eq=False)
 class NavierStokes:
-    """The equations on a grid, with a solver for the pressure; without `heat` there is no temperature.
+    """The equations on a grid, with a solver for the pressure; without `heat` there is no temperature, without
+    `obstacles` no body in the flow.
 
     Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
     roles are the names of `fields`. `varying`: what enters at inflows changes in time. What steps with open boundaries
@@ -55,6 +60,7 @@ class NavierStokes:
     scheme: Scheme = ADAMS_BASHFORTH
     driving: Driving = NO_DRIVING
     varying: bool = False
+    obstacles: Obstacles | None = None
 
     @cached_property
     def openings(self) -> Openings:
@@ -78,6 +84,11 @@ class NavierStokes:
         if self.heat:
             fields |= {"T": "c", "T_new": "c", "h_T": "c"}
         return fields
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """Fields of flags that say where bodies are, by role, each with its type. Nothing ever writes them."""
+        return self.obstacles.flags(heat=self.heat is not None) if self.obstacles else {}
 
     @property
     def ghost(self) -> int:
@@ -111,6 +122,8 @@ class NavierStokes:
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from self.driving.begin(f, self.staggered.box)
         yield from self.openings.begin((f.u, f.v, f.w))
+        if self.obstacles:
+            yield from self.obstacles.start(f, self.grid, self.pressure)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         yield from self.projection(f, f.u, f.v, f.w, "dt")
         for name in (f.p, f.rhs):
@@ -139,22 +152,31 @@ class NavierStokes:
         """u_new, v_new, w_new and T_new without the pressure; `names` are those of the stage's dt and ratio."""
         box, scheme = self.staggered.box, {**names, "grid": self.grid}
         tendencies, new = (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new)
+        faces = (f.faces,) if self.obstacles else ()
         if self.heat and self.buoyancy:
-            yield momentum_buoyant(
-                f.u, f.v, f.w, f.T, *tendencies, *new, over=box, fluid=self.fluid, buoyancy=self.buoyancy, **scheme
-            )
+            advance = momentum_buoyant_obstructed if self.obstacles else momentum_buoyant
+            acting = {"fluid": self.fluid, "buoyancy": self.buoyancy}
+            yield advance(f.u, f.v, f.w, f.T, *faces, *tendencies, *new, over=box, **acting, **scheme)
         else:
-            yield momentum(f.u, f.v, f.w, *tendencies, *new, over=box, fluid=self.fluid, **scheme)
-        if self.heat:
+            advance = momentum_obstructed if self.obstacles else momentum
+            yield advance(f.u, f.v, f.w, *faces, *tendencies, *new, over=box, fluid=self.fluid, **scheme)
+        if self.heat and self.obstacles:
+            yield heat_obstructed(f.T, f.u, f.v, f.w, f.T_faces, f.h_T, f.T_new, over=box, heat=self.heat, **scheme)
+        elif self.heat:
             yield heat(f.T, f.u, f.v, f.w, f.h_T, f.T_new, over=box, heat=self.heat, **scheme)
         yield from self.driving.act(f, names, box, self.grid)
+        if self.obstacles and self.driving != NO_DRIVING:
+            yield stop(*new, f.solid, over=box)
 
     def projection(self, f: Roles, u: str, v: str, w: str, dt: str) -> Iterator[Launch | Repeat]:
         """Laplacian(p) = div(u) / dt, solved from the last p as the first guess; then u -= dt grad(p)."""
         box = self.staggered.box
-        yield divergence(u, v, w, f.rhs, over=box, dt=dt, grid=self.grid)
-        yield from self.pressure.solve(f)
-        yield correct(u, v, w, f.p, over=box, dt=dt, grid=self.grid)
+        if self.obstacles:
+            yield from self.obstacles.projection(f, (u, v, w), dt, self.grid, self.pressure)
+        else:
+            yield divergence(u, v, w, f.rhs, over=box, dt=dt, grid=self.grid)
+            yield from self.pressure.solve(f)
+            yield correct(u, v, w, f.p, over=box, dt=dt, grid=self.grid)
         yield from self.openings.correct((u, v, w), f.p, dt)
 
     def ghosts(self, f: Roles, u: str, v: str, w: str, temperature: str) -> Iterator[Launch]:
@@ -169,14 +191,17 @@ class NavierStokes:
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
         """Scalars divergence, energy (sum), speed, change (since the stage before), residual and norm (sums of
-        squares), flux_x_min ...
+        squares), flux_x_min ..., and those of bodies (see `Obstacles.monitor`)
         """
         box = self.staggered.box
         yield divergence_max(f.u, f.v, f.w, over=box, divergence="divergence", grid=self.grid)
         yield kinetic_energy(f.u, f.v, f.w, over=box, energy="energy")
         yield largest_speed(f.u, f.v, f.w, over=box, speed="speed")
         yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change="change")
-        yield from self.openings.residual(f.p, f.rhs)
+        measured = partial(self.obstacles.residual, f) if self.obstacles else None
+        yield from self.openings.residual(f.p, f.rhs, measured)
+        if self.obstacles:
+            yield from self.obstacles.monitor(f, self.grid, self.fluid, self.heat)
         if self.heat:
             for face in self.heated:
                 normal = (f.u, f.v, f.w)["xyz".index(face[0])]

@@ -7,7 +7,7 @@ its end, and `quantum`, see `taskflow.flow.outflow.outflow_sums`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from taskflow.flow.boundary import MIRROR, Boundaries, Mirror, beyond, place
@@ -76,12 +76,15 @@ class Openings:
         yield from self._entered(new, n)
         yield from outflow_ghosts(new, old, self.boundaries, self.grid, self._stage(n))
 
-    def residual(self, p: str, rhs: str) -> Iterator[Launch]:
-        """The scalars `norm` and `residual` of a pressure."""
+    def residual(self, p: str, rhs: str, measured: Callable[[Grid], Launch] | None = None) -> Iterator[Launch]:
+        """The scalars `norm` and `residual` of a pressure; `measured` makes the launch for the latter, where that is
+        not that of the whole grid.
+        """
         faces = released(self.boundaries)
         yield measure_rhs(rhs, Box.of(self.grid.cells), singular=not faces)
         yield from pressure_ghosts(p, self.boundaries, self.grid)
-        yield measure_residual(p, rhs, self.grid.without(faces))
+        grid = self.grid.without(faces)
+        yield measured(grid) if measured else measure_residual(p, rhs, grid)
 
     def _entered(self, state: State, n: int) -> Iterator[Launch]:
         temperature = state[3] if len(state) > 3 else None

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from taskflow.errors import BadInput
 from taskflow.output.planes import Plane, extent, on_plane, plane_of, snapshot
+from taskflow.output.solid import SOLID
 
 DPI = 160
 SIDE = 5.2  # inches along the longer side of a panel
@@ -40,7 +41,7 @@ def plot_run(
     """
     ds = snapshot(directory, time)
     where = plane_of(ds, plane)
-    names = [str(name) for name in ds.data_vars if name != "grid"]
+    names = [str(name) for name in ds.data_vars if name not in ("grid", SOLID)]
     if field is not None and field not in names:
         raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(names))}")
     panels: list[Panel]
@@ -88,6 +89,7 @@ def _figure(panels: list[Panel], ds: xr.Dataset, plane: Plane) -> Figure:
     figure.suptitle(title(ds, plane), fontsize="large")
     for axes, draw in zip(figure.subplots(rows, columns, squeeze=False).flat, panels, strict=True):
         draw(axes, ds, plane)
+        _bodies(axes, ds, plane)
         axes.set_aspect(true / aspect)
         axes.set_xlim(*extent(ds, plane.across))
         axes.set_ylim(*extent(ds, plane.up))
@@ -109,6 +111,16 @@ def _image(axes: Axes, ds: xr.Dataset, plane: Plane, values: np.ndarray, words: 
     domain = (*extent(ds, plane.across), *extent(ds, plane.up))
     image = axes.imshow(values, origin="lower", extent=domain, interpolation="bilinear", **colours)
     axes.figure.colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.03, 1.0)), label=words)
+
+
+def _bodies(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
+    """The cells that are solid, in grey."""
+    if SOLID not in ds:
+        return
+    solid = on_plane(ds, SOLID, plane) >= 0.5
+    domain = (*extent(ds, plane.across), *extent(ds, plane.up))
+    shade = np.ma.masked_where(~solid, np.full(solid.shape, 0.6))
+    axes.imshow(shade, origin="lower", extent=domain, interpolation="none", cmap="gray", vmin=0.0, vmax=1.0, zorder=3)
 
 
 def _speed(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time as clock
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,14 +28,21 @@ from taskflow.output.metadata import (
     global_attributes,
     grid_attributes,
 )
+from taskflow.output.solid import save_solid
 from taskflow.regions import Box, Triple, triple
 
 TIME_CHUNK = 1024  # times that one commit rewrites
 POLL = 0.02  # seconds between two looks at whether the store has grown
 
 
-def create(path: str | Path, layout: Layout, attributes: Mapping[str, Any]) -> Store:
-    """Create the store: coordinates, grid, empty fields, and `attributes` (title, case, history, ...).
+def create(
+    path: str | Path,
+    layout: Layout,
+    attributes: Mapping[str, Any],
+    solid: Callable[[Box], np.ndarray] | None = None,
+) -> Store:
+    """Create the store: coordinates, grid, empty fields, and `attributes` (title, case, history, ...); with bodies also
+    which cells are solid.
 
     Raises zarr.errors.ContainsGroupError where a store exists, OSError where it cannot be written.
     """
@@ -78,6 +85,8 @@ def create(path: str | Path, layout: Layout, attributes: Mapping[str, Any]) -> S
             dimension_names=("time", *layout.dims(name)),
             attributes=field_attributes(name),
         )
+    if solid is not None:
+        save_solid(group, layout, solid, packing)
     _consolidate(group)
     return Store(path)
 

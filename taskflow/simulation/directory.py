@@ -63,7 +63,8 @@ class RunDirectory:
             draft.mkdir(parents=True)
             (draft / "case.toml").write_text(case.to_toml(), encoding="utf-8")
             about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
-            create(draft / "fields.zarr", self._layout(setup), about)
+            solid = setup.bodies.solids.mask if case.obstacles else None
+            create(draft / "fields.zarr", self._layout(setup), about, solid)
             functions = {name: p for name, p in profiles(setup.case).items() if not isinstance(p, Expression)}
             if functions:
                 save_initial(draft / "initial.zarr", self._layout(setup), functions)

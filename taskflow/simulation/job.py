@@ -19,6 +19,7 @@ from taskflow.flow.poisson import NotConverged, relative_residual
 from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.machine.profile import Timeline
 from taskflow.output import BlockStore, RunLog, Store, Writer
+from taskflow.simulation.bodies import Masks
 from taskflow.simulation.inflow import Entering
 from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.profiling import Profiling, Window
@@ -39,6 +40,7 @@ class FlowJob:
     steady: float | None = None
     profile: Window | None = None
     counted: tuple[str, ...] = ()
+    masks: Masks | None = None
 
     def __call__(self, shard: Shard, control: Control) -> Timeline | None:
         """Run the case on one block; what was profiled of it, if anything.
@@ -78,6 +80,8 @@ class Loop:
         """From the initial fields to the end."""
         shard, model = self.shard, self.model
         self.job.initial.fill(shard)
+        if self.job.masks is not None:
+            self.job.masks.fill(shard)
         numbers = self.job.entering.begin(shard)
         with explained("the projection of the initial velocity"):
             shard.run(model.start, dt=1.0, **numbers)
@@ -159,6 +163,8 @@ class Loop:
         numbers |= self.model.driving.forces(found, self.model.scheme, tick.dt, cells)
         if self.model.heat:
             numbers |= {f"nusselt_{face}": value for face, value in self.model.nusselt(found).items()}
+        if self.model.obstacles:
+            numbers["bodies"] = self.model.obstacles.found(found)
         return numbers
 
     def _check(self, numbers: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from taskflow.errors import TaskflowError
@@ -13,7 +14,7 @@ from taskflow.simulation.provenance import provenance
 from taskflow.simulation.setup import Setup
 from taskflow.simulation.solver import choice
 
-LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy")
+LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies")
 
 
 def beginning(
@@ -31,6 +32,7 @@ def beginning(
         "threads_per_block": plan.threads if plan.device == "cpu" else None,
         "precision": case.machine.precision,
         "pressure": {"solver": chosen.name, "why": chosen.why},
+        **({"bodies": asdict(setup.survey)} if setup.survey else {}),
         "channels": sorted({name for peers in channels for name in peers.values()}),
         "hardware": [_hardware(place) for place in placed],
         "leader": {"host": socket.gethostname(), "process": os.getpid()},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+import warnings
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -75,12 +76,15 @@ def run(
         where = placed(machine, setup.blocks, places, embedded=local)
         Needs(setup, where, device).check()
         check_start(setup)
+        for warning in setup.survey.warnings if setup.survey else ():
+            warnings.warn(warning, stacklevel=2)
         directory.create(setup, force=force)
         directory.check_visible(cluster)
         plan = _plan(setup, directory, device, where)
         enters, steady = setup.entering, case.time.steady
         initial = directory.initial(setup)
-        job = FlowJob(setup.model, case.clock(), initial, enters, directory.path, steady, profile, setup.counted)
+        counted, masks = setup.counted, setup.masks
+        job = FlowJob(setup.model, case.clock(), initial, enters, directory.path, steady, profile, counted, masks)
         with Gang(cluster, plan, [place.worker for place in where]) as gang:
             about = beginning(setup, plan, where, gang.connect())
             directory.write_report(about)

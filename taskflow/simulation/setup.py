@@ -21,11 +21,13 @@ from taskflow.flow import (
     Wall,
 )
 from taskflow.flow.coriolis import geostrophic_force
+from taskflow.flow.obstacles import Obstacles
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
+from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.case import FACES, SCHEMES, Case
 from taskflow.simulation.inflow import Entering, Profile, profiles
 from taskflow.simulation.moving import often
-from taskflow.simulation.solver import solver
+from taskflow.simulation.solver import FORCING, choice, solver
 from taskflow.tasks import (
     Analysis,
     Launch,
@@ -70,7 +72,9 @@ class Setup:
         scheme = SCHEMES[case.time.scheme]
         pressure = solver(case, self.grid.constants, self.blocks, self.device)
         varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
-        return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme, _driving(case), varying)
+        return NavierStokes(
+            self.grid, fluid, sides, pressure, heat, buoyancy, scheme, _driving(case), varying, self.obstacles
+        )
 
     @cached_property
     def _profiles(self) -> dict[str, dict[str, Profile]]:
@@ -87,9 +91,34 @@ class Setup:
         return "f8" if self.case.machine.precision == "double" else "f4"
 
     @cached_property
+    def bodies(self) -> Bodies:
+        """The bodies on the grid. Raises BadInput where a file of theirs cannot be read."""
+        return Bodies(self.case, self.grid)
+
+    @cached_property
+    def survey(self) -> Survey | None:
+        """What is to be said of the bodies; None without any. Raises BadInput where they cannot be."""
+        return survey(self.bodies) if self.case.obstacles else None
+
+    @cached_property
+    def obstacles(self) -> Obstacles | None:
+        """What the model knows of the bodies; None without any."""
+        if not self.case.obstacles:
+            return None
+        forced = self.case.pressure.forcing or FORCING if choice(self.case).name == "fft" else 0
+        return Obstacles(self.bodies.followed, forced)
+
+    @property
+    def masks(self) -> Masks | None:
+        """What fills the fields of flags; None without bodies."""
+        return self.bodies.masks(tuple(self.model.flags)) if self.case.obstacles else None
+
+    @cached_property
     def partition(self) -> Partition:
         """The region of all fields, cut into the blocks; beside it those of the pressure solver's own."""
-        fields = FieldSpace(Field(name, self.dtype, location) for name, location in self.model.fields.items())
+        numbers = (Field(name, self.dtype, location) for name, location in self.model.fields.items())
+        flags = (Field(name, kind) for name, kind in self.model.flags.items())
+        fields = FieldSpace((*numbers, *flags))
         main = Partition(
             Region(Box.of(self.case.grid.cells), fields, self.case.periodic, self.model.ghost), self.blocks
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from taskflow.flow import Grid
 from taskflow.flow.grid import Flags
+from taskflow.flow.obstacles import ConvergedObstructedJacobi, ObstructedJacobi
 from taskflow.flow.poisson import (
     FFT,
     ConjugateGradients,
@@ -21,7 +22,9 @@ from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.cycle import Shape
 from taskflow.regions import Triple
 from taskflow.simulation.case import FACES, Case
+from taskflow.simulation.case.rules import FEWEST
 
+FORCING = 4  # solves of FFT in a projection around obstacles
 SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}
 AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}  # cells of the largest level that is on every block: see docs/performance.md
 
@@ -35,11 +38,15 @@ class Choice:
 
 
 def choice(case: Case) -> Choice:
-    """FFT where it is possible: between walls and periodic sides, on uniform cells; Jacobi for a number of sweeps."""
+    """FFT where it is possible: between walls and periodic sides, on uniform cells; multigrid with obstacles; for a
+    number of sweeps Jacobi.
+    """
     if case.pressure.solver != "auto":
         return Choice(case.pressure.solver)
     if case.pressure.iterations is not None:
         return Choice("jacobi", "a number of iterations is given")
+    if case.obstacles and max(case.grid.cells) >= FEWEST:
+        return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
     given = " or sides with p = 0" if released(case) else ""
     return Choice("fft", f"cells are uniform, and each direction is periodic or between walls{given}")
 
@@ -60,6 +67,10 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
     if name == "fft":
         return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
     tolerance = Tolerance(wanted.tolerance or 0.0, wanted.iterations or wanted.max_iterations or 0)
+    if name == "jacobi" and case.obstacles:
+        return (
+            ConvergedObstructedJacobi(grid, tolerance) if wanted.tolerance else ObstructedJacobi(grid, tolerance.most)
+        )
     if name == "jacobi":
         x, y, z = (-(-n // count) for n, count in zip(grid.cells, blocks, strict=True))
         twice = device == "gpu" and blocking_pays((x, y, z))
@@ -77,6 +88,7 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
         gathered=wanted.amalgamate or AMALGAMATED[device],
         depth=wanted.levels,
         single=single,
+        variable=bool(case.obstacles),
     )
     return Multigrid(cycle, tolerance) if wanted.outer == "none" else ConjugateGradients(cycle, tolerance)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from taskflow.tasks.stencil import POINT, Stencil, star
 
 Operator = Literal["sum", "min", "max"]
-Precision = Literal["f4", "f8"]
+Precision = Literal["f4", "f8", "u1", "u2"]
 OPERATORS: tuple[Operator, ...] = ("sum", "min", "max")
 
 
@@ -19,9 +19,9 @@ class Privilege:
 
     A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over,
     so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
-    over; it is read around the cells that correspond, and may have a `precision` of its own, where others have that of
-    the kernel. `coloured`: of the cells that a launch is over it changes some (those of one colour), and reads beside
-    them only others.
+    over; it is read around the cells that correspond. `precision`: the field has one of its own, where others have that
+    of the kernel; of the region's own fields those of flags, whole numbers of one byte or two. `coloured`: of the cells
+    that a launch is over it changes some (those of one colour), and reads beside them only others.
     """
 
     reads: bool = False
@@ -88,5 +88,7 @@ ReadWrite = Privilege(reads=True, writes=True)
 Foreign = Privilege(reads=True, foreign=True)
 ForeignSingle = Privilege(reads=True, foreign=True, precision="f4")
 ForeignDouble = Privilege(reads=True, foreign=True, precision="f8")
+ReadByte = Privilege(reads=True, precision="u1")
+ReadShort = Privilege(reads=True, precision="u2")
 Coloured = Privilege(reads=True, writes=True, coloured=True)
 Reduce = Reduction()

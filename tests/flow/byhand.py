@@ -63,7 +63,8 @@ class ByHand:
         """Do the launches, one after the other."""
         device = self.device if threads is None else cpu(threads)
         for launch in launches:
-            arrays = [device.allocate(self.memory.shape[::-1], self.real) for _ in launch.fields]
+            kinds = [privilege.precision or self.real for _, privilege in launch.requirements]
+            arrays = [device.allocate(self.memory.shape[::-1], kind) for kind in kinds]
             for array, name in zip(arrays, launch.fields, strict=True):
                 array[...] = device.xp.asarray(self.fields[name])
             numbers = {name: device.allocate((1,), "f8") for name in (*launch.scalars, *launch.reductions)}

@@ -20,6 +20,7 @@ def problems(tables):
 
 
 VECTOR = "in the order x, y, z"
+SPHERE = {"type": "sphere", "centre": [0.5, 0.5, 0.5], "radius": 0.1}
 NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 
 
@@ -34,9 +35,38 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"boundaries__z_max__velocty": 1},
      "boundaries.z_max.velocty = 1: there is no such key; did you mean boundaries.z_max.velocity?"),
     ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity"),
-    ({"self": 1}, "self = 1: there is no such key; known here: title, grid, fluid, boundaries, heat, body, initial, "
-                  "time, pressure, output, monitor, machine"),
+    ({"self": 1}, "self = 1: there is no such key; known here: title, grid, fluid, boundaries, heat, body, "
+                  "obstacles, initial, time, pressure, output, monitor, machine"),
     ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: there is no such key; did you mean grid?"),
+    # obstacles
+    ({"obstacles": 5}, "obstacles = 5: give a list of tables, each under [[obstacles]]"),
+    ({"obstacles": [5]}, "obstacles[1] = 5: give a table"),
+    ({"obstacles": [SPHERE, {"radius": 1.0}]},
+     'obstacles[2].type: missing; give one of box, sphere, cylinder, implicit, surface, heights'),
+    ({"obstacles": [{**SPHERE, "radus": 1}]}, "obstacles[1].radus = 1: there is no such key; did you mean radius?"),
+    ({"obstacles": [{**SPHERE, "radius": -1}]}, "obstacles[1].radius = -1: give a number > 0"),
+    ({"obstacles": [{**SPHERE, "low": [0, 0, 0]}]},
+     'obstacles[1].low = [0, 0, 0]: type = "sphere" has no low; it has centre, radius'),
+    ({"obstacles": [{"type": "box", "low": [0, 0, 0]}]},
+     "obstacles[1].high: missing; give its highest corner, three numbers"),
+    ({"obstacles": [{"type": "box", "low": [0, 1, 0], "high": [1, 1, 1]}]},
+     "obstacles[1].high = [1, 1, 1]: low = [0.0, 1.0, 0.0] is not below it in every direction; give the larger"
+     " numbers here"),
+    ({"obstacles": [{**SPHERE, "temperature": 1.0}]}, f"obstacles[1].temperature = 1.0: {NO_HEAT}"),
+    ({"obstacles": [{**SPHERE, "moment_about": [0, 0, 0]}]},
+     "obstacles[1].moment_about = [0, 0, 0]: moments are of bodies with a name; give it one"),
+    ({"obstacles": [{"type": "implicit", "inside": "q"}]},
+     "obstacles[1].inside = \"q\": 'q' is not allowed: there is no q; known are x, y, z, pi, e, sin, cos, tan, exp,"
+     " log, sqrt, sinh, cosh, tanh, abs, minimum, maximum, where"),
+    ({"obstacles": [{"type": "heights", "file": "a.npy", "extent": [0, 1, 1, 0]}]},
+     "obstacles[1].extent = [0, 1, 1, 0]: give four numbers that increase: x from, x to, y from, y to"),
+    ({"pressure": {"solver": "fft", "forcing": 3}},
+     "pressure.forcing = 3: this case has no [[obstacles]]; leave it out"),
+    ({"pressure": {"forcing": 3}, "obstacles": [SPHERE]},
+     'pressure.forcing = 3: of solver = "fft": others know where bodies are; leave it out'),
+    ({"obstacles": [{**SPHERE, "name": f"ball {n}"} for n in range(30)]},
+     'obstacles = "30 names": the forces on at most 24 bodies are followed; leave out names, or give several parts one'
+     " name"),
     # types and signs
     ({"grid": 5}, "grid = 5: give a table"),
     ({"grid": [{"cells": 1}]}, "grid = [{ cells = 1 }]: give a table"),

@@ -9,7 +9,15 @@ from pathlib import Path
 from taskflow.errors import TaskflowError
 from taskflow.tasks import Task
 
-DECLARED = {"In": "Read", "Out": "Write", "InOut": "ReadWrite", "In64": "Scalar", "Partial": "Reduce"}
+DECLARED = {
+    "In": "Read",
+    "InByte": "ReadByte",
+    "InShort": "ReadShort",
+    "Out": "Write",
+    "InOut": "ReadWrite",
+    "In64": "Scalar",
+    "Partial": "Reduce",
+}
 CHANGE = r"\s*\[[^\]]*\]\s*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)"  # follows the name of an array
 
 

@@ -46,7 +46,7 @@ def foreign_field(pointer: int, shape: tuple[int, ...]) -> np.ndarray:
 
 def thunk(name: str, kinds: Sequence[str]) -> str:
     """C++ that calls a kernel through an array of pointers: to the structs among its parameters, and those it takes."""
-    pointers = ("In", "Out", "InOut", "In64")
+    pointers = ("In", "InByte", "InShort", "Out", "InOut", "In64")
     values = [
         f"({kind})block[{n}]" if kind in pointers else f"*(const {kind}*)block[{n}]" for n, kind in enumerate(kinds)
     ]

@@ -43,7 +43,7 @@ def operations(launch: Launch, partition: Partition) -> float:
         for parameter, name in launch.foreign.items()
     }
     fields = [
-        np.full(foreign.get(parameter, layout).shape, np.nan, privilege.precision or REAL)
+        _unknown(foreign.get(parameter, layout), np.dtype(privilege.precision or REAL))
         for parameter, privilege in privileges.items()
     ]
     scalars = {name: np.array([0.5]) for name in launch.scalars}
@@ -64,6 +64,11 @@ def _layout(boxes: Sequence[Box]) -> Layout:
     """Memory for all these cells."""
     cells = hull(boxes)
     return Layout(cells.lo, cells.shape[::-1])
+
+
+def _unknown(layout: Layout, dtype: np.dtype) -> np.ndarray:
+    """An array of NaN, or of 0 where numbers are whole."""
+    return np.full(layout.shape, np.nan if dtype.kind == "f" else 0, dtype)
 
 
 class _Counting(HostKernel):

@@ -17,7 +17,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from taskflow.machine.kernel.agreement import KernelError, check_signature, forbidden_write
-from taskflow.tasks import Task, siblings
+from taskflow.tasks import Privilege, Task, siblings
 
 INCLUDE = Path(__file__).parent / "include"
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
@@ -116,15 +116,21 @@ def _struct(constant: type, real: np.dtype) -> str:
 
 def parameters(task: Task) -> list[tuple[str, str]]:
     """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
-    kinds = {(True, False): "In", (False, True): "Out", (True, True): "InOut"}
-    foreign = {None: "Foreign", "f4": "ForeignSingle", "f8": "ForeignDouble"}
-    found = [(foreign[p.precision] if p.foreign else kinds[p.reads, p.writes], name) for name, p in task.fields.items()]
+    found = [(_field_kind(privilege), name) for name, privilege in task.fields.items()]
     for name in task.keywords:
         if name in task.constants:
             found.append((SCALARS.get(task.constants[name]) or task.constants[name].__name__, name))
         else:
             found.append(("In64" if name in task.scalars else "Partial", name))
     return found
+
+
+def _field_kind(privilege: Privilege) -> str:
+    if privilege.foreign:
+        return {None: "Foreign", "f4": "ForeignSingle", "f8": "ForeignDouble"}[privilege.precision]
+    if privilege.precision:
+        return {"u1": "InByte", "u2": "InShort"}[privilege.precision]
+    return {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
 
 
 def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str) -> str:

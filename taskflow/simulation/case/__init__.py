@@ -5,6 +5,7 @@ from taskflow.simulation.case.case import Case
 from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 
@@ -21,6 +22,7 @@ __all__ = [
     "Initial",
     "Machine",
     "Monitor",
+    "Obstacle",
     "Output",
     "Pressure",
     "Time",

@@ -13,6 +13,7 @@ from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
 from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.obstacles import Obstacles, obstacles
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import CaseError, Problem
@@ -34,6 +35,7 @@ class Case(Table):
     boundaries: Boundaries = Field(description="give a table [boundaries] with all sides")
     heat: Heat | None = None
     body: Body = Body()
+    obstacles: Obstacles = ()
     initial: Initial = Initial()
     time: Time = Field(description="give a table [time] with end or steps")
     pressure: Pressure = Pressure()
@@ -129,4 +131,6 @@ def _sound(given: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, A
         if table and name not in wrong and (name in given or not field.is_required()):
             value = given.get(name, field.default)
             tables[name] = table(**plain_keys(value)) if isinstance(value, Mapping) else value
+    if "obstacles" in tables:
+        tables["obstacles"] = obstacles(tables["obstacles"])
     return tables

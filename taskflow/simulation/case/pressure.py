@@ -25,6 +25,7 @@ class Pressure(Table):
     where that is possible, or else multigrid. Multigrid has options: what its cycles are in, `outer`, their shape,
     `cycle`, and on their levels what is done, `smoother`, and with which `precision`, by default that of the machine.
     Levels of at most `amalgamate` cells are on every block as a whole; the cycle ends after so many `levels`.
+    `forcing`: how often FFT solves in a step for the pressure around obstacles.
     """
 
     solver: Annotated[Name, reads(one_of("auto", "jacobi", "multigrid", "fft"))] = "auto"
@@ -37,10 +38,13 @@ class Pressure(Table):
     precision: Precision | None = None
     amalgamate: Whole | None = None
     levels: Whole | None = None
+    forcing: Whole | None = None
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
         solver = given.get("solver", "auto")
+        if solver != "fft" and given.get("forcing") is not None:
+            yield wrong("forcing", given["forcing"], 'of solver = "fft": others know where bodies are; leave it out')
         if solver != "multigrid":
             for key in present(given, *OF_MULTIGRID, *MORE_OF_MULTIGRID):
                 yield wrong(key, given[key], 'an option of multigrid; give solver = "multigrid", or leave it out')

@@ -29,7 +29,8 @@ class Problem:
         return replace(self, keys=(*outer, *self.keys))
 
     def __str__(self) -> str:
-        key = ".".join(key if key.isidentifier() else shown(key) for key in self.keys)
+        words = (key if key.isidentifier() or key.startswith("[") else shown(key) for key in self.keys)
+        key = ".".join(words).replace(".[", "[")
         return f"{key}: {self.message}" if self.value is None else f"{key} = {self.value}: {self.message}"
 
 

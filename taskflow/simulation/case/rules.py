@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.obstacles import MOST
 from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
 from taskflow.simulation.case.control import Output, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import Body, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, present, shown, wrong
@@ -209,6 +211,24 @@ def _noise_has_waves(grid: Grid, boundaries: Boundaries, initial: Initial) -> It
         yield wrong(("initial", "noise", "wavenumber"), noise.wavenumber, remedy)
 
 
+def _obstacles_have_heat(heat: Heat | None, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
+    for n, obstacle in enumerate(obstacles, start=1):
+        if heat is None and obstacle.temperature is not None:
+            yield wrong(("obstacles", f"[{n}]", "temperature"), obstacle.temperature, NO_HEAT)
+
+
+def _forces_can_be_followed(obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
+    names = list(dict.fromkeys(obstacle.name for obstacle in obstacles if obstacle.name))
+    if len(names) > MOST:
+        remedy = f"the forces on at most {MOST} bodies are followed; leave out names, or give several parts one name"
+        yield wrong(("obstacles",), f"{len(names)} names", remedy)
+
+
+def _forcing_is_for_obstacles(pressure: Pressure, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
+    if pressure.forcing is not None and not obstacles:
+        yield wrong(("pressure", "forcing"), pressure.forcing, "this case has no [[obstacles]]; leave it out")
+
+
 RULES = (
     (_blocks_have_planes, ("grid", "machine")),
     (_walls_have_room, ("grid", "boundaries")),
@@ -224,6 +244,9 @@ RULES = (
     (_noise_has_waves, ("grid", "boundaries", "initial")),
     (_bulk_velocity_is_free, ("boundaries", "body")),
     (_wind_is_geostrophic, ("body",)),
+    (_obstacles_have_heat, ("heat", "obstacles")),
+    (_forces_can_be_followed, ("obstacles",)),
+    (_forcing_is_for_obstacles, ("pressure", "obstacles")),
 )
 
 

@@ -62,6 +62,10 @@ def locate(tables: dict[str, Any], folder: Path) -> None:
     for side in sides.values() if isinstance(sides, dict) else ():
         if isinstance(side, dict) and isinstance(side.get("table"), str):
             side["table"] = str((folder / side["table"]).absolute())
+    bodies = tables.get("obstacles")
+    for body in bodies if isinstance(bodies, list) else ():
+        if isinstance(body, dict) and isinstance(body.get("file"), str):
+            body["file"] = str((folder / body["file"]).absolute())
 
 
 def _parsed(setting: Any) -> tuple[Key, Any]:

@@ -9,12 +9,19 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def document(tables: Mapping[str, Any]) -> str:
-    """`tables` as a TOML file: plain values first, then one table each, its own tables inline."""
-    lines = [f"{_key(name)} = {inline(value)}" for name, value in tables.items() if not isinstance(value, Mapping)]
-    for name, table in tables.items():
-        if isinstance(table, Mapping):
-            lines += ["", f"[{_key(name)}]", *(f"{_key(key)} = {inline(value)}" for key, value in table.items())]
+    """`tables` as a TOML file: plain values first, then one table each, its own tables inline, and lists of tables."""
+    plain = {name: value for name, value in tables.items() if not isinstance(value, Mapping) and not _tables(value)}
+    lines = [f"{_key(name)} = {inline(value)}" for name, value in plain.items()]
+    for name, value in tables.items():
+        if name not in plain:
+            heading = f"[[{_key(name)}]]" if _tables(value) else f"[{_key(name)}]"
+            for table in value if _tables(value) else [value]:
+                lines += ["", heading, *(f"{_key(key)} = {inline(item)}" for key, item in table.items())]
     return "\n".join(lines) + "\n"
+
+
+def _tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
 def inline(value: Any) -> str:

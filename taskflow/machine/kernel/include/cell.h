@@ -17,6 +17,8 @@
 typedef long long Index;  // one GPU holds more than 2^31 cells
 typedef REAL real;        // float or double, chosen by the case
 typedef const real* __restrict__ In;
+typedef const unsigned char* __restrict__ InByte;  // flags
+typedef const unsigned short* __restrict__ InShort;
 typedef real* __restrict__ Out;
 typedef real* __restrict__ InOut;
 typedef const double* In64;  // a named number that changes between steps, in device memory

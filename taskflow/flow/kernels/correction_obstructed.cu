@@ -1,0 +1,49 @@
+// The projection beside bodies, whose faces keep their velocity.
+#define UZ 1
+#define BX 512
+#define BY 1
+#include "cell.h"
+#include "flags.h"
+
+// u = u - dt grad(p), in place, on open faces.
+TASK correct_obstructed(Range range, InOut u, InOut v, InOut w, In p, InByte solid, In64 dt, Grid grid) {
+  STRIDES(range)
+  const real step = real(*dt);
+  const real x = step * grid.inverse[0], y = step * grid.inverse[1], z = step * grid.inverse[2];
+  for_cells(range, CELL(c) {
+    const int bits = solid[c];
+    const real here = p[c], u_old = u[c], v_old = v[c], w_old = w[c];
+    const real u_next = u_old - x * (here - p[c - X]);
+    const real v_next = v_old - y * (here - p[c - Y]);
+    const real w_next = w_old - z * (here - p[c - Z]);
+    u[c] = (c.i == grid.first[0]) | closed(bits, 0) ? u_old : u_next;
+    v[c] = (c.j == grid.first[1]) | closed(bits, 2) ? v_old : v_next;
+    w[c] = (c.k == grid.first[2]) | closed(bits, 4) ? w_old : w_next;
+  });
+}
+
+// u = 0 on closed faces.
+TASK stop(Range range, InOut u, InOut v, InOut w, InByte solid) {
+  for_cells(range, CELL(c) {
+    const int bits = solid[c];
+    const real u_old = u[c], v_old = v[c], w_old = w[c];
+    u[c] = closed(bits, 0) ? real(0) : u_old;
+    v[c] = closed(bits, 2) ? real(0) : v_old;
+    w[c] = closed(bits, 4) ? real(0) : w_old;
+  });
+}
+
+// u = dt grad(p) on closed faces but for those on walls: what the projection with that p takes to 0.
+TASK force(Range range, InOut u, InOut v, InOut w, In p, InByte solid, In64 dt, Grid grid) {
+  STRIDES(range)
+  const real step = real(*dt);
+  const real x = step * grid.inverse[0], y = step * grid.inverse[1], z = step * grid.inverse[2];
+  for_cells(range, CELL(c) {
+    const int bits = solid[c];
+    const real here = p[c], u_old = u[c], v_old = v[c], w_old = w[c];
+    const real u_next = x * (here - p[c - X]), v_next = y * (here - p[c - Y]), w_next = z * (here - p[c - Z]);
+    u[c] = (c.i != grid.first[0]) & closed(bits, 0) ? u_next : u_old;
+    v[c] = (c.j != grid.first[1]) & closed(bits, 2) ? v_next : v_old;
+    w[c] = (c.k != grid.first[2]) & closed(bits, 4) ? w_next : w_old;
+  });
+}

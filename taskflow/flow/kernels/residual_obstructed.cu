@@ -1,0 +1,18 @@
+// How far a pressure beside bodies is from the solution of Laplacian(p) = rhs.
+#define UZ 32
+#define BY 2
+#include "cell.h"
+#include "laplacian.h"
+#include "beside.h"
+
+// residual = sum of (rhs - mean - Laplacian(p))^2 over cells that are not solid
+TASK residual_square_obstructed(Range range, In p, In rhs, InByte solid, Partial residual, In64 mean, Grid grid) {
+  STRIDES(range)
+  const real diagonal = 1 / grid.relaxation, off = real(*mean);
+  reduce_cells(range, residual, SUM, CELL(c) {
+    const int bits = solid[c];
+    const Star q = star_beside(p, c, X, Y, Z, bits);
+    const double r = rhs[c] - off - (around(q, c, grid) - diagonal * q.here);
+    return bits & ITSELF ? 0.0 : r * r;
+  });
+}

@@ -1,0 +1,70 @@
+"""What kernels know of bodies: flags of every cell, found once from which cells are solid.
+
+Each field of flags is read at the cell itself only, so that none is ever exchanged between blocks. All functions take
+`solid`, a mask [z, y, x] of cells with one more layer on every side (beyond the domain nothing is solid), and give
+arrays of the cells without that layer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+NEIGHBOURS = tuple((axis, side) for axis in range(3) for side in (-1, 1))  # west, east, south, north, below, above
+ITSELF = 64  # the bit of a cell that is solid; bit n is that of its neighbour n
+CLOSED = 15  # the number of a face that nothing crosses, where others have how many of their neighbours are buried
+INSULATED, HELD = 1, 2  # what heat meets behind a face: nothing, or a body whose temperature is given
+KEEPS = 1 << 12  # a solid cell keeps its temperature
+
+
+def solid_bits(solid: np.ndarray) -> np.ndarray:
+    """Which of a cell and its neighbours are solid: bit n of the neighbour n, ITSELF of the cell."""
+    bits = np.where(_moved(solid), np.uint8(ITSELF), np.uint8(0))
+    for n, (axis, side) in enumerate(NEIGHBOURS):
+        bits |= np.where(_moved(solid, (axis, side)), np.uint8(1 << n), np.uint8(0))
+    return bits
+
+
+def face_bits(solid: np.ndarray) -> np.ndarray:
+    """Of the low faces of a cell across x, y and z, in four bits each: CLOSED where it is one of a solid cell;
+    otherwise how many of its neighbours in its own plane are buried, between two solid cells: along the first of the
+    other two axes in the lower two bits, along the second in the upper two.
+    """
+    bits = np.zeros(_moved(solid).shape, np.uint16)
+    for axis in range(3):
+        closed = _moved(solid) | _moved(solid, (axis, -1))
+        state = np.zeros(bits.shape, np.uint16)
+        for place, along in enumerate(other for other in range(3) if other != axis):
+            for side in (-1, 1):
+                buried = _moved(solid, (along, side)) & _moved(solid, (along, side), (axis, -1))
+                state += buried.astype(np.uint16) << (2 * place)
+        bits |= np.where(closed, np.uint16(CLOSED), state) << np.uint16(4 * axis)
+    return bits
+
+
+def heat_bits(solid: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """What heat meets behind the six faces of a cell, in two bits each: 0, INSULATED, or HELD. `held` is the mask of
+    solid cells whose temperature is given. Of a solid cell only KEEPS.
+    """
+    inside = _moved(solid)
+    bits = np.zeros(inside.shape, np.uint16)
+    for n, (axis, side) in enumerate(NEIGHBOURS):
+        behind = np.where(_moved(held, (axis, side)), np.uint16(HELD), np.uint16(INSULATED))
+        bits |= np.where(_moved(solid, (axis, side)), behind, np.uint16(0)) << np.uint16(2 * n)
+    return np.where(inside, np.uint16(KEEPS), bits)
+
+
+def owners(bodies: np.ndarray, axis: int) -> np.ndarray:
+    """The body to which the low face of a cell across an axis belongs, 0 for none: that of the cell, or else of the one
+    before. `bodies` has a number for each cell.
+    """
+    here = _moved(bodies)
+    return np.where(here != 0, here, _moved(bodies, (axis, -1)))
+
+
+def _moved(values: np.ndarray, *steps: tuple[int, int]) -> np.ndarray:
+    """The values of cells some steps (axis, by) away, in all cells but the outermost layer."""
+    shift = [0, 0, 0]
+    for axis, by in steps:
+        shift[axis] += by
+    x, y, z = (slice(1 + by, size - 1 + by) for by, size in zip(shift, values.shape[::-1], strict=True))
+    return values[z, y, x]

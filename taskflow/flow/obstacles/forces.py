@@ -1,0 +1,50 @@
+"""Forces, moments and heat of bodies, from what the scheme itself takes through their faces.
+
+A closed face stands still. Whatever momentum its neighbours and the pressure bring there in a step is a force on the
+body that it belongs to: the balance of momentum over the body's own faces. What all bodies, walls and the fluid gain
+thus adds up to rounding. Everything is per density of the fluid; moments are those of the forces where they act.
+"""
+
+from dataclasses import dataclass
+
+from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.heat import Heat
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.momentum import Fluid
+from taskflow.flow.stencils import BESIDE, U, V, W
+from taskflow.tasks import Read, ReadByte, Reduce, task
+
+
+@dataclass(frozen=True)
+class Target:
+    """A body by its number, and the point, from the grid's lowest corner, about which its moment is taken."""
+
+    number: int
+    about: Vector
+
+
+@task(kernel=KERNELS / "forces.cu")
+def force_on_body(
+    u: Read[U], v: Read[V], w: Read[W], p: Read[BESIDE],
+    solid: ReadByte, owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
+    *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
+    friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
+    moment_x: Reduce["sum"], moment_y: Reduce["sum"], moment_z: Reduce["sum"],
+    grid: Grid, fluid: Fluid, target: Target,
+) -> None:  # fmt: skip
+    """The force of the fluid on a body over the fluid's density: pressure + friction, and its moment.
+
+    pressure = sum of p times the area of the faces between fluid and body, towards the body. friction is the rest of
+    the momentum that reaches its faces: viscous stress, and at edges, where the stair steps turn, what the flow carries
+    there.
+    """
+
+
+@task(kernel=KERNELS / "forces.cu")
+def heat_from_body(
+    T: Read[BESIDE], solid: ReadByte, owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
+    *, flux: Reduce["sum"], grid: Grid, heat: Heat, number: int,
+) -> None:  # fmt: skip
+    """flux = heat per time from a body into the fluid, over density and heat capacity: the sum over its faces of
+    2 diffusivity (T_body - T) / h times their area.
+    """

@@ -1,0 +1,29 @@
+"""Momentum beside bodies: nothing flows through a face of a solid cell, and the fluid sticks to it."""
+
+from taskflow.flow.grid import Grid
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.momentum import Buoyancy, Fluid
+from taskflow.flow.stencils import BESIDE, U, V, W
+from taskflow.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
+
+
+@task(kernel=KERNELS / "momentum_obstructed.cu")
+def momentum_obstructed(
+    u: Read[U], v: Read[V], w: Read[W], faces: ReadShort,
+    h_u: ReadWrite, h_v: ReadWrite, h_w: ReadWrite, u_new: Write, v_new: Write, w_new: Write,
+    *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid,
+) -> None:  # fmt: skip
+    """`momentum` beside bodies: closed faces keep their velocity, with H = 0.
+
+    At others each buried neighbour, which holds 0, shows minus the face's own velocity: half a cell away the fluid
+    stands still. H loses viscosity u / h^2 for each, h being the spacing there.
+    """
+
+
+@task(kernel=KERNELS / "momentum_obstructed.cu")
+def momentum_buoyant_obstructed(
+    u: Read[U], v: Read[V], w: Read[W], T: Read[BESIDE], faces: ReadShort,
+    h_u: ReadWrite, h_v: ReadWrite, h_w: ReadWrite, u_new: Write, v_new: Write, w_new: Write,
+    *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy,
+) -> None:  # fmt: skip
+    """`momentum_buoyant` beside bodies, as `momentum_obstructed`."""

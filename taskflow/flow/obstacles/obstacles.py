@@ -1,0 +1,119 @@
+"""Bodies in a flow, as stair steps of solid cells: what they change in a step, and what the flow does to them.
+
+A cell is solid if its centre is inside a body (first order in the position of surfaces). The velocity on its faces is
+zero, the fluid sticks to them, and the pressure has no gradient across them (after Zaspel & Griebel 2011, section 3.3).
+Where the solver of the pressure does not know the faces, the velocity there is forced: `Obstacles.forced`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.heat import Heat
+from taskflow.flow.momentum import Fluid
+from taskflow.flow.obstacles.forces import Target, force_on_body, heat_from_body
+from taskflow.flow.obstacles.pressure import coefficients_at_bodies, measure_residual_obstructed
+from taskflow.flow.obstacles.projection import correct_obstructed, force, stop
+from taskflow.flow.poisson import Solver, measure_residual
+from taskflow.flow.projection import correct, divergence
+from taskflow.regions import Box
+from taskflow.tasks import Launch, Repeat, Roles
+
+MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
+FORCES = ("pressure", "friction", "moment")
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body whose forces are followed: its name, the cells around it, the point about which its moment is taken (from
+    the grid's lowest corner), and whether heat passes through its surface.
+    """
+
+    name: str
+    around: Box
+    about: Vector
+    heated: bool = False
+
+
+@dataclass(frozen=True)
+class Obstacles:
+    """The bodies that are followed; body n has the number n + 1.
+
+    `forced` is how often, in a projection, the velocity in the bodies is forced and the pressure solved for again; 0
+    where the solver knows which faces are closed.
+    """
+
+    bodies: tuple[Body, ...] = ()
+    forced: int = 0
+
+    def flags(self, *, heat: bool) -> dict[str, str]:
+        """The fields of flags by role, each with its type; see `taskflow.flow.obstacles.flags`."""
+        found = {"solid": "u1", "faces": "u2"}
+        if heat:
+            found["T_faces"] = "u2"
+        if self.bodies:
+            found |= {f"owner_{axis}": "u1" for axis in "xyz"}
+        return found
+
+    def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
+        """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
+        yield stop(f.u, f.v, f.w, f.solid, over=Box.of(grid.cells))
+        if "b_x" in pressure.fields:
+            yield from coefficients_at_bodies(f, grid)
+            yield from pressure.prepare(f)
+
+    def projection(
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, pressure: Solver
+    ) -> Iterator[Launch | Repeat]:
+        """Laplacian(p) = div(u) / dt with closed faces, then u -= dt grad(p) on open ones.
+
+        Forced, the velocity on closed faces is dt grad(p) with the p known so far, so that the projection would take it
+        to zero; p is solved for again, and so on. Then it is made zero: what was missing yet is left as divergence in
+        the cells beside the bodies.
+        """
+        box = Box.of(grid.cells)
+        for _ in range(self.forced):
+            yield force(*velocity, f.p, f.solid, over=box, dt=dt, grid=grid)
+            yield divergence(*velocity, f.rhs, over=box, dt=dt, grid=grid)
+            yield from pressure.solve(f)
+        if self.forced:
+            yield correct(*velocity, f.p, over=box, dt=dt, grid=grid)
+            yield stop(*velocity, f.solid, over=box)
+            return
+        yield divergence(*velocity, f.rhs, over=box, dt=dt, grid=grid)
+        yield from pressure.solve(f)
+        yield correct_obstructed(*velocity, f.p, f.solid, over=box, dt=dt, grid=grid)
+
+    def residual(self, f: Roles, grid: Grid) -> Launch:
+        """The scalar `residual`, over the fluid where the solver knows of it; needs `measure_rhs` before."""
+        if self.forced:
+            return measure_residual(f.p, f.rhs, grid)
+        return measure_residual_obstructed(f, grid)
+
+    def monitor(self, f: Roles, grid: Grid, fluid: Fluid, heat: Heat | None) -> Iterator[Launch]:
+        """Scalars pressure_x_1 ... moment_z_1, flux_1 and so on, of each body by its number."""
+        owners = (f.owner_x, f.owner_y, f.owner_z) if self.bodies else ()
+        for number, body in enumerate(self.bodies, start=1):
+            sums = {f"{kind}_{axis}": f"{kind}_{axis}_{number}" for kind in FORCES for axis in "xyz"}
+            target = Target(number, body.about)
+            yield force_on_body(
+                f.u, f.v, f.w, f.p, f.solid, *owners, over=body.around, **sums, grid=grid, fluid=fluid, target=target
+            )
+            if heat and body.heated:
+                yield heat_from_body(
+                    f.T, f.solid, *owners, over=body.around, flux=f"flux_{number}", grid=grid, heat=heat, number=number
+                )
+
+    def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+        """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""
+        told: dict[str, dict[str, Any]] = {}
+        for number, body in enumerate(self.bodies, start=1):
+            pressure, friction, moment = ([scalars[f"{kind}_{axis}_{number}"] for axis in "xyz"] for kind in FORCES)
+            force = [a + b for a, b in zip(pressure, friction, strict=True)]
+            told[body.name] = {"force": force, "pressure_force": pressure, "moment": moment}
+            if f"flux_{number}" in scalars and body.heated:
+                told[body.name]["heat_flux"] = scalars[f"flux_{number}"]
+        return told

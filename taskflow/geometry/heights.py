@@ -1,0 +1,141 @@
+"""Height maps: terrain and cities, from NumPy, NetCDF and GeoTIFF files."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.geometry.libraries import EXTRA, missing
+from taskflow.geometry.shapes import Shape, Vector
+
+Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
+
+
+@dataclass(frozen=True, eq=False)
+class HeightMap(Shape):
+    """Points below the ground: z < h(x, y), for `heights` [y, x] at increasing x and y.
+
+    Between them h is bilinear, or that of the nearest one. Beyond the outermost ones it is theirs, up to half a spacing
+    away; there is no ground further out.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    heights: np.ndarray
+    nearest: bool = False
+
+    @property
+    def bounds(self) -> tuple[Vector, Vector]:
+        (x0, x1), (y0, y1) = _reach(self.x), _reach(self.y)
+        return (x0, y0, -math.inf), (x1, y1, float(self.heights.max()))
+
+    def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return z[:, None, None] < self._ground(x, y)
+
+    def _ground(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """h [y, x]; -inf where there is none."""
+        (left, wx), (low, wy) = _place(self.x, x, self.nearest), _place(self.y, y, self.nearest)
+        rows = _between(self.heights[:, left], self.heights[:, np.minimum(left + 1, self.x.size - 1)], wx)
+        ground = _between(rows[low], rows[np.minimum(low + 1, self.y.size - 1)], wy[:, None])
+        outside = [(at < reach[0]) | (at >= reach[1]) for at, reach in ((x, _reach(self.x)), (y, _reach(self.y)))]
+        return np.where(outside[1][:, None] | outside[0], -math.inf, ground)
+
+
+def _place(points: np.ndarray, at: np.ndarray, nearest: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The points before the places, and how far on the way to the next ones these are (0 to 1)."""
+    before = np.clip(np.searchsorted(points, at, "right") - 1, 0, max(points.size - 2, 0))
+    if points.size == 1:
+        return before, np.zeros(at.shape)
+    weight = np.clip((at - points[before]) / (points[before + 1] - points[before]), 0.0, 1.0)
+    return before, np.floor(weight + 0.5) if nearest else weight
+
+
+def _between(first: np.ndarray, second: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return np.asarray(first + weight * (second - first))
+
+
+def _reach(points: np.ndarray) -> tuple[float, float]:
+    """From half a spacing before the first point to half a spacing behind the last."""
+    if points.size == 1:
+        return -math.inf, math.inf
+    return float(1.5 * points[0] - 0.5 * points[1]), float(1.5 * points[-1] - 0.5 * points[-2])
+
+
+def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool) -> HeightMap:
+    """The heights in a .npy (an array [y, x] of equal pixels that cover `extent`), NetCDF (`variable`, or the only one
+    of two dimensions, with its coordinates) or GeoTIFF file (its first band).
+
+    Raises BadInput where there is no such file, or it holds something else.
+    """
+    readers = {".npy": _numpy, ".nc": _netcdf, ".tif": _geotiff, ".tiff": _geotiff}
+    if path.suffix.lower() not in readers:
+        raise BadInput(f"{path.name} is none of {', '.join(readers)}; convert it to one of them")
+    if not path.is_file():
+        raise BadInput(f"there is no file {path}; give a path that is absolute or begins where the case file is")
+    x, y, heights = readers[path.suffix.lower()](path, extent, variable)
+    for axis, (points, size) in {"x": (x, heights.shape[1]), "y": (y, heights.shape[0])}.items():
+        if points.shape != (size,) or (np.diff(points) <= 0).any():
+            raise BadInput(f"{path}: its coordinates in {axis} do not increase along the map; write it that way")
+    bad = np.argwhere(~np.isfinite(heights))
+    if len(bad):
+        j, i = bad[0]
+        raise BadInput(f"{path}: there is no height at x = {x[i]:g}, y = {y[j]:g}; fill such places before")
+    return HeightMap(x, y, heights, nearest)
+
+
+def _numpy(path: Path, extent: Extent, _: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    try:
+        heights = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise BadInput(f"{path}: cannot be read ({error}); give an array of numbers as numpy.save writes it") from None
+    if heights.ndim != 2 or heights.dtype.kind not in "iuf" or not heights.size:
+        raise BadInput(f"{path}: an array {list(heights.shape)} of {heights.dtype}; give numbers [y, x]")
+    rows, columns = heights.shape
+    return _centres(*extent[:2], columns), _centres(*extent[2:], rows), heights.astype(np.float64)
+
+
+def _centres(start: float, stop: float, count: int) -> np.ndarray:
+    return start + (stop - start) * (np.arange(count) + 0.5) / count
+
+
+def _netcdf(path: Path, _: Extent, variable: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    import xarray  # slow to load
+
+    try:
+        with xarray.open_dataset(path) as data:
+            flat = [str(name) for name, values in data.data_vars.items() if values.ndim == 2]
+            name = variable or (flat[0] if len(flat) == 1 else "")
+            if name not in flat:
+                raise BadInput(f"{path}: variable = {variable!r}; give one of {', '.join(flat) or 'two dimensions'}")
+            values = data[name]
+            names = [next((d for d in map(str, values.dims) if d.lower().startswith(axis)), "") for axis in "yx"]
+            if not all(names) or any(dim not in data.coords for dim in names):
+                raise BadInput(f"{path}: {name} has the dimensions {values.dims}; give them coordinates, named x and y")
+            values = values.transpose(*names).sortby(names)
+            y, x = (np.asarray(values[dim], dtype=np.float64) for dim in names)
+            return x, y, np.asarray(values, dtype=np.float64)
+    except (OSError, ValueError) as error:
+        remedy = f'give a NetCDF file; those of version 4 need pip install "taskflow[{EXTRA}]"'
+        raise BadInput(f"{path}: cannot be read ({error}); {remedy}") from None
+
+
+def _geotiff(path: Path, _: Extent, variable: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    try:
+        import rasterio
+    except ImportError:
+        raise missing("rasterio", f"the height map {path.name}") from None
+    try:
+        with rasterio.open(path) as raster:
+            heights = raster.read(1, masked=True).astype(np.float64).filled(np.nan)
+            t = raster.transform
+    except rasterio.errors.RasterioError as error:
+        raise BadInput(f"{path}: cannot be read ({error}); give a GeoTIFF file") from None
+    if t.b or t.d:
+        raise BadInput(f"{path}: its rows do not run along x; write it north up")
+    x, y = t.c + t.a * (np.arange(heights.shape[1]) + 0.5), t.f + t.e * (np.arange(heights.shape[0]) + 0.5)
+    columns, rows = np.argsort(x), np.argsort(y)
+    return x[columns], y[rows], heights[rows][:, columns]

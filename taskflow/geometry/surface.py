@@ -1,0 +1,123 @@
+"""Closed surfaces made of triangles, from STL and OBJ files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.geometry.libraries import missing
+from taskflow.geometry.shapes import Shape, Vector
+
+FORMATS = (".stl", ".obj")
+PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
+
+
+@dataclass(frozen=True, eq=False)
+class Surface(Shape):
+    """What closed surfaces of triangles [n, corner, xyz] enclose, parts that overlap taken together.
+
+    Every column of points along z is cut by the triangles above and below it; a point is inside where those below do
+    not cancel, each counted by the side that it shows (the winding number). Two triangles that share an edge decide by
+    the same number on which side of it a column passes, so that none is counted twice or missed.
+    """
+
+    triangles: np.ndarray
+
+    @cached_property
+    def bounds(self) -> tuple[Vector, Vector]:
+        points = self.triangles.reshape(-1, 3)
+        (x0, y0, z0), (x1, y1, z1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+        return (x0, y0, z0), (x1, y1, z1)
+
+    def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        turns = np.zeros((z.size + 1, y.size, x.size), np.int32)
+        for triangles, i, j in self._candidates(x, y):
+            height, sign = _crossings(triangles, x[i], y[j])
+            hit = sign != 0
+            k = np.searchsorted(z, height[hit])  # the first point at or above the triangle
+            np.add.at(turns, (k, j[hit], i[hit]), sign[hit])
+        return np.cumsum(turns[:-1], axis=0, out=turns[:-1]) != 0
+
+    def _candidates(self, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Triangles with the columns that pass through the rectangles around them, a piece at a time."""
+        low, high = self.triangles.min(axis=1), self.triangles.max(axis=1)
+        first = [np.searchsorted(at, low[:, n], "left") for n, at in enumerate((x, y))]
+        count = [np.searchsorted(at, high[:, n], "right") - first[n] for n, at in enumerate((x, y))]
+        pairs = count[0].astype(np.int64) * count[1]
+        ends = np.cumsum(pairs)
+        total = int(ends[-1]) if ends.size else 0
+        for start in range(0, total, PIECE):
+            pair = np.arange(start, min(start + PIECE, total))
+            n = np.searchsorted(ends, pair, "right")
+            within = pair - (ends[n] - pairs[n])
+            yield self.triangles[n], first[0][n] + within % count[0][n], first[1][n] + within // count[0][n]
+
+
+def _crossings(triangles: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where columns at x, y meet one triangle each: the height there, and 1 where the triangle faces up, -1 where down,
+    0 where they miss each other.
+    """
+    corners = [triangles[:, n] for n in range(3)]
+    sides = [_side(corners[n], corners[(n + 1) % 3], x, y) for n in range(3)]
+    left, right = np.all([s > 0 for s, _ in sides], axis=0), np.all([s < 0 for s, _ in sides], axis=0)
+    sign = np.where(left, 1, np.where(right, -1, 0)).astype(np.int32)
+    weights = [area for _, area in sides]
+    total = weights[0] + weights[1] + weights[2]
+    flat = total == 0  # stands on edge: no column goes through it
+    safe = np.where(flat, 1.0, total)
+    height = sum(weights[n] * corners[(n + 2) % 3][:, 2] for n in range(3)) / safe
+    levels = triangles[:, :, 2]
+    height = np.clip(height, levels.min(axis=1), levels.max(axis=1))  # so that level triangles are met exactly
+    return height, np.where(flat, 0, sign).astype(np.int32)
+
+
+def _side(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """On which side of the edge from a to b a point lies, 1 or -1, and twice the area of the triangle with it.
+
+    Computed from the lower of both ends, whichever way the edge is followed: so both its triangles get the same number.
+    A point on the edge counts as one moved by next to nothing towards higher x, and by less towards higher y.
+    """
+    swap = (a[:, 0] > b[:, 0]) | ((a[:, 0] == b[:, 0]) & (a[:, 1] > b[:, 1]))
+    low, high = np.where(swap[:, None], b, a), np.where(swap[:, None], a, b)
+    dx, dy = high[:, 0] - low[:, 0], high[:, 1] - low[:, 1]
+    area = dx * (y - low[:, 1]) - dy * (x - low[:, 0])
+    moved = np.where(dy != 0, -dy, dx)  # the sign of the change of `area` as the point moves
+    side = np.sign(np.where(area != 0, area, moved))
+    turned = np.where(swap, -1.0, 1.0)
+    return turned * side, turned * area
+
+
+def read_surface(path: Path, scale: float, shift: Vector) -> Surface:
+    """The surface in an STL or OBJ file: scale times its points, plus shift.
+
+    Raises BadInput where there is no such file, it holds no triangles, or they do not close.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise BadInput(f"{path.name} is none of {', '.join(FORMATS)}; convert it to one of them")
+    if not path.is_file():
+        raise BadInput(f"there is no file {path}; give a path that is absolute or begins where the case file is")
+    try:
+        import trimesh
+    except ImportError:
+        raise missing("trimesh", f"the surface {path.name}") from None
+    try:
+        mesh = trimesh.load_mesh(path)
+        triangles = np.array(mesh.triangles, dtype=np.float64)
+    except Exception as error:  # whatever a reader of broken files comes upon
+        raise BadInput(f"{path}: cannot be read ({type(error).__name__}: {error}); give an STL or OBJ file") from None
+    if not len(triangles):
+        raise BadInput(f"{path}: holds no triangles; give a surface that encloses a body")
+    if not mesh.is_watertight:
+        edges, counts = np.unique(mesh.edges_sorted, axis=0, return_counts=True)
+        open_edges = edges[counts % 2 == 1]
+        at = ", ".join(f"{v:.6g}" for v in mesh.vertices[open_edges[0]].mean(axis=0)) if len(open_edges) else "?"
+        raise BadInput(
+            f"{path}: the surface is not closed: {len(open_edges)} edges belong to an odd number of triangles, the"
+            f" first at ({at}); mend it in the program that made it"
+        )
+    return Surface(scale * triangles + np.array(shift))

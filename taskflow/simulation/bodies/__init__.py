@@ -1,0 +1,8 @@
+"""Bodies of a case on its grid: which cells are solid, and what is to be said of them before a run."""
+
+from taskflow.simulation.bodies.bodies import Bodies
+from taskflow.simulation.bodies.masks import Masks
+from taskflow.simulation.bodies.solids import Solids
+from taskflow.simulation.bodies.survey import Part, Survey, survey
+
+__all__ = ["Bodies", "Masks", "Part", "Solids", "Survey", "survey"]

@@ -1,0 +1,82 @@
+"""Shapes on a grid: which of them has a cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from taskflow.flow import StaggeredGrid
+from taskflow.geometry import Shape
+from taskflow.regions import Box, periodic_images, triple
+
+PIECE = 1 << 24  # cells that are looked at in one go
+
+
+@dataclass(frozen=True, eq=False)
+class Solids:
+    """Shapes on a grid. A cell is solid where its centre is inside one; of several the last one has it."""
+
+    grid: StaggeredGrid
+    shapes: tuple[Shape, ...]
+
+    @cached_property
+    def boxes(self) -> tuple[Box, ...]:
+        """For each shape the cells whose centres are in the box around it: only these are ever looked at."""
+        return tuple(self._cells(*shape.bounds) for shape in self.shapes)
+
+    def numbers(self, box: Box) -> np.ndarray:
+        """For the cells of a box of the domain, [z, y, x]: the number of the shape that has it, from 1; 0 for none."""
+        found = np.zeros(box.shape[::-1], np.uint16 if len(self.shapes) < 2**16 else np.uint32)
+        for number, (shape, around) in enumerate(zip(self.shapes, self.boxes, strict=True), start=1):
+            for part in pieces(around & box):
+                view = found[part.slices(box.lo)]
+                view[self._inside(shape, part)] = number
+        return found
+
+    def mask(self, box: Box) -> np.ndarray:
+        """Which cells of a box are solid; cells beyond the domain are left out."""
+        return self.numbers(box & self.grid.box) != 0
+
+    def numbers_around(self, box: Box) -> np.ndarray:
+        """The same with one more layer on every side: of the cells beyond periodic faces, and 0 beyond others."""
+        wide = box.grow(1)
+        found = np.zeros(wide.shape[::-1], self.numbers(Box.of((0, 0, 0))).dtype)
+        for piece, shift in periodic_images(wide, self.grid.box, self.grid.periodic):
+            inside = piece & self.grid.box
+            if inside:
+                found[inside.shift(shift).slices(wide.lo)] = self.numbers(inside)
+        return found
+
+    def touched(self, box: Box) -> Iterator[Box]:
+        """Parts of the box that have all its cells that are solid, or next to one that is."""
+        for around in self.boxes:
+            if around:
+                for piece, _ in periodic_images(around.grow(1), self.grid.box, self.grid.periodic):
+                    yield from pieces(piece & box)
+
+    def _inside(self, shape: Shape, box: Box) -> np.ndarray:
+        x, y, z = (self.grid.coordinates("c", axis, box.lo[axis], box.hi[axis]) for axis in range(3))
+        return shape.inside(x, y, z)
+
+    def _cells(self, low: tuple[float, float, float], high: tuple[float, float, float]) -> Box:
+        lo, hi = [], []
+        for axis in range(3):
+            n, h, first = self.grid.cells[axis], self.grid.spacing[axis], self.grid.origin[axis]
+            below, above = ((at - first) / h - 0.5 for at in (low[axis], high[axis]))
+            # one cell more: what rounding may have moved is for the shape to decide
+            lo.append(max(0, math.floor(max(below, -1.0))))
+            hi.append(min(n, math.ceil(min(above, n)) + 1))
+        return Box(triple(lo), triple(hi))
+
+
+def pieces(box: Box, axis: int = 2) -> Iterator[Box]:
+    """The box in pieces of some planes across an axis each."""
+    if not box:
+        return
+    planes = max(1, PIECE * box.shape[axis] // box.volume)
+    for start in range(0, box.shape[axis], planes):
+        yield box & box.layer(axis, 0, start, start + planes)

@@ -1,0 +1,113 @@
+"""Bodies in the flow: [[obstacles]]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case.initial import Profile, profile
+from taskflow.simulation.case.problems import CaseError, Problem, present, wrong
+from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, plain_keys, reads
+from taskflow.simulation.values import number, one_of
+
+SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
+    "box": (("low", "high"), ()),
+    "sphere": (("centre", "radius"), ()),
+    "cylinder": (("centre", "radius", "axis"), ("length",)),
+    "implicit": (("inside",), ()),
+    "surface": (("file",), ("scale", "shift")),
+    "heights": (("file",), ("variable", "extent", "interpolation")),
+}
+OF_SHAPES = tuple(dict.fromkeys(key for needed, other in SHAPES.values() for key in (*needed, *other)))
+REMEDIES = {
+    "low": "give its lowest corner, three numbers",
+    "high": "give its highest corner, three numbers",
+    "centre": "give its centre, three numbers",
+    "radius": "give a number > 0",
+    "axis": 'give "x", "y" or "z"',
+    "inside": "give an expression in x, y, z that is negative inside the body",
+    "file": "give the path of a file",
+}
+
+Kind = Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"]
+
+
+def _extent(value: object) -> tuple[float, float, float, float]:
+    if not isinstance(value, (list, tuple)) or len(value) != 4:
+        raise BadInput("give four numbers: x from, x to, y from, y to")
+    x0, x1, y0, y1 = (number(item) for item in value)
+    if not (x0 < x1 and y0 < y1):
+        raise BadInput("give four numbers that increase: x from, x to, y from, y to")
+    return x0, x1, y0, y1
+
+
+class Obstacle(Table):
+    """A body: its shape, and with heat the `temperature` of its surface, which is insulated without one. The forces on
+    bodies with a `name` are followed; those of one name are one body.
+    """
+
+    name: Text | None = None
+    type: Annotated[Kind, reads(one_of(*SHAPES))] = Field(description=f"give one of {', '.join(SHAPES)}")
+    low: Vector | None = None
+    high: Vector | None = None
+    centre: Vector | None = None
+    radius: Positive | None = None
+    axis: Annotated[Literal["x", "y", "z"] | None, reads(one_of("x", "y", "z"))] = None
+    length: Positive | None = None
+    inside: Annotated[Profile | None, reads(profile)] = None
+    file: Text | None = None
+    scale: Positive | None = None
+    shift: Vector | None = None
+    variable: Text | None = None
+    extent: Annotated[tuple[float, float, float, float] | None, reads(_extent)] = None
+    interpolation: Annotated[Literal["linear", "nearest"] | None, reads(one_of("linear", "nearest"))] = None
+    temperature: Number | None = None
+    moment_about: Vector | None = None
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+        kind = given.get("type")
+        if kind not in SHAPES:
+            return
+        needed, other = SHAPES[kind]
+        for key in needed:
+            if given.get(key) is None:
+                yield Problem((key,), f"missing; {REMEDIES[key]}")
+        for key in present(given, *OF_SHAPES):
+            if key not in (*needed, *other):
+                yield wrong(key, given[key], f'type = "{kind}" has no {key}; it has {", ".join((*needed, *other))}')
+        if given.get("moment_about") is not None and given.get("name") is None:
+            yield wrong("moment_about", given["moment_about"], "moments are of bodies with a name; give it one")
+
+    @field_validator("high")
+    @classmethod
+    def _above(cls, high: Vector | None, info: ValidationInfo) -> Vector | None:
+        low = info.data.get("low")
+        if low and high and not all(a < b for a, b in zip(low, high, strict=True)):
+            raise ValueError(f"low = {list(low)} is not below it in every direction; give the larger numbers here")
+        return high
+
+
+def obstacles(value: object) -> tuple[Obstacle, ...]:
+    """The tables of a list; all their problems at once, by their number."""
+    if not isinstance(value, (list, tuple)):
+        raise BadInput("give a list of tables, each under [[obstacles]]")
+    found: list[Obstacle] = []
+    problems: list[Problem] = []
+    for n, item in enumerate(value, start=1):
+        try:
+            if not isinstance(item, (Mapping, Obstacle)):
+                raise CaseError(wrong((), item, "give a table"))
+            found.append(item if isinstance(item, Obstacle) else Obstacle(**plain_keys(item)))
+        except CaseError as error:
+            problems += [replace(problem, unknown=False).within((f"[{n}]",)) for problem in error.problems]
+    if problems:
+        raise CaseError(*problems)
+    return tuple(found)
+
+
+Obstacles = Annotated[tuple[Obstacle, ...], reads(obstacles)]

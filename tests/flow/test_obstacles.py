@@ -1,0 +1,318 @@
+"""Bodies: flags against their definition, kernels beside bodies against loops over faces, flows around bodies."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from taskflow.flow import Buoyancy, Fluid, Heat
+from taskflow.flow.obstacles import flags, forces, heat, momentum, pressure, projection
+from taskflow.machine.device import gpu
+from taskflow.regions import Box
+from tests import reference
+from tests.flow.byhand import DT, MEAN, RATIO, ByHand
+from tests.reference import Shifted
+
+FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
+BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
+HEAT = Heat(0.07, 0.6)
+CELLS = (7, 5, 6)
+WALLS = [(True, True, True), (False, False, False), (True, False, True)]
+VELOCITY = ("u", "v", "w")
+STEPS = [(axis, side) for axis in range(3) for side in (-1, 1)]
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> dict:
+    return {"device": gpu()} if request.param == "gpu" else {}
+
+
+@pytest.fixture(params=["f4", "f8"])
+def real(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def bodies(walls: tuple[bool, bool, bool], seed: int = 3) -> np.ndarray:
+    """Cells [z, y, x] with one layer around them, some of them solid, of the bodies 1 and 2."""
+    random = np.random.default_rng(seed)
+    inner = random.choice([0, 1, 2], size=CELLS[::-1], p=[0.6, 0.25, 0.15])
+    for axis, wall in enumerate(walls):
+        width = [(0, 0)] * 3
+        width[2 - axis] = (1, 1)
+        inner = np.pad(inner, width) if wall else np.pad(inner, width, mode="wrap")
+    return inner
+
+
+def near(values: np.ndarray, *steps: int) -> np.ndarray:
+    """The values of cells some steps (an axis, how far, perhaps another axis, how far) away."""
+    for axis, by in zip(steps[::2], steps[1::2], strict=True):
+        values = np.roll(values, -by, axis=2 - axis)
+    return values[1:-1, 1:-1, 1:-1]
+
+
+def closed(solid: np.ndarray, axis: int) -> np.ndarray:
+    """The low faces of solid cells, and of those behind one."""
+    return near(solid) | near(solid, axis, -1)
+
+
+def buried(solid: np.ndarray, axis: int, along: int, by: int) -> np.ndarray:
+    """Whether the low face across an axis, one step along another one, lies between two solid cells."""
+    return near(solid, along, by) & near(solid, along, by, axis, -1)
+
+
+def prepared(walls: tuple, real: str, names: list[str], **device: object) -> tuple[ByHand, np.ndarray]:
+    """Random fields with velocities of 0 on closed faces, and the flags; the bodies."""
+    hand = ByHand(CELLS, walls, real, **device).fill([name for name in names if name not in FLAGS])
+    numbers = bodies(walls)
+    solid, inside = numbers > 0, hand.box.slices(hand.memory.lo)
+    for name, find in FLAGS.items():
+        if name in names:
+            values = find(numbers)
+            hand.fields[name] = np.zeros(hand.memory.shape[::-1], values.dtype)
+            hand.fields[name][inside] = values
+    for axis, name in enumerate(VELOCITY):
+        if name in hand.fields:
+            hand.fields[name][inside][closed(solid, axis)] = 0
+            exchange(hand, name)
+    for name in ("p", "T"):
+        if name in hand.fields:
+            exchange(hand, name)
+    return hand, numbers
+
+
+def exchange(hand: ByHand, name: str) -> None:
+    """Ghost cells across periodic faces."""
+    inside = hand.fields[name][hand.box.slices(hand.memory.lo)]
+    for axis, wall in enumerate(hand.walls):
+        width = [(0, 0)] * 3
+        width[2 - axis] = (1, 1)
+        if wall:
+            grown = np.zeros([n + 2 * (d == 2 - axis) for d, n in enumerate(inside.shape)], inside.dtype)
+            grown[tuple(slice(1, -1) if d == 2 - axis else slice(None) for d in range(3))] = inside
+            inside = grown
+        else:
+            inside = np.pad(inside, width, mode="wrap")
+    hand.fields[name] = np.ascontiguousarray(inside)
+
+
+FLAGS = {
+    "solid": lambda numbers: flags.solid_bits(numbers > 0),
+    "faces": lambda numbers: flags.face_bits(numbers > 0),
+    "T_faces": lambda numbers: flags.heat_bits(numbers > 0, numbers == 2),
+    "owner_x": lambda numbers: flags.owners(numbers.astype("u1"), 0),
+    "owner_y": lambda numbers: flags.owners(numbers.astype("u1"), 1),
+    "owner_z": lambda numbers: flags.owners(numbers.astype("u1"), 2),
+}
+
+
+# ------------------------------------------------------------------------------------------------------------- flags
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_flags(walls):
+    numbers = bodies(walls)
+    solid = numbers > 0
+    bits, faces = flags.solid_bits(solid), flags.face_bits(solid)
+    assert ((bits & 64 > 0) == near(solid)).all()
+    for n, (axis, side) in enumerate(STEPS):
+        assert ((bits >> n & 1 > 0) == near(solid, axis, side)).all()
+    for axis in range(3):
+        state = faces >> (4 * axis) & 15
+        assert ((state == 15) == closed(solid, axis)).all()
+        for place, along in enumerate(a for a in range(3) if a != axis):
+            count = sum(buried(solid, axis, along, by).astype(int) for by in (-1, 1))
+            open_ = ~closed(solid, axis)
+            assert ((state >> 2 * place & 3)[open_] == count[open_]).all()
+
+
+# ----------------------------------------------------------------------------------------------------------- kernels
+
+
+def on_wall(hand: ByHand, axis: int) -> np.ndarray:
+    """Which faces across an axis lie on a low wall."""
+    index = np.arange(hand.cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
+    return np.broadcast_to(hand.walls[axis] & (index == 0), hand.cells[::-1])
+
+
+@pytest.mark.parametrize("walls", WALLS)
+@pytest.mark.parametrize("warm", [False, True])
+def test_momentum(walls, warm, real, device):
+    """A face with a neighbour between two solid cells sees there minus its own velocity; closed faces keep theirs."""
+    task = momentum.momentum_buoyant_obstructed if warm else momentum.momentum_obstructed
+    hand, numbers = prepared(walls, real, list(task.fields), **device)
+    solid, grid = numbers > 0, hand.staggered
+    shifted = hand.shifted(*VELOCITY)
+    old, T = hand.shifted("h_u", "h_v", "h_w"), hand.shifted("T")[0] if warm else None
+    wanted = []
+    for axis, q in enumerate(shifted):
+        H = reference.momentum_tendency(shifted, axis, grid.spacing, FLUID.viscosity) + FLUID.force[axis]
+        for along in (a for a in range(3) if a != axis):
+            for by in (-1, 1):  # 0 is stored where minus the own velocity is meant
+                H = H - FLUID.viscosity * buried(solid, axis, along, by) * q() / grid.spacing[along] ** 2
+        if T is not None:
+            H = H + reference.buoyancy(T, axis, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
+        still = closed(solid, axis) | on_wall(hand, axis)
+        wanted.append((np.where(still, 0, H), np.where(still, q(), reference.step(q, H, old[axis], DT, RATIO))))
+    constants = {"grid": grid.constants, "fluid": FLUID, **({"buoyancy": BUOYANCY} if warm else {})}
+    hand.run(hand.launch(task, constants))
+    for name, (H, velocity) in zip(VELOCITY, wanted, strict=True):
+        hand.agrees(f"h_{name}", H)
+        hand.agrees(f"{name}_new", velocity)
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_heat(walls, real, device):
+    """Nothing enters insulated bodies; the others have their temperature half a cell away."""
+    task = heat.heat_obstructed
+    hand, numbers = prepared(walls, real, list(task.fields), **device)
+    T, *velocity = hand.shifted("T", *VELOCITY)
+    h, old = hand.staggered.spacing, hand.shifted("h_T")[0]
+    H = reference.heat_tendency(T, velocity, h, HEAT.diffusivity) + HEAT.source
+    for axis, side in STEPS:
+        behind, flux = near(numbers, axis, side), HEAT.diffusivity * (T(side, axis) - T()) / h[axis] ** 2
+        H = H + flux * np.where(behind == 1, -1, np.where(behind == 2, 1, 0))
+    wanted = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
+    hand.run(hand.launch(task, {"grid": hand.staggered.constants, "heat": HEAT}))
+    hand.agrees("T_new", wanted)
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_projection(walls, real, device):
+    """Closed faces keep their velocity, are stopped, or get what the gradient will take from them."""
+    names = [*VELOCITY, "p", "solid"]
+    for task in (projection.correct_obstructed, projection.stop, projection.force):
+        hand, numbers = prepared(walls, real, names, **device)
+        hand.fill(VELOCITY, seed=1)
+        p, grid, wanted = hand.shifted("p")[0], hand.staggered, {}
+        for axis, name in enumerate(VELOCITY):
+            u, shut, wall = hand.values(name).copy(), closed(numbers > 0, axis), on_wall(hand, axis)
+            gradient = DT * (p() - p(-1, axis)) / grid.spacing[axis]
+            wanted[name] = {
+                "correct_obstructed": np.where(shut | wall, u, u - gradient),
+                "stop": np.where(shut, 0, u),
+                "force": np.where(shut & ~wall, gradient, u),
+            }[task.name]
+        hand.run(hand.launch(task, {"grid": grid.constants} if "grid" in task.constants else {}))
+        for name, values in wanted.items():
+            hand.agrees(name, values)
+
+
+def laplacian(p: Shifted, numbers: np.ndarray, hand: ByHand) -> np.ndarray:
+    """Over faces that are neither closed nor on walls."""
+    total = np.zeros_like(p())
+    for axis, side in STEPS:
+        index = np.arange(hand.cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
+        wall = hand.walls[axis] & (index == (0 if side < 0 else hand.cells[axis] - 1))
+        shut = (near(numbers) > 0) | (near(numbers, axis, side) > 0) | wall
+        total += np.where(shut, 0, (p(side, axis) - p()) / hand.staggered.spacing[axis] ** 2)
+    return total
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_jacobi(walls, real, device):
+    names = ["p", "rhs", "solid", "p_new"]
+    hand, numbers = prepared(walls, real, names, **device)
+    p, grid = hand.shifted("p")[0], hand.staggered.constants
+    hand.fields["rhs"][hand.box.slices(hand.memory.lo)][near(numbers) > 0] = 0
+    change = grid.relaxation * (laplacian(p, numbers, hand) - hand.values("rhs"))
+    for task, share in ((pressure.jacobi_obstructed, 1.0), (pressure.jacobi_half_obstructed, 0.5)):
+        hand.run(hand.launch(task, {"grid": grid}))
+        hand.agrees("p_new", p() + share * change)
+    wanted = ((hand.values("rhs") - MEAN - laplacian(p, numbers, hand))[near(numbers) == 0].astype("f8") ** 2).sum()
+    hand.run(hand.launch(pressure.residual_square_obstructed, {"grid": grid}))
+    assert hand.scalars["residual"] == pytest.approx(wanted, rel=hand.tolerance)
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
+    """The momentum that the scheme takes from a periodic flow goes to the bodies, and to no one else: with walls the
+    bodies' share of it is found from the faces of theirs.
+    """
+    task = forces.force_on_body
+    hand, numbers = prepared(walls, real, [*VELOCITY, "p", "solid", "faces", "owner_x", "owner_y", "owner_z"], **device)
+    solid, grid, volume = numbers > 0, hand.staggered, hand.staggered.volume
+    velocity, p = hand.shifted(*VELOCITY), hand.shifted("p")[0]
+    found = {}
+    for number in (1, 2):
+        target = forces.Target(number, (0.1, 0.2, 0.3))
+        hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
+        found[number] = dict(hand.scalars)
+    for axis, name in enumerate("xyz"):
+        q = velocity[axis]
+        H = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
+        for along, by in product((a for a in range(3) if a != axis), (-1, 1)):
+            shown = np.where(buried(solid, axis, along, 0), q(by, along), 0)  # of a buried face half as far away
+            H = H + FLUID.viscosity * shown / grid.spacing[along] ** 2
+        shut, before, behind = closed(solid, axis) & ~on_wall(hand, axis), near(solid, axis, -1), near(solid)
+        push = (np.where(before, 0, p(-1, axis)) - np.where(behind, 0, p())) / grid.spacing[axis]
+        owner = np.where(near(numbers) > 0, near(numbers), near(numbers, axis, -1))
+        for number in (1, 2):
+            mine = shut & (owner == number)
+            for kind, values in (("friction", H), ("pressure", push)):
+                wanted = volume * values[mine].sum(dtype="f8")
+                assert found[number][f"{kind}_{name}"] == pytest.approx(wanted, abs=hand.tolerance)
+        if not any(walls):
+            slowed = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
+            for along, by in product((a for a in range(3) if a != axis), (-1, 1)):
+                slowed = slowed - FLUID.viscosity * buried(solid, axis, along, by) * q() / grid.spacing[along] ** 2
+            lost = -volume * slowed[~closed(solid, axis)].sum(dtype="f8")
+            given = sum(found[number][f"friction_{name}"] for number in (1, 2))
+            assert given == pytest.approx(lost, abs=hand.tolerance)
+
+
+def test_the_moment_of_a_pressure():
+    """Of p = x on a box: the force is minus the volume, through the box's middle."""
+    hand = ByHand(CELLS, (True, True, True)).fill([])
+    numbers = np.zeros([n + 2 for n in CELLS[::-1]], "u1")
+    numbers[3:5, 2:5, 3:6] = 1
+    grid, names = hand.staggered, [*VELOCITY, "p", "solid", "owner_x", "owner_y", "owner_z"]
+    hand.fields = {name: np.zeros(hand.memory.shape[::-1]) for name in names}
+    for name in names[4:]:
+        hand.fields[name] = np.zeros(hand.memory.shape[::-1], "u1")
+        hand.fields[name][hand.box.slices(hand.memory.lo)] = FLAGS[name](numbers)
+    hand.fields["p"][hand.box.slices(hand.memory.lo)] = grid.points("c", hand.box)[0]
+    about = np.array([0.2, 0.1, 0.4])
+    target = forces.Target(1, tuple(about.tolist()))
+    hand.run(hand.launch(forces.force_on_body, {"grid": grid.constants, "fluid": FLUID, "target": target}))
+    middle = np.array(grid.spacing) * [3.5, 2.5, 3.0]
+    # the pressures beside the box are those of cells half a cell away: their difference is that over a cell more
+    force = np.array([-(3 + 1) * 3 * 2 * grid.volume, 0.0, 0.0])
+    moment = np.cross(middle - about, force)
+    for n, name in enumerate("xyz"):
+        assert hand.scalars[f"pressure_{name}"] == pytest.approx(force[n], abs=1e-12)
+        assert hand.scalars[f"friction_{name}"] == 0
+        assert hand.scalars[f"moment_{name}"] == pytest.approx(moment[n], abs=1e-12)
+
+
+def test_heat_of_a_body(real, device):
+    """2 diffusivity (T_body - T) / h on every face between it and the fluid."""
+    names = ["T", "solid", "owner_x", "owner_y", "owner_z"]
+    hand, numbers = prepared((True, False, True), real, names, **device)
+    T, h, wanted = hand.shifted("T")[0], hand.staggered.spacing, 0.0
+    for axis, side in STEPS:
+        index = np.arange(hand.cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
+        wall = hand.walls[axis] & (index == (0 if side < 0 else hand.cells[axis] - 1))
+        face = (near(numbers) == 2) & (near(numbers, axis, side) == 0) & ~wall
+        area = hand.staggered.volume / h[axis]
+        wanted += (2 * HEAT.diffusivity * area / h[axis] * (T() - T(side, axis))[face]).sum(dtype="f8")
+    constants = {"grid": hand.staggered.constants, "heat": HEAT, "number": 2}
+    hand.run(hand.launch(forces.heat_from_body, constants))
+    assert hand.scalars["flux"] == pytest.approx(wanted, rel=20 * hand.tolerance)
+
+
+def test_kernels_give_the_same_bits_however_they_are_cut(real):
+    """The parts of a launch, one after the other, do what the whole does."""
+    for task in (momentum.momentum_obstructed, heat.heat_obstructed, pressure.jacobi_obstructed):
+        whole, _ = prepared((True, False, True), real, list(task.fields))
+        parts, _ = prepared((True, False, True), real, list(task.fields))
+        known = {"grid": whole.staggered.constants, "fluid": FLUID, "heat": HEAT}
+        constants = {name: known[name] for name in task.constants}
+        whole.run(whole.launch(task, constants))
+        x, y, z = CELLS
+        for box in (Box((0, 0, 0), (3, y, z)), Box((3, 0, 0), (x, 2, z)), Box((3, 2, 0), CELLS)):
+            parts.run(parts.launch(task, constants, box), threads=1)
+        for name, privilege in task.fields.items():
+            if privilege.writes:
+                assert (whole.values(name) == parts.values(name)).all()

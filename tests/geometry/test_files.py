@@ -1,0 +1,139 @@
+"""Shapes from files: surfaces of triangles against solids known otherwise, height maps in every format."""
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.geometry import Cuboid, Surface, read_heights, read_surface
+
+trimesh = pytest.importorskip("trimesh")
+EXTENT = (0.0, 4.0, -1.0, 1.0)
+
+
+def lattice(n: int) -> np.ndarray:
+    """Points from -0.5 to 1.5; for some n among them those on the faces and diagonals of the unit cube."""
+    return np.linspace(-0.5, 1.5, n)
+
+
+def cube(path, low=(0.0, 0.0, 0.0)) -> None:
+    mesh = trimesh.creation.box(bounds=[low, np.add(low, 1.0)])
+    mesh.export(path)
+
+
+@pytest.mark.parametrize("suffix", [".stl", ".obj"])
+@pytest.mark.parametrize("n", [8, 9, 17, 30])
+def test_a_cube_of_triangles_is_a_box(tmp_path, suffix, n):
+    """On its faces, edges and the diagonals of its faces, too: the same points are inside."""
+    path = tmp_path / f"cube{suffix}"
+    cube(path)
+    x, y, z = lattice(n), lattice(n + 1), lattice(n + 2)
+    found = read_surface(path, 1.0, (0.0, 0.0, 0.0)).inside(x, y, z)
+    np.testing.assert_array_equal(found, Cuboid((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)).inside(x, y, z))
+
+
+def test_scale_and_shift(tmp_path):
+    cube(tmp_path / "cube.stl")
+    surface = read_surface(tmp_path / "cube.stl", 0.5, (0.25, 0.0, -0.25))
+    assert surface.bounds == ((0.25, 0.0, -0.25), (0.75, 0.5, 0.25))
+
+
+def test_random_points_in_a_turned_body():
+    """A torus that lies anyhow: inside is what a formula says, but for points nearer than its facets are flat."""
+    mesh = trimesh.creation.torus(1.0, 0.4, major_sections=128, minor_sections=64)
+    turn = trimesh.transformations.rotation_matrix(0.7, [1.0, 2.0, 0.5])
+    surface = Surface(np.array(mesh.copy().apply_transform(turn).triangles))
+    at = np.linspace(-1.5, 1.5, 41) + 0.001
+    points = np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1) @ turn[:3, :3]
+    distance = np.hypot(np.hypot(points[..., 0], points[..., 1]) - 1.0, points[..., 2]) - 0.4
+    found = surface.inside(at, at, at).transpose(2, 1, 0)
+    sure = np.abs(distance) > 2e-3
+    assert sure.mean() > 0.95
+    np.testing.assert_array_equal(found[sure], distance[sure] < 0)
+
+
+def test_bodies_that_overlap_are_one(tmp_path):
+    """As cities have them: each house closed, walls within walls; facing inwards or outwards."""
+    houses, at = [((0, 0, 0), (1, 1, 1)), ((0.5, 0.5, 0), (1.4, 1.2, 0.7))], lattice(31)
+    triangles = np.concatenate([np.array(trimesh.creation.box(bounds=house).triangles) for house in houses])
+    wanted = np.any([Cuboid(*house).inside(at, at, at) for house in houses], axis=0)
+    np.testing.assert_array_equal(Surface(triangles).inside(at, at, at), wanted)
+    np.testing.assert_array_equal(Surface(triangles[:, ::-1]).inside(at, at, at), wanted)
+
+
+def test_a_surface_with_a_hole_is_refused_with_its_place(tmp_path):
+    mesh = trimesh.creation.box(bounds=[[0, 0, 0], [1, 1, 1]])
+    trimesh.Trimesh(mesh.vertices, mesh.faces[:-1]).export(tmp_path / "open.stl")
+    with pytest.raises(BadInput, match=r"open.stl: the surface is not closed: 3 edges .* the first at \(.*\); mend it"):
+        read_surface(tmp_path / "open.stl", 1.0, (0.0, 0.0, 0.0))
+
+
+def test_a_broken_file_is_refused(tmp_path):
+    (tmp_path / "no.stl").write_text("solid nothing\nendsolid nothing\n")
+    with pytest.raises(BadInput, match=r"no\.stl: "):
+        read_surface(tmp_path / "no.stl", 1.0, (0.0, 0.0, 0.0))
+
+
+def test_without_the_library_the_extra_is_named(tmp_path, monkeypatch):
+    cube(tmp_path / "cube.stl")
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    with pytest.raises(BadInput, match=r'the surface cube.stl needs trimesh.*pip install "taskflow\[geometry\]"'):
+        read_surface(tmp_path / "cube.stl", 1.0, (0.0, 0.0, 0.0))
+
+
+# ------------------------------------------------------------------------------------------------------- height maps
+
+
+def plane(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return 0.3 + 0.1 * x + 0.2 * y[:, None]
+
+
+@pytest.fixture(params=[".npy", ".nc", ".tif"])
+def hill(request, tmp_path):
+    """The heights of an inclined plane in a file."""
+    x, y, path = 0.25 + 0.5 * np.arange(8), -0.9 + 0.2 * np.arange(10), tmp_path / f"hill{request.param}"
+    if request.param == ".npy":
+        np.save(path, plane(x, y))
+    elif request.param == ".nc":
+        xarray = pytest.importorskip("xarray")
+        array = xarray.DataArray(plane(x, y).T[:, ::-1], dims=("x", "y"), coords={"x": x, "y": y[::-1]}, name="height")
+        array.to_netcdf(path, engine="scipy")
+    else:
+        rasterio = pytest.importorskip("rasterio")
+        warnings.simplefilter("ignore", PendingDeprecationWarning)  # of what rasterio does itself
+        transform = rasterio.transform.from_origin(0.0, 1.0, 0.5, 0.2)
+        size = {"height": 10, "width": 8, "count": 1, "dtype": "float64"}
+        with rasterio.open(path, "w", driver="GTiff", transform=transform, **size) as file:
+            file.write(plane(x, y)[::-1], 1)
+    return path
+
+
+def test_heights_of_all_formats(hill):
+    """Between the points of a map bilinear, so that a plane is met exactly."""
+    found = read_heights(hill, EXTENT, None, nearest=False)
+    x, y, z = np.linspace(0.3, 3.7, 23), np.linspace(-0.85, 0.85, 19), np.linspace(0.0, 1.0, 50)
+    np.testing.assert_array_equal(found.inside(x, y, z), z[:, None, None] < plane(x, y) + 0 * x)
+    (x0, y0, _), (x1, y1, top) = found.bounds
+    assert (x0, x1, y0, y1) == pytest.approx(EXTENT)
+    assert top == pytest.approx(plane(np.array([3.75]), np.array([0.9]))[0, 0])
+    assert not found.inside(np.array([-0.01, 4.01]), y, np.array([-9.0])).any(), "there is no ground beyond the map"
+
+
+def test_nearest_heights_are_steps(tmp_path):
+    np.save(tmp_path / "city.npy", np.array([[0.0, 1.0], [2.0, 0.0]]))
+    city = read_heights(tmp_path / "city.npy", (0.0, 2.0, 0.0, 2.0), None, nearest=True)
+    x = np.array([0.1, 0.9, 1.1, 1.9])
+    found = city.inside(x, x, np.array([0.5])).astype(int)[0].tolist()
+    assert found == [[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]]
+
+
+@pytest.mark.parametrize(("values", "message"), [
+    (np.zeros(3), r"an array \[3\] of float64; give numbers \[y, x\]"),
+    (np.array([[1.0, np.nan]]), "there is no height at x = 3, y = 0; fill such places before"),
+])  # fmt: skip
+def test_bad_height_maps_are_refused(tmp_path, values, message):
+    np.save(tmp_path / "bad.npy", values)
+    with pytest.raises(BadInput, match=message):
+        read_heights(tmp_path / "bad.npy", EXTENT, None, nearest=False)
