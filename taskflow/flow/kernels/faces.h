@@ -14,7 +14,7 @@ struct Coupling {
 };
 
 // 0 instead of what b is on a wall
-FN real open(real b, bool at_face, real mirror) { return at_face && mirror > 0 ? real(0) : b; }
+FN real open(real b, bool at_face, real mirror) { return taken(!(at_face & (mirror > 0)), b); }
 
 FN Coupling coupling(int i, int j, int k, const Faces& b) {
   const Index Y = b.x.y, Z = b.x.z, c = i + j * Y + k * Z;
