@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from taskflow.flow.bulk_velocity import Means, force, keep
 from taskflow.flow.coriolis import coriolis
+from taskflow.flow.diagnostics import advective_rate
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.schemes import Scheme
 from taskflow.flow.stratification import stratification
@@ -31,9 +32,11 @@ class Driving:
     gradient: Vector = NOTHING
     means: Means = (None, None, None)
 
-    def begin(self, f: Roles, box: Box) -> Iterator[Launch]:
-        """The initial u, v, w get the means that they will keep."""
-        yield from keep((f.u, f.v, f.w), self.means, over=box)
+    def begin(self, f: Roles, box: Box, grid: Grid) -> Iterator[Launch]:
+        """The initial u, v, w get the means that they will keep. Needs their values on all faces of the domain."""
+        if self.means != (None, None, None):
+            yield advective_rate(f.u, f.v, f.w, over=box, rate="rate", grid=grid)
+            yield from keep((f.u, f.v, f.w), self.means, over=box, grid=grid)
 
     def act(self, f: Roles, names: Mapping[str, str], box: Box, grid: Grid) -> Iterator[Launch]:
         """Adds to u_new, ..., T_new and h_u, ... what the momentum and the heat equation of a stage have not; `names`
@@ -41,7 +44,7 @@ class Driving:
         """
         yield from coriolis(f, self.rotation, over=box, grid=grid, **names)
         yield from stratification(f, self.gradient, over=box, **names)
-        yield from keep((f.u_new, f.v_new, f.w_new), self.means, over=box, stage=_stage(names))
+        yield from keep((f.u_new, f.v_new, f.w_new), self.means, over=box, grid=grid, stage=_stage(names))
 
     def forces(self, scalars: Mapping[str, float], scheme: Scheme, dt: float, cells: int) -> dict[str, float]:
         """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.
@@ -49,9 +52,9 @@ class Driving:
         NaN before the first step (dt = 0).
         """
         stages, found = [_stage(names) for names in scheme.names], {}
-        for axis, name, mean in zip("xyz", "uvw", self.means, strict=True):
+        for axis, mean in enumerate(self.means):
             if mean is not None:
-                found[f"force_{axis}"] = force(scalars, mean, name, stages, cells, dt) if dt else math.nan
+                found[f"force_{'xyz'[axis]}"] = force(scalars, mean, axis, stages, cells, dt) if dt else math.nan
         return found
 
 

@@ -120,8 +120,8 @@ class NavierStokes:
         The scalar dt has to be 1.
         """
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
-        yield from self.driving.begin(f, self.staggered.box)
         yield from self.openings.begin((f.u, f.v, f.w))
+        yield from self.driving.begin(f, self.staggered.box, self.grid)
         if self.obstacles:
             yield from self.obstacles.start(f, self.grid, self.pressure)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))

@@ -186,6 +186,12 @@ def _bulk_velocity_is_free(boundaries: Boundaries, body: Body) -> Iterator[Probl
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
+def _bulk_velocity_is_without_bodies(body: Body, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
+    if body.bulk_velocity is not None and obstacles:
+        remedy = "not available in this version with obstacles, as these change it; give body.force"
+        yield wrong(("body", "bulk_velocity"), body.bulk_velocity.written(), remedy)
+
+
 def _wind_is_geostrophic(body: Body) -> Iterator[Problem]:
     if any(body.geostrophic_wind) and not any(body.rotation):
         remedy = "without rotation no Coriolis force balances it; give body.rotation, or leave it out"
@@ -243,6 +249,7 @@ RULES = (
     (_levels_are_no_finer, ("pressure", "machine")),
     (_noise_has_waves, ("grid", "boundaries", "initial")),
     (_bulk_velocity_is_free, ("boundaries", "body")),
+    (_bulk_velocity_is_without_bodies, ("body", "obstacles")),
     (_wind_is_geostrophic, ("body",)),
     (_obstacles_have_heat, ("heat", "obstacles")),
     (_forces_can_be_followed, ("obstacles",)),
