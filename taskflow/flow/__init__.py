@@ -3,9 +3,11 @@
 from taskflow.flow.boundary import Boundaries, Boundary, ConvectiveOutflow, Inflow, PressureOutflow, Slip, Wall
 from taskflow.flow.driving import Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.heat import Heat
 from taskflow.flow.momentum import Buoyancy, Fluid
 from taskflow.flow.navier_stokes import NavierStokes
+from taskflow.flow.quantity import Fixed, Flux, Quantity
+from taskflow.flow.sources import Source
+from taskflow.flow.transport import Transport
 
 __all__ = [
     "Boundaries",
@@ -13,13 +15,17 @@ __all__ = [
     "Buoyancy",
     "ConvectiveOutflow",
     "Driving",
+    "Fixed",
     "Fluid",
+    "Flux",
     "Grid",
-    "Heat",
     "Inflow",
     "NavierStokes",
     "PressureOutflow",
+    "Quantity",
     "Slip",
+    "Source",
     "StaggeredGrid",
+    "Transport",
     "Wall",
 ]

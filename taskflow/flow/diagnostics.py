@@ -47,6 +47,11 @@ def velocity_change(u: Read, v: Read, w: Read, u_old: Read, v_old: Read, w_old: 
 
 
 @task(kernel=KERNELS / "diagnostics.cu")
+def total(q: Read, *, total: Reduce["sum"]) -> None:
+    """total = sum over cells of q"""
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
 def heat_flux_x(T: Read[offsets(x=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction) -> None:
     """flux = sum over low x-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dx)"""
 

@@ -76,3 +76,9 @@ def inflow_ghosts(
         along = [("uvw"[a], field) for a, field in enumerate(velocity) if a != axis]
         for name, field in [*along, *([("T", temperature)] if temperature else [])]:
             yield REFLECT[face](field, values(face, name, ending), over=beyond(face, grid, edges=False))
+
+
+def temperature_enters(temperature: str, boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
+    """Ghost values 2 values - inside of the temperature alone: one launch per inflow."""
+    for face in inflows(boundaries):
+        yield REFLECT[face](temperature, values(face, "T", ending), over=beyond(face, grid, edges=False))

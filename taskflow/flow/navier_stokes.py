@@ -3,7 +3,7 @@
     du/dt + div(u u) = -grad(p) + viscosity Laplacian(u) - expansion (T - reference) gravity + force,    div(u) = 0
     dT/dt + div(u T) = diffusivity Laplacian(T) + source
 
-and what else drives it: see `taskflow.flow.driving`.
+and like T any number of passive scalars. What else drives the flow: see `taskflow.flow.driving`.
 
 A step has one or more stages (see `taskflow.flow.schemes`). Each predicts a velocity without the pressure, solves
 Laplacian(p) = div(u) / dt with the last pressure as the first guess, and corrects u by -dt grad(p), dt being the length
@@ -25,15 +25,14 @@ from taskflow.flow.diagnostics import (
 )
 from taskflow.flow.driving import NO_DRIVING, Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.heat import Heat, heat
 from taskflow.flow.momentum import Buoyancy, Fluid, momentum, momentum_buoyant
 from taskflow.flow.obstacles import Obstacles
-from taskflow.flow.obstacles.heat import heat_obstructed
 from taskflow.flow.obstacles.momentum import momentum_buoyant_obstructed, momentum_obstructed
 from taskflow.flow.obstacles.projection import stop
 from taskflow.flow.openings import Openings
 from taskflow.flow.poisson import Solver
 from taskflow.flow.projection import correct, divergence
+from taskflow.flow.quantity import Quantity
 from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
 from taskflow.regions import Location, Partition
 from taskflow.tasks import Launch, Repeat, Roles
@@ -43,8 +42,8 @@ VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 
 @dataclass(frozen=True, eq=False)
 class NavierStokes:
-    """The equations on a grid, with a solver for the pressure; without `heat` there is no temperature, without
-    `obstacles` no body in the flow.
+    """The equations on a grid, with a solver for the pressure; without `heat`, a quantity T, there is no temperature,
+    without `obstacles` no body in the flow.
 
     Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
     roles are the names of `fields`. `varying`: what enters at inflows changes in time. What steps with open boundaries
@@ -55,12 +54,13 @@ class NavierStokes:
     fluid: Fluid
     boundaries: Boundaries
     pressure: Solver
-    heat: Heat | None = None
+    heat: Quantity | None = None
     buoyancy: Buoyancy | None = None
     scheme: Scheme = ADAMS_BASHFORTH
     driving: Driving = NO_DRIVING
     varying: bool = False
     obstacles: Obstacles | None = None
+    passive: tuple[Quantity, ...] = ()
 
     @cached_property
     def openings(self) -> Openings:
@@ -74,15 +74,15 @@ class NavierStokes:
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Every field by role, with its location. The state is u, v, w, p, T; h is the last right-hand side, *_new
-        the next state.
+        """Every field by role, with its location. The state is u, v, w, p, T and passive scalars; h is the last
+        right-hand side, *_new the next state.
         """
         fields: dict[str, Location] = dict(VELOCITY)
         fields |= {f"{name}_new": location for name, location in VELOCITY.items()}
         fields |= {f"h_{name}": location for name, location in VELOCITY.items()}
         fields |= {"p": "c", "rhs": "c", **self.pressure.fields}
-        if self.heat:
-            fields |= {"T": "c", "T_new": "c", "h_T": "c"}
+        for quantity in self.quantities:
+            fields |= quantity.fields
         return fields
 
     @property
@@ -91,18 +91,24 @@ class NavierStokes:
         return self.obstacles.flags(heat=self.heat is not None) if self.obstacles else {}
 
     @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """What the flow carries: the temperature and passive scalars."""
+        return (self.heat, *self.passive) if self.heat else self.passive
+
+    @property
     def ghost(self) -> int:
         """Layers of ghost cells that the equations need."""
-        return max(1, self.pressure.ghost)
+        return max(1, self.pressure.ghost, *(quantity.ghost for quantity in self.quantities))
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
-        return (*self.pressure.partitions(main), *self.openings.partitions(main, self.state))
+        entering = (*VELOCITY, "T") if self.heat else tuple(VELOCITY)
+        return (*self.pressure.partitions(main), *self.openings.partitions(main, entering))
 
     @property
     def state(self) -> tuple[str, ...]:
-        """The roles of what is advanced: u, v, w and, with heat, T."""
-        return (*VELOCITY, "T") if self.heat else tuple(VELOCITY)
+        """The roles of what each stage advances at once: u, v, w and, where its differences are central, T."""
+        return (*VELOCITY, "T") if self.heat and not self.heat.bounded else tuple(VELOCITY)
 
     @property
     def heated(self) -> tuple[str, ...]:
@@ -115,7 +121,8 @@ class NavierStokes:
         return self.scheme.scalars(dt, ratio)
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """From initial values of u, v, w, T: a velocity as free of divergence as the solver makes it, and p = 0.
+        """From initial values of u, v, w, T and passive scalars: a velocity as free of divergence as the solver makes
+        it, and p = 0.
 
         The scalar dt has to be 1.
         """
@@ -129,12 +136,14 @@ class NavierStokes:
         for name in (f.p, f.rhs):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
         yield from self.openings.begin_ghosts(tuple(f[name] for name in self.state))
-        yield from self.ghosts(f, f.u, f.v, f.w, "T")
+        yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
+        for quantity in self.quantities:
+            yield from self.ghosts(quantity, f[quantity.name], -1)
         yield from self.limits(f)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """One time step; on return u, v, w, T and p are the new ones, u_new, v_new, w_new, T_new those of the last
-        stage before.
+        """One time step; on return u, v, w, p, T and passive scalars are the new ones, u_new, v_new, w_new those of
+        the last stage before.
         """
         for n, names in enumerate(self.scheme.names):
             new, old = (tuple(f[f"{name}{age}"] for name in self.state) for age in ("_new", ""))
@@ -143,13 +152,17 @@ class NavierStokes:
             yield from self.openings.advance(new, old, n)
             yield from self.projection(f, f.u_new, f.v_new, f.w_new, names["dt"])
             yield from self.openings.ghosts(new, old, n)
-            yield from self.ghosts(f, f.u_new, f.v_new, f.w_new, "T_new")
-            for name in self.state:
+            yield from velocity_ghosts((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
+            for quantity in self.quantities:
+                yield from self.carried(f, quantity, n)
+            for name in VELOCITY:
                 f.swap(name, f"{name}_new")
         yield from self.limits(f)
 
     def prediction(self, f: Roles, names: Mapping[str, str]) -> Iterator[Launch]:
-        """u_new, v_new, w_new and T_new without the pressure; `names` are those of the stage's dt and ratio."""
+        """u_new, v_new, w_new without the pressure, and T_new and passive scalars where differences are central;
+        `names` are those of the stage's dt and ratio.
+        """
         box, scheme = self.staggered.box, {**names, "grid": self.grid}
         tendencies, new = (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new)
         faces = (f.faces,) if self.obstacles else ()
@@ -160,10 +173,10 @@ class NavierStokes:
         else:
             advance = momentum_obstructed if self.obstacles else momentum
             yield advance(f.u, f.v, f.w, *faces, *tendencies, *new, over=box, fluid=self.fluid, **scheme)
-        if self.heat and self.obstacles:
-            yield heat_obstructed(f.T, f.u, f.v, f.w, f.T_faces, f.h_T, f.T_new, over=box, heat=self.heat, **scheme)
-        elif self.heat:
-            yield heat(f.T, f.u, f.v, f.w, f.h_T, f.T_new, over=box, heat=self.heat, **scheme)
+        for quantity in self.quantities:
+            if not quantity.bounded:
+                flags = f.T_faces if self.obstacles and quantity is self.heat else None
+                yield from quantity.central(f, names, self.staggered, flags)
         yield from self.driving.act(f, names, box, self.grid)
         if self.obstacles and self.driving != NO_DRIVING:
             yield stop(*new, f.solid, over=box)
@@ -179,11 +192,27 @@ class NavierStokes:
             yield correct(u, v, w, f.p, over=box, dt=dt, grid=self.grid)
         yield from self.openings.correct((u, v, w), f.p, dt)
 
-    def ghosts(self, f: Roles, u: str, v: str, w: str, temperature: str) -> Iterator[Launch]:
-        """Boundary values of the velocity along walls, and of the temperature that plays the given role."""
-        yield from velocity_ghosts((u, v, w), self.boundaries, self.grid)
-        if self.heat:
-            yield from temperature_ghosts(f[temperature], self.boundaries, self.grid, self.heat.diffusivity)
+    def carried(self, f: Roles, quantity: Quantity, n: int) -> Iterator[Launch]:
+        """A quantity at the end of stage n, with its ghost values, once the velocity is known."""
+        if quantity.bounded:
+            dt = self.scheme.names[n]["dt"]
+            yield from quantity.euler(f, dt, self.staggered)
+            yield from self.ghosts(quantity, f[f"{quantity.name}_new"], n)
+            yield from quantity.heun(f, dt, self.staggered)
+        else:
+            f.swap(quantity.name, f"{quantity.name}_new")
+        yield from self.ghosts(quantity, f[quantity.name], n)
+
+    def ghosts(self, quantity: Quantity, name: str, n: int) -> Iterator[Launch]:
+        """Boundary values of a quantity in the field of a name at the end of stage n; those of a temperature with
+        central differences beyond open boundaries are there already.
+        """
+        if quantity is self.heat:
+            if quantity.bounded:
+                yield from self.openings.bounded_ghosts(name, n)
+            yield from temperature_ghosts(name, self.boundaries, self.grid, quantity.diffusivity)
+        else:
+            yield from quantity.ghosts(name, self.grid)
 
     def limits(self, f: Roles) -> Iterator[Launch]:
         """rate = max(|u|/dx + |v|/dy + |w|/dz): what bounds the next step."""
@@ -191,7 +220,7 @@ class NavierStokes:
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
         """Scalars divergence, energy (sum), speed, change (since the stage before), residual and norm (sums of
-        squares), flux_x_min ..., and those of bodies (see `Obstacles.monitor`)
+        squares), flux_x_min ..., total_NAME (sum) of passive scalars, and those of bodies (see `Obstacles.monitor`)
         """
         box = self.staggered.box
         yield divergence_max(f.u, f.v, f.w, over=box, divergence="divergence", grid=self.grid)
@@ -201,16 +230,24 @@ class NavierStokes:
         measured = partial(self.obstacles.residual, f) if self.obstacles else None
         yield from self.openings.residual(f.p, f.rhs, measured)
         if self.obstacles:
-            yield from self.obstacles.monitor(f, self.grid, self.fluid, self.heat)
+            transport = self.heat.transport if self.heat else None
+            yield from self.obstacles.monitor(f, self.grid, self.fluid, transport)
         if self.heat:
             for face in self.heated:
                 normal = (f.u, f.v, f.w)["xyz".index(face[0])]
                 yield wall_heat_flux(f.T, normal, f"flux_{face}", face, self.grid, self.heat.diffusivity)
+        for quantity in self.passive:
+            yield quantity.monitor(f, self.staggered)
 
     def change(self, scalars: Mapping[str, float], dt: float) -> float:
         """max |du| / dt relative to the largest speed, in the last stage of the step of length dt before `monitor`."""
         speed, length = scalars["speed"], self.scheme.stages[-1].share * dt
         return scalars["change"] / (length * speed) if length > 0 and speed > 0 else 0.0
+
+    def integrals(self, scalars: Mapping[str, float]) -> dict[str, float]:
+        """The integral of each passive scalar over the domain, by the name integral_NAME."""
+        volume = self.staggered.volume
+        return {f"integral_{each.name}": volume * scalars[f"total_{each.name}"] for each in self.passive}
 
     def nusselt(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Mean heat flux into the fluid through each heated wall, over that of pure conduction between all of them.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from taskflow.flow.boundary import MIRROR, Boundaries, Mirror, beyond, place
 from taskflow.flow.grid import Grid
-from taskflow.flow.inflow import entering, inflow_ghosts, inflow_partitions
+from taskflow.flow.inflow import entering, inflow_ghosts, inflow_partitions, temperature_enters
 from taskflow.flow.outflow import (
     Stage,
     begin_leaving,
@@ -75,6 +75,14 @@ class Openings:
         """Ghost values beyond open boundaries at the end of stage n."""
         yield from self._entered(new, n)
         yield from outflow_ghosts(new, old, self.boundaries, self.grid, self._stage(n))
+
+    def bounded_ghosts(self, temperature: str, n: int) -> Iterator[Launch]:
+        """Ghost values beyond open boundaries of a temperature that keeps its bounds, at the end of stage n: nothing
+        has a gradient across an outflow.
+        """
+        yield from temperature_enters(temperature, self.boundaries, self.grid, self.endings[n])
+        for face in convective(self.boundaries):
+            yield MIRROR[face](temperature, over=beyond(face, self.grid), mirror=Mirror(1.0, 0.0))
 
     def residual(self, p: str, rhs: str, measured: Callable[[Grid], Launch] | None = None) -> Iterator[Launch]:
         """The scalars `norm` and `residual` of a pressure; `measured` makes the launch for the latter, where that is

@@ -151,6 +151,8 @@ def count_steps(setup: Setup) -> Steps:
         basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
     elif rate > 0 and limit.cfl / rate <= limit.longest(rate):
         basis = f"CFL {limit.cfl:g} at the speed of walls, inflows and initial velocity"
+    elif limit.within_bounds(rate) <= limit.longest(rate):
+        basis = "what bounded scalars need at the speed of walls, inflows and initial velocity"
     else:
         basis = f"diffusion number {limit.diffusion:g}; a fast flow takes more"
     return Steps(max(1, math.ceil(end / limit.longest(rate))), basis)

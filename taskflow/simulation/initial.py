@@ -80,6 +80,7 @@ def profiles(case: Case) -> dict[str, Any]:
     found: dict[str, Any] = dict(zip(VELOCITY, case.initial.velocity, strict=True))
     if case.heat:
         found["T"] = case.initial.temperature or Expression(case.heat.reference)
+    found |= {scalar.name: scalar.initial for scalar in case.scalars}
     return found
 
 
@@ -96,8 +97,7 @@ def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
             try:
                 found[name] = float(np.abs(profile(*points)).max())
             except BadInput as error:
-                key = "velocity" if name in VELOCITY else "temperature"
-                raise BadInput(f"initial.{key}: {error}") from None
+                raise BadInput(f"{_key(name)}: {error}") from None
     if case.initial.noise is not None:
         for name in found.keys() & VELOCITY.keys():
             found[name] += LARGEST * case.initial.noise.rms
@@ -106,6 +106,13 @@ def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
             if name in found:
                 found[name] = max(found[name], abs(mean or 0.0))
     return found
+
+
+def _key(name: str) -> str:
+    """The key of a case file that has the initial values of a field."""
+    if name in (*VELOCITY, "T"):
+        return "initial.velocity" if name in VELOCITY else "initial.temperature"
+    return f"scalars, name = {name}, initial"
 
 
 def _few(coordinates: np.ndarray) -> np.ndarray:

@@ -165,11 +165,11 @@ class Loop:
             numbers |= {f"nusselt_{face}": value for face, value in self.model.nusselt(found).items()}
         if self.model.obstacles:
             numbers["bodies"] = self.model.obstacles.found(found)
-        return numbers
+        return numbers | self.model.integrals(found)
 
     def _check(self, numbers: dict[str, Any]) -> None:
         """Raises RunFailed where a number is not finite: all blocks see the same ones."""
-        for name in ("kinetic_energy", "divergence", "residual"):
+        for name in ("kinetic_energy", "divergence", "residual", *self.model.integrals(self.shard.scalars)):
             if not math.isfinite(numbers[name]):
                 raise RunFailed(
                     f"the run diverged: at step {numbers['step']}, time {numbers['time']:g}, {name} is {numbers[name]};"

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
+from taskflow.flow.bounded import CROSSINGS, SPREADINGS
 from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
 from taskflow.simulation.values import positive, whole
 
 MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one
 FITS = 9e-13  # relative excess over the longest step that is rounding, not a reason for one more step
+GROWTH = 0.1  # share by which the velocity may grow in a step with bounded quantities
 ROUNDING = 2.0**-50  # relative: moments this close cannot be told apart
 
 
@@ -78,12 +80,15 @@ def intervals(time: float, length: float) -> int:
 
 @dataclass(frozen=True)
 class StepLimit:
-    """The longest stable step: `fixed`, or min(cfl / (advection + frequency), diffusion / spread).
+    """The longest stable step: `fixed`, or min(cfl / (advection + frequency), diffusion / spread), and where quantities
+    are to stay within bounds what that needs (`taskflow.flow.bounded`), less a tenth, as the velocity may grow in the
+    step.
 
     advection = max(|u|/dx + |v|/dy + |w|/dz), found anew before each step;
     spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;
     `scheme` knows for which numbers it is stable;
     frequency = that of the fastest oscillation that forces make, in radians per time.
+    bounded = the spread of the bounded quantities alone, None without any.
     """
 
     fixed: float | None = None
@@ -92,15 +97,24 @@ class StepLimit:
     spread: float = 0.0
     scheme: Scheme = ADAMS_BASHFORTH
     frequency: float = 0.0
+    bounded: float | None = None
 
     def longest(self, advection: float) -> float:
         """Length of the step; `BadInput` if nothing moves and nothing diffuses, so that no length can be found."""
         if self.fixed is not None:
             return self.fixed
-        dt = min(_ratio(self.cfl, advection + self.frequency), _ratio(self.diffusion, self.spread))
+        stable = min(_ratio(self.cfl, advection + self.frequency), _ratio(self.diffusion, self.spread))
+        dt = min(stable, self.within_bounds(advection))
         if dt == math.inf:
             raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
         return dt
+
+    def within_bounds(self, advection: float) -> float:
+        """The longest step with which bounded quantities stay within their bounds: each stage is one of Euler's."""
+        if self.bounded is None:
+            return math.inf
+        stage = max(stage.share for stage in self.scheme.stages)
+        return _ratio(1 - GROWTH, stage * (CROSSINGS * advection + SPREADINGS * self.bounded))
 
 
 @dataclass(frozen=True)

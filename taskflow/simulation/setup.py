@@ -12,7 +12,6 @@ from taskflow.flow import (
     ConvectiveOutflow,
     Driving,
     Fluid,
-    Heat,
     Inflow,
     NavierStokes,
     PressureOutflow,
@@ -27,6 +26,7 @@ from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.case import FACES, SCHEMES, Case
 from taskflow.simulation.inflow import Entering, Profile, profiles
 from taskflow.simulation.moving import often
+from taskflow.simulation.quantities import passive, temperature
 from taskflow.simulation.solver import FORCING, choice, solver
 from taskflow.tasks import (
     Analysis,
@@ -63,7 +63,6 @@ class Setup:
     def model(self) -> NavierStokes:
         """The equations with their boundary conditions."""
         case = self.case
-        heat = Heat(case.heat.diffusivity, case.heat.source) if case.heat else None
         buoyancy = None
         if case.heat and case.heat.expansion != 0 and any(case.body.gravity):
             buoyancy = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
@@ -72,8 +71,9 @@ class Setup:
         scheme = SCHEMES[case.time.scheme]
         pressure = solver(case, self.grid.constants, self.blocks, self.device)
         varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
+        heat, carried = temperature(case, self.grid), passive(case, self.grid)
         return NavierStokes(
-            self.grid, fluid, sides, pressure, heat, buoyancy, scheme, _driving(case), varying, self.obstacles
+            self.grid, fluid, sides, pressure, heat, buoyancy, scheme, _driving(case), varying, self.obstacles, carried
         )
 
     @cached_property

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Fluid, Heat, boundary, diagnostics, heat, momentum, projection
+from taskflow.flow import Buoyancy, Fluid, Transport, boundary, diagnostics, momentum, projection, transport
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half, jacobi_twice, jacobi_twice_half
 from taskflow.flow.poisson.residual import residual_square, rhs_sums
 from taskflow.machine.device import gpu
@@ -18,14 +18,14 @@ from tests.flow.byhand import DT, RATIO, ByHand
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
-HEAT = Heat(0.07, 0.6)
+TRANSPORT = Transport(0.07, 0.6)
 CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (3, 2, 1), (1, 1, 1), (2, 2, 4), (37, 3, 4)]
 ROWS = [(15, 2, 2), (16, 1, 3), (33, 2, 2), (270, 3, 2)]  # around a vector, two, and more than is computed at once
 WALLS = list(product((False, True), repeat=3))
 VELOCITY = ("u", "v", "w")
 TENDENCIES = ("h_u", "h_v", "h_w")
 STENCILS = [
-    momentum.momentum, momentum.momentum_buoyant, heat.heat, projection.divergence, jacobi,
+    momentum.momentum, momentum.momentum_buoyant, transport.transport, projection.divergence, jacobi,
     jacobi_half, projection.correct,
     jacobi_twice, jacobi_twice_half,
 ]  # fmt: skip
@@ -33,7 +33,7 @@ SWEEPS = {jacobi: 1, jacobi_twice: 2}
 
 
 def constants(task: Task, hand: ByHand) -> dict[str, object]:
-    known = {"grid": hand.staggered.constants, "fluid": FLUID, "buoyancy": BUOYANCY, "heat": HEAT}
+    known = {"grid": hand.staggered.constants, "fluid": FLUID, "buoyancy": BUOYANCY, "transport": TRANSPORT}
     return {name: known[name] for name in task.constants}
 
 
@@ -83,16 +83,18 @@ def test_momentum(cells, walls, warm, real, device):
 
 @pytest.mark.parametrize("cells", [*CELLS, (270, 3, 2)])
 @pytest.mark.parametrize("walls", [(False, True, True), (True, False, False)])
-def test_heat(cells, walls, real, device):
-    hand = ByHand(cells, walls, real, **device).fill(names(heat.heat))
-    velocity, (T, old) = hand.shifted(*VELOCITY), hand.shifted("T", "h_T")
-    hand.run(hand.launch(heat.heat, constants(heat.heat, hand)))
-    H = reference.heat_tendency(T, velocity, hand.staggered.spacing, HEAT.diffusivity) + HEAT.source
-    hand.agrees("T_new", reference.step(T, H, old, DT, RATIO))
-    hand.agrees("h_T", H)
+def test_transport(cells, walls, real, device):
+    hand = ByHand(cells, walls, real, **device).fill(names(transport.transport))
+    velocity, (q, old) = hand.shifted(*VELOCITY), hand.shifted("q", "h_q")
+    hand.run(hand.launch(transport.transport, constants(transport.transport, hand)))
+    H = reference.transport_tendency(q, velocity, hand.staggered.spacing, TRANSPORT.diffusivity) + TRANSPORT.source
+    hand.agrees("q_new", reference.step(q, H, old, DT, RATIO))
+    hand.agrees("h_q", H)
 
 
-@pytest.mark.parametrize("task", [momentum.momentum, momentum.momentum_buoyant, heat.heat], ids=lambda task: task.name)
+@pytest.mark.parametrize(
+    "task", [momentum.momentum, momentum.momentum_buoyant, transport.transport], ids=lambda task: task.name
+)
 def test_the_first_step_is_eulers_whatever_the_old_tendency_holds(task, real, device):
     hand = ByHand((6, 5, 4), real=real, **device).fill(names(task))
     hand.scalars["ratio"] = 0.0

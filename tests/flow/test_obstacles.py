@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Fluid, Heat
+from taskflow.flow import Buoyancy, Fluid, Transport
 from taskflow.flow.obstacles import flags, forces, heat, momentum, pressure, projection
 from taskflow.machine.device import gpu
 from taskflow.regions import Box
@@ -17,7 +17,7 @@ from tests.reference import Shifted
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
-HEAT = Heat(0.07, 0.6)
+HEAT = Transport(0.07, 0.6)
 CELLS = (7, 5, 6)
 WALLS = [(True, True, True), (False, False, False), (True, False, True)]
 VELOCITY = ("u", "v", "w")
@@ -169,12 +169,12 @@ def test_heat(walls, real, device):
     hand, numbers = prepared(walls, real, list(task.fields), **device)
     T, *velocity = hand.shifted("T", *VELOCITY)
     h, old = hand.staggered.spacing, hand.shifted("h_T")[0]
-    H = reference.heat_tendency(T, velocity, h, HEAT.diffusivity) + HEAT.source
+    H = reference.transport_tendency(T, velocity, h, HEAT.diffusivity) + HEAT.source
     for axis, side in STEPS:
         behind, flux = near(numbers, axis, side), HEAT.diffusivity * (T(side, axis) - T()) / h[axis] ** 2
         H = H + flux * np.where(behind == 1, -1, np.where(behind == 2, 1, 0))
     wanted = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
-    hand.run(hand.launch(task, {"grid": hand.staggered.constants, "heat": HEAT}))
+    hand.run(hand.launch(task, {"grid": hand.staggered.constants, "transport": HEAT}))
     hand.agrees("T_new", wanted)
 
 
@@ -297,7 +297,7 @@ def test_heat_of_a_body(real, device):
         face = (near(numbers) == 2) & (near(numbers, axis, side) == 0) & ~wall
         area = hand.staggered.volume / h[axis]
         wanted += (2 * HEAT.diffusivity * area / h[axis] * (T() - T(side, axis))[face]).sum(dtype="f8")
-    constants = {"grid": hand.staggered.constants, "heat": HEAT, "number": 2}
+    constants = {"grid": hand.staggered.constants, "transport": HEAT, "number": 2}
     hand.run(hand.launch(forces.heat_from_body, constants))
     assert hand.scalars["flux"] == pytest.approx(wanted, rel=20 * hand.tolerance)
 
@@ -307,7 +307,7 @@ def test_kernels_give_the_same_bits_however_they_are_cut(real):
     for task in (momentum.momentum_obstructed, heat.heat_obstructed, pressure.jacobi_obstructed):
         whole, _ = prepared((True, False, True), real, list(task.fields))
         parts, _ = prepared((True, False, True), real, list(task.fields))
-        known = {"grid": whole.staggered.constants, "fluid": FLUID, "heat": HEAT}
+        known = {"grid": whole.staggered.constants, "fluid": FLUID, "transport": HEAT}
         constants = {name: known[name] for name in task.constants}
         whole.run(whole.launch(task, constants))
         x, y, z = CELLS

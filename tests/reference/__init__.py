@@ -2,34 +2,36 @@
 agree.
 """
 
+from tests.reference.bounded import bounded_tendency
 from tests.reference.operators import (
     advective_rate,
     buoyancy,
     correct,
     divergence,
     heat_flux,
-    heat_tendency,
     jacobi,
     kinetic_energy,
     laplacian_with_walls,
     largest_speed,
     momentum_tendency,
     step,
+    transport_tendency,
 )
 from tests.reference.shifted import Shifted
 
 __all__ = [
     "Shifted",
     "advective_rate",
+    "bounded_tendency",
     "buoyancy",
     "correct",
     "divergence",
     "heat_flux",
-    "heat_tendency",
     "jacobi",
     "kinetic_energy",
     "laplacian_with_walls",
     "largest_speed",
     "momentum_tendency",
     "step",
+    "transport_tendency",
 ]

@@ -46,12 +46,12 @@ def buoyancy(T: Shifted, a: int, expansion: float, reference: float, gravity: Ve
     return -expansion * (mean(T(-1, a), T()) - reference) * gravity[a]
 
 
-def heat_tendency(T: Shifted, velocity: Sequence[Shifted], h: Vector, diffusivity: float) -> np.ndarray:
-    """-div(U T) + diffusivity Laplacian(T)."""
-    total = np.zeros_like(T())
+def transport_tendency(q: Shifted, velocity: Sequence[Shifted], h: Vector, diffusivity: float) -> np.ndarray:
+    """-div(U q) + diffusivity Laplacian(q)."""
+    total = np.zeros_like(q())
     for d in AXES:
-        high, low = velocity[d](1, d) * mean(T(), T(1, d)), velocity[d]() * mean(T(-1, d), T())
-        total += -(high - low) / h[d] + diffusivity * (T(1, d) - 2 * T() + T(-1, d)) / h[d] ** 2
+        high, low = velocity[d](1, d) * mean(q(), q(1, d)), velocity[d]() * mean(q(-1, d), q())
+        total += -(high - low) / h[d] + diffusivity * (q(1, d) - 2 * q() + q(-1, d)) / h[d] ** 2
     return total
 
 

@@ -35,7 +35,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"boundaries__z_max__velocty": 1},
      "boundaries.z_max.velocty = 1: there is no such key; did you mean boundaries.z_max.velocity?"),
     ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity"),
-    ({"self": 1}, "self = 1: there is no such key; known here: title, grid, fluid, boundaries, heat, body, "
+    ({"self": 1}, "self = 1: there is no such key; known here: title, grid, fluid, boundaries, heat, scalars, body, "
                   "obstacles, initial, time, pressure, output, monitor, machine"),
     ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: there is no such key; did you mean grid?"),
     # obstacles

@@ -47,6 +47,11 @@ TASK velocity_change(Range range, In u, In v, In w, In u_old, In v_old, In w_old
   });
 }
 
+// total = sum over cells of q
+TASK total(Range range, In q, Partial total) {
+  reduce_cells(range, total, SUM, CELL(c) { return q[c]; });
+}
+
 // flux = sum over faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / h): heat per area and time
 // through the low faces of the range, by flow and by conduction
 #define HEAT_FLUX(axis, step)                                                                            \

@@ -69,12 +69,12 @@ FN double warmed(In T, Index c, Index step, bool solid, bool solid_before, doubl
 
 // flux = sum over the faces that belong to a body of 2 diffusivity (T_body - T) / h times their area
 TASK heat_from_body(Range range, In T, InByte solid, InByte owner_x, InByte owner_y, InByte owner_z, Partial flux, Grid grid,
-                    Heat heat, int number) {
+                    Transport transport, int number) {
   STRIDES(range)
   const double volume = double(grid.spacing[0]) * grid.spacing[1] * grid.spacing[2];
-  const double x = volume * heat.diffusivity * grid.inverse[0] * grid.inverse[0];
-  const double y = volume * heat.diffusivity * grid.inverse[1] * grid.inverse[1];
-  const double z = volume * heat.diffusivity * grid.inverse[2] * grid.inverse[2];
+  const double x = volume * transport.diffusivity * grid.inverse[0] * grid.inverse[0];
+  const double y = volume * transport.diffusivity * grid.inverse[1] * grid.inverse[1];
+  const double z = volume * transport.diffusivity * grid.inverse[2] * grid.inverse[2];
   reduce_cells(range, flux, SUM, CELL(c) {
     const int bits = solid[c];
     const bool here = bits & ITSELF;

@@ -26,7 +26,7 @@ FN Flow flow(In T, In q, Index c, Index step, real inverse, int kinds) {
 
 // T_new = T + dt ((1 + r/2) H - r/2 H_old), H = -div(u T) + diffusivity Laplacian(T) + source; H replaces H_old.
 TASK heat_obstructed(Range range, In T, In u, In v, In w, InShort T_faces, InOut h_T, Out T_new, In64 dt, In64 ratio,
-                     Grid grid, Heat heat) {
+                     Grid grid, Transport transport) {
   STRIDES(range)
   const AdamsBashforth scheme(dt, ratio);
   for_cells(range, CELL(c) {
@@ -34,7 +34,7 @@ TASK heat_obstructed(Range range, In T, In u, In v, In w, InShort T_faces, InOut
     const Flow x = flow(T, u, c, X, grid.inverse[0], kinds), y = flow(T, v, c, Y, grid.inverse[1], kinds >> 4);
     const Flow z = flow(T, w, c, Z, grid.inverse[2], kinds >> 8);
     const real convection = x.carried + y.carried + z.carried, conduction = x.conducted + y.conducted + z.conducted;
-    const real H = heat.diffusivity * conduction - convection + heat.source;
+    const real H = transport.diffusivity * conduction - convection + transport.source;
     const real old = h_T[c], here = T[c], next = scheme.advance(here, H, old);
     h_T[c] = H;
     T_new[c] = kinds & KEEPS ? here : next;

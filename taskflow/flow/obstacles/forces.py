@@ -8,10 +8,10 @@ thus adds up to rounding. Everything is per density of the fluid; moments are th
 from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid, Vector
-from taskflow.flow.heat import Heat
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.stencils import BESIDE, U, V, W
+from taskflow.flow.transport import Transport
 from taskflow.tasks import Read, ReadByte, Reduce, task
 
 
@@ -43,7 +43,7 @@ def force_on_body(
 @task(kernel=KERNELS / "forces.cu")
 def heat_from_body(
     T: Read[BESIDE], solid: ReadByte, owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
-    *, flux: Reduce["sum"], grid: Grid, heat: Heat, number: int,
+    *, flux: Reduce["sum"], grid: Grid, transport: Transport, number: int,
 ) -> None:  # fmt: skip
     """flux = heat per time from a body into the fluid, over density and heat capacity: the sum over its faces of
     2 diffusivity (T_body - T) / h times their area.

@@ -1,9 +1,9 @@
 """Heat beside bodies, each of which is insulated or has a temperature of its own."""
 
 from taskflow.flow.grid import Grid
-from taskflow.flow.heat import Heat
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.flow.transport import Transport
 from taskflow.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
 
 
@@ -11,9 +11,9 @@ from taskflow.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
 def heat_obstructed(
     T: Read[1], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], T_faces: ReadShort,
     h_T: ReadWrite, T_new: Write,
-    *, dt: Scalar, ratio: Scalar, grid: Grid, heat: Heat,
+    *, dt: Scalar, ratio: Scalar, grid: Grid, transport: Transport,
 ) -> None:  # fmt: skip
-    """`heat` beside bodies: no flux into those that are insulated, 2 diffusivity (T_body - T) / h from others.
+    """`transport` beside bodies: no flux into those that are insulated, 2 diffusivity (T_body - T) / h from others.
 
     Solid cells keep their temperature: in those of a body that has one it is the body's.
     """

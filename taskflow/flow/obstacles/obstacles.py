@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.flow.grid import Grid, Vector
-from taskflow.flow.heat import Heat
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.obstacles.forces import Target, force_on_body, heat_from_body
 from taskflow.flow.obstacles.pressure import coefficients_at_bodies, measure_residual_obstructed
 from taskflow.flow.obstacles.projection import correct_obstructed, force, stop
 from taskflow.flow.poisson import Solver, measure_residual
 from taskflow.flow.projection import correct, divergence
+from taskflow.flow.transport import Transport
 from taskflow.regions import Box
 from taskflow.tasks import Launch, Repeat, Roles
 
@@ -93,7 +93,7 @@ class Obstacles:
             return measure_residual(f.p, f.rhs, grid)
         return measure_residual_obstructed(f, grid)
 
-    def monitor(self, f: Roles, grid: Grid, fluid: Fluid, heat: Heat | None) -> Iterator[Launch]:
+    def monitor(self, f: Roles, grid: Grid, fluid: Fluid, heat: Transport | None) -> Iterator[Launch]:
         """Scalars pressure_x_1 ... moment_z_1, flux_1 and so on, of each body by its number."""
         owners = (f.owner_x, f.owner_y, f.owner_z) if self.bodies else ()
         for number, body in enumerate(self.bodies, start=1):
@@ -103,9 +103,8 @@ class Obstacles:
                 f.u, f.v, f.w, f.p, f.solid, *owners, over=body.around, **sums, grid=grid, fluid=fluid, target=target
             )
             if heat and body.heated:
-                yield heat_from_body(
-                    f.T, f.solid, *owners, over=body.around, flux=f"flux_{number}", grid=grid, heat=heat, number=number
-                )
+                constants = {"grid": grid, "transport": heat, "number": number}
+                yield heat_from_body(f.T, f.solid, *owners, over=body.around, flux=f"flux_{number}", **constants)
 
     def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
         """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""

@@ -8,6 +8,7 @@ from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
+from taskflow.simulation.case.scalars import PassiveScalar, ScalarBoundaries, ScalarFace, Source
 
 __all__ = [
     "FACES",
@@ -24,6 +25,10 @@ __all__ = [
     "Monitor",
     "Obstacle",
     "Output",
+    "PassiveScalar",
     "Pressure",
+    "ScalarBoundaries",
+    "ScalarFace",
+    "Source",
     "Time",
 ]

@@ -18,6 +18,7 @@ from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import CaseError, Problem
 from taskflow.simulation.case.rules import completed, contradictions
+from taskflow.simulation.case.scalars import Scalars, scalars
 from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.table import Table, Text, plain_keys, table_in
 from taskflow.simulation.case.toml import document
@@ -34,6 +35,7 @@ class Case(Table):
     fluid: Fluid = Field(description="give a table [fluid] with viscosity")
     boundaries: Boundaries = Field(description="give a table [boundaries] with all sides")
     heat: Heat | None = None
+    scalars: Scalars = ()
     body: Body = Body()
     obstacles: Obstacles = ()
     initial: Initial = Initial()
@@ -115,10 +117,12 @@ class Case(Table):
 
     def clock(self) -> Clock:
         """The schedule of the run."""
-        time, diffusivity = self.time, self.heat.diffusivity if self.heat else 0.0
-        spread = max(self.fluid.viscosity, diffusivity) * sum(1 / d**2 for d in self.spacing)
+        time, carried = self.time, (*((self.heat,) if self.heat else ()), *self.scalars)
+        once = sum(1 / d**2 for d in self.spacing)
+        spread = max([self.fluid.viscosity, *(each.diffusivity for each in carried)]) * once
+        bounded = max((each.diffusivity * once for each in carried if each.scheme != "central"), default=None)
         scheme = SCHEMES[time.scheme]
-        limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, spread, scheme, self.frequency)
+        limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, spread, scheme, self.frequency, bounded)
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every)
 
 
@@ -133,4 +137,6 @@ def _sound(given: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, A
             tables[name] = table(**plain_keys(value)) if isinstance(value, Mapping) else value
     if "obstacles" in tables:
         tables["obstacles"] = obstacles(tables["obstacles"])
+    if "scalars" in tables:
+        tables["scalars"] = scalars(tables["scalars"])
     return tables

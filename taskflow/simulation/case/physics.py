@@ -7,6 +7,7 @@ from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import Problem, missing
+from taskflow.simulation.case.scalars import Sources, TransportScheme
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, WholeVector, reads
 from taskflow.simulation.values import positive, three
 
@@ -37,7 +38,8 @@ class Fluid(Table):
 
 
 class Heat(Table):
-    """Temperature T, with `diffusivity` and a `source`; force = -expansion (T - reference) gravity.
+    """Temperature T, with `diffusivity`, a `source` everywhere and `sources`; force = -expansion (T - reference)
+    gravity.
 
     With a `background_gradient` T is the departure from a temperature of that constant gradient.
     """
@@ -46,6 +48,8 @@ class Heat(Table):
     expansion: Number = 0.0
     reference: Number = 0.0
     source: Number = 0.0
+    sources: Sources = ()
+    scheme: TransportScheme = "central"
     background_gradient: Vector = (0.0, 0.0, 0.0)
 
 

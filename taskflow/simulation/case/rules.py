@@ -14,6 +14,8 @@ from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import Body, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, present, shown, wrong
+from taskflow.simulation.case.scalar_rules import SCALAR_RULES
+from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.table import written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.spectrum import SPECTRA
@@ -125,8 +127,8 @@ def _jacobi_sees_walls(boundaries: Boundaries, pressure: Pressure) -> Iterator[P
         yield wrong(("pressure", key), value, remedy)
 
 
-def _fields_exist(heat: Heat | None, output: Output) -> Iterator[Problem]:
-    fields = _all_fields(heat)
+def _fields_exist(heat: Heat | None, scalars: Scalars, output: Output) -> Iterator[Problem]:
+    fields = _all_fields(heat, scalars)
     for name in output.fields or ():
         if name not in fields:
             hint = "; T needs a [heat] table" if name == "T" else ""
@@ -242,7 +244,8 @@ RULES = (
     (_outflow_is_determined, ("boundaries",)),
     (_inflow_fits_its_side, ("boundaries",)),
     (_jacobi_sees_walls, ("boundaries", "pressure")),
-    (_fields_exist, ("heat", "output")),
+    (_fields_exist, ("heat", "scalars", "output")),
+    *SCALAR_RULES,
     (_snapshots_can_be_counted, ("time", "output")),
     (_tolerance_can_be_reached, ("pressure", "machine")),
     (_multigrid_has_cells, ("grid", "pressure")),
@@ -261,7 +264,7 @@ def completed(tables: Mapping[str, Any]) -> dict[str, Any]:
     """The tables of a sound case with the defaults that depend on other tables filled in."""
     heat, boundaries, initial, output = (tables[name] for name in ("heat", "boundaries", "initial", "output"))
     if output.fields is None:
-        output = output.model_copy(update={"fields": _all_fields(heat)})
+        output = output.model_copy(update={"fields": _all_fields(heat, tables["scalars"])})
     if heat:
         if initial.temperature is None:
             initial = initial.model_copy(update={"temperature": Expression(heat.reference)})
@@ -284,8 +287,8 @@ def _left(grid: Grid, precision: str) -> float:
     return ROUNDING[precision] * (longest / finest) ** 2 / 10
 
 
-def _all_fields(heat: Heat | None) -> tuple[str, ...]:
-    return ("u", "v", "w", "p", "T") if heat else ("u", "v", "w", "p")
+def _all_fields(heat: Heat | None, scalars: Scalars) -> tuple[str, ...]:
+    return ("u", "v", "w", "p", *(("T",) if heat else ()), *(scalar.name for scalar in scalars))
 
 
 def _with_heat(boundaries: Boundaries, heat: Heat) -> Iterator[tuple[str, Any]]:

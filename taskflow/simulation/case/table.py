@@ -1,7 +1,8 @@
 """What all tables of a case share: strict, frozen, and every problem reported at once in words of our own."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -30,6 +31,9 @@ Positive = Annotated[float, reads(positive)]
 Vector = Annotated[tuple[float, float, float], reads(three(number, "three numbers"))]
 Precision = Annotated[Literal["single", "double"], reads(one_of("single", "double"))]
 WholeVector = Annotated[tuple[int, int, int], reads(three(whole, "three whole numbers >= 1"))]
+
+
+T = TypeVar("T", bound="Table")
 
 
 class Table(BaseModel):
@@ -87,6 +91,28 @@ class Table(BaseModel):
                 yield Problem((key,), "there is no such key", shown(value), unknown=True)
             else:
                 yield wrong(key, value, str(cause) if cause else "give a table")
+
+
+def listed(kind: type[T], wanted: str) -> Callable[[Any], tuple[T, ...]]:
+    """Reads a list of tables of one kind: all their problems at once, by their number. `wanted` says what to list."""
+
+    def read(value: Any) -> tuple[T, ...]:
+        if not isinstance(value, (list, tuple)):
+            raise BadInput(f"give a list of {wanted}")
+        found: list[T] = []
+        problems: list[Problem] = []
+        for n, item in enumerate(value, start=1):
+            try:
+                if not isinstance(item, (Mapping, kind)):
+                    raise CaseError(wrong((), item, "give a table"))
+                found.append(item if isinstance(item, kind) else kind(**plain_keys(item)))
+            except CaseError as error:
+                problems += [replace(problem, unknown=False).within((f"[{n}]",)) for problem in error.problems]
+        if problems:
+            raise CaseError(*problems)
+        return tuple(found)
+
+    return read
 
 
 def table_in(annotation: Any) -> type[Table] | None:

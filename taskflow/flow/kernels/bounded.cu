@@ -1,0 +1,82 @@
+// What an incompressible flow carries, kept within its bounds: upwind-biased values on faces, with Koren's limiter.
+#define UZ 1
+#define PLANES 1
+#include "cell.h"
+
+FN real smaller(real a, real b) { return b < a ? b : a; }
+
+// A direction: from a cell to the next, one over their distance, the cells beside boundaries, and the velocity along it
+// before and after the stage.
+struct Direction {
+  Index step;
+  real inverse;
+  int first, last;
+  In before, after;
+};
+
+// Twice the way from the upwind value to that on the face: `ahead` times Koren's limiter min(2 r, (2 + r) / 3, 2) of
+// r = behind / ahead, 0 for r < 0. Where `behind` ends in a ghost cell it is twice the way to the boundary: then r, not
+// 2 r.
+FN real limited(real behind, real ahead, bool ends) {
+  const real a = magnitude(behind), b = magnitude(ahead);
+  const real most = smaller(smaller(ends ? a : 2 * a, 2 * b), (a + 2 * b) * real(1.0 / 3));
+  const real along = (behind > 0) == (ahead > 0) ? most : real(0);
+  return ahead > 0 ? along : -along;
+}
+
+// What passes the low face of cell c, number n along d: carried, and by diffusion. On boundaries what enters has the value
+// there, the mean of both cells, and what leaves that of the cell inside.
+FN real passing(In q, Index c, int n, const Direction& d, real diffusivity) {
+  const Index S = d.step;
+  const real low = q[c - S], high = q[c], speed = real(0.5) * (d.before[c] + d.after[c]);
+  const bool forward = speed > 0;
+  const real up = forward ? low : high, down = forward ? high : low, beyond = forward ? q[c - 2 * S] : q[c + S];
+  const bool at_low = n == d.first, at_high = n == d.last + 1;
+  const bool entering = forward ? at_low : at_high, leaving = forward ? at_high : at_low;
+  const bool ends = forward ? n == d.first + 1 : n == d.last;
+  const real inner = up + real(0.5) * limited(up - beyond, down - up, ends);
+  const real value = entering ? real(0.5) * (low + high) : leaving ? up : inner;
+  return speed * value - diffusivity * d.inverse * (high - low);
+}
+
+FN real inflow(In q, Index c, int n, const Direction& d, real diffusivity) {
+  return d.inverse * (passing(q, c, n, d, diffusivity) - passing(q, c + d.step, n + 1, d, diffusivity));
+}
+
+// The velocities before and after a stage.
+struct Velocity {
+  In u, v, w, u_new, v_new, w_new;
+};
+
+// -div(u q) + diffusivity Laplacian(q) + source
+struct Tendency {
+  Direction x, y, z;
+  Transport transport;
+
+  INLINE Tendency(const Range& range, const Velocity& v, const Grid& g, const Transport& transport)
+      : x{1, g.inverse[0], g.first[0], g.last[0], v.u, v.u_new},
+        y{range.y, g.inverse[1], g.first[1], g.last[1], v.v, v.v_new},
+        z{range.z, g.inverse[2], g.first[2], g.last[2], v.w, v.w_new},
+        transport(transport) {}
+
+  INLINE real at(In q, const Cell& c) const {
+    const real kappa = transport.diffusivity;
+    return inflow(q, c, c.i, x, kappa) + inflow(q, c, c.j, y, kappa) + inflow(q, c, c.k, z, kappa) + transport.source;
+  }
+};
+
+// q_new = q + dt H(q)
+TASK bounded_euler(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, Out q_new, In64 dt, Grid grid,
+                   Transport transport) {
+  const real step = real(*dt);
+  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport);
+  for_cells(range, CELL(c) { q_new[c] = q[c] + step * H.at(q, c); });
+}
+
+// q = (q + q_euler + dt H(q_euler)) / 2
+TASK bounded_heun(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new, In64 dt, Grid grid,
+                  Transport transport) {
+  const real step = real(*dt);
+  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport);
+  for_cells(range, CELL(c) { q[c] = real(0.5) * (q[c] + (q_euler[c] + step * H.at(q_euler, c))); });
+}

@@ -1,0 +1,123 @@
+"""A quantity that the flow carries, the temperature or a passive scalar: its fields, and how a stage advances it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from taskflow.errors import BadInput
+from taskflow.flow.boundary import MIRROR, Mirror, beyond
+from taskflow.flow.bounded import GHOST, bounded_euler, bounded_heun
+from taskflow.flow.diagnostics import total
+from taskflow.flow.grid import AXES, Grid, StaggeredGrid
+from taskflow.flow.obstacles.heat import heat_obstructed
+from taskflow.flow.sources import Source, released
+from taskflow.flow.transport import Transport, transport
+from taskflow.regions import Location
+from taskflow.tasks import Launch, Roles
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A value on a face of the domain."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Flux:
+    """What diffuses through a face of the domain, per area and time, positive into it; 0: no gradient across the
+    face.
+    """
+
+    flux: float = 0.0
+
+
+Faces = Mapping[str, Fixed | Flux]  # by face, x_min to z_max
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """`name` is that of its field. If `bounded`, it stays within its bounds, see `taskflow.flow.bounded`; otherwise
+    differences are central.
+
+    `faces` has the boundaries of a passive scalar; those of the temperature are those of the flow.
+    """
+
+    name: str
+    transport: Transport
+    bounded: bool = False
+    sources: tuple[Source, ...] = ()
+    faces: Faces = field(default_factory=dict)
+
+    @property
+    def diffusivity(self) -> float:
+        """Of its transport."""
+        return self.transport.diffusivity
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Its fields by role: now, at the end of the stage and, with central differences, the last tendency."""
+        fields: dict[str, Location] = {self.name: "c", f"{self.name}_new": "c"}
+        return fields if self.bounded else {**fields, f"h_{self.name}": "c"}
+
+    @property
+    def ghost(self) -> int:
+        """Layers of ghost cells that it needs."""
+        return GHOST if self.bounded else 1
+
+    def central(
+        self, f: Roles, names: Mapping[str, str], grid: StaggeredGrid, flags: str | None = None
+    ) -> Iterator[Launch]:
+        """The new value by central differences, from the velocity now; `names` are those of the stage's dt and ratio,
+        `flags` is the field that says where bodies are.
+        """
+        now, new, tendency = f[self.name], f[f"{self.name}_new"], f[f"h_{self.name}"]
+        constants = {"grid": grid.constants, "transport": self.transport}
+        if flags:
+            yield heat_obstructed(now, f.u, f.v, f.w, flags, tendency, new, over=grid.box, **names, **constants)
+        else:
+            yield transport(now, f.u, f.v, f.w, tendency, new, over=grid.box, **names, **constants)
+        yield from self._released(new, names["dt"], grid)
+
+    def euler(self, f: Roles, dt: str, grid: StaggeredGrid) -> Iterator[Launch]:
+        """A first new value within bounds, from the velocities before and after the stage. Needs ghosts."""
+        now, new = f[self.name], f[f"{self.name}_new"]
+        constants = {"grid": grid.constants, "transport": self.transport}
+        yield bounded_euler(now, f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, new, over=grid.box, dt=dt, **constants)
+        yield from self._released(new, dt, grid)
+
+    def heun(self, f: Roles, dt: str, grid: StaggeredGrid) -> Iterator[Launch]:
+        """The value now becomes the new one, from the first new value, which needs ghosts."""
+        now, new = f[self.name], f[f"{self.name}_new"]
+        constants = {"grid": grid.constants, "transport": self.transport}
+        yield bounded_heun(now, new, f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=grid.box, dt=dt, **constants)
+        yield from self._released(now, dt, grid, 0.5)
+
+    def ghosts(self, name: str, grid: Grid) -> Iterator[Launch]:
+        """Ghost values of a passive scalar: 2 value - inside beyond faces that have one, inside + flux spacing /
+        diffusivity beyond others. One launch per face.
+
+        Raises BadInput for a flux of what does not diffuse.
+        """
+        for face, condition in self.faces.items():
+            if isinstance(condition, Fixed):
+                mirror = Mirror(-1.0, 2 * condition.value)
+            elif condition.flux == 0:
+                mirror = Mirror(1.0, 0.0)
+            elif self.diffusivity == 0:
+                raise BadInput(
+                    f"{self.name}: a flux of {condition.flux} cannot diffuse through {face} without diffusivity; give"
+                    " one, or a flux of 0"
+                )
+            else:
+                mirror = Mirror(1.0, condition.flux * grid.spacing[AXES[face[0]]] / self.diffusivity)
+            yield MIRROR[face](name, over=beyond(face, grid), mirror=mirror)
+
+    def monitor(self, f: Roles, grid: StaggeredGrid) -> Launch:
+        """The scalar total_NAME, the sum over cells."""
+        return total(f[self.name], over=grid.box, total=f"total_{self.name}")
+
+    def _released(self, name: str, dt: str, grid: StaggeredGrid, part: float = 1.0) -> Iterator[Launch]:
+        for source in self.sources:
+            yield released(name, source, grid, dt, part)

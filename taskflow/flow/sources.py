@@ -1,0 +1,77 @@
+"""Sources of what a flow carries: boxes and points where it is released."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from taskflow.flow.grid import Counts, StaggeredGrid, Vector
+from taskflow.flow.kernels import KERNELS
+from taskflow.regions import Box, triple
+from taskflow.tasks import Launch, ReadWrite, Scalar, task
+
+
+@dataclass(frozen=True)
+class Source:
+    """So much is released per time (`rate`: of q times volume), evenly in the box from `low` to `high`."""
+
+    low: Vector
+    high: Vector
+    rate: float
+
+    @classmethod
+    def at(cls, point: Vector, rate: float, grid: StaggeredGrid) -> Source:
+        """In a box of the size of a cell around the point, or as near to it as the domain allows."""
+        low, high = [], []
+        for place, origin, length, h in zip(point, grid.origin, grid.lengths, grid.spacing, strict=True):
+            start = min(max(place - h / 2, origin), origin + length - h)
+            low.append(start)
+            high.append(start + h)
+        return cls((low[0], low[1], low[2]), (high[0], high[1], high[2]), rate)
+
+
+@dataclass(frozen=True)
+class Release:
+    """What is added per time to cells that lie in the box of a source as a whole; the cells `first` to `last` touch it,
+    and the shares of these in each direction are `head` and `tail`.
+    """
+
+    strength: float
+    first: Counts
+    last: Counts
+    head: Vector
+    tail: Vector
+
+
+@task(kernel=KERNELS / "sources.cu")
+def release(q: ReadWrite, *, dt: Scalar, release: Release) -> None:
+    """q += dt strength (share of the cell that lies in the box of the source)"""
+
+
+def released(field: str, source: Source, grid: StaggeredGrid, dt: str, part: float = 1.0) -> Launch:
+    """`part` of what a source gives in the time of the scalar `dt`, over the cells that its box touches.
+
+    The shares of the cells add up to the box: the integral of q grows by part dt rate.
+    """
+    strength = part * source.rate / math.prod(b - a for a, b in zip(source.low, source.high, strict=True))
+    x, y, z = (_extent(source, grid, axis) for axis in range(3))
+    first, last = (x.first, y.first, z.first), (x.last, y.last, z.last)
+    shape = Release(strength, first, last, (x.head, y.head, z.head), (x.tail, y.tail, z.tail))
+    return release(field, over=Box(first, triple(n + 1 for n in last)), dt=dt, release=shape)
+
+
+@dataclass(frozen=True)
+class _Extent:
+    """The cells that a box touches in one direction, and the shares of the first and the last in it."""
+
+    first: int
+    last: int
+    head: float
+    tail: float
+
+
+def _extent(source: Source, grid: StaggeredGrid, axis: int) -> _Extent:
+    low, high = ((corner[axis] - grid.origin[axis]) / grid.spacing[axis] for corner in (source.low, source.high))
+    first = min(max(math.floor(low), 0), grid.cells[axis] - 1)
+    last = min(max(math.ceil(high) - 1, first), grid.cells[axis] - 1)
+    return _Extent(first, last, min(high, first + 1.0) - low, high - last)

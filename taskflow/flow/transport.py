@@ -1,0 +1,31 @@
+"""What a flow carries: dq/dt = -div(u q) + diffusivity Laplacian(q) + source, by central differences.
+
+q is the temperature or any passive scalar. `taskflow.flow.bounded` has a scheme for the same equation that keeps q
+within its bounds.
+"""
+
+from dataclasses import dataclass
+
+from taskflow.flow.grid import Grid
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.tasks import Read, ReadWrite, Scalar, Write, task
+
+
+@dataclass(frozen=True)
+class Transport:
+    """Diffusivity, and a source everywhere (q per time)."""
+
+    diffusivity: float
+    source: float = 0.0
+
+
+@task(kernel=KERNELS / "transport.cu")
+def transport(
+    q: Read[1], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], h_q: ReadWrite, q_new: Write,
+    *, dt: Scalar, ratio: Scalar, grid: Grid, transport: Transport,
+) -> None:  # fmt: skip
+    """q_new = q + dt ((1 + ratio/2) H - ratio/2 H_old), H = -div(u q) + diffusivity Laplacian(q) + source.
+
+    `ratio` = dt / dt_old. At the start it is 0, and H_old (what h_q holds) is not used. On return h_q holds H.
+    """

@@ -1,0 +1,69 @@
+"""What heat, scalars and their sources must have in common with the rest of a case."""
+
+from collections.abc import Iterator
+
+from taskflow.simulation.case.boundaries import AXES, Boundaries
+from taskflow.simulation.case.obstacles import Obstacle
+from taskflow.simulation.case.physics import Grid, Heat
+from taskflow.simulation.case.problems import Key, Problem, shown, wrong
+from taskflow.simulation.case.scalars import Scalars, Sources
+
+
+def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
+    if heat and heat.scheme != "central" and any(heat.background_gradient):
+        remedy = "a departure from a background has no bounds to keep; leave it out, or background_gradient"
+        yield wrong(("heat", "scheme"), heat.scheme, remedy)
+
+
+def _bodies_have_no_scalars(heat: Heat | None, scalars: Scalars, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
+    if not obstacles:
+        return
+    if heat and heat.scheme != "central":
+        yield wrong(("heat", "scheme"), heat.scheme, "not available beside [[obstacles]] in this version; leave it out")
+    if scalars:
+        names = [scalar.name for scalar in scalars]
+        yield wrong(("scalars",), names, "not available beside [[obstacles]] in this version; leave them out")
+
+
+def _names_differ(scalars: Scalars) -> Iterator[Problem]:
+    names = [scalar.name for scalar in scalars]
+    for n, name in enumerate(names):
+        if name in names[:n]:
+            yield wrong(("scalars", f"[{n + 1}]", "name"), name, "another scalar has this name; give each its own")
+
+
+def _scalars_have_faces(grid: Grid, boundaries: Boundaries, scalars: Scalars) -> Iterator[Problem]:
+    for n, scalar in enumerate(scalars, start=1):
+        for face, side in scalar.boundaries:
+            if side is None:
+                continue
+            axis, key = face[0], ("scalars", f"[{n}]", "boundaries", face)
+            if getattr(boundaries, axis) is not None:
+                yield wrong(key, side.written(), f"{axis} is periodic; leave {face} out")
+            elif side.value is not None and grid.cells[AXES.index(axis)] == 1:
+                yield wrong(key, side.written(), f"one cell in {axis} has no room for a value; leave it out")
+            elif side.flux and scalar.diffusivity == 0:
+                yield wrong((*key, "flux"), side.flux, "nothing diffuses without diffusivity; give one, or a source")
+
+
+def _sources_are_inside(grid: Grid, heat: Heat | None, scalars: Scalars) -> Iterator[Problem]:
+    tables: dict[Key, Sources] = {("heat",): heat.sources} if heat else {}
+    tables |= {("scalars", f"[{n}]"): scalar.sources for n, scalar in enumerate(scalars, start=1)}
+    ends = [(low, low + length) for low, length in zip(grid.origin, grid.lengths, strict=True)]
+    for key, sources in tables.items():
+        for n, source in enumerate(sources, start=1):
+            name = "box" if source.box else "point"
+            corners = source.box or (source.point or (),)
+            if not all(low <= x <= high for corner in corners for x, (low, high) in zip(corner, ends, strict=True)):
+                domain = shown([[low for low, _ in ends], [high for _, high in ends]])
+                remedy = f"beyond the domain {domain}; move it inside"
+                yield wrong((*key, "sources", f"[{n}]", name), getattr(source, name), remedy)
+
+
+SCALAR_RULES = (
+    (_background_is_central, ("heat",)),
+    (_bodies_have_no_scalars, ("heat", "scalars", "obstacles")),
+    (_names_differ, ("scalars",)),
+    (_scalars_have_faces, ("grid", "boundaries", "scalars")),
+    (_sources_are_inside, ("grid", "heat", "scalars")),
+)
