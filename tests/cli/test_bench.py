@@ -38,6 +38,8 @@ def test_kernels(measured):
     results = {line["name"]: line for line in found["results"]}
     assert list(results) == [
         "Jacobi sweep, bare kernel", "Jacobi sweep", "momentum", "divergence", "correction", "whole step",
+        "residual_of", "relax_zero_colours", "restrict_residual", "correct_by_coarse", "relax_colour", "project",
+        "advance", "next_residual",
     ]
     for name, line in results.items():
         assert name in told
@@ -46,6 +48,7 @@ def test_kernels(measured):
         assert line["bytes_per_second"] == pytest.approx(line["bytes"] / line["seconds"])
     assert results["Jacobi sweep"]["bytes"] == results["Jacobi sweep, bare kernel"]["bytes"] == 3 * 4 * 12**3
     assert results["momentum"]["bytes"] == (3 + 6 + 3) * 4 * 12**3
+    assert results["advance"]["bytes"] == (2 + 2 + 1) * 4 * 12**3  # on the finest level
 
 
 def test_sweep(measured):

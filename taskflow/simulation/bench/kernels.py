@@ -9,6 +9,10 @@ from typing import Any
 
 from taskflow.flow import NavierStokes
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
+from taskflow.flow.poisson.krylov import advance, next_residual, project
+from taskflow.flow.poisson.multigrid.smoothing import relax_colour, relax_zero_colours
+from taskflow.flow.poisson.multigrid.solver import residual_of
+from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
 from taskflow.flow.projection import correct, divergence
 from taskflow.machine import Shard, choose_device, copy_bandwidth, look, run_threads
 from taskflow.machine.device import Device, open_device
@@ -21,23 +25,36 @@ from taskflow.tasks import Launch, Program, Roles, record
 
 CELLS = {"cpu": 256, "gpu": 512}
 PRECISION = {"cpu": "double", "gpu": "single"}
-SWEEPS = 10  # Jacobi sweeps in a pass, as a step has them in a row
+SWEEPS = 10  # Jacobi sweeps in a pass, as a step has them in a row; other kernels of pressure solvers as often
+PRESSURE = (
+    residual_of,
+    relax_zero_colours,
+    relax_colour,
+    restrict_residual,
+    correct_by_coarse,
+    project,
+    advance,
+    next_residual,
+)  # of conjugate gradients with multigrid
 
 
 def measure_kernels(cells: int | None, precision: str | None, wanted: str) -> dict[str, Any]:
     """Medians for a cavity of cells^3: Jacobi's sweep in a shard and as the bare kernel, two sweeps in one pass where a
-    step has them, momentum, divergence, correction and the whole step; with the copy bandwidth measured before and
-    after, the machine and the command.
+    step has them, momentum, divergence, correction and the whole step; then the kernels of conjugate gradients with
+    multigrid on the finest level; with the copy bandwidth measured before and after, the machine and the command.
 
     Raises BadInput where the device is not usable or the memory not enough.
     """
     here = look("this machine")
     device = choose_device(wanted, [here])
-    setup = Setup(_case(cells or CELLS[device], precision or PRECISION[device]), (1, 1, 1), device=device)
-    Needs(setup, [here], device).check()
+    given = cells or CELLS[device], precision or PRECISION[device]
+    setup, other = (Setup(_case(*given, solver), (1, 1, 1), device=device) for solver in ("jacobi", "multigrid"))
+    for each in (setup, other):
+        Needs(each, [here], device).check()
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
     before = copy_bandwidth(opened)
     timings = run_threads(setup.partition, Measurement(setup, opened), opened)[0]
+    timings += run_threads(other.partition, Solving(other), opened)[0]
     bandwidth = median([before, copy_bandwidth(opened)])
     results = [timing.report(bandwidth) for timing in timings]
     return {
@@ -109,6 +126,32 @@ class Measurement:
         return Timing("Jacobi sweep, bare kernel", *timing, shard.cells.volume, self.setup.bytes_of([launch]))
 
 
+@dataclass(frozen=True)
+class Solving:
+    """The job of the one block for the kernels of a pressure solver: of each the largest launch of a step, alone. What
+    it computes is of no matter; scalars of 1 keep it finite.
+    """
+
+    setup: Setup
+
+    def __call__(self, shard: Shard) -> list[Timing]:
+        """Measure everything."""
+        largest: dict[str, Launch] = {}
+        for launch in self.setup.step:
+            name = launch.task.name
+            if launch.task in PRESSURE and launch.over.volume > (largest[name].over.volume if name in largest else 0):
+                largest[name] = launch
+        return [self._launch(shard, launch) for launch in largest.values()]
+
+    def _launch(self, shard: Shard, launch: Launch) -> Timing:
+        def program(_: Roles) -> Iterator[Launch]:
+            yield from [launch] * SWEEPS
+
+        scalars = dict.fromkeys(launch.scalars.values(), 1.0)
+        timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, SWEEPS)
+        return Timing(launch.task.name, *timing, shard.cells.volume, self.setup.bytes_of([launch]))
+
+
 def programs(model: NavierStokes) -> dict[str, Program]:
     """Parts of the step as programs of their own, by the name under which they are reported."""
     over, grid = model.staggered.box, model.grid
@@ -136,7 +179,7 @@ def programs(model: NavierStokes) -> dict[str, Program]:
     return {"Jacobi sweep": sweeps, **blocked, "momentum": predict, "divergence": diverge, "correction": project}
 
 
-def _case(cells: int, precision: str) -> Case:
+def _case(cells: int, precision: str, solver: str) -> Case:
     """A lid-driven cavity that stays within the limits of its time step."""
     lid = {"type": "wall", "velocity": [1.0, 0.0, 0.0]}
     sides = dict.fromkeys(("x_min", "x_max", "y_min", "y_max", "z_min"), "wall")
@@ -145,6 +188,6 @@ def _case(cells: int, precision: str) -> Case:
         fluid={"viscosity": 0.1 / cells},
         boundaries={**sides, "z_max": lid},
         time={"steps": 1},
-        pressure={"solver": "jacobi"},
+        pressure={"solver": solver},
         machine={"precision": precision},
     )
