@@ -93,6 +93,13 @@ FN void change_cells(const Range& r, const Interior&, Load load, Store store, St
   for_cells(r, [=](Cell c) __attribute__((always_inline)) { store(c, load(c)); });
 }
 
+// One cell's values folded into a lane. Written out, and by value: otherwise GCC makes vectors of the values, and none of cells.
+template <class Op, int N, int n = 0>
+FN void fold_into(double (&lanes)[N][LANES], int l, Sums<N> values) {
+  lanes[n][l] = Op::fold(lanes[n][l], values.of[n]);
+  if constexpr (n + 1 < N) fold_into<Op, N, n + 1>(lanes, l, values);
+}
+
 // *result = f(cell) folded over the range: lanes of a row, rows of a bundle, bundles, always in this order. All operators do
 // it for N values at once: f(cell) is a Sums<N>.
 template <class Op, int N, class F>
@@ -111,15 +118,9 @@ FN void fold_cells(const Range& r, const Partial* partials, F f) {
         const Index begin = j * r.y + k * r.z;
         for (int i = from; i < whole; i += LANES) {
 #pragma omp simd
-          for (int l = 0; l < LANES; ++l) {
-            const Sums<N> values = f(Cell{i + l, j, k, begin + i + l});
-            for (int n = 0; n < N; ++n) lanes[n][l] = Op::fold(lanes[n][l], values.of[n]);
-          }
+          for (int l = 0; l < LANES; ++l) fold_into<Op>(lanes, l, f(Cell{i + l, j, k, begin + i + l}));
         }
-        for (int i = whole; i < to; ++i) {
-          const Sums<N> values = f(Cell{i, j, k, begin + i});
-          for (int n = 0; n < N; ++n) lanes[n][i - whole] = Op::fold(lanes[n][i - whole], values.of[n]);
-        }
+        for (int i = whole; i < to; ++i) fold_into<Op>(lanes, i - whole, f(Cell{i, j, k, begin + i}));
       }
       for (int n = 0; n < N; ++n) {
         for (int half = LANES / 2; half; half /= 2)
