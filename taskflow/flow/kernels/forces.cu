@@ -1,6 +1,7 @@
 // What the fluid does to a body: the momentum and the heat that pass through its faces in the scheme itself, so that what
 // bodies, walls and the fluid gain adds up to rounding.
 #define UZ 32
+#define BY 1
 #include "cell.h"
 #include "flags.h"
 
