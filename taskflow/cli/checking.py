@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 
 from taskflow.cli.words import duration, say, several, times
+from taskflow.flow import ConvectiveOutflow, PressureOutflow
 from taskflow.simulation.bodies import Part, Survey
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
@@ -34,6 +36,7 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     yield "pressure", f"{described(case)}; {case.machine.precision} precision"
     if found.setup.survey:
         yield from _bodies(found.setup.survey)
+    yield from zip(chain(["openings"], repeat("")), _openings(found), strict=False)
     yield from zip(("memory", ""), _memory(found), strict=True)
     if len(found.places) > 1:
         yield from zip(("messages", ""), _messages(found), strict=True)
@@ -85,6 +88,20 @@ def _proof(found: Estimate) -> str:
         f"{several(proof.templates, 'template')}: {proof.pairs:,} interfering pairs are ordered,"
         f" {proof.reads:,} reads find what the program means"
     )
+
+
+def _openings(found: Estimate) -> Iterator[str]:
+    """The sides where fluid enters and leaves."""
+    entering = found.setup.entering
+    for face in entering.profiles:
+        speeds = entering.inward(face, 0.0)
+        often = " at first, and changes in time" if entering.varies else ""
+        yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
+    for face, side in found.setup.model.boundaries.items():
+        if isinstance(side, ConvectiveOutflow):
+            yield f"{face}: as much leaves, carried out at its mean speed"
+        elif isinstance(side, PressureOutflow):
+            yield f"{face}: p = 0, which decides how much leaves or enters"
 
 
 def _blocks(found: Estimate) -> str:

@@ -90,9 +90,11 @@ class Openings:
         """
         faces = released(self.boundaries)
         yield measure_rhs(rhs, Box.of(self.grid.cells), singular=not faces)
-        yield from pressure_ghosts(p, self.boundaries, self.grid)
-        grid = self.grid.without(faces)
-        yield measured(grid) if measured else measure_residual(p, rhs, grid)
+        if measured:
+            yield from pressure_ghosts(p, self.boundaries, self.grid)
+            yield measured(self.grid.without(faces))
+        else:
+            yield measure_residual(p, rhs, self.grid, faces)
 
     def _entered(self, state: State, n: int) -> Iterator[Launch]:
         temperature = state[3] if len(state) > 3 else None

@@ -113,16 +113,20 @@ class Entering:
                 found[values(face, name, ending)] = self.at(face, name, time, own) if beside else np.zeros((1, 1, 1))
         shard.write(found)
 
+    def inward(self, face: str, time: float) -> np.ndarray:
+        """The speeds at which fluid enters at an inflow, as its fields hold them, in double precision."""
+        axis, high = place(face)
+        normal = self.at(face, "uvw"[axis], time, on_face(face, self.grid.constants))
+        return normal.astype(self.dtype).astype(np.float64) * (-1.0 if high else 1.0)
+
     def _flow(self, time: float) -> tuple[float, float]:
         """The mean outward speed at the convective outflow, and the largest of all speeds through open sides."""
         net, gross, largest = 0.0, 0.0, 0.0
         for face in self.profiles:
-            axis, high = place(face)
-            normal = self.at(face, "uvw"[axis], time, on_face(face, self.grid.constants)).astype(self.dtype)
-            normal = normal.astype(np.float64) * self.grid.area(axis)
-            net += float(normal.sum()) * (-1.0 if high else 1.0)
-            gross += float(np.abs(normal).sum())
-            largest = max(largest, float(np.abs(normal).max()) / self.grid.area(axis))
+            inward, area = self.inward(face, time), self.grid.area(place(face)[0])
+            net += float(inward.sum()) * area
+            gross += float(np.abs(inward).sum()) * area
+            largest = max(largest, float(np.abs(inward).max()))
         leaves = convective(self.openings.boundaries)
         if leaves:
             axis, _ = place(leaves[0])

@@ -73,8 +73,11 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
         )
     if name == "jacobi":
         x, y, z = (-(-n // count) for n, count in zip(grid.cells, blocks, strict=True))
-        twice = device == "gpu" and blocking_pays((x, y, z))
-        return ConvergedJacobi(grid, tolerance, twice) if wanted.tolerance else Jacobi(grid, tolerance.most, twice)
+        faces = released(case)
+        twice = device == "gpu" and blocking_pays((x, y, z)) and not faces
+        if wanted.tolerance:
+            return ConvergedJacobi(grid, tolerance, twice, outflow=faces)
+        return Jacobi(grid, tolerance.most, twice, outflow=faces)
     smoother, sweeps = (WeightedJacobi(), 2) if wanted.smoother == "jacobi" else (RedBlack(), 1)
     single = wanted.precision == "single" and case.machine.precision == "double"
     shape = SHAPES[wanted.cycle or "v"]

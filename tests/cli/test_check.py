@@ -40,6 +40,15 @@ def test_what_it_tells(give, here):
     assert "(auto)" not in result.stdout.splitlines()[2], "the blocks are given"
 
 
+def test_openings_are_told(give, here):
+    settings = ["boundaries.x_min={type='inflow', velocity=['6*z*(1-z)*(1+t)', 0, 0]}", "boundaries.x_max=outflow"]
+    told = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting))).stdout
+    assert "x_min: fluid enters at 1.002 on average, 1.494 at most at first, and changes in time" in told
+    assert "x_max: as much leaves, carried out at its mean speed" in told
+    released = give("check", "cavity.toml", "--set", "boundaries.x_max={type='outflow', pressure=0}").stdout
+    assert "openings   x_max: p = 0, which decides how much leaves or enters" in released
+
+
 @pytest.mark.skipif(channel_problem("peer") is not None, reason=str(channel_problem("peer")))
 def test_memory_that_neighbours_share_is_told(give, here):
     shared = "channel peer (auto), 2.10 MB shared by each two neighbours"

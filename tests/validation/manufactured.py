@@ -38,7 +38,7 @@ def mixed(domain: Domain, relative: float, blocks: Blocks) -> Solver:
 
 
 def jacobi(domain: Domain, relative: float, blocks: Blocks) -> Solver:
-    return ConvergedJacobi(domain.grid, tolerance(relative, MOST))
+    return ConvergedJacobi(domain.grid, tolerance(relative, MOST), outflow=domain.outflow)
 
 
 Make = Callable[[Domain, float, Blocks], Solver]
@@ -46,9 +46,11 @@ SOLVERS: tuple[Make, ...] = (fft, multigrid, gradients, mixed, jacobi)
 
 
 def supports(make: Make, faces: Faces, real: str) -> bool:
-    """Jacobi knows walls and periodic directions only; levels of another precision than p's are single ones."""
+    """Levels of another precision than p's are single ones. What Jacobi leaves at a tolerance is the smoothest wave, a
+    longer one between a wall and p = 0: at tolerances of single precision more than the error of these grids.
+    """
     if make is jacobi:
-        return not any("open" in kinds for kinds in faces)
+        return real == "f8" or not any("open" in kinds for kinds in faces)
     return make is not mixed or real == "f8"
 
 

@@ -14,7 +14,7 @@ from taskflow.flow.poisson.coefficients import (
     measure_rhs_variable,
 )
 from taskflow.flow.poisson.mesh import mesh
-from taskflow.flow.poisson.multigrid.smoothing import relax_variable
+from taskflow.flow.poisson.multigrid.smoothing import relax, relax_variable
 from taskflow.flow.poisson.residual import measure_residual, measure_rhs
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import Tolerance
@@ -70,18 +70,20 @@ class Jacobi(Solver):
 
     With Jacobi alone the modes that alternate from cell to cell grow from step to step when the number of sweeps is
     odd, and in a periodic box of even sides they are never touched at all. Where they are `blocked`, two sweeps are
-    done in one pass over memory, with the same bits. With `variable` coefficients they are relaxations of multigrid,
-    with the weights 1 and, last, 1/2. Raises BadInput where sweeps are to be both.
+    done in one pass over memory, with the same bits. With `variable` coefficients, and where p = 0 on the faces
+    `outflow`, they are relaxations of multigrid, with the weights 1 and, last, 1/2. Raises BadInput where such sweeps
+    are to be blocked.
     """
 
     grid: Grid
     sweeps: int
     blocked: bool = False
     variable: bool = False
+    outflow: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.blocked and self.variable:
-            raise BadInput("jacobi: blocked sweeps have no variable coefficients; leave one of the two out")
+        if self.blocked and (self.variable or self.outflow):
+            raise BadInput("jacobi: blocked sweeps have walls and constant coefficients; leave blocked out")
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -95,20 +97,25 @@ class Jacobi(Solver):
 
     def solve(self, f: Roles) -> Iterator[Launch]:
         """The sweeps, from p."""
-        box = Box.of(self.grid.cells)
-        if self.variable:
-            b, at = coefficients(f), mesh(self.grid)
-            for weight in [*[1.0] * (self.sweeps - 1), 0.5]:
-                yield relax_variable(f.p, f.rhs, *b, f.p_new, over=box, mesh=at, weight=weight)
-                f.swap("p", "p_new")
+        if self.variable or self.outflow:
+            yield from self._relaxations(f)
             return
-        for relax in self._passes:
-            yield relax(f.p, f.rhs, f.p_new, over=box, grid=self.grid)
+        for sweep in self._passes:
+            yield sweep(f.p, f.rhs, f.p_new, over=Box.of(self.grid.cells), grid=self.grid)
             f.swap("p", "p_new")
 
     def taken(self, scalars: Mapping[str, float]) -> int:
         """The sweeps."""
         return self.sweeps
+
+    def _relaxations(self, f: Roles) -> Iterator[Launch]:
+        at = mesh(self.grid, self.outflow)
+        for weight in [*[1.0] * (self.sweeps - 1), 0.5]:
+            if self.variable:
+                yield relax_variable(f.p, f.rhs, *coefficients(f), f.p_new, over=at.box, mesh=at, weight=weight)
+            else:
+                yield relax(f.p, f.rhs, f.p_new, over=at.box, mesh=at, weight=weight)
+            f.swap("p", "p_new")
 
     @property
     def _passes(self) -> list[Task]:
@@ -131,6 +138,7 @@ class ConvergedJacobi(Solver):
     tolerance: Tolerance
     blocked: bool = False
     variable: bool = False
+    outflow: tuple[str, ...] = ()
 
     @property
     def sweeps(self) -> int:
@@ -150,14 +158,14 @@ class ConvergedJacobi(Solver):
     def prepare(self, f: Roles) -> Iterator[Launch]:
         """The number of cells that have an open face, if coefficients are variable."""
         if self.variable:
-            yield count(coefficients(f), mesh(self.grid))
+            yield count(coefficients(f), mesh(self.grid, self.outflow))
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Rounds from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
         if self.variable:
-            yield measure_rhs_variable(f.rhs, coefficients(f), mesh(self.grid), singular=True)
+            yield measure_rhs_variable(f.rhs, coefficients(f), mesh(self.grid, self.outflow), singular=not self.outflow)
         else:
-            yield measure_rhs(f.rhs, Box.of(self.grid.cells))
+            yield measure_rhs(f.rhs, Box.of(self.grid.cells), singular=not self.outflow)
         yield self.tolerance.repeat(self._body, each=self.sweeps)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
@@ -167,11 +175,11 @@ class ConvergedJacobi(Solver):
     @property
     def _round(self) -> Jacobi:
         blocked = self.blocked and self.sweeps % 4 == 0  # passes are even then, too
-        return Jacobi(self.grid, self.sweeps, blocked, self.variable)
+        return Jacobi(self.grid, self.sweeps, blocked, self.variable, self.outflow)
 
     def _body(self, f: Roles) -> Iterator[Launch]:
         yield from self._round.solve(f)
         if self.variable:
-            yield measure_residual_variable(f.p, f.rhs, coefficients(f), mesh(self.grid))
+            yield measure_residual_variable(f.p, f.rhs, coefficients(f), mesh(self.grid, self.outflow))
         else:
-            yield measure_residual(f.p, f.rhs, self.grid)
+            yield measure_residual(f.p, f.rhs, self.grid, self.outflow)

@@ -5,8 +5,11 @@ the parts of which a divergence is the difference, but not always beside the div
 residuals are measured, and by conjugate gradients, which would diverge.
 """
 
+from collections.abc import Collection
+
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.poisson.mesh import Mesh, mesh
 from taskflow.regions import Box
 from taskflow.tasks import Launch, Read, Reduce, Scalar, task
 
@@ -14,6 +17,11 @@ from taskflow.tasks import Launch, Read, Reduce, Scalar, task
 @task(kernel=KERNELS / "residual.cu")
 def residual_square(p: Read[1], rhs: Read, *, residual: Reduce["sum"], mean: Scalar, grid: Grid) -> None:
     """residual = sum over cells of (rhs - mean - Laplacian(p))^2. A wall shows a cell its own value."""
+
+
+@task(kernel=KERNELS / "residual_open.cu")
+def residual_square_open(p: Read[1], rhs: Read, *, residual: Reduce["sum"], mean: Scalar, mesh: Mesh) -> None:
+    """`residual_square` where p = 0 on some faces."""
 
 
 @task(kernel=KERNELS / "residual.cu")
@@ -26,6 +34,9 @@ def measure_rhs(rhs: str, box: Box, *, singular: bool = True) -> Launch:
     return rhs_sums(rhs, over=box, norm="norm", mean="mean", share=1 / box.volume if singular else 0.0)
 
 
-def measure_residual(p: str, rhs: str, grid: Grid) -> Launch:
-    """The scalar `residual`; needs `measure_rhs` before."""
-    return residual_square(p, rhs, over=Box.of(grid.cells), residual="residual", mean="mean", grid=grid)
+def measure_residual(p: str, rhs: str, grid: Grid, outflow: Collection[str] = ()) -> Launch:
+    """The scalar `residual`, with p = 0 on the faces `outflow`; needs `measure_rhs` before."""
+    box, numbers = Box.of(grid.cells), {"residual": "residual", "mean": "mean"}
+    if outflow:
+        return residual_square_open(p, rhs, over=box, mesh=mesh(grid, outflow), **numbers)
+    return residual_square(p, rhs, over=box, grid=grid, **numbers)
