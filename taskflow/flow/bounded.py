@@ -19,7 +19,7 @@ from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.transport import Transport
-from taskflow.tasks import Read, ReadWrite, Scalar, Write, task
+from taskflow.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
 
 CROSSINGS, SPREADINGS = 2.0, 3.0
 """What the advective rate and diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2) count in the limit of dt above."""
@@ -44,3 +44,23 @@ def bounded_heun(
     *, dt: Scalar, grid: Grid, transport: Transport,
 ) -> None:  # fmt: skip
     """q = (q + q_euler + dt H(q_euler)) / 2, with the mean of both velocities."""
+
+
+@task(kernel=KERNELS / "bounded.cu")
+def bounded_euler_obstructed(
+    q: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
+    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], q_faces: ReadShort, q_new: Write,
+    *, dt: Scalar, grid: Grid, transport: Transport,
+) -> None:  # fmt: skip
+    """`bounded_euler` beside bodies: nothing diffuses into them, or 2 diffusivity (q_body - q) / h out of those with a
+    value, see `taskflow.flow.obstacles.flags.heat_bits`. Solid cells keep their values.
+    """
+
+
+@task(kernel=KERNELS / "bounded.cu")
+def bounded_heun_obstructed(
+    q: ReadWrite, q_euler: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
+    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], q_faces: ReadShort,
+    *, dt: Scalar, grid: Grid, transport: Transport,
+) -> None:  # fmt: skip
+    """`bounded_heun` beside bodies, as `bounded_euler_obstructed`."""

@@ -88,7 +88,7 @@ class NavierStokes:
     @property
     def flags(self) -> dict[str, str]:
         """Fields of flags that say where bodies are, by role, each with its type. Nothing ever writes them."""
-        return self.obstacles.flags(heat=self.heat is not None) if self.obstacles else {}
+        return self.obstacles.flags(heat=self.heat is not None, scalars=bool(self.passive)) if self.obstacles else {}
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
@@ -175,8 +175,7 @@ class NavierStokes:
             yield advance(f.u, f.v, f.w, *faces, *tendencies, *new, over=box, fluid=self.fluid, **scheme)
         for quantity in self.quantities:
             if not quantity.bounded:
-                flags = f.T_faces if self.obstacles and quantity is self.heat else None
-                yield from quantity.central(f, names, self.staggered, flags)
+                yield from quantity.central(f, names, self.staggered, self.bodies(f, quantity))
         yield from self.driving.act(f, names, box, self.grid)
         if self.obstacles and self.driving != NO_DRIVING:
             yield stop(*new, f.solid, over=box)
@@ -196,12 +195,19 @@ class NavierStokes:
         """A quantity at the end of stage n, with its ghost values, once the velocity is known."""
         if quantity.bounded:
             dt = self.scheme.names[n]["dt"]
-            yield from quantity.euler(f, dt, self.staggered)
+            bodies = self.bodies(f, quantity)
+            yield from quantity.euler(f, dt, self.staggered, bodies)
             yield from self.ghosts(quantity, f[f"{quantity.name}_new"], n)
-            yield from quantity.heun(f, dt, self.staggered)
+            yield from quantity.heun(f, dt, self.staggered, bodies)
         else:
             f.swap(quantity.name, f"{quantity.name}_new")
         yield from self.ghosts(quantity, f[quantity.name], n)
+
+    def bodies(self, f: Roles, quantity: Quantity) -> str | None:
+        """The field that says what a quantity meets behind the faces of cells; None without bodies."""
+        if not self.obstacles:
+            return None
+        return f.T_faces if quantity is self.heat else f.scalar_faces
 
     def ghosts(self, quantity: Quantity, name: str, n: int) -> Iterator[Launch]:
         """Boundary values of a quantity in the field of a name at the end of stage n; those of a temperature with

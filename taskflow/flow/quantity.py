@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from taskflow.errors import BadInput
 from taskflow.flow.boundary import MIRROR, Mirror, beyond
-from taskflow.flow.bounded import GHOST, bounded_euler, bounded_heun
+from taskflow.flow.bounded import GHOST, bounded_euler, bounded_euler_obstructed, bounded_heun, bounded_heun_obstructed
 from taskflow.flow.diagnostics import total
 from taskflow.flow.grid import AXES, Grid, StaggeredGrid
 from taskflow.flow.obstacles.heat import heat_obstructed
@@ -78,21 +78,27 @@ class Quantity:
             yield heat_obstructed(now, f.u, f.v, f.w, flags, tendency, new, over=grid.box, **names, **constants)
         else:
             yield transport(now, f.u, f.v, f.w, tendency, new, over=grid.box, **names, **constants)
-        yield from self._released(new, names["dt"], grid)
+        yield from self._released(new, names["dt"], grid, flags=flags)
 
-    def euler(self, f: Roles, dt: str, grid: StaggeredGrid) -> Iterator[Launch]:
+    def euler(self, f: Roles, dt: str, grid: StaggeredGrid, flags: str | None = None) -> Iterator[Launch]:
         """A first new value within bounds, from the velocities before and after the stage. Needs ghosts."""
-        now, new = f[self.name], f[f"{self.name}_new"]
+        now, new, velocity = f[self.name], f[f"{self.name}_new"], (f.u, f.v, f.w, f.u_new, f.v_new, f.w_new)
         constants = {"grid": grid.constants, "transport": self.transport}
-        yield bounded_euler(now, f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, new, over=grid.box, dt=dt, **constants)
-        yield from self._released(new, dt, grid)
+        if flags:
+            yield bounded_euler_obstructed(now, *velocity, flags, new, over=grid.box, dt=dt, **constants)
+        else:
+            yield bounded_euler(now, *velocity, new, over=grid.box, dt=dt, **constants)
+        yield from self._released(new, dt, grid, flags=flags)
 
-    def heun(self, f: Roles, dt: str, grid: StaggeredGrid) -> Iterator[Launch]:
+    def heun(self, f: Roles, dt: str, grid: StaggeredGrid, flags: str | None = None) -> Iterator[Launch]:
         """The value now becomes the new one, from the first new value, which needs ghosts."""
-        now, new = f[self.name], f[f"{self.name}_new"]
+        now, new, velocity = f[self.name], f[f"{self.name}_new"], (f.u, f.v, f.w, f.u_new, f.v_new, f.w_new)
         constants = {"grid": grid.constants, "transport": self.transport}
-        yield bounded_heun(now, new, f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=grid.box, dt=dt, **constants)
-        yield from self._released(now, dt, grid, 0.5)
+        if flags:
+            yield bounded_heun_obstructed(now, new, *velocity, flags, over=grid.box, dt=dt, **constants)
+        else:
+            yield bounded_heun(now, new, *velocity, over=grid.box, dt=dt, **constants)
+        yield from self._released(now, dt, grid, part=0.5, flags=flags)
 
     def ghosts(self, name: str, grid: Grid) -> Iterator[Launch]:
         """Ghost values of a passive scalar: 2 value - inside beyond faces that have one, inside + flux spacing /
@@ -118,6 +124,8 @@ class Quantity:
         """The scalar total_NAME, the sum over cells."""
         return total(f[self.name], over=grid.box, total=f"total_{self.name}")
 
-    def _released(self, name: str, dt: str, grid: StaggeredGrid, part: float = 1.0) -> Iterator[Launch]:
+    def _released(
+        self, name: str, dt: str, grid: StaggeredGrid, *, part: float = 1.0, flags: str | None
+    ) -> Iterator[Launch]:
         for source in self.sources:
-            yield released(name, source, grid, dt, part)
+            yield released(name, source, grid, dt, part=part, flags=flags)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from taskflow.flow.grid import Counts, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.regions import Box, triple
-from taskflow.tasks import Launch, ReadWrite, Scalar, task
+from taskflow.tasks import Launch, ReadShort, ReadWrite, Scalar, task
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,27 @@ def release(q: ReadWrite, *, dt: Scalar, release: Release) -> None:
     """q += dt strength (share of the cell that lies in the box of the source)"""
 
 
-def released(field: str, source: Source, grid: StaggeredGrid, dt: str, part: float = 1.0) -> Launch:
+@task(kernel=KERNELS / "sources.cu")
+def release_obstructed(q: ReadWrite, q_faces: ReadShort, *, dt: Scalar, release: Release) -> None:
+    """`release`, but nothing into bodies."""
+
+
+def released(
+    field: str, source: Source, grid: StaggeredGrid, dt: str, *, part: float = 1.0, flags: str | None = None
+) -> Launch:
     """`part` of what a source gives in the time of the scalar `dt`, over the cells that its box touches.
 
-    The shares of the cells add up to the box: the integral of q grows by part dt rate.
+    The shares of the cells add up to the box: the integral of q grows by part dt rate, but for what lies in bodies (of
+    which `flags` tells).
     """
     strength = part * source.rate / math.prod(b - a for a, b in zip(source.low, source.high, strict=True))
     x, y, z = (_extent(source, grid, axis) for axis in range(3))
     first, last = (x.first, y.first, z.first), (x.last, y.last, z.last)
     shape = Release(strength, first, last, (x.head, y.head, z.head), (x.tail, y.tail, z.tail))
-    return release(field, over=Box(first, triple(n + 1 for n in last)), dt=dt, release=shape)
+    box = Box(first, triple(n + 1 for n in last))
+    if flags:
+        return release_obstructed(field, flags, over=box, dt=dt, release=shape)
+    return release(field, over=box, dt=dt, release=shape)
 
 
 @dataclass(frozen=True)

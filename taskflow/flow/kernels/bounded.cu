@@ -2,6 +2,7 @@
 #define UZ 1
 #define PLANES 1
 #include "cell.h"
+#include "flags.h"
 
 FN real smaller(real a, real b) { return b < a ? b : a; }
 
@@ -25,8 +26,8 @@ FN real limited(real behind, real ahead, bool ends) {
 }
 
 // What passes the low face of cell c, number n along d: carried, and by diffusion. On boundaries what enters has the value
-// there, the mean of both cells, and what leaves that of the cell inside.
-FN real passing(In q, Index c, int n, const Direction& d, real diffusivity) {
+// there, the mean of both cells, and what leaves that of the cell inside. `kind` is what lies behind the face: 0 for fluid.
+FN real passing(In q, Index c, int n, const Direction& d, real diffusivity, int kind) {
   const Index S = d.step;
   const real low = q[c - S], high = q[c], speed = real(0.5) * (d.before[c] + d.after[c]);
   const bool forward = speed > 0;
@@ -36,12 +37,24 @@ FN real passing(In q, Index c, int n, const Direction& d, real diffusivity) {
   const bool ends = forward ? n == d.first + 1 : n == d.last;
   const real inner = up + real(0.5) * limited(up - beyond, down - up, ends);
   const real value = entering ? real(0.5) * (low + high) : leaving ? up : inner;
-  return speed * value - diffusivity * d.inverse * (high - low);
+  const int weight = kind == 0 ? 1 : kind & HELD;
+  return speed * value - real(weight) * (diffusivity * d.inverse * (high - low));
 }
 
-FN real inflow(In q, Index c, int n, const Direction& d, real diffusivity) {
-  return d.inverse * (passing(q, c, n, d, diffusivity) - passing(q, c + d.step, n + 1, d, diffusivity));
+// What enters a cell along d; `kinds` are those behind its low and its high face.
+FN real inflow(In q, Index c, int n, const Direction& d, real diffusivity, int kinds) {
+  const real low = passing(q, c, n, d, diffusivity, kinds & 3);
+  return d.inverse * (low - passing(q, c + d.step, n + 1, d, diffusivity, kinds >> 2 & 3));
 }
+
+// What lies behind the faces of a cell: fluid everywhere, or what flags say.
+struct Free {
+  INLINE int at(Index) const { return 0; }
+};
+struct Obstructed {
+  InShort faces;
+  INLINE int at(Index c) const { return faces[c]; }
+};
 
 // The velocities before and after a stage.
 struct Velocity {
@@ -59,24 +72,51 @@ struct Tendency {
         z{range.z, g.inverse[2], g.first[2], g.last[2], v.w, v.w_new},
         transport(transport) {}
 
-  INLINE real at(In q, const Cell& c) const {
+  INLINE real at(In q, const Cell& c, int kinds) const {
     const real kappa = transport.diffusivity;
-    return inflow(q, c, c.i, x, kappa) + inflow(q, c, c.j, y, kappa) + inflow(q, c, c.k, z, kappa) + transport.source;
+    return inflow(q, c, c.i, x, kappa, kinds) + inflow(q, c, c.j, y, kappa, kinds >> 4) +
+           inflow(q, c, c.k, z, kappa, kinds >> 8) + transport.source;
   }
 };
 
-// q_new = q + dt H(q)
-TASK bounded_euler(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, Out q_new, In64 dt, Grid grid,
-                   Transport transport) {
+// q_new = q + dt H(q); solid cells keep theirs.
+template <class Bodies>
+FN void euler(const Range& range, In q, Out q_new, In64 dt, Tendency H, Bodies bodies) {
   const real step = real(*dt);
-  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport);
-  for_cells(range, CELL(c) { q_new[c] = q[c] + step * H.at(q, c); });
+  for_cells(range, CELL(c) {
+    const int kinds = bodies.at(c);
+    const real here = q[c], next = here + step * H.at(q, c, kinds);
+    q_new[c] = kinds & KEEPS ? here : next;
+  });
 }
 
-// q = (q + q_euler + dt H(q_euler)) / 2
+// q = (q + q_euler + dt H(q_euler)) / 2; solid cells keep theirs.
+template <class Bodies>
+FN void heun(const Range& range, InOut q, In q_euler, In64 dt, Tendency H, Bodies bodies) {
+  const real step = real(*dt);
+  for_cells(range, CELL(c) {
+    const int kinds = bodies.at(c);
+    const real here = q[c], next = real(0.5) * (here + (q_euler[c] + step * H.at(q_euler, c, kinds)));
+    q[c] = kinds & KEEPS ? here : next;
+  });
+}
+
+TASK bounded_euler(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, Out q_new, In64 dt, Grid grid,
+                   Transport transport) {
+  euler(range, q, q_new, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport), Free{});
+}
+
 TASK bounded_heun(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new, In64 dt, Grid grid,
                   Transport transport) {
-  const real step = real(*dt);
-  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport);
-  for_cells(range, CELL(c) { q[c] = real(0.5) * (q[c] + (q_euler[c] + step * H.at(q_euler, c))); });
+  heun(range, q, q_euler, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport), Free{});
+}
+
+TASK bounded_euler_obstructed(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, InShort q_faces, Out q_new,
+                              In64 dt, Grid grid, Transport transport) {
+  euler(range, q, q_new, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport), Obstructed{q_faces});
+}
+
+TASK bounded_heun_obstructed(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new,
+                             InShort q_faces, In64 dt, Grid grid, Transport transport) {
+  heun(range, q, q_euler, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport), Obstructed{q_faces});
 }

@@ -1,17 +1,25 @@
 // What boxes release into the flow.
 #define UZ 1
 #include "cell.h"
+#include "flags.h"
 
 // The share of a cell that lies in a box, along one direction.
 FN real share(int n, int first, int last, real head, real tail) { return n == first ? head : n == last ? tail : real(1); }
 
-// q += dt strength (share of the cell that lies in the box of the source)
+// The share of a cell that lies in the box of a source.
+FN real share(const Cell& c, const Release& r) {
+  const real x = share(c.i, r.first[0], r.last[0], r.head[0], r.tail[0]);
+  const real y = share(c.j, r.first[1], r.last[1], r.head[1], r.tail[1]);
+  return x * y * share(c.k, r.first[2], r.last[2], r.head[2], r.tail[2]);
+}
+
+// q += dt strength (share of the cell)
 TASK release(Range range, InOut q, In64 dt, Release release) {
   const real step = real(*dt) * release.strength;
-  for_cells(range, CELL(c) {
-    const real x = share(c.i, release.first[0], release.last[0], release.head[0], release.tail[0]);
-    const real y = share(c.j, release.first[1], release.last[1], release.head[1], release.tail[1]);
-    const real z = share(c.k, release.first[2], release.last[2], release.head[2], release.tail[2]);
-    q[c] += step * x * y * z;
-  });
+  for_cells(range, CELL(c) { q[c] += step * share(c, release); });
+}
+
+TASK release_obstructed(Range range, InOut q, InShort q_faces, In64 dt, Release release) {
+  const real step = real(*dt) * release.strength;
+  for_cells(range, CELL(c) { q[c] += q_faces[c] & KEEPS ? real(0) : step * share(c, release); });
 }

@@ -49,11 +49,13 @@ class Obstacles:
     bodies: tuple[Body, ...] = ()
     forced: int = 0
 
-    def flags(self, *, heat: bool) -> dict[str, str]:
+    def flags(self, *, heat: bool, scalars: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.obstacles.flags`."""
         found = {"solid": "u1", "faces": "u2"}
         if heat:
             found["T_faces"] = "u2"
+        if scalars:
+            found["scalar_faces"] = "u2"
         if self.bodies:
             found |= {f"owner_{axis}": "u1" for axis in "xyz"}
         return found

@@ -47,7 +47,7 @@ class Masks:
 
     @property
     def _dtypes(self) -> dict[str, str]:
-        return {name: "u2" if name in ("faces", "T_faces") else "u1" for name in self.roles}
+        return {name: "u2" if name in ("faces", "T_faces", "scalar_faces") else "u1" for name in self.roles}
 
     def _of(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         solid = numbers != 0
@@ -55,6 +55,8 @@ class Masks:
         if "T_faces" in self.roles:
             held = np.isfinite(np.array([np.nan, *self.temperatures]))[numbers]
             found["T_faces"] = flags.heat_bits(solid, held)
+        if "scalar_faces" in self.roles:
+            found["scalar_faces"] = flags.heat_bits(solid, np.zeros_like(solid))
         if "owner_x" in self.roles:
             bodies = np.array([0, *self.owners], np.uint8)[numbers]
             found |= {f"owner_{name}": flags.owners(bodies, axis) for axis, name in enumerate("xyz")}

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from taskflow.simulation.case.boundaries import AXES, Boundaries
-from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import Grid, Heat
 from taskflow.simulation.case.problems import Key, Problem, shown, wrong
 from taskflow.simulation.case.scalars import Scalars, Sources
@@ -13,16 +12,6 @@ def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
     if heat and heat.scheme != "central" and any(heat.background_gradient):
         remedy = "a departure from a background has no bounds to keep; leave it out, or background_gradient"
         yield wrong(("heat", "scheme"), heat.scheme, remedy)
-
-
-def _bodies_have_no_scalars(heat: Heat | None, scalars: Scalars, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
-    if not obstacles:
-        return
-    if heat and heat.scheme != "central":
-        yield wrong(("heat", "scheme"), heat.scheme, "not available beside [[obstacles]] in this version; leave it out")
-    if scalars:
-        names = [scalar.name for scalar in scalars]
-        yield wrong(("scalars",), names, "not available beside [[obstacles]] in this version; leave them out")
 
 
 def _names_differ(scalars: Scalars) -> Iterator[Problem]:
@@ -62,7 +51,6 @@ def _sources_are_inside(grid: Grid, heat: Heat | None, scalars: Scalars) -> Iter
 
 SCALAR_RULES = (
     (_background_is_central, ("heat",)),
-    (_bodies_have_no_scalars, ("heat", "scalars", "obstacles")),
     (_names_differ, ("scalars",)),
     (_scalars_have_faces, ("grid", "boundaries", "scalars")),
     (_sources_are_inside, ("grid", "heat", "scalars")),

@@ -13,8 +13,8 @@ from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, l
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.values import number, one_of, text, three
 
-TAKEN = ("u", "v", "w", "p", "T", "rhs", "direction", "time", "grid")
-_NAME = re.compile(r"(?!(?:[hxyz]|nu|level\d+)_)[A-Za-z][A-Za-z0-9_]*(?<!_new)(?<!_faces)")  # others are fields, too
+TAKEN = ("u", "v", "w", "p", "T", "rhs", "direction", "time", "grid", "solid", "faces")
+_NAME = re.compile(r"(?!(?:[hxyz]|nu|level\d+|owner)_)[A-Za-z][A-Za-z0-9_]*(?<!_new)(?<!_faces)")  # not other fields'
 
 TransportScheme = Annotated[Literal["central", "koren"], reads(one_of("central", "koren"))]
 
@@ -24,7 +24,8 @@ def _name(value: object) -> str:
     if name in TAKEN or not _NAME.fullmatch(name):
         raise BadInput(
             "give a name of letters, digits and underscores, other than"
-            f" {', '.join(TAKEN)}, that neither begins with h_, x_, y_, z_, nu_, level0_ nor ends with _new, _faces"
+            f" {', '.join(TAKEN)}, that neither begins with h_, x_, y_, z_, nu_, level0_, owner_ nor ends with _new"
+            " or _faces"
         )
     return name
 
