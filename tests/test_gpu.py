@@ -10,6 +10,7 @@ from taskflow.machine.device import gpu
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.simulation.case import Case
 from taskflow.tasks import Read, Reduce, Write, task
+from tests.flow.test_scalars import mixed
 from tests.flows import compute
 from tests.machine.test_shard import NAMES, Everything, noise, oracle, region
 
@@ -53,6 +54,15 @@ def test_gpu_and_cpu_agree_to_the_bit(sides, precision, scheme):
     for name, value in host.scalars.items():
         if name != "mean":  # of a right-hand side: what rounding leaves
             assert device.scalars[name] == pytest.approx(value, rel=1e-12), name
+
+
+@pytest.mark.parametrize("scheme", ["ab2", "rk3"])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_scalars_on_gpus_have_the_bits_of_a_cpu(precision, scheme):
+    case = mixed(scheme, precision)
+    host, device = compute(case), compute(case, (1, 1, 2), device=gpu())
+    for name in ("u", "v", "w", "p", "T", "smoke", "dye"):
+        np.testing.assert_array_equal(device[name], host[name], err_msg=name)
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)], ids=str)
