@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "taskflow.simulation.case": ("Case",),
     "taskflow.simulation.run": ("Run", "run"),
-    "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "TaskflowError"),
+    "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
     "taskflow.regions": ("Box", "Field", "Partition", "Region", "region"),
     "taskflow.tasks": (
         "Coloured",
@@ -52,6 +52,7 @@ __all__ = [
     "Run",
     "RunFailed",
     "Scalar",
+    "Stopped",
     "TaskflowError",
     "Write",
     "__version__",
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from taskflow.cluster.blocks import Blocks
     from taskflow.cluster.jobs import Ran
     from taskflow.cluster.session import distribute
-    from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
+    from taskflow.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError
     from taskflow.regions import Box, Field, Partition, Region, region
     from taskflow.simulation.case import Case
     from taskflow.simulation.run import Run, run

@@ -33,3 +33,9 @@ class Interrupted(RunFailed):
     """The user asked the run to stop (Ctrl-C); it ended after a step, with its last state written."""
 
     exit_code = 130
+
+
+class Stopped(RunFailed):
+    """The system asked the run to stop (SIGTERM); it ended after a step, with a checkpoint from which it can go on."""
+
+    exit_code = 75

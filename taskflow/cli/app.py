@@ -66,7 +66,7 @@ def run(
         typer.Option("-o", "--output", metavar="DIR", help="The run directory; by default CASE in the current folder."),
     ] = None,
     settings: Settings = [],  # noqa: B006
-    resume: Annotated[bool, typer.Option("--resume", help="Continue a run (not available in this version).")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run from its newest checkpoint.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run directory.")] = False,
     scheduler_file: Annotated[
         Path | None,
@@ -88,17 +88,19 @@ def run(
 ) -> None:
     """Run a case and write a run directory.
 
-    Ctrl-C ends the run after the present step, with its state written; a second Ctrl-C ends it at once.
+    Ctrl-C ends the run after the present step, with its state written; a second Ctrl-C ends it at once. SIGTERM does
+    the same, with exit code 75. --resume goes on from there; where there is no run yet it begins one.
     """
-    if resume:
-        refuse("--resume: not available in this version; run again with --force, or into another directory with -o")
+    if resume and force:
+        refuse("--resume --force: one at a time; --force begins again and drops what is there")
     if profile and nvtx:
         refuse("--profile --nvtx: one at a time; --nvtx is for a run under nsys, which has timelines of its own")
-    from taskflow.cli.running import run_case, window
+    from taskflow.cli.running import Onto, run_case, window
 
     wanted = window(profile_after, profile_steps, profile=profile, nvtx=nvtx)
     target = output or Path(case.stem)
-    run_case(case, target, settings, force=force, scheduler_file=scheduler_file, quiet=quiet, profile=wanted)
+    onto: Onto = "resume" if resume else "replace" if force else "new"
+    run_case(case, target, settings, onto=onto, scheduler_file=scheduler_file, quiet=quiet, profile=wanted)
 
 
 @app.command()

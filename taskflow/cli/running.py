@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
-from taskflow.cli.words import duration, rate, say, several, times
+from taskflow.cli.words import duration, rate, say, several, style, times
 from taskflow.simulation.case import Case
 from taskflow.simulation.solver import described
 from taskflow.units import size
@@ -18,22 +19,30 @@ if TYPE_CHECKING:
     from taskflow.simulation.profiling import Window
 
 
+Onto = Literal["new", "replace", "resume"]  # what to do with the run directory
+
+
 def run_case(
     path: Path,
     output: Path,
     settings: Sequence[str],
     *,
-    force: bool,
+    onto: Onto,
     scheduler_file: Path | None,
     quiet: bool,
     profile: Window | None,
 ) -> None:
     """Run a case; unless quiet, show how it goes and how it went. Raises what `taskflow.run` raises."""
     case = Case.load(path, settings)
-    with view(case, output, quiet=quiet) as watch:
+    with view(case, output, quiet=quiet) as watch, warnings.catch_warnings():
         from taskflow.simulation.run import run
 
-        finished = run(case, output, scheduler_file=scheduler_file, force=force, progress=watch, profile=profile)
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = _warn
+        force, resume = onto == "replace", onto == "resume"
+        finished = run(
+            case, output, scheduler_file=scheduler_file, force=force, resume=resume, progress=watch, profile=profile
+        )
     if not quiet:
         if "profile" in finished.report:
             from taskflow.cli.profiling import tell_profile
@@ -46,6 +55,10 @@ def run_case(
             )
         say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
         typer.echo(f"Next: taskflow plot {output}, or in Python: xarray.open_zarr({str(output / 'fields.zarr')!r})")
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    typer.echo(f"{style('Warning:', fg='yellow', bold=True)} {message}", err=True)
 
 
 def window(after: int, steps: int, *, profile: bool, nvtx: bool) -> Window | None:
@@ -78,7 +91,7 @@ def target(case: Case) -> str:
 
 def heading(report: Mapping[str, Any]) -> str:
     """How a run ended, in words."""
-    how = {"end": "finished", "steady": "steady", "interrupted": "interrupted", "failed": "failed"}[report["ended"]]
+    how = "finished" if report["ended"] == "end" else report["ended"]
     return f"{how} at time {report['time']:g}, after {several(report['steps'], 'step')}"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -91,20 +89,6 @@ class Record:
         except ValueError as error:  # TOML, JSON or text that is none
             refuse(f"{directory}: damaged ({error}); give a directory that `taskflow run` wrote")
 
-    @property
-    def alive(self) -> bool | None:
-        """Whether the process that leads the run still exists; None where that cannot be seen from here."""
-        leader = self.report.get("leader", {})
-        if leader.get("host") != socket.gethostname():
-            return None
-        try:
-            os.kill(leader["process"], 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            pass  # somebody else's, but there
-        return True
-
 
 def tell_run(directory: Path) -> None:
     """Print what a run directory says. Raises BadInput where it is not one."""
@@ -121,6 +105,8 @@ def describe(record: Record) -> Iterator[tuple[str, str]]:
     if last:
         yield "reached", _reached(record, last)
     yield "snapshots", _snapshots(record.directory)
+    if steps := sorted(int(path.name[5:]) for path in record.directory.glob("checkpoints/step-*")):
+        yield "checkpoints", f"of {'steps' if len(steps) > 1 else 'step'} {', '.join(map(str, steps))}"
     grid = record.case["grid"]["cells"]
     if not report:
         yield "grid", f"{times(grid)} cells"
@@ -139,7 +125,7 @@ def describe(record: Record) -> Iterator[tuple[str, str]]:
 def state(record: Record) -> str:
     """What became of a run, in words."""
     ended = record.report.get("ended")
-    if ended in ("end", "steady", "interrupted"):
+    if ended in ("end", "steady", "interrupted", "stopped"):
         return heading(record.report)
     if ended == "failed":
         return "failed"
@@ -147,11 +133,14 @@ def state(record: Record) -> str:
         return "not begun, or ended before its first step"
     leader = record.report["leader"]
     where = f"process {leader['process']} on {leader['host']}"
-    if record.alive is False:
+    from taskflow.simulation.resuming import alive
+
+    here = alive(record.report)
+    if here is False:
         return f"ended without a word: {where} is gone; what was written is readable"
     ago = duration(max(time.time() - record.directory.joinpath("log.jsonl").stat().st_mtime, 0.0)) if record.log else ""
     said = f", last line of the log {ago} ago" if ago else ""
-    return f"running{'' if record.alive else ', as far as can be seen from here'}: {where}{said}"
+    return f"running{'' if here else ', as far as can be seen from here'}: {where}{said}"
 
 
 def _reached(record: Record, last: Mapping[str, Any]) -> str:

@@ -77,17 +77,25 @@ class Lines(View):
         self.heading, self.meter, self.log = heading, meter, log
         self._read = 0  # bytes of the log
         self._begun = False  # whether the log is this run's, not an older one's
+        self._after: int | None = None  # the step with which the run goes on; lines up to there are older
 
     def __call__(self, told: Mapping[str, Any]) -> None:
         if not self._begun:
             self._print(self.heading)
         self._begun = True
+        if "step" in told:
+            self._after = told.get("resumed", -1)
+        if self._after is None:
+            return
         for numbers in self._new():
+            if numbers["step"] <= self._after:
+                continue
             self.meter.take(numbers["wall"], numbers["step"], numbers["time"])
             self._print("  ".join(filter(None, (*facts(numbers), self.meter.speed, self.meter.left))))
 
     def __exit__(self, *_: object) -> None:
         if self._begun:
+            self._after = -1 if self._after is None else self._after
             self({})
 
     def _new(self) -> Iterator[dict[str, Any]]:

@@ -15,6 +15,8 @@ from taskflow.errors import BadInput, RunFailed
 if TYPE_CHECKING:
     from distributed import Client
 
+ENDING = (signal.SIGINT, signal.SIGTERM)  # how a user and a batch system end a command
+
 # A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be given up for
 # silence, or paused.
 CONFIG = {
@@ -51,10 +53,11 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
 
 @contextmanager
 def _open(begin: Callable[[], Any]) -> Iterator[Any]:
-    """What `begin` returns, closed at the end; Ctrl-C waits until it has begun, or is closed.
+    """What `begin` returns, closed at the end; Ctrl-C and SIGTERM wait until it has begun, or is closed.
 
-    A terminal sends Ctrl-C to all processes of a command, but only the client's main thread may decide what it means:
-    threads and processes that begin here never see it. A worker amid its imports, or a compiler, would die of it.
+    A terminal and a batch system send them to all processes of a command, but only the client's main thread may decide
+    what they mean: threads and processes that begin here never see them. A worker amid its imports, or a compiler,
+    would die of it.
     """
     opened = None
     try:
@@ -69,25 +72,26 @@ def _open(begin: Callable[[], Any]) -> Iterator[Any]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ctrl-C comes afterwards. Threads and processes that begin here inherit that it never comes to them.
+    """Ctrl-C and SIGTERM come afterwards. Threads and processes that begin here inherit that they never come to them.
 
-    Blocking the signal is for what begins here. It does not protect this thread: threads that libraries began earlier
-    take the signal, and Python hands it to the main thread; so that one notes it.
+    Blocking signals is for what begins here. It does not protect this thread: threads that libraries began earlier
+    take a signal, and Python hands it to the main thread; so that one notes it.
     """
     if threading.current_thread() is not threading.main_thread():  # has no say in signals
         yield
         return
-    noted: list[tuple[int, Any]] = []
-    usual = signal.signal(signal.SIGINT, lambda *signalled: noted.append(signalled))
-    resource_tracker.ensure_running()  # Python would begin it with the first process, and unblock the signal
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    noted: list[int] = []
+    usual = {each: signal.signal(each, lambda number, _: noted.append(number)) for each in ENDING}
+    resource_tracker.ensure_running()  # Python would begin it with the first process, and unblock the signals
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, usual)
-    if noted and callable(usual):
-        usual(*noted[0])
+        for each, handler in usual.items():
+            signal.signal(each, handler)
+    if noted:
+        signal.raise_signal(noted[0])
 
 
 def _begun(workers: int, gpu: bool) -> Any:

@@ -23,14 +23,18 @@ def unwatched(_: Mapping[str, Any]) -> None:
 
 
 def watch(
-    gang: Gang, jobs: Sequence[Job], progress: Progress = unwatched, patience: float = PATIENCE
-) -> tuple[list[Status], bool]:
-    """Let every block do its job, until all have ended; returns how they did, and whether Ctrl-C was pressed.
+    gang: Gang,
+    jobs: Sequence[Job],
+    progress: Progress = unwatched,
+    patience: float = PATIENCE,
+    signals: Sequence[signal.Signals] = (signal.SIGINT,),
+) -> tuple[list[Status], signal.Signals | None]:
+    """Let every block do its job, until all have ended; returns how they did, and which of `signals` came, if any.
 
     `progress` gets what block 0 last reported, and whether the blocks were asked to stop, every `patience` seconds.
-    Where a block fails the others are told to give up; Ctrl-C asks all to stop after the present step.
+    Where a block fails the others are told to give up; a signal asks all to stop after the present step.
     """
-    with _interruption() as interrupted:
+    with _noted(signals) as noted:
         gang.start(jobs)
         stopped, ending = False, None
         while True:
@@ -38,32 +42,37 @@ def watch(
             progress({**statuses[0].progress, "stopping": stopped})
             states = {status.state for status in statuses}
             if states <= {"finished", "failed"}:
-                return statuses, interrupted.is_set()
-            if interrupted.is_set() and not stopped:
+                return statuses, next(iter(noted), None)
+            if noted and not stopped:
                 stopped = True
                 gang.stop()
             if "failed" in states and ending is None:
                 ending = time.monotonic() + END
                 gang.abort(f"another block failed: {cause(statuses)}")
             if ending is not None and time.monotonic() > ending:
-                return statuses, interrupted.is_set()
+                return statuses, next(iter(noted), None)
 
 
 @contextmanager
-def _interruption() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets. A second Ctrl-C acts as usual. Outside of the main thread nothing can be caught."""
-    event = threading.Event()
+def _noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
+    """The first of these signals that comes; a second one acts as usual. Outside of the main thread none is caught."""
+    noted: list[signal.Signals] = []
     if threading.current_thread() is not threading.main_thread():
-        yield event
+        yield noted
         return
-    usual = signal.getsignal(signal.SIGINT)
+    usual = {each: signal.getsignal(each) for each in signals}
 
-    def note(*_: object) -> None:
-        event.set()
-        signal.signal(signal.SIGINT, usual)
+    def back() -> None:
+        for each, handler in usual.items():
+            signal.signal(each, handler)
 
-    signal.signal(signal.SIGINT, note)
+    def note(number: int, _: object) -> None:
+        noted.append(signal.Signals(number))
+        back()
+
+    for each in signals:
+        signal.signal(each, note)
     try:
-        yield event
+        yield noted
     finally:
-        signal.signal(signal.SIGINT, usual)
+        back()

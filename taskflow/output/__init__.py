@@ -16,6 +16,12 @@ _HOME = {
     "load_initial": "initial",
     "save_initial": "initial",
     "Writer": "writer",
+    "Checkpoint": "checkpoint",
+    "Checkpoints": "checkpoint",
+    "newest": "checkpoint",
+    "recover": "shards",
+    "reshard": "shards",
+    "replace_synced": "disk",
     "RunLog": "log",
     "read_log": "log",
     "read_report": "log",
@@ -32,6 +38,8 @@ _HOME = {
 
 __all__ = [
     "BlockStore",
+    "Checkpoint",
+    "Checkpoints",
     "Layout",
     "RunLog",
     "Store",
@@ -40,6 +48,7 @@ __all__ = [
     "create",
     "dataset",
     "load_initial",
+    "newest",
     "plot_campaign",
     "plot_convergence",
     "plot_graph",
@@ -49,6 +58,9 @@ __all__ = [
     "plot_shares",
     "read_log",
     "read_report",
+    "recover",
+    "replace_synced",
+    "reshard",
     "save_initial",
     "starts_of",
     "write_report",
@@ -56,7 +68,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from taskflow.output.campaign import plot_campaign
+    from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
     from taskflow.output.convergence import plot_convergence
+    from taskflow.output.disk import replace_synced
     from taskflow.output.graph import plot_graph
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of
@@ -65,6 +79,7 @@ if TYPE_CHECKING:
     from taskflow.output.profiles import compare_profiles, plot_profiles
     from taskflow.output.reading import dataset
     from taskflow.output.scaling import plot_scaling
+    from taskflow.output.shards import recover, reshard
     from taskflow.output.shares import plot_shares
     from taskflow.output.store import BlockStore, Store, create
     from taskflow.output.writer import Writer

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.output.disk import replace_synced
+
 
 class RunLog:
-    """Appends objects to a file, one JSON object per line: a reader always finds complete lines.
+    """Appends objects to a file, one JSON object per line: a reader always finds complete lines, `lines` of them.
 
     A line that an earlier run could not complete is dropped. The file is open only while a line is written.
     """
@@ -21,13 +23,22 @@ class RunLog:
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
         self._path.touch()
-        os.truncate(self._path, _complete(self._path.read_bytes()))
+        text = self._path.read_bytes()
+        os.truncate(self._path, _complete(text))
+        self.lines = text.count(b"\n")
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Append one record, such as {"step": 10, "time": 0.1}. JSON has no NaN and no infinity: both become null."""
         line = json.dumps(plain(record), allow_nan=False, ensure_ascii=False) + "\n"
         with self._path.open("ab") as file:
             file.write(line.encode())
+        self.lines += 1
+
+    def cut(self, lines: int) -> None:
+        """Drop all but so many lines, the first ones."""
+        kept = self._path.read_bytes().splitlines(keepends=True)[:lines]
+        os.truncate(self._path, sum(map(len, kept)))
+        self.lines = len(kept)
 
 
 def read_log(path: str | Path) -> list[dict[str, Any]]:
@@ -39,13 +50,7 @@ def read_log(path: str | Path) -> list[dict[str, Any]]:
 
 def write_report(path: str | Path, report: Mapping[str, Any]) -> None:
     """Write a JSON file that is there completely or not at all. NaN and infinity become null."""
-    path = Path(path)
-    draft = path.with_name(path.name + ".partial")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(json.dumps(plain(report), allow_nan=False, indent=2, ensure_ascii=False) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    replace_synced(Path(path), json.dumps(plain(report), allow_nan=False, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_report(path: str | Path) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import time as clock
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from zarr.codecs import BloscCodec
 from zarr.errors import ZarrUserWarning
 
 from taskflow.errors import RunFailed
+from taskflow.output.disk import on_disk
 from taskflow.output.layout import Layout
 from taskflow.output.metadata import (
     TIME,
@@ -96,7 +96,7 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self._group = zarr.open_group(str(path), mode="r+", use_consolidated=False)
-        self._time = _array(self._group, "time")
+        self._time = array_of(self._group, "time")
         self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
 
     @property
@@ -113,7 +113,7 @@ class Store:
             raise ValueError(f"snapshot {index} committed after {len(self.times)} of at most {self.capacity}")
         if not np.isfinite(time) or (self.times and time <= self.times[-1]):
             raise ValueError(f"snapshot {index} at time {time} after time {self.times[-1:]}")
-        with _on_disk(f"time of snapshot {index} in {self._group.store_path}"):
+        with on_disk(f"time of snapshot {index} in {self._group.store_path}"):
             self._time[index] = time
         self.times.append(float(time))
 
@@ -127,12 +127,19 @@ class Store:
         if len(self.times) < self.capacity:
             self._resize(len(self.times))
 
+    def cut(self, count: int) -> None:
+        """Drop all but the first `count` snapshots, with what was begun of others. `grow` opens the store again."""
+        with on_disk(f"snapshots after {count} in {self._group.store_path}"):
+            self._time[count:] = np.nan  # a chunk of times keeps what lies behind its end
+        del self.times[count:]
+        self.finish()
+
     def _resize(self, slots: int) -> None:
-        with _on_disk(f"room for {slots} snapshots in {self._group.store_path}"):
+        with on_disk(f"room for {slots} snapshots in {self._group.store_path}"):
             for _, array in self._group.arrays():
                 if array.ndim == 4 or array.name == self._time.name:
                     array.resize((slots, *array.shape[1:]))
-            self._time = _array(self._group, "time")
+            self._time = array_of(self._group, "time")
             _consolidate(self._group)
 
 
@@ -147,7 +154,7 @@ class BlockStore:
     def __init__(self, path: str | Path, block: Box, *, patience: float = 60.0) -> None:
         self._path, self._patience = path, patience
         self.reopen()
-        cells = triple(_array(self._group, f"{axis}_c").size for axis in "xyz")
+        cells = triple(array_of(self._group, f"{axis}_c").size for axis in "xyz")
         self.boxes = {name: _portion(name, array, block, cells) for name, array in self._fields.items()}
 
     def reopen(self) -> None:
@@ -174,7 +181,7 @@ class BlockStore:
                 raise ValueError(f"{name}: an array of shape {array.shape} for the box {box}")
             with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
                 stored = array.astype(field.dtype, copy=False)
-            with _on_disk(f"snapshot {index} in {self._path}"):
+            with on_disk(f"snapshot {index} in {self._path}"):
                 field[(index, *box.slices((0, 0, 0)))] = stored
 
     def _wait_for(self, index: int) -> None:
@@ -185,15 +192,6 @@ class BlockStore:
                 if clock.monotonic() > deadline:
                     raise RunFailed(f"no room for snapshot {index} in {self._path} after {self._patience:g} s")
                 clock.sleep(POLL)
-
-
-@contextmanager
-def _on_disk(what: str) -> Iterator[None]:
-    """Errors of the system while it stores `what` as RunFailed, in one line."""
-    try:
-        yield
-    except OSError as error:
-        raise RunFailed(f"{what}: {error.strerror or error}") from error
 
 
 def _consolidate(group: zarr.Group) -> None:
@@ -214,7 +212,7 @@ def _portion(name: str, array: zarr.Array, block: Box, cells: Triple) -> Box:
     return box
 
 
-def _array(group: zarr.Group, name: str) -> zarr.Array:
+def array_of(group: zarr.Group, name: str) -> zarr.Array:
     """The array of this name."""
     array = group[name]
     if not isinstance(array, zarr.Array):

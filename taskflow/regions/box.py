@@ -149,6 +149,20 @@ def difference(boxes: Iterable[Box], holes: Iterable[Box]) -> list[Box]:
     return rest
 
 
+def joined(boxes: Iterable[Box]) -> tuple[Box, ...]:
+    """The cells of disjoint boxes as fewer ones: two that are a box together become it."""
+    rest, found = list(boxes), list[Box]()
+    while rest:
+        box = rest.pop()
+        other = next((each for each in (*rest, *found) if (box | each).volume == box.volume + each.volume), None)
+        if other is None:
+            found.append(box)
+            continue
+        (rest if other in rest else found).remove(other)
+        rest.append(box | other)
+    return tuple(sorted(found))
+
+
 def periodic_images(box: Box, cells: Box, periodic: tuple[bool, bool, bool]) -> list[tuple[Box, Triple]]:
     """`box` cut along the borders of the domain's periodic images, each piece moved back into the domain.
 

@@ -5,16 +5,33 @@ from __future__ import annotations
 import re
 import shutil
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from taskflow.errors import BadInput
-from taskflow.output import Layout, Store, create, save_initial, starts_of, write_report
+from taskflow.output import (
+    Layout,
+    RunLog,
+    Store,
+    create,
+    read_report,
+    recover,
+    replace_synced,
+    reshard,
+    save_initial,
+    starts_of,
+    write_report,
+)
+from taskflow.regions import Box
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial import InitialFields, noise, profiles
 from taskflow.simulation.provenance import provenance
+from taskflow.simulation.resuming import Beginning
+from taskflow.simulation.saving import Keeping, finish
 from taskflow.simulation.setup import Setup
 
 if TYPE_CHECKING:
@@ -63,8 +80,7 @@ class RunDirectory:
             draft.mkdir(parents=True)
             (draft / "case.toml").write_text(case.to_toml(), encoding="utf-8")
             about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
-            solid = setup.bodies.solids.mask if case.obstacles else None
-            create(draft / "fields.zarr", self._layout(setup), about, solid)
+            create(draft / "fields.zarr", self._layout(setup), about, _solid(setup))
             functions = {name: p for name, p in profiles(setup.case).items() if not isinstance(p, Expression)}
             if functions:
                 save_initial(draft / "initial.zarr", self._layout(setup), functions)
@@ -75,6 +91,29 @@ class RunDirectory:
             raise self._unwritable(error) from error
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+
+    def reopen(self, setup: Setup, beginning: Beginning, keeping: Keeping) -> Beginning:
+        """Cut what the run has written back to the checkpoint with which it goes on, and make it fit these blocks.
+
+        Raises BadInput where that fails, or there are fewer snapshots than there were.
+        """
+        checkpoint, path = beginning.checkpoint, self.path / "fields.zarr"
+        try:
+            recover(path)
+            store, count = Store(path), checkpoint.state["snapshots"]
+            if len(store.times) < count:
+                raise BadInput(
+                    f"{path}: {len(store.times)} snapshots, where {count} were written before the checkpoint of step"
+                    f" {checkpoint.step}; begin again with --force, or into another directory with -o"
+                )
+            store.cut(count)
+            reshard(path, self._layout(setup), setup.partition.blocks, _solid(setup))
+            RunLog(self.path / "log.jsonl").cut(checkpoint.state["lines"])
+            keeping.checkpoints.clear(after=checkpoint.step)
+            replace_synced(self.path / "case.toml", setup.case.to_toml())
+        except OSError as error:
+            raise self._unwritable(error) from error
+        return replace(beginning, times=tuple(store.times))
 
     def check_visible(self, client: Client) -> None:
         """Raises BadInput where a worker does not see this directory, or another one of the same name."""
@@ -97,14 +136,22 @@ class RunDirectory:
         fields = {name: p if isinstance(p, Expression) else None for name, p in profiles(setup.case).items()}
         return InitialFields(setup.grid, fields, self.path.absolute() / "initial.zarr", noise(setup.case, setup.grid))
 
-    def finish(self, blocks: Sequence[Mapping[str, Any]]) -> None:
-        """Make the snapshots visible that every block has written, and drop the room for others."""
+    def finish(self, blocks: Sequence[Mapping[str, Any]], keeping: Keeping) -> None:
+        """Make the snapshots and checkpoints visible that every block has written, and drop the room for others."""
         store = Store(self.path / "fields.zarr")
         times = max((block.get("times", ()) for block in blocks), key=len, default=())
         complete = min((block.get("written", 0) for block in blocks), default=0)
         for index in range(len(store.times), min(complete, len(times))):
             store.commit(index, times[index])
         store.finish()
+        finish(keeping, blocks, len(store.times))
+
+    def report(self) -> dict[str, Any]:
+        """What report.json says; nothing where it is not there, or damaged."""
+        try:
+            return read_report(self.path / "report.json")
+        except (OSError, ValueError):
+            return {}
 
     def write_report(self, report: Mapping[str, Any]) -> None:
         """Write report.json."""
@@ -126,6 +173,11 @@ class RunDirectory:
             precision=case.output.precision,
             slots=min(case.clock().snapshots() or SLOTS, SLOTS),
         )
+
+
+def _solid(setup: Setup) -> Callable[[Box], np.ndarray] | None:
+    """Which cells are solid; None without bodies."""
+    return setup.bodies.solids.mask if setup.case.obstacles else None
 
 
 def _history() -> str:

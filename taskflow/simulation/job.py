@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,13 @@ from taskflow.simulation.bodies import Masks
 from taskflow.simulation.inflow import Entering
 from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.profiling import Profiling, Window
+from taskflow.simulation.resuming import Beginning
+from taskflow.simulation.saving import Keeping, Saving, restore
 from taskflow.simulation.schedule import Clock, Tick
+from taskflow.simulation.setup import Setup
 
-FOLDED = ("max", "min", "max")  # stop asked for, snapshots written, writing failed
+# stop asked for, snapshots written, writing failed, checkpoints written, checkpoint due
+FOLDED = ("max", "min", "max", "min", "max")
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,39 @@ class FlowJob:
     initial: InitialFields
     entering: Entering
     directory: Path
+    case: str
+    keeping: Keeping
+    resumed: Beginning | None = None
     steady: float | None = None
     profile: Window | None = None
     counted: tuple[str, ...] = ()
     masks: Masks | None = None
+
+    @classmethod
+    def of(
+        cls,
+        setup: Setup,
+        initial: InitialFields,
+        keeping: Keeping,
+        resumed: Beginning | None = None,
+        profile: Window | None = None,
+    ) -> FlowJob:
+        """That of a case on its blocks, from its initial fields or a checkpoint."""
+        case = setup.case
+        return cls(
+            setup.model,
+            case.clock(),
+            initial,
+            setup.entering,
+            keeping.folder.parent,
+            case.to_toml(),
+            keeping,
+            resumed,
+            case.time.steady,
+            profile,
+            setup.counted,
+            setup.masks,
+        )
 
     def __call__(self, shard: Shard, control: Control) -> Timeline | None:
         """Run the case on one block; what was profiled of it, if anything.
@@ -62,7 +95,7 @@ class Loop:
     job: FlowJob
     shard: Shard
     control: Control
-    times: list[float] = field(default_factory=list)  # of the snapshots handed to the writer
+    times: list[float] = field(init=False)  # of the snapshots: those of before, and those handed to the writer
 
     def __post_init__(self) -> None:
         job, first = self.job, self.shard.block == 0
@@ -71,23 +104,19 @@ class Loop:
         self.store = Store(job.directory / "fields.zarr") if first else None
         self.log = RunLog(job.directory / "log.jsonl") if first else None
         self.writer = Writer()
+        self.saving = Saving(job.keeping, self.shard)
+        self.times = list(job.resumed.times) if job.resumed else []
+        self.before = len(self.times)
+        self.unplanned = (0, 0)  # snapshots and lines that are only there because the run was stopped
         self.profiling = Profiling(job.profile, self.shard)
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or interrupted
         self.rounds = dict.fromkeys(job.counted, 0.0)  # of all steps, by the scalar that counts those of a step
 
     def run(self) -> None:
-        """From the initial fields to the end."""
+        """From the initial fields, or a checkpoint, to the end."""
         shard, model = self.shard, self.model
-        self.job.initial.fill(shard)
-        if self.job.masks is not None:
-            self.job.masks.fill(shard)
-        numbers = self.job.entering.begin(shard)
-        with explained("the projection of the initial velocity"):
-            shard.run(model.start, dt=1.0, **numbers)
-        tick = self.clock.start()
-        self.began = time.perf_counter()
-        tick = self._look(tick)
+        tick = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
         while not tick.finished:
             self.profiling.at(tick.step)
             before, tick = tick.time, self.clock.advance(tick, shard.scalars["rate"])
@@ -97,12 +126,15 @@ class Loop:
             for name in self.rounds:
                 self.rounds[name] += shard.scalars[name]
             tick = self._look(self._agreed(tick))
+            if tick.checkpoint or tick.finished:
+                self._checkpoint(tick)
         self.profiling.end()
         shard.synchronize()
         seconds = time.perf_counter() - self.began
         rounds = {name: total / max(tick.step, 1) for name, total in self.rounds.items()}
         self.control.report(**{**self.control.progress, "seconds": seconds, "ended": self.ended, "rounds": rounds})
         self.writer.drain()
+        self.saving.writer.drain()
         shard.meet()  # blocks that share a memory measure together what they can have together
         bandwidth = copy_bandwidth(shard.device)
         self.control.report(**{**self.control.progress, "copy_bandwidth": bandwidth, "overlap": shard.overlap})
@@ -110,35 +142,69 @@ class Loop:
     def close(self) -> None:
         """End writing, and say how much is there."""
         self.writer.close()
-        self.control.report(**{**self.control.progress, "written": self.writer.written, "times": tuple(self.times)})
+        self.saving.writer.close()
+        self.control.report(**{**self.control.progress, **self._written()})
+
+    def _started(self) -> Tick:
+        """The first tick, with the initial fields."""
+        self.job.initial.fill(self.shard)
+        numbers = self._given()
+        with explained("the projection of the initial velocity"):
+            self.shard.run(self.model.start, dt=1.0, **numbers)
+        self.began = time.perf_counter()
+        return self._look(self.clock.start())
+
+    def _resumed(self, resumed: Beginning) -> Tick:
+        """The tick of a checkpoint, with its fields."""
+        self._given()
+        restore(resumed.checkpoint, self.job.keeping, self.shard)
+        state = resumed.checkpoint.state
+        self.began = time.perf_counter() - state["seconds"]
+        self.rounds |= {name: total for name, total in state["rounds"].items() if name in self.rounds}
+        self.ended = state["ended"] or "end"
+        self.control.report(resumed=resumed.tick.step)
+        self._report(resumed.tick, {})
+        return resumed.tick
+
+    def _given(self) -> dict[str, float]:
+        """Write what the case gives besides initial fields; the scalars that the first step needs."""
+        if self.job.masks is not None:
+            self.job.masks.fill(self.shard)
+        return self.job.entering.begin(self.shard)
 
     def _agreed(self, tick: Tick) -> Tick:
-        """The tick, made the last one where somebody asked for it; snapshots that all have written become visible.
+        """The tick, made the last one where somebody asked for it, or one with a checkpoint where the wall clock does;
+        snapshots and checkpoints that all have written become visible.
 
         Raises RunFailed where a block cannot write.
         """
-        mine = (self.control.stop, self.writer.written, self.writer.failure is not None)
-        stop, written, failed = self.shard.allreduce(mine, FOLDED)
+        saving, failure = self.saving, self.writer.failure or self.saving.writer.failure
+        mine = (self.control.stop, self._complete, failure is not None, saving.writer.written, saving.due)
+        stop, written, failed, saved, due = self.shard.allreduce(mine, FOLDED)
         if failed:
-            raise RunFailed(f"writing the output failed: {self.writer.failure or 'on another block'}")
+            raise RunFailed(f"writing the output failed: {failure or 'on another block'}")
         if self.store is not None:
             for index in range(len(self.store.times), int(written)):
                 self.store.commit(index, self.times[index])
-        if stop:
+            saving.commit(int(saved), len(self.store.times))
+        if stop and not tick.finished:
             self.ended = "interrupted"
-        return tick.last() if stop else tick
+            self.unplanned = (int(not tick.output), int(not tick.monitor))
+            tick = tick.last()
+        return replace(tick, checkpoint=tick.checkpoint or bool(due))
 
     def _look(self, tick: Tick) -> Tick:
         """What is due now: a line in the log, a snapshot. The tick becomes the last one in a steady state."""
         numbers: dict[str, Any] = {}
-        if tick.monitor:
+        if tick.monitor or tick.checkpoint:  # a state that is not finite is no checkpoint
             numbers = self._numbers(tick)
-            if self.log is not None:
+            if self.log is not None and tick.monitor:
                 self.log.write(numbers)
             self._check(numbers)
-            if self.job.steady is not None and tick.step and numbers["change"] < self.job.steady:
-                self.ended = "steady"
-                tick = tick.last()
+        wanted = self.job.steady if tick.monitor and tick.step and self.ended != "interrupted" else None
+        if wanted is not None and numbers["change"] < wanted:
+            self.ended = "steady"
+            tick = tick.last()
         if tick.output:
             self._snapshot(tick.time)
         self._report(tick, numbers)
@@ -187,12 +253,39 @@ class Loop:
         self.times.append(now)
         self.writer.submit(lambda: self.output.write(index, values))
 
+    def _checkpoint(self, tick: Tick) -> None:
+        """Hand over the state from which a run goes on as if it had never stopped here."""
+        snapshots, lines = self.unplanned
+        state = {
+            "time": tick.time,
+            "dt": tick.dt,
+            "scalars": {name: value for name, value in self.shard.scalars.items() if math.isfinite(value)},
+            "snapshots": len(self.times) - snapshots,
+            "lines": self.log.lines - lines if self.log is not None else 0,
+            "seconds": time.perf_counter() - self.began,
+            "rounds": dict(self.rounds),
+            "ended": self.ended if tick.finished and self.ended != "interrupted" else None,
+            "steady": self.job.steady,
+            "blocks": self.shard.partition.shape,
+            "case": self.job.case,
+        }
+        self.saving.take(tick.step, len(self.times) - snapshots, state)
+        self._report(tick, {})
+
+    @property
+    def _complete(self) -> int:
+        """Snapshots of which this block has written its part."""
+        return self.before + self.writer.written
+
+    def _written(self) -> dict[str, Any]:
+        """What there is on disk of this block, or will be."""
+        return {"times": tuple(self.times), "written": self._complete, **self.saving.told}
+
     def _report(self, tick: Tick, numbers: dict[str, Any]) -> None:
         """Tell the client how far the run is."""
         told = {**self.control.progress, **numbers}
         told |= {"step": tick.step, "time": tick.time, "dt": tick.dt, "share": self.clock.progress(tick)}
-        told |= {"times": tuple(self.times), "written": self.writer.written}
-        told |= {"seconds": time.perf_counter() - self.began}
+        told |= {**self._written(), "seconds": time.perf_counter() - self.began}
         self.control.report(**told)
 
 

@@ -74,9 +74,17 @@ class Needs:
             buffers=sum(nbytes for *_, nbytes in buffers),
             board=self._board(block) if gpu and self._sees else 0,
             scalars=8 * MOST + folds,
-            # a host keeps two snapshots of its block; a GPU packs one field at a time
-            output=value if gpu else 2 * len(setup.case.output_fields) * value,
+            # a host keeps two snapshots of its block and a checkpoint; a GPU packs one field at a time
+            output=value if gpu else 2 * len(setup.case.output_fields) * value + self._saved(block),
         )
+
+    def _saved(self, block: int) -> int:
+        """Bytes of the part of a checkpoint."""
+        setup, homes = self.setup, self.setup.partition.homes
+        if setup.case.checkpoint.keep == 0:
+            return 0
+        parts = ((role, box & homes[role].owned[block]) for role, boxes in setup.carried.items() for box in boxes)
+        return sum(part.volume * setup.partition.fields[role].nbytes for role, part in parts)
 
     @cached_property
     def _passes(self) -> list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]]:

@@ -17,9 +17,7 @@ from taskflow.simulation.solver import choice
 LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies")
 
 
-def beginning(
-    setup: Setup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]
-) -> dict[str, Any]:
+def opening(setup: Setup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]) -> dict[str, Any]:
     """What is known before the first step. `ended` is "running"; `leader` is the process that would say otherwise."""
     case = setup.case
     chosen = choice(case)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import uuid
 import warnings
 from dataclasses import dataclass
@@ -10,14 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.cluster import cut, lent, ordinals, placed, slabs, threads_per_block
-from taskflow.errors import Interrupted, RunFailed, TaskflowError
+from taskflow.errors import Interrupted, RunFailed, Stopped, TaskflowError
 from taskflow.machine import Gang, Mapper, Place, Plan, Progress, cause, choose_device, survey, unwatched, watch
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.job import FlowJob
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.profiling import Window, write_profile
-from taskflow.simulation.report import beginning, broken, summary
+from taskflow.simulation.report import broken, opening, summary
+from taskflow.simulation.resuming import beginning
+from taskflow.simulation.saving import Keeping
 from taskflow.simulation.setup import Setup
 from taskflow.simulation.start import check_start
 
@@ -53,21 +56,31 @@ def run(
     *,
     scheduler_file: str | PathLike[str] | None = None,
     force: bool = False,
+    resume: bool = False,
     progress: Progress | None = None,
     profile: Window | None = None,
 ) -> Run:
     """Run a case to its end and return the finished run.
 
     `output` is the run directory (by default the case's title as a name, in the current folder); an existing one is
-    refused unless `force` replaces it. The blocks live on the workers of `client`, or of the cluster behind
-    `scheduler_file`, or of an embedded cluster of this machine. `progress` is called a few times a second with what
-    block 0 last reported; its `stopping` says whether Ctrl-C has been pressed. `profile` names steps to be timed:
-    a timeline is written and a summary added to the report.
+    refused unless `force` replaces it or `resume` goes on with it: from its newest checkpoint that is whole, to the
+    end that `case` has now; a run that has nothing left to do is returned as it is. The blocks live on the workers of
+    `client`, or of the cluster behind `scheduler_file`, or of an embedded cluster of this machine.
+    `progress` is called a few times a second with what block 0 last reported; its `stopping` says whether Ctrl-C has
+    been pressed. `profile` names steps to be timed: a timeline is written and a summary added to the report.
     Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after
-    Ctrl-C: what was written stays readable.
+    Ctrl-C, Stopped after SIGTERM, with a checkpoint: what was written stays readable. Warns of damaged checkpoints.
     """
     directory = RunDirectory(Path(output) if output is not None else RunDirectory.default(case.title))
-    directory.check(force=force)
+    going_on = None
+    if resume and not force and directory.path.exists():
+        going_on, skipped = beginning(directory.path, directory.report(), case)
+        for reason in skipped:
+            warnings.warn(f"a damaged checkpoint is left out: {reason}", stacklevel=2)
+        if going_on.tick.finished and (report := directory.report()).get("ended") in ("end", "steady"):
+            return Run(directory.path, report)
+    else:
+        directory.check(force=force)
     machine, cells = case.machine, case.grid.cells
     with lent(machine, cells, client, scheduler_file) as (cluster, local):
         places = survey(cluster, embedded=local)
@@ -78,32 +91,44 @@ def run(
         check_start(setup)
         for warning in setup.survey.warnings if setup.survey else ():
             warnings.warn(warning, stacklevel=2)
-        directory.create(setup, force=force)
-        directory.check_visible(cluster)
         plan = _plan(setup, directory, device, where)
-        enters, steady = setup.entering, case.time.steady
-        initial = directory.initial(setup)
-        counted, masks = setup.counted, setup.masks
-        job = FlowJob(setup.model, case.clock(), initial, enters, directory.path, steady, profile, counted, masks)
+        keeping = Keeping.of(setup, directory.path, plan.run)
+        if going_on is None:
+            directory.create(setup, force=force)
+        else:
+            going_on.check(setup)
+            going_on = directory.reopen(setup, going_on, keeping)
+        directory.check_visible(cluster)
+        job = FlowJob.of(setup, directory.initial(setup), keeping, going_on, profile)
         with Gang(cluster, plan, [place.worker for place in where]) as gang:
-            about = beginning(setup, plan, where, gang.connect())
+            about = opening(setup, plan, where, gang.connect())
+            if going_on is not None:
+                about["resumed"] = {"step": going_on.tick.step, "time": going_on.tick.time}
             directory.write_report(about)
             try:
-                statuses, _ = watch(gang, [job] * len(plan.partition), progress or unwatched)
+                jobs, signals = [job] * len(plan.partition), (signal.SIGINT, signal.SIGTERM)
+                statuses, came = watch(gang, jobs, progress or unwatched, signals=signals)
             except KeyboardInterrupt:
                 directory.write_report(broken(about, Interrupted("stopped at once by a second Ctrl-C")))
                 raise
             timelines = gang.results() if profile is not None and cause(statuses) is None else []
         blocks = [status.progress for status in statuses]
-        directory.finish(blocks)
         failure = cause(statuses)
+        try:
+            directory.finish(blocks, keeping)
+        except RunFailed as error:
+            failure = failure or error
         if failure is not None:
             directory.write_report(broken(about, failure))
             raise failure
     report = summary(about, setup, blocks)
     if profile is not None and profile.by == "timeline":
         report["profile"] = write_profile(directory.path, timelines, profile)
+    if came == signal.SIGTERM and report["ended"] == "interrupted" and keeping.keep:
+        report["ended"] = "stopped"
     directory.write_report(report)
+    if report["ended"] == "stopped":
+        raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, with a checkpoint; --resume goes on from it")
     if report["ended"] == "interrupted":
         raise Interrupted(f"interrupted at time {report['time']:g}; the state is in {directory.path}")
     return Run(directory.path, report)

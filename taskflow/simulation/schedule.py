@@ -20,15 +20,18 @@ ROUNDING = 2.0**-50  # relative: moments this close cannot be told apart
 
 @dataclass(frozen=True)
 class Every:
-    """An interval between events: a number of `steps`, or a simulation `time`; exactly one of them, positive."""
+    """An interval between events: a number of `steps`, a simulation `time`, or `minutes` of the wall clock; exactly one
+    of them, positive.
+    """
 
     steps: int | None = None
     time: float | None = None
+    minutes: float | None = None
 
     def __post_init__(self) -> None:
-        if (self.steps is None) == (self.time is None):
+        if (self.steps, self.time, self.minutes).count(None) != 2:
             raise BadInput("give one of steps and time")
-        for name, kind in (("steps", whole), ("time", positive)):
+        for name, kind in (("steps", whole), ("time", positive), ("minutes", positive)):
             value = getattr(self, name)
             try:
                 object.__setattr__(self, name, None if value is None else kind(value))
@@ -36,27 +39,32 @@ class Every:
                 raise BadInput(f"{name}: {error}") from None
 
     @classmethod
-    def parse(cls, value: Any) -> "Every":
-        """From a number (simulation time), { steps = n } or { time = t }; anything else is `BadInput`."""
+    def parse(cls, value: Any, *, minutes: bool = False) -> "Every":
+        """From a number (simulation time), { steps = n }, { time = t } or, where `minutes` may be, { minutes = m };
+        anything else is `BadInput`.
+        """
         match value:
-            case Every():
+            case Every() if minutes or value.minutes is None:
                 return value
             case {"steps": steps} if len(value) == 1:
                 return cls(steps=steps)
             case {"time": time} if len(value) == 1:
                 return cls(time=time)
-            case {"minutes": _}:
+            case {"minutes": length} if minutes and len(value) == 1:
+                return cls(minutes=length)
+            case {"minutes": _} if not minutes:
                 raise BadInput("minutes are for checkpoints; give a number (simulation time) or { steps = n }")
             case int() | float() if not isinstance(value, bool):
                 return cls(time=positive(value))
-        raise BadInput("give a number > 0 (simulation time), { steps = n } or { time = t }")
+        wall = ", { minutes = m }" if minutes else ""
+        raise BadInput(f"give a number > 0 (simulation time){wall}, {{ steps = n }} or {{ time = t }}")
 
     def written(self) -> dict[str, float]:
         """As a case file has it."""
-        return {name: value for name, value in (("steps", self.steps), ("time", self.time)) if value is not None}
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     def due(self, before: "Tick", step: int, time: float) -> bool:
-        """Whether an event falls after `before` and not after `step`, `time`."""
+        """Whether an event falls after `before` and not after `step`, `time`; those of the wall clock never do."""
         if self.time is None:
             return self.steps is not None and step % self.steps == 0
         return (time / self.time + MEETS) // 1 > (before.time / self.time + MEETS) // 1
@@ -131,6 +139,7 @@ class Tick:
     output: bool = True
     monitor: bool = True
     finished: bool = False
+    checkpoint: bool = False
 
     def last(self) -> "Tick":
         """The same moment as the end of the run (a steady state was reached): its state is written."""
@@ -142,7 +151,8 @@ class Clock:
     """Leads a run from `start` to `end` (a time) or to so many `steps`; hits the end and the times of `output` exactly.
 
     Steps are as long as `limit` allows, but the way to the next such time is divided evenly: no step is shorter than
-    half of that unless the whole way is. `monitor` is due at the first step that reaches its time; it cuts no step.
+    half of that unless the whole way is. `monitor` and `checkpoint` are due at the first step that reaches their time:
+    they cut no step.
     """
 
     limit: StepLimit
@@ -150,6 +160,7 @@ class Clock:
     steps: int | None = None
     output: Every | None = None
     monitor: Every | None = None
+    checkpoint: Every | None = None
 
     def start(self) -> Tick:
         """The initial state: written and logged."""
@@ -170,7 +181,13 @@ class Clock:
         finished = time == self.end or step == self.steps
         output = finished or self._writes(now, step, time)
         monitor = finished or (self.monitor is not None and self.monitor.due(now, step, time))
-        return Tick(step, time, dt, dt / now.dt if now.dt else 0.0, output, monitor, finished)
+        checkpoint = self.checkpoint is not None and self.checkpoint.due(now, step, time)
+        return Tick(step, time, dt, dt / now.dt if now.dt else 0.0, output, monitor, finished, checkpoint)
+
+    def over(self, now: Tick) -> bool:
+        """Whether a run that stands here has nothing left to do."""
+        ended = self.end is not None and now.time >= self.end
+        return ended or (self.steps is not None and now.step >= self.steps)
 
     def progress(self, now: Tick) -> float:
         """Share of the run that is done, 0 to 1."""

@@ -30,15 +30,18 @@ from taskflow.simulation.quantities import passive, temperature
 from taskflow.simulation.solver import FORCING, choice, solver
 from taskflow.tasks import (
     Analysis,
+    Cells,
     Launch,
     Part,
     Roles,
     Settled,
     Traffic,
     analyse,
+    carried,
     counts,
     exchange,
     moved,
+    overwritten,
     plan,
     settled,
     traffic,
@@ -137,6 +140,24 @@ class Setup:
         """The analysis of a step in the long run; with `split`, launches are cut into edge and middle."""
         launches, following, valid = self._settled
         return analyse(launches, self.partition, following=following, valid=valid, split=split)
+
+    @cached_property
+    def carried(self) -> Cells:
+        """The cells, by role, that decide all that comes after a step: what a checkpoint holds.
+
+        Fields that programs never write are left out: they are as they were at the start. Of those of the solver's own
+        regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used.
+        """
+        model, main = self.model, self.partition.region.fields
+        written = overwritten((model.start, model.step), self.partition)
+        cells = carried((model.step, model.monitor), self.partition, self.case.output_fields)
+        found = {
+            role: boxes
+            if role in main
+            else tuple(c for box in boxes for each in written.get(role, ()) if (c := box & each))
+            for role, boxes in cells.items()
+        }
+        return {role: boxes for role, boxes in found.items() if boxes and role in written}
 
     @cached_property
     def traffic(self) -> list[Traffic]:

@@ -49,6 +49,14 @@ def whole(value: object) -> int:
     return int(value)
 
 
+def natural(value: object) -> int:
+    """A whole number from 0 to 2^31 - 1."""
+    try:
+        return 0 if value == 0 and not isinstance(value, (bool, np.bool_, float)) else whole(value)
+    except BadInput as error:
+        raise BadInput(str(error).replace(">= 1", ">= 0")) from None
+
+
 def three(kind: Callable[[object], Any], wanted: str) -> Callable[[object], tuple[Any, Any, Any]]:
     """Reads three values of one `kind`; `wanted` names them in the message."""
 

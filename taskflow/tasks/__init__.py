@@ -1,6 +1,7 @@
 """What is done: tasks with privileges, programs of launches, and the graph that follows from them."""
 
 from taskflow.tasks.body import IDENTITY, View, combine, run_body
+from taskflow.tasks.carried import Cells, carried, overwritten
 from taskflow.tasks.dependence import Analysis, analyse
 from taskflow.tasks.exchange import Exchange, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
@@ -33,6 +34,7 @@ __all__ = [
     "POINT",
     "AllReduce",
     "Analysis",
+    "Cells",
     "Claim",
     "Coloured",
     "Compute",
@@ -71,12 +73,14 @@ __all__ = [
     "Write",
     "analyse",
     "box",
+    "carried",
     "combine",
     "counts",
     "exchange",
     "lines",
     "moved",
     "offsets",
+    "overwritten",
     "place",
     "plan",
     "reading",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskflow.regions import Box, difference, periodic_images, triple
+from taskflow.regions import Box, difference, joined, periodic_images, triple
 
 from .cells import boxes, cells, count, flags, together
 
@@ -161,3 +161,12 @@ def test_a_corner_has_an_image_across_each_border():
     assert len(periodic_images(corner, domain, (True, True, True))) == 8
     assert len(periodic_images(corner, domain, (True, False, True))) == 4
     assert periodic_images(corner, domain, (False, False, False)) == [(corner, (0, 0, 0))]
+
+
+def test_boxes_that_are_one_together_are_joined():
+    whole = Box((0, 0, 0), (8, 5, 9))
+    layers = [whole.layer(0, 1, 0, 1), *whole.expand((0, 0, 0), (-1, 0, 0)).subtract(Box((2, 2, 2), (4, 4, 4)))]
+    assert joined([*layers, Box((2, 2, 2), (4, 4, 4))]) == (whole,)
+    apart = [Box((0, 0, 0), (1, 1, 1)), Box((2, 0, 0), (3, 1, 1))]
+    assert list(joined(reversed(apart))) == apart
+    assert joined([]) == ()

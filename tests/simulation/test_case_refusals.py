@@ -36,7 +36,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "boundaries.z_max.velocty = 1: there is no such key; did you mean boundaries.z_max.velocity?"),
     ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity"),
     ({"self": 1}, "self = 1: there is no such key; known here: title, grid, fluid, boundaries, heat, scalars, body, "
-                  "obstacles, initial, time, pressure, output, monitor, machine"),
+                  "obstacles, initial, time, pressure, output, monitor, checkpoint, machine"),
     ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: there is no such key; did you mean grid?"),
     # obstacles
     ({"obstacles": 5}, "obstacles = 5: give a list of tables, each under [[obstacles]]"),
@@ -242,7 +242,13 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      " residuals are relative, and rounded in single precision; give 1e-05 or more, below 1"),
     ({"pressure__tolerance": 1.0}, "pressure.tolerance = 1.0:"
      " residuals are relative, and rounded in double precision; give 1e-13 or more, below 1"),
-    ({"checkpoint": {"every": 3}}, "checkpoint = { every = 3 }: not available in this version; leave the table out"),
+    ({"checkpoint": {"every": 0}}, "checkpoint.every = 0: give a number > 0"),
+    ({"checkpoint": {"every": {"hours": 1}}}, "checkpoint.every = { hours = 1 }: give a number > 0 (simulation time),"
+     " { minutes = m }, { steps = n } or { time = t }"),
+    ({"checkpoint": {"every": {"minutes": 0}}}, "checkpoint.every = { minutes = 0 }: minutes: give a number > 0"),
+    ({"checkpoint": {"keep": -1}}, "checkpoint.keep = -1: give a whole number >= 0"),
+    ({"checkpoint": {"every": 3, "keep": 0}},
+     "checkpoint.keep = 0: then none is written; give 1 or more, or leave checkpoint.every out"),
 ])
 def test_a_mistake_is_told_in_one_line(cavity, changes, line):
     assert problems(cavity(**changes)) == [line]

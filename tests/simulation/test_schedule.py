@@ -49,9 +49,26 @@ def test_every_needs_one_of_two():
         Every(steps=1, time=1.0)
 
 
-def test_minutes_are_known_but_not_here():
-    with pytest.raises(BadInput, match="checkpoints"):
-        Every.parse({"minutes": 5})
+def test_minutes_are_for_checkpoints():
+    """They are never due by the clock of the simulation."""
+    for value in ({"minutes": 5}, Every(minutes=5.0)):
+        with pytest.raises(BadInput):
+            Every.parse(value)
+    every = Every.parse({"minutes": 5}, minutes=True)
+    assert every == Every(minutes=5.0) == Every.parse(every.written(), minutes=True)
+    assert not every.due(Tick(), 10**6, 1e9)
+
+
+def test_checkpoints_cut_no_step():
+    plain, saved = (Clock(StepLimit(fixed=0.3), end=4.0, checkpoint=every) for every in (None, Every(time=1.0)))
+    assert [tick.time for tick in walk(saved)] == [tick.time for tick in walk(plain)]
+    assert [tick.step for tick in walk(saved) if tick.checkpoint] == [4, 7, 11, 14]  # of 14 steps of 2/7
+    assert not any(tick.checkpoint for tick in walk(plain))
+
+
+def test_when_a_run_is_over():
+    assert [Clock(StepLimit(), end=2.0).over(Tick(5, time)) for time in (1.9, 2.0, 2.1)] == [False, True, True]
+    assert [Clock(StepLimit(), steps=5).over(Tick(step, 9.0)) for step in (4, 5, 6)] == [False, True, True]
 
 
 # ------------------------------------------------------------------------------------------------ length of a step

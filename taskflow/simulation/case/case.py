@@ -4,13 +4,13 @@ import math
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from taskflow.flow.stratification import buoyancy_frequency
 from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
-from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Time
+from taskflow.simulation.case.control import SCHEMES, Checkpoint, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacles, obstacles
@@ -28,8 +28,6 @@ from taskflow.simulation.schedule import Clock, StepLimit
 class Case(Table):
     """What to compute, and how. Every problem is found at once and told in a `BadInput`, one line each."""
 
-    later: ClassVar[Mapping[str, str]] = {"checkpoint": "leave the table out"}
-
     title: Text = "untitled"
     grid: Grid = Field(description="give a table [grid] with cells and lengths")
     fluid: Fluid = Field(description="give a table [fluid] with viscosity")
@@ -43,6 +41,7 @@ class Case(Table):
     pressure: Pressure = Pressure()
     output: Output = Output()
     monitor: Monitor = Monitor()
+    checkpoint: Checkpoint = Checkpoint()
     machine: Machine = Machine()
 
     def __init__(self, /, **given: Any) -> None:
@@ -123,7 +122,7 @@ class Case(Table):
         bounded = max((each.diffusivity * once for each in carried if each.scheme != "central"), default=None)
         scheme = SCHEMES[time.scheme]
         limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, spread, scheme, self.frequency, bounded)
-        return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every)
+        return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every, self.checkpoint.every)
 
 
 def _sound(given: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:

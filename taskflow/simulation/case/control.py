@@ -1,6 +1,7 @@
-"""How the run proceeds and what it tells: [time], [output], [monitor]."""
+"""How the run proceeds and what it tells: [time], [output], [monitor], [checkpoint]."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import model_validator
@@ -10,7 +11,7 @@ from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, reads
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import one_of, text
+from taskflow.simulation.values import natural, one_of, text
 
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
@@ -62,6 +63,18 @@ class Monitor(Table):
     """When a line goes to the log and NaN is looked for."""
 
     every: Interval = Every(steps=10)
+
+
+class Checkpoint(Table):
+    """When, besides the end and a signal, the state is saved with which the run can go on, and how many are kept."""
+
+    every: Annotated[Every | None, reads(partial(Every.parse, minutes=True))] = None
+    keep: Annotated[int, reads(natural)] = 2
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+        if given.get("keep") == 0 and present(given, "every"):
+            yield wrong("keep", 0, "then none is written; give 1 or more, or leave checkpoint.every out")
 
 
 def _either(given: Mapping[str, Any], first: str, second: str) -> Iterator[Problem]:

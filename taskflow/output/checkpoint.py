@@ -1,0 +1,200 @@
+"""Checkpoints on disk: pieces of fields in one file per block, and a manifest that says what is where.
+
+    checkpoints/step-000000200/block-00000.bin ...      values, one piece after the other
+    checkpoints/step-000000200/manifest.json            the state besides fields; of each file size, CRC-32C and pieces
+
+A checkpoint is written under a hidden name that no other run uses, forced to the disk and then renamed: it is there
+completely or not at all. What happens to its files later shows in their sizes and checksums: CRC-32C sees every single
+bit that has changed, and whatever lies within 32 bits of each other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import google_crc32c
+import numpy as np
+
+from taskflow.errors import TaskflowError
+from taskflow.output.disk import on_disk, sync_folder, write_synced
+from taskflow.output.log import plain
+from taskflow.regions import Box, triple
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+PIECE = 16 * 2**20  # bytes that are read at a time
+READERS = 8  # files that are verified at the same time
+_NAME = re.compile(r"step-(\d+)")
+
+Values = tuple[str, Box, np.ndarray]  # a role, cells, and an array [z, y, x] of them
+
+
+class Damaged(TaskflowError):
+    """A checkpoint that is not as it was written; the message names the file and what is wrong with it."""
+
+
+class Checkpoints:
+    """The folder of a run's checkpoints. `token` tells the drafts of this run from those of others."""
+
+    def __init__(self, path: Path, token: str) -> None:
+        self.path, self._token = path, token
+
+    def write(self, step: int, block: int, values: Sequence[Values], state: Mapping[str, Any] | None = None) -> None:
+        """Write a block's part of the checkpoint of a step; one block gives the state besides fields, too.
+
+        Raises RunFailed where the disk is full.
+        """
+        draft, name = self._draft(step), f"block-{block:05}"
+        with on_disk(f"checkpoint of step {step} in {self.path}"):
+            draft.mkdir(parents=True, exist_ok=True)
+            crc, offset, pieces, parts = 0, 0, [], []
+            for role, box, array in values:
+                data = np.ascontiguousarray(array)
+                pieces.append({"role": role, "lo": box.lo, "hi": box.hi, "dtype": array.dtype.str, "offset": offset})
+                crc, offset = google_crc32c.extend(crc, data), offset + data.nbytes
+                parts.append(data.data)
+            write_synced(draft / f"{name}.bin", parts)
+            about = {"name": f"{name}.bin", "bytes": offset, "crc32c": f"{crc:08x}", "pieces": pieces}
+            told = {"file": about, **({"state": plain(state)} if state else {})}
+            write_synced(draft / f"{name}.json", [json.dumps(told).encode()])
+
+    def commit(self, step: int, keep: int) -> None:
+        """Make the checkpoint of a step one, which all blocks have written, and drop all but the newest `keep`.
+
+        Raises RunFailed where that fails.
+        """
+        draft, final = self._draft(step), self.path / f"step-{step:09}"
+        with on_disk(f"checkpoint of step {step} in {self.path}"):
+            told = [json.loads(path.read_bytes()) for path in sorted(draft.glob("block-*.json"))]
+            state = next(part["state"] for part in told if "state" in part)
+            body = {"format": FORMAT, "step": step, "state": state, "files": [part["file"] for part in told]}
+            write_synced(draft / MANIFEST, [_sealed(body)])
+            for path in draft.glob("block-*.json"):
+                path.unlink()
+            sync_folder(draft)
+            self._drop(final)
+            draft.rename(final)
+            sync_folder(self.path)
+            for old in self.found()[keep:]:
+                self._drop(old)
+
+    def found(self) -> list[Path]:
+        """All checkpoints, whole or not, the newest first."""
+        found = [path for path in self.path.glob("step-*") if _NAME.fullmatch(path.name)]
+        return sorted(found, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
+
+    def clear(self, after: int) -> None:
+        """Drop the checkpoints of later steps, and whatever runs that ended early have left."""
+        with on_disk(f"{self.path}"):
+            for path in self.found():
+                if int(path.name.removeprefix("step-")) > after:
+                    self._drop(path)
+            for path in self.path.glob(".step-*"):
+                shutil.rmtree(path)
+
+    def abandon(self) -> None:
+        """Drop what this run has written and not committed: another block or the disk has failed."""
+        for path in self.path.glob(f".step-*.{self._token}"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _draft(self, step: int) -> Path:
+        return self.path / f".step-{step:09}.{self._token}"
+
+    def _drop(self, path: Path) -> None:
+        """Remove a checkpoint, which is none from the first moment on."""
+        if path.exists():
+            shutil.rmtree(path.rename(self.path / f".{path.name}.old.{self._token}"))
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint that was found to be whole: where it is, and its manifest. Picklable."""
+
+    path: Path
+    step: int
+    state: dict[str, Any]
+    files: list[dict[str, Any]]
+
+    @classmethod
+    def load(cls, path: Path) -> Checkpoint:
+        """Read the manifest and verify every file. Raises Damaged where anything is not as it was written."""
+        try:
+            body = _unsealed((path / MANIFEST).read_bytes())
+        except OSError as error:
+            raise Damaged(f"{path / MANIFEST}: {error.strerror or error}") from None
+        except (ValueError, KeyError, TypeError):
+            raise Damaged(f"{path / MANIFEST}: it is not as it was written") from None
+        if body["format"] != FORMAT:
+            raise Damaged(f"{path / MANIFEST}: format {body['format']}, which this version cannot read")
+        with ThreadPoolExecutor(READERS) as pool:
+            for _ in pool.map(lambda file: _verify(path / file["name"], file), body["files"]):
+                pass
+        return cls(path, body["step"], body["state"], body["files"])
+
+    def boxes(self, role: str) -> list[Box]:
+        """The cells whose values it has."""
+        return [box for _, piece, box in self._pieces(role)]
+
+    def fill(self, role: str, array: np.ndarray, box: Box) -> None:
+        """Put what it has of a field in the cells of `box` into `array`, which is theirs."""
+        for file, piece, cells in self._pieces(role):
+            if common := cells & box:
+                kept = np.memmap(file, piece["dtype"], "r", piece["offset"], cells.shape[::-1])
+                array[common.slices(box.lo)] = kept[common.slices(cells.lo)]
+
+    def _pieces(self, role: str) -> Iterator[tuple[Path, dict[str, Any], Box]]:
+        for file in self.files:
+            for piece in file["pieces"]:
+                if piece["role"] == role:
+                    yield self.path / file["name"], piece, Box(triple(piece["lo"]), triple(piece["hi"]))
+
+
+def newest(checkpoints: Checkpoints) -> tuple[Checkpoint | None, list[str]]:
+    """The newest one that is whole, if any, and what is wrong with the newer ones."""
+    skipped: list[str] = []
+    for path in checkpoints.found():
+        try:
+            return Checkpoint.load(path), skipped
+        except Damaged as error:
+            skipped.append(str(error))
+    return None, skipped
+
+
+def _verify(path: Path, file: Mapping[str, Any]) -> None:
+    """Raises Damaged where a file has another size or another checksum."""
+    crc, size = 0, 0
+    try:
+        with path.open("rb") as opened:
+            while part := opened.read(PIECE):
+                crc, size = google_crc32c.extend(crc, part), size + len(part)
+    except OSError as error:
+        raise Damaged(f"{path}: {error.strerror or error}") from None
+    if size != file["bytes"]:
+        raise Damaged(f"{path}: {size} bytes where {file['bytes']} were written")
+    if f"{crc:08x}" != file["crc32c"]:
+        raise Damaged(f"{path}: its checksum is not that of what was written")
+
+
+def _sealed(body: Mapping[str, Any]) -> bytes:
+    """JSON text with a checksum of itself."""
+    return json.dumps({"crc32c": _crc(body), "body": body}, indent=1).encode()
+
+
+def _unsealed(text: bytes) -> dict[str, Any]:
+    """The body of a JSON text. Raises ValueError where the text is not, to the byte, what was sealed."""
+    found = json.loads(text)
+    body: dict[str, Any] = found["body"]
+    if found["crc32c"] != _crc(body) or _sealed(body) != text:
+        raise ValueError("changed")
+    return body
+
+
+def _crc(body: Mapping[str, Any]) -> str:
+    return f"{google_crc32c.value(json.dumps(body).encode()):08x}"

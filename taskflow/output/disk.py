@@ -1,0 +1,44 @@
+"""Files that are there completely or not at all, and what the system says when they cannot be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from taskflow.errors import RunFailed
+
+
+@contextmanager
+def on_disk(what: str) -> Iterator[None]:
+    """Errors of the system while it stores `what` as RunFailed, in one line."""
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(f"{what}: {error.strerror or error}") from error
+
+
+def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write a file, and wait until the disk has it. Raises OSError."""
+    with path.open("wb") as file:
+        for part in parts:
+            file.write(part)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def replace_synced(path: Path, text: str) -> None:
+    """Write a text file that is there completely or as it was. Raises OSError."""
+    draft = path.with_name(path.name + ".partial")
+    write_synced(draft, [text.encode()])
+    draft.replace(path)
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the disk has the names in a folder. Raises OSError."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,100 @@
+"""Going on with a run: whether that is possible, from where, and with which changes to the case."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from taskflow.errors import BadInput
+from taskflow.output import Checkpoint, Checkpoints, newest
+from taskflow.regions import difference
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.problems import shown
+from taskflow.simulation.schedule import Tick
+from taskflow.simulation.setup import Setup
+
+FREE = ("title", "time", "output", "monitor", "checkpoint", "machine")  # may change
+FIXED = (("time", "scheme"), ("output", "fields"), ("output", "precision"), ("machine", "precision"))  # may not
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """The state with which a run goes on: a checkpoint, and the times of the snapshots that came before."""
+
+    checkpoint: Checkpoint
+    tick: Tick
+    times: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, case: Case) -> Beginning:
+        """The tick is finished where the end is reached, or the steady state that the case still asks for."""
+        state = checkpoint.state
+        tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
+        steady = state["ended"] == "steady" and state["steady"] == case.time.steady
+        return cls(checkpoint, replace(tick, finished=steady or case.clock().over(tick)))
+
+    def check(self, setup: Setup) -> None:
+        """Raises BadInput where it does not say what the state is on these blocks."""
+        for role, boxes in setup.carried.items():
+            cells = setup.partition.homes[role].region.cells
+            if lacking := difference([box & cells for box in boxes], self.checkpoint.boxes(role)):
+                raise BadInput(
+                    f"{self.checkpoint.path}: it has no {role} in {lacking[0]}; go on with the machine.blocks with"
+                    f" which it was written, {self.checkpoint.state['blocks']}"
+                )
+
+
+def beginning(directory: Path, report: Mapping[str, Any], case: Case) -> tuple[Beginning, list[str]]:
+    """The newest checkpoint of a run directory that is whole, and what is wrong with newer ones; `report` is the run's.
+
+    Raises BadInput where there is none, where the run still goes on, and where the case is another one.
+    """
+    if report.get("ended") == "running" and report["leader"]["process"] != os.getpid() and alive(report):
+        raise BadInput(f"{directory}: process {report['leader']['process']} still computes this run; stop it first")
+    found, skipped = newest(Checkpoints(directory / "checkpoints", ""))
+    if found is None:
+        why = "".join(f"\n{reason}" for reason in skipped)
+        remedy = "begin again with --force, or into another directory with -o"
+        raise BadInput(f"{directory}: it has no {'whole ' if skipped else ''}checkpoint to go on from; {remedy}{why}")
+    problems = [*_changed(tomllib.loads(found.state["case"]), tomllib.loads(case.to_toml()))]
+    if problems:
+        raise BadInput("\n".join(problems))
+    return Beginning.of(found, case), skipped
+
+
+def alive(report: Mapping[str, Any]) -> bool | None:
+    """Whether the process that leads a run still exists; None where that cannot be seen from here."""
+    leader = report.get("leader", {})
+    if leader.get("host") != socket.gethostname():
+        return None
+    try:
+        os.kill(leader["process"], 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # somebody else's, but there
+    return True
+
+
+def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """What may not be another one than it was, a line each."""
+    for table in dict.fromkeys((*old, *new)):
+        if table not in FREE:
+            yield from _differences((table,), old.get(table), new.get(table))
+    for table, key in FIXED:
+        yield from _differences((table, key), old.get(table, {}).get(key), new.get(table, {}).get(key))
+
+
+def _differences(key: tuple[str, ...], old: Any, new: Any) -> Iterator[str]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for name in dict.fromkeys((*old, *new)):
+            yield from _differences((*key, name), old.get(name), new.get(name))
+    elif old != new:
+        name, was = ".".join(key), "not given" if old is None else shown(old)
+        now = f"{name}: it is missing" if new is None else f"{name} = {shown(new)}"
+        yield f"{now}; it was {was} when this run began, and stays so: begin another run for it, with -o"

@@ -1,0 +1,115 @@
+"""Checkpoints of a run, on one block: copied out of the fields between two steps, written while the run goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from taskflow.machine import Shard
+from taskflow.output import Checkpoint, Checkpoints, Writer
+from taskflow.simulation.setup import Setup
+from taskflow.tasks import Cells
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Where a run's checkpoints go, what they hold, and how many stay; `token` is a name for this run alone.
+
+    `cells` are those that decide all that the model will do, by role. Besides what the clock says one is due after so
+    many `minutes`.
+    """
+
+    folder: Path
+    token: str
+    cells: Cells
+    keep: int
+    minutes: float | None = None
+
+    @classmethod
+    def of(cls, setup: Setup, directory: Path, run: str) -> Keeping:
+        """As the case wants it. `run` ends in the name that no other run has, behind a hyphen."""
+        wanted = setup.case.checkpoint
+        minutes = wanted.every.minutes if wanted.every else None
+        folder = directory.absolute() / "checkpoints"
+        return cls(folder, run.rpartition("-")[2], setup.carried, wanted.keep, minutes)
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """The folder."""
+        return Checkpoints(self.folder, self.token)
+
+
+class Saving:
+    """The part of one block. One checkpoint at most is being written: where the next one is due, the run waits."""
+
+    def __init__(self, keeping: Keeping, shard: Shard) -> None:
+        self._keeping, self._shard = keeping, shard
+        self.writer = Writer(depth=1)
+        self._taken: list[tuple[int, int]] = []  # step, and how many snapshots belong to it
+        self._committed = 0
+        self._last = time.perf_counter()
+
+    @property
+    def due(self) -> bool:
+        """Whether the wall clock wants one now."""
+        minutes = self._keeping.minutes
+        return minutes is not None and time.perf_counter() - self._last >= 60 * minutes
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the client has to know to commit what is left at the end."""
+        return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}
+
+    def take(self, step: int, snapshots: int, state: Mapping[str, Any]) -> None:
+        """Hand the present state over to be written. Waits while the last one is. All blocks have to call it."""
+        keeping, shard = self._keeping, self._shard
+        self._last = time.perf_counter()
+        if keeping.keep == 0:
+            return
+        self.writer.reserve()
+        values = [
+            (role, part, shard.read(role, part))
+            for role, boxes in keeping.cells.items()
+            if shard.block == 0 or not shard.partition.homes[role].replicated
+            for box in boxes
+            if (part := box & shard.partition.homes[role].owned[shard.block])
+        ]
+        shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
+        mine = state if shard.block == 0 else None
+        self._taken.append((step, snapshots))
+        self.writer.submit(lambda: keeping.checkpoints.write(step, shard.block, values, mine))
+
+    def commit(self, saved: int, snapshots: int) -> None:
+        """Commit the checkpoints that all blocks have written, once all snapshots of before are visible."""
+        for step, needed in self._taken[self._committed : saved]:
+            if needed > snapshots:
+                return
+            self._keeping.checkpoints.commit(step, self._keeping.keep)
+            self._committed += 1
+
+
+def finish(keeping: Keeping, blocks: Sequence[Mapping[str, Any]], snapshots: int) -> None:
+    """Commit what all blocks have written and none committed, from what they told last; drop what some have not."""
+    taken, committed = blocks[0].get("taken", ()), blocks[0].get("committed", 0)
+    saved = min(block.get("saved", 0) for block in blocks)
+    try:
+        for step, needed in taken[committed:saved]:
+            if needed <= snapshots:
+                keeping.checkpoints.commit(step, keeping.keep)
+    finally:
+        keeping.checkpoints.abandon()
+
+
+def restore(checkpoint: Checkpoint, keeping: Keeping, shard: Shard) -> None:
+    """Give fields and scalars the values of a checkpoint. Cells beyond the domain that it does not have stay as they
+    are: whoever wrote it had no use for them.
+    """
+    for role in keeping.cells:
+        box = shard.partition.homes[role].owned[shard.block]
+        values = shard.read(role, box)
+        checkpoint.fill(role, values, box)
+        shard.write({role: values}, box)
+    shard.scalars.set(checkpoint.state["scalars"])

@@ -1,0 +1,111 @@
+"""Runs with all their files in this process, without Dask: begun, broken off, gone on with."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from taskflow.errors import RunFailed
+from taskflow.machine import Control
+from taskflow.machine.device import cpu
+from taskflow.machine.mapper import Mapper
+from taskflow.machine.threads import run_threads
+from taskflow.output import Writer, dataset, read_log
+from taskflow.regions import Triple
+from taskflow.simulation.case import Case
+from taskflow.simulation.directory import RunDirectory
+from taskflow.simulation.job import FlowJob
+from taskflow.simulation.resuming import beginning
+from taskflow.simulation.saving import Keeping
+from taskflow.simulation.setup import Setup
+
+
+class Killed(Exception):
+    """Nothing that the program foresees."""
+
+
+@dataclass(eq=False)
+class Until(Control):
+    """Asks for the end after some step, as a signal does, or lets the block die there."""
+
+    step: int = 10**9
+    dies: bool = False
+    told: dict[str, Any] = field(default_factory=dict)
+
+    def report(self, **progress: Any) -> None:
+        super().report(**progress)
+        if progress.get("step", 0) >= self.step and "copy_bandwidth" not in progress:
+            self.stop = True
+            if self.dies and not self.told:
+                self.told = {"died": True}
+                raise Killed
+
+
+def go(
+    case: Case,
+    path: Path,
+    blocks: Triple = (1, 1, 1),
+    *,
+    resume: bool = False,
+    stop: int | None = None,
+    kill: int | None = None,
+) -> Mapping[str, Any]:
+    """What `taskflow.run` does to a directory; what block 0 said last.
+
+    With `stop` the run is asked to end after this step; with `kill` it dies there, and nobody cleans up: all that it
+    wrote by then is on the disk, so that the tests know where it goes on. No bandwidth is measured.
+    """
+    setup, directory = Setup(case, blocks), RunDirectory(path)
+    keeping = Keeping.of(setup, path, uuid.uuid4().hex)
+    going_on = None
+    if resume:
+        going_on, _ = beginning(path, {}, case)
+        going_on.check(setup)
+        going_on = directory.reopen(setup, going_on, keeping)
+    else:
+        directory.create(setup, force=False)
+    job = FlowJob.of(setup, directory.initial(setup), keeping, going_on)
+    last = kill or stop or 10**9
+    controls = [Until(step=last, dies=kill is not None) for _ in setup.partition.blocks]
+    at_once = patch.object(Writer, "submit", _submit_and_wait) if kill else nullcontext()
+    try:
+        with at_once, patch("taskflow.simulation.job.copy_bandwidth", lambda _: 1.0):
+            run_threads(setup.partition, lambda shard: job(shard, controls[shard.block]), cpu(1), Mapper("none"))
+    except Killed:
+        return {}
+    except RunFailed:
+        directory.finish([control.progress for control in controls], keeping)
+        raise
+    directory.finish([control.progress for control in controls], keeping)
+    return controls[0].progress
+
+
+def _submit_and_wait(writer: Writer, job: Callable[[], None], submit: Any = Writer.submit) -> None:
+    submit(writer, job)
+    writer.drain()
+
+
+def contents(path: Path) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
+    """All snapshots, and the log without what the clock on the wall says."""
+    with dataset(path / "fields.zarr") as found:
+        fields = {str(name): found[name].values for name in ("time", *found.data_vars) if name != "grid"}
+    return fields, [{k: v for k, v in line.items() if k != "wall"} for line in read_log(path / "log.jsonl")]
+
+
+def check_same(path: Path, other: Path, rel: float = 0.0) -> None:
+    """Two runs have left the same snapshots, to the bit, and the same log; sums in it may differ by `rel`."""
+    (fields, log), (expected, lines) = contents(path), contents(other)
+    assert fields.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_array_equal(fields[name], values, err_msg=name)
+    assert [line["step"] for line in log] == [line["step"] for line in lines]
+    for line, wanted in zip(log, lines, strict=True):
+        for key, value in wanted.items():
+            np.testing.assert_allclose(line[key], value, rtol=rel, atol=0, err_msg=key)
