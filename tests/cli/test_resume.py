@@ -50,7 +50,8 @@ def test_sigterm_is_exit_code_75_and_the_run_goes_on(shell, here, give, report_o
     check_same(here / "cavity", here / "whole")
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 6])
 def test_killed_at_any_moment(shell, here, give, times):
     """The client, and with it all that it began, has no time to say a word."""
     running = shell.begin("run", *words(1_000_000))
@@ -93,15 +94,3 @@ def test_begun_finished_and_gone_on_with(give, here, refused, report_of):
     assert "step-000000008/block-00000.bin: No such file" in more.stderr
     assert report_of(here / "cavity")["resumed"]["step"] == 4
     assert report_of(here / "cavity")["steps"] == 10
-
-
-@pytest.mark.parametrize(("options", "told"), [
-    (["--resume", "--force"], "--resume --force: one at a time"),
-    (["--resume"], "cavity: it has no checkpoint to go on from; begin again with --force"),
-    (["--resume", "-o", "cavity.toml"], "cavity.toml: it has no checkpoint"),
-])
-def test_refusals(give, here, refused, options, told):
-    (here / "cavity").mkdir()
-    result = give("run", "cavity.toml", *options)
-    refused(result.exit_code, result.stderr, told)
-    assert list((here / "cavity").iterdir()) == []
