@@ -31,7 +31,8 @@ def test_quiet_and_force(shell, here, report_of):
     for words in ([], ["--force"]):
         assert shell("run", "cavity.toml", "-o", target, "-q", "--set", "time.steps=3", *words) == (0, "", "")
     assert report_of(target)["steps"] == 3
-    assert {path.name for path in target.iterdir()} == {"case.toml", "fields.zarr", "log.jsonl", "report.json"}
+    names = {"case.toml", "fields.zarr", "log.jsonl", "report.json", "checkpoints"}
+    assert {path.name for path in target.iterdir()} == names
     assert [path.name for path in target.parent.iterdir()] == ["again"]
 
 
