@@ -67,17 +67,8 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
     if name == "fft":
         return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
     tolerance = Tolerance(wanted.tolerance or 0.0, wanted.iterations or wanted.max_iterations or 0)
-    if name == "jacobi" and case.obstacles:
-        return (
-            ConvergedObstructedJacobi(grid, tolerance) if wanted.tolerance else ObstructedJacobi(grid, tolerance.most)
-        )
     if name == "jacobi":
-        x, y, z = (-(-n // count) for n, count in zip(grid.cells, blocks, strict=True))
-        faces = released(case)
-        twice = device == "gpu" and blocking_pays((x, y, z)) and not faces
-        if wanted.tolerance:
-            return ConvergedJacobi(grid, tolerance, twice, outflow=faces)
-        return Jacobi(grid, tolerance.most, twice, outflow=faces)
+        return _jacobi(case, grid, tolerance, blocks, device)
     smoother, sweeps = (WeightedJacobi(), 2) if wanted.smoother == "jacobi" else (RedBlack(), 1)
     single = wanted.precision == "single" and case.machine.precision == "double"
     shape = SHAPES[wanted.cycle or "v"]
@@ -94,6 +85,18 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
         variable=bool(case.obstacles),
     )
     return Multigrid(cycle, tolerance) if wanted.outer == "none" else ConjugateGradients(cycle, tolerance)
+
+
+def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, blocks: Triple, device: str) -> Solver:
+    """Beside bodies its sweeps read their flags, or, where p = 0 on a face as well, coefficients."""
+    faces, converges = released(case), case.pressure.tolerance is not None
+    if case.obstacles and not faces:
+        return ConvergedObstructedJacobi(grid, tolerance) if converges else ObstructedJacobi(grid, tolerance.most)
+    x, y, z = (-(-n // count) for n, count in zip(grid.cells, blocks, strict=True))
+    twice, variable = device == "gpu" and blocking_pays((x, y, z)) and not faces, bool(case.obstacles)
+    if converges:
+        return ConvergedJacobi(grid, tolerance, twice, variable, faces)
+    return Jacobi(grid, tolerance.most, twice, variable, faces)
 
 
 def described(case: Case) -> str:

@@ -241,7 +241,9 @@ def through(outflow: dict | str, pressure: dict, **body) -> Case:
 
 
 @pytest.mark.parametrize("outflow", ["outflow", {"type": "outflow", "pressure": 0.0}], ids=str)
-@pytest.mark.parametrize("pressure", [DIRECT, {"solver": "fft", "forcing": 40}], ids=["multigrid", "fft"])
+@pytest.mark.parametrize("pressure", [
+    DIRECT, {"solver": "fft", "forcing": 40}, {"solver": "jacobi", "tolerance": 1e-9, "max_iterations": 20000},
+], ids=["multigrid", "fft", "jacobi"])  # fmt: skip
 def test_what_comes_in_leaves_around_a_body(outflow, pressure):
     flow = compute(through(outflow, pressure), (2, 1, 1))
     assert flow.scalars["divergence"] < 1e-8

@@ -119,17 +119,6 @@ def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
             yield wrong(("boundaries", face, "table"), table.source, remedy)
 
 
-def _jacobi_knows_openings(
-    boundaries: Boundaries, pressure: Pressure, obstacles: tuple[Obstacle, ...]
-) -> Iterator[Problem]:
-    given = [face for face in FACES if (side := getattr(boundaries, face)) and side.pressure is not None]
-    sweeps = pressure.solver == "jacobi" or (pressure.solver == "auto" and pressure.iterations is not None)
-    if obstacles and given and sweeps:
-        key, value = ("solver", "jacobi") if pressure.solver == "jacobi" else ("iterations", pressure.iterations)
-        remedy = f'around obstacles jacobi does not know a side with p = 0 ({given[0]}); give solver = "multigrid"'
-        yield wrong(("pressure", key), value, remedy)
-
-
 def _fields_exist(heat: Heat | None, scalars: Scalars, output: Output) -> Iterator[Problem]:
     fields = _all_fields(heat, scalars)
     for name in output.fields or ():
@@ -246,7 +235,6 @@ RULES = (
     (_heat_is_on, ("heat", "boundaries", "initial")),
     (_outflow_is_determined, ("boundaries",)),
     (_inflow_fits_its_side, ("boundaries",)),
-    (_jacobi_knows_openings, ("boundaries", "pressure", "obstacles")),
     (_fields_exist, ("heat", "scalars", "output")),
     *SCALAR_RULES,
     (_snapshots_can_be_counted, ("time", "output")),
