@@ -156,7 +156,7 @@ def info(
 def plot(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
     field: Annotated[
-        str | None, typer.Option(metavar="NAME", help="u, v, w, p or T; by default the speed with streamlines.")
+        str | None, typer.Option(metavar="NAME", help="u, v, w, p, T, a scalar; by default the speed with streamlines.")
     ] = None,
     plane: Annotated[
         str | None, typer.Option(metavar="PLANE", help="x, y or z (the middle), or a position such as y=0.3.")

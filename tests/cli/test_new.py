@@ -27,7 +27,7 @@ def test_refusals(give, refused, here):
         (["cavity.toml"], "cavity.toml exists"),
         (["nowhere/a.toml"], "nowhere/a.toml: cannot be written"),
         (["a.toml", "--example", "b"],
-         "choose one of cylinder, developing_channel, heated_cavity, lid_driven_cavity, taylor_green"),
+         "choose one of cylinder, developing_channel, heated_cavity, lid_driven_cavity, plume, taylor_green"),
     ]:
         result = give("new", *words)
         refused(result.exit_code, result.stderr, told)
