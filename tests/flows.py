@@ -103,7 +103,7 @@ class Lengths:
         """The initial state, and the last one where there are no steps."""
         return Tick(finished=not self.lengths)
 
-    def advance(self, now: Tick, _: float) -> Tick:
+    def advance(self, now: Tick, *_: float) -> Tick:
         """One of the steps further."""
         dt, last = self.lengths[now.step], now.step + 1 == len(self.lengths)
         ratio = dt / now.dt if now.step else 0.0
@@ -140,7 +140,7 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
                 tick = tick.last()
         if tick.finished:
             break
-        before, tick = tick.time, clock.advance(tick, shard.scalars["rate"])
+        before, tick = tick.time, clock.advance(tick, shard.scalars["rate"], model.spread(shard.scalars))
         shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **setup.entering.advance(shard, before, tick.dt))
     if after is not None:
         shard.run(after)

@@ -23,13 +23,15 @@ COOLED = {"type": "wall", "heat_transfer": 0.3, "outside_temperature": -1.0}
 SIDES = {
     "periodic": {"x": "periodic", "y": "periodic", "z": "periodic"},
     "walls": {"x_min": "wall", "x_max": HOT, "y": "periodic", "z_min": HEATED, "z_max": LID},
+    "rough": {"x_min": "wall", "x_max": HOT, "y": "periodic", "z_min": {**HEATED, "roughness": 0.01}, "z_max": LID},
     "slip": {"x": "periodic", "y_min": "slip", "y_max": "wall", "z_min": HOT, "z_max": LID},
     "open": {"x_min": ENTERS, "x_max": "outflow", "y": "periodic", "z_min": COOLED, "z_max": "slip"},
 }
 
 
-def flow(sides, precision="double", *, scheme="ab2", pressure=None, **machine):
+def flow(sides, precision="double", *, scheme="ab2", pressure=None, turbulence=None, **machine):
     return Case(
+        turbulence=turbulence,
         grid={"cells": [21, 5, 9], "lengths": [1.0, 0.7, 1.3]},
         fluid={"viscosity": 0.01},
         heat={"diffusivity": 0.02, "expansion": 1.0},
@@ -63,6 +65,19 @@ def test_scalars_on_gpus_have_the_bits_of_a_cpu(precision, scheme):
     host, device = compute(case), compute(case, (1, 1, 2), device=gpu())
     for name in ("u", "v", "w", "p", "T", "smoke", "dye"):
         np.testing.assert_array_equal(device[name], host[name], err_msg=name)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("model", ["smagorinsky", "wale", "vreman"])
+def test_eddies_on_a_gpu_are_those_on_a_cpu(model, precision):
+    """To the bit: roots are rounded alike, and damping is made of sums and products."""
+    case = flow("rough", precision, turbulence={"model": model})
+    host = compute(case)
+    for blocks in ((1, 1, 1), (2, 1, 2)):
+        device = compute(case, blocks, device=gpu())
+        for name in host.padded:
+            np.testing.assert_array_equal(device[name], host[name], err_msg=name)
+        assert device.scalars["eddy"] == host.scalars["eddy"]
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)], ids=str)

@@ -24,6 +24,11 @@ LAYER = {
     "x": "periodic", "y_min": "slip", "y_max": "wall", "z_min": {"type": "wall", "temperature": 0.0},
     "z_max": {"type": "wall", "velocity": [1.0, 0.0, 0.0], "temperature": 1.0},
 }  # fmt: skip
+ROUGH = {
+    "x_min": "wall", "x_max": {"type": "wall", "velocity": [0.0, 0.5, 0.2], "temperature": 1.0}, "y_min": "slip",
+    "y_max": "wall", "z_min": {"type": "wall", "roughness": 0.01, "heat_flux": 0.3},
+    "z_max": {"type": "wall", "roughness": 0.02, "velocity": [1.0, 0.0, 0.0], "temperature": 0.0},
+}  # fmt: skip
 BOUNDARIES = {"periodic": PERIODIC, "box": BOX, "layer": LAYER}
 ENTERS = {"type": "inflow", "velocity": ["1 + 0.3*sin(4*z + t)", "0.1*cos(9*y)", "0.2*x*t"], "temperature": "z - t"}
 COOLED = {"type": "wall", "heat_transfer": 0.3, "outside_temperature": -1.0}
@@ -38,16 +43,24 @@ BLOCKS = [(1, 1, 2), (1, 1, 3), (1, 1, 4), (2, 1, 2), (2, 2, 2)]
 STEPS = 6
 
 
-def stirred(boundaries: dict, cells: tuple[int, int, int] = UNEVEN, precision: str = "double", **machine) -> Case:
+def stirred(
+    boundaries: dict,
+    cells: tuple[int, int, int] = UNEVEN,
+    precision: str = "double",
+    turbulence: dict | None = None,
+    scheme: str = "ab2",
+    **machine,
+) -> Case:
     """A warm fluid in motion, everywhere different, with all terms of the equations; 7 sweeps, so that roles rotate."""
     return Case(
+        turbulence=turbulence,
         grid={"cells": cells, "lengths": [1.0, 0.7, 1.3], "origin": [0.1, -0.2, 0.3]},
         fluid={"viscosity": 0.01},
         heat={"diffusivity": 0.02, "expansion": 1.0, "reference": 0.3, "source": 0.1},
         body={"gravity": [0.1, 0.2, -1.0], "force": [0.02, -0.01, 0.03]},
         boundaries=boundaries,
         initial={"velocity": ["sin(6*x) * cos(z)", "0.3 * cos(5*y)", "x * z"], "temperature": "x + sin(7*z)"},
-        time={"steps": STEPS},
+        time={"steps": STEPS, "scheme": scheme},
         pressure={"iterations": 7},
         output={"precision": precision, "every": {"steps": 3}},
         machine={"precision": precision, "device": "cpu", "threads": 1, **machine},
@@ -119,6 +132,28 @@ def test_open_boundaries(name, scheme, precision, blocks, overlap):
     check_same_bits(compute(case, blocks, overlap=overlap, threads=2), one)
 
 
+@pytest.mark.parametrize(("model", "precision", "scheme", "blocks", "overlap"), [
+    ("wale", "single", "ab2", (1, 1, 3), "comm"), ("vreman", "double", "ab2", (2, 1, 2), "none"),
+    pytest.param("smagorinsky", "double", "ab2", (2, 2, 2), "full", marks=pytest.mark.slow),
+    pytest.param("smagorinsky", "double", "rk3", (3, 1, 2), "full", marks=pytest.mark.slow),
+])  # fmt: skip
+def test_eddies(model, precision, scheme, blocks, overlap):
+    case = stirred(ROUGH, precision=precision, turbulence={"model": model}, scheme=scheme)
+    one, flow = compute(case, overlap="none"), compute(case, blocks, overlap=overlap)
+    assert one["nu_t"].max() > 1e-6
+    check_same_bits(flow, one)
+    assert flow.scalars["eddy"] == one.scalars["eddy"] == one["nu_t"].max()
+
+
+@pytest.mark.parametrize(("cells", "blocks", "thin"), [
+    ((1, 7, 6), (1, 2, 1), "periodic"), ((8, 2, 6), (2, 1, 1), "slip"),
+    pytest.param((8, 6, 1), (3, 2, 1), "periodic", marks=pytest.mark.slow),
+])  # fmt: skip
+def test_eddies_of_few_cells(cells, blocks, thin):
+    case = stirred(shallow(cells, thin), cells, turbulence={"model": "smagorinsky"})
+    check_same_bits(compute(case, blocks, overlap="full"), compute(case, overlap="none"))
+
+
 def test_automatic_overlap():
     one = in_one_block("layer", UNEVEN, "double")
     check_same_bits(compute(one.setup.case, (1, 1, 3), overlap="auto"), one)
@@ -138,6 +173,16 @@ def test_threads(name, threads):
     check_same_bits(compute(one.setup.case, (1, 1, 2), threads=threads, overlap="full"), one)
 
 
+def shallow(cells: tuple[int, int, int], thin: str) -> dict:
+    """Boundaries: directions of 1 to 4 cells are periodic or between slip boundaries, others between walls."""
+    sides = {axis: axis for axis, n in zip("xyz", cells, strict=True) if n <= 4}
+    if thin == "slip":
+        boundaries = {f"{axis}_{end}": "slip" for axis, end in product(sides, ("min", "max"))}
+    else:
+        boundaries = dict.fromkeys(sides, "periodic")
+    return {**boundaries, **{f"{a}_{end}": "wall" for a, end in product("xyz", ("min", "max")) if a not in sides}}
+
+
 @pytest.mark.parametrize(("cells", "blocks", "thin"), [
     ((1, 7, 6), (1, 2, 3), "periodic"), ((1, 7, 6), (1, 2, 3), "slip"), ((2, 7, 6), (2, 1, 3), "periodic"),
     ((2, 7, 6), (2, 1, 3), "slip"), ((3, 7, 4), (3, 1, 4), "periodic"), ((4, 5, 7), (2, 2, 2), "slip"),
@@ -148,13 +193,7 @@ def test_threads(name, threads):
 ], ids=str)  # fmt: skip
 def test_few_cells_in_a_direction(cells, blocks, thin):
     """Blocks of one layer; directions of 1 to 4 cells, periodic or between slip boundaries."""
-    sides = {axis: axis for axis, n in zip("xyz", cells, strict=True) if n <= 4}
-    if thin == "slip":
-        boundaries = {f"{axis}_{end}": "slip" for axis, end in product(sides, ("min", "max"))}
-    else:
-        boundaries = dict.fromkeys(sides, "periodic")
-    wide = {f"{axis}_{end}": "wall" for axis, end in product("xyz", ("min", "max")) if axis not in sides}
-    case = stirred({**boundaries, **wide}, cells)
+    case = stirred(shallow(cells, thin), cells)
     one = compute(case, overlap="none")
     assert all(np.isfinite(values).all() for values in one.padded.values())
     check_same_bits(compute(case, blocks, overlap="full"), one)

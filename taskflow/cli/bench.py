@@ -23,6 +23,7 @@ from taskflow.cli.bench_options import (
     Precision,
     Scale,
     Seconds,
+    Settings,
     Shape,
     Shapes,
     Workers,
@@ -37,6 +38,7 @@ def kernels(
         int | None, typer.Option(min=4, help="Cells along x, y and z. Default: 256 on a CPU, 512 on a GPU.")
     ] = None,
     precision: Precision = None,
+    settings: Settings = [],  # noqa: B006
     device: Device = "auto",
     output: Output = None,
 ) -> None:
@@ -44,7 +46,7 @@ def kernels(
     from taskflow.cli import benching
     from taskflow.simulation.bench import measure_kernels
 
-    benching.bench(partial(measure_kernels, cells, precision, device), benching.show_kernels, output)
+    benching.bench(partial(measure_kernels, cells, precision, device, tuple(settings)), benching.show_kernels, output)
 
 
 @bench.command()

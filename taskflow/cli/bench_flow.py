@@ -22,6 +22,7 @@ from taskflow.cli.bench_options import (
     Precision,
     Scale,
     Seconds,
+    Settings,
     Shapes,
     Workers,
 )
@@ -36,10 +37,6 @@ Tolerance = Annotated[float | None, typer.Option(help="Relative tolerance of the
 Price = Annotated[
     float | None,
     typer.Option(min=0.0, help="Dollars for an hour of a GPU, or of a block's cores: tells what they buy."),
-]
-Settings = Annotated[
-    list[str],
-    typer.Option("--set", metavar="table.key=VALUE", help="Replace another value of the case, as often as wanted."),
 ]
 Warm = Annotated[int, typer.Option(min=0, help="Steps before anything is timed.")]
 

@@ -42,3 +42,7 @@ Counts = Annotated[
 ]
 Shapes = Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(SHAPES)}, with commas.")]
 Picture = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it, too (.png, .svg, .pdf).")]
+Settings = Annotated[
+    list[str],
+    typer.Option("--set", metavar="table.key=VALUE", help="Replace another value of the case, as often as wanted."),
+]

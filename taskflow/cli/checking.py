@@ -14,6 +14,7 @@ from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
 from taskflow.simulation.moving import table
 from taskflow.simulation.proving import prove_case
 from taskflow.simulation.solver import described
+from taskflow.simulation.turbulence import model_described
 from taskflow.tasks import Traffic
 from taskflow.units import size
 
@@ -37,6 +38,8 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     if found.setup.survey:
         yield from _bodies(found.setup.survey)
     yield from zip(chain(["openings"], repeat("")), _openings(found), strict=False)
+    if case.turbulence:
+        yield "eddies", model_described(case)
     yield from zip(("memory", ""), _memory(found), strict=True)
     if len(found.places) > 1:
         yield from zip(("messages", ""), _messages(found), strict=True)

@@ -8,6 +8,7 @@ from taskflow.flow.navier_stokes import NavierStokes
 from taskflow.flow.quantity import Fixed, Flux, Quantity
 from taskflow.flow.sources import Source
 from taskflow.flow.transport import Transport
+from taskflow.flow.turbulence import Smagorinsky, Turbulence, Vreman, Wale
 
 __all__ = [
     "Boundaries",
@@ -24,8 +25,12 @@ __all__ = [
     "PressureOutflow",
     "Quantity",
     "Slip",
+    "Smagorinsky",
     "Source",
     "StaggeredGrid",
     "Transport",
+    "Turbulence",
+    "Vreman",
+    "Wale",
     "Wall",
 ]

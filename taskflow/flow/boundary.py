@@ -21,7 +21,7 @@ class Wall:
     `heat_flux` + `heat_transfer` (outside_temperature - T).
 
     Both are kinematic (over density and heat capacity); they count where there is no temperature. The default
-    insulates.
+    insulates. `roughness` is the length z_0 of the law of the wall, see `taskflow.flow.rough_wall`; 0 is a smooth wall.
     """
 
     velocity: Vector = (0.0, 0.0, 0.0)
@@ -29,6 +29,7 @@ class Wall:
     heat_flux: float = 0.0
     heat_transfer: float = 0.0
     outside_temperature: float = 0.0
+    roughness: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -208,9 +209,9 @@ def beyond(face: str, grid: Grid, *, edges: bool = True) -> Box:
     """The layer of ghost cells beyond a face.
 
     With `edges` it reaches over the ghosts beyond the walls of earlier axes, so that edges and corners are filled too,
-    from values filled before.
+    from values filled before; and over the cells whose low faces lie on the high walls of later axes.
     """
     axis, side = place(face)
     low = triple(int(edges and a < axis and grid.low[a]) for a in range(3))
-    high = triple(int(edges and a < axis and grid.high[a]) for a in range(3))
+    high = triple(int(edges and a != axis and grid.high[a]) for a in range(3))
     return Box.of(grid.cells).layer(axis, side, -1, 0).expand(low, high)

@@ -11,11 +11,12 @@ from taskflow.tasks import Launch, Read, Reduce, offsets, task
 
 @dataclass(frozen=True)
 class Conduction:
-    """Heat through faces: `conductance` = diffusivity / spacing, `sign` = 1 where it counts along the axis, -1 against
-    it.
+    """Heat through faces: `conductance` = diffusivity / spacing, `eddy` = 1 / (prandtl spacing), `sign` = 1 where it
+    counts along the axis, -1 against it.
     """
 
     conductance: float
+    eddy: float
     sign: float
 
 
@@ -66,7 +67,41 @@ def heat_flux_z(T: Read[offsets(z=(-1, 0))], q: Read, *, flux: Reduce["sum"], fa
     """flux = sum over low z-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dz)"""
 
 
+@task(kernel=KERNELS / "diagnostics.cu")
+def eddy_heat_flux_x(
+    T: Read[offsets(x=(-1, 0))], q: Read, nu_t: Read[offsets(x=(-1, 0))], *, flux: Reduce["sum"], face: Conduction
+) -> None:
+    """`heat_flux_x` with diffusivity + nu_t / prandtl in place of diffusivity"""
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
+def eddy_heat_flux_y(
+    T: Read[offsets(y=(-1, 0))], q: Read, nu_t: Read[offsets(y=(-1, 0))], *, flux: Reduce["sum"], face: Conduction
+) -> None:
+    """`heat_flux_y` with diffusivity + nu_t / prandtl in place of diffusivity"""
+
+
+@task(kernel=KERNELS / "diagnostics.cu")
+def eddy_heat_flux_z(
+    T: Read[offsets(z=(-1, 0))], q: Read, nu_t: Read[offsets(z=(-1, 0))], *, flux: Reduce["sum"], face: Conduction
+) -> None:
+    """`heat_flux_z` with diffusivity + nu_t / prandtl in place of diffusivity"""
+
+
 HEAT_FLUX = (heat_flux_x, heat_flux_y, heat_flux_z)
+EDDY_HEAT_FLUX = (eddy_heat_flux_x, eddy_heat_flux_y, eddy_heat_flux_z)
+
+
+@dataclass(frozen=True)
+class Conductivity:
+    """A thermal diffusivity, and the turbulent Prandtl number of eddies where there are some."""
+
+    diffusivity: float
+    prandtl: float = 1.0
+
+    def between(self, spacing: float, sign: float) -> Conduction:
+        """What it makes of cells that are so far from each other."""
+        return Conduction(self.diffusivity / spacing, 1 / (self.prandtl * spacing), sign)
 
 
 def plane_heat_flux(
@@ -79,17 +114,19 @@ def plane_heat_flux(
     is the very flux of the heat equation: in a steady state without source all planes have the same.
     """
     faces = Box.of(grid.cells).layer(axis, 0, plane, plane + 1)
-    conduction = Conduction(diffusivity / grid.spacing[axis], 1.0)
+    conduction = Conductivity(diffusivity).between(grid.spacing[axis], 1.0)
     return HEAT_FLUX[axis](temperature, normal, over=faces, flux=flux, face=conduction)
 
 
-def wall_heat_flux(temperature: str, normal: str, flux: str, face: str, grid: Grid, diffusivity: float) -> Launch:
+def wall_heat_flux(fields: tuple[str, ...], flux: str, face: str, grid: Grid, conductivity: Conductivity) -> Launch:
     """The heat flux through a wall (x_min to z_max), positive into the fluid, summed over its faces into the scalar
     `flux`.
 
-    Needs the temperature's ghost values.
+    `fields` are the temperature, the velocity normal to the wall and, if there is one, the eddy viscosity. Needs ghost
+    values of the first and the last.
     """
     axis, high = AXES[face[0]], face.endswith("max")
     faces = Box.of(grid.cells).layer(axis, int(high), -int(high), 1 - int(high))
-    conduction = Conduction(diffusivity / grid.spacing[axis], -1.0 if high else 1.0)
-    return HEAT_FLUX[axis](temperature, normal, over=faces, flux=flux, face=conduction)
+    conduction = conductivity.between(grid.spacing[axis], -1.0 if high else 1.0)
+    kinds = EDDY_HEAT_FLUX if len(fields) > 2 else HEAT_FLUX
+    return kinds[axis](*fields, over=faces, flux=flux, face=conduction)

@@ -1,5 +1,6 @@
-"""The momentum equation: du/dt = -div(u u) + viscosity Laplacian(u) + force - grad(p), without its pressure term.
+"""The momentum equation: du/dt = -div(u u) + friction + force - grad(p), without its pressure term.
 
+Friction is viscosity Laplacian(u), or, with an eddy viscosity nu_t, div(nu (grad u + grad u^T)), nu = viscosity + nu_t.
 MAC grid, central differences of second order in divergence form, Adams-Bashforth of second order with a variable step.
 """
 
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.stencils import BESIDE, U, V, W
+from taskflow.flow.stencils import AROUND_EDGES, BESIDE, U, V, W
 from taskflow.tasks import Read, ReadWrite, Scalar, Write, task
 
 
@@ -48,3 +49,33 @@ def momentum_buoyant(
     *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy,
 ) -> None:  # fmt: skip
     """`momentum` with H plus -expansion (T - reference) gravity, T being the mean of the cells beside the face."""
+
+
+@task(kernel=KERNELS / "momentum.cu")
+def momentum_eddy(
+    u: Read[U], v: Read[V], w: Read[W], nu_t: Read[AROUND_EDGES],
+    h_u: ReadWrite, h_v: ReadWrite, h_w: ReadWrite, u_new: Write, v_new: Write, w_new: Write,
+    *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid,
+) -> None:  # fmt: skip
+    """`momentum` with div(nu (grad u + grad u^T)) in place of viscosity Laplacian(u), nu = viscosity + nu_t.
+
+    nu_t is taken in cells for normal stresses, and as the mean of four cells on edges for shear stresses.
+    """
+
+
+@task(kernel=KERNELS / "momentum.cu")
+def momentum_eddy_buoyant(
+    u: Read[U], v: Read[V], w: Read[W], nu_t: Read[AROUND_EDGES], T: Read[BESIDE],
+    h_u: ReadWrite, h_v: ReadWrite, h_w: ReadWrite, u_new: Write, v_new: Write, w_new: Write,
+    *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy,
+) -> None:  # fmt: skip
+    """`momentum_buoyant` with the friction of `momentum_eddy`."""
+
+
+MOMENTUM = {
+    (False, False): momentum,
+    (False, True): momentum_buoyant,
+    (True, False): momentum_eddy,
+    (True, True): momentum_eddy_buoyant,
+}
+"""The task with an eddy viscosity or not, with buoyancy or not."""

@@ -5,6 +5,9 @@
 
 and like T any number of passive scalars. What else drives the flow: see `taskflow.flow.driving`.
 
+With turbulence, viscosity Laplacian(u) is div((viscosity + nu_t) (grad u + grad u^T)), and diffusivity Laplacian(T) is
+div((diffusivity + nu_t / prandtl) grad T).
+
 A step has one or more stages (see `taskflow.flow.schemes`). Each predicts a velocity without the pressure, solves
 Laplacian(p) = div(u) / dt with the last pressure as the first guess, and corrects u by -dt grad(p), dt being the length
 of the stage. p belongs to the middle of the last one: with Adams-Bashforth to t - dt/2.
@@ -16,6 +19,7 @@ from functools import cached_property, partial
 
 from taskflow.flow.boundary import Boundaries, Value, Wall, impose, normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.flow.diagnostics import (
+    Conductivity,
     advective_rate,
     divergence_max,
     kinetic_energy,
@@ -25,15 +29,17 @@ from taskflow.flow.diagnostics import (
 )
 from taskflow.flow.driving import NO_DRIVING, Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.momentum import Buoyancy, Fluid, momentum, momentum_buoyant
+from taskflow.flow.momentum import MOMENTUM, Buoyancy, Fluid
 from taskflow.flow.obstacles import Obstacles
-from taskflow.flow.obstacles.momentum import momentum_buoyant_obstructed, momentum_obstructed
+from taskflow.flow.obstacles.momentum import MOMENTUM_OBSTRUCTED
 from taskflow.flow.obstacles.projection import stop
 from taskflow.flow.openings import Openings
 from taskflow.flow.poisson import Solver
 from taskflow.flow.projection import correct, divergence
-from taskflow.flow.quantity import Quantity
+from taskflow.flow.quantity import Flux, Quantity
+from taskflow.flow.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
+from taskflow.flow.turbulence import Turbulence, eddy_viscosity
 from taskflow.regions import Location, Partition
 from taskflow.tasks import Launch, Repeat, Roles
 
@@ -43,7 +49,8 @@ VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 @dataclass(frozen=True, eq=False)
 class NavierStokes:
     """The equations on a grid, with a solver for the pressure; without `heat`, a quantity T, there is no temperature,
-    without `obstacles` no body in the flow.
+    without `obstacles` no body in the flow, without `turbulence` no eddy viscosity. Eddies have no operators beside
+    bodies yet, nor for bounded quantities: these do not go together.
 
     Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
     roles are the names of `fields`. `varying`: what enters at inflows changes in time. What steps with open boundaries
@@ -61,6 +68,7 @@ class NavierStokes:
     varying: bool = False
     obstacles: Obstacles | None = None
     passive: tuple[Quantity, ...] = ()
+    turbulence: Turbulence | None = None
 
     @cached_property
     def openings(self) -> Openings:
@@ -83,6 +91,8 @@ class NavierStokes:
         fields |= {"p": "c", "rhs": "c", **self.pressure.fields}
         for quantity in self.quantities:
             fields |= quantity.fields
+        if self.turbulence:
+            fields["nu_t"] = "c"
         return fields
 
     @property
@@ -136,9 +146,9 @@ class NavierStokes:
         for name in (f.p, f.rhs):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
         yield from self.openings.begin_ghosts(tuple(f[name] for name in self.state))
-        yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
+        yield from self.beside(f, (f.u, f.v, f.w))
         for quantity in self.quantities:
-            yield from self.ghosts(quantity, f[quantity.name], -1)
+            yield from self.ghosts(f, quantity, f[quantity.name], -1)
         yield from self.limits(f)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
@@ -152,7 +162,7 @@ class NavierStokes:
             yield from self.openings.advance(new, old, n)
             yield from self.projection(f, f.u_new, f.v_new, f.w_new, names["dt"])
             yield from self.openings.ghosts(new, old, n)
-            yield from velocity_ghosts((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
+            yield from self.beside(f, (f.u_new, f.v_new, f.w_new))
             for quantity in self.quantities:
                 yield from self.carried(f, quantity, n)
             for name in VELOCITY:
@@ -165,17 +175,15 @@ class NavierStokes:
         """
         box, scheme = self.staggered.box, {**names, "grid": self.grid}
         tendencies, new = (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new)
-        faces = (f.faces,) if self.obstacles else ()
-        if self.heat and self.buoyancy:
-            advance = momentum_buoyant_obstructed if self.obstacles else momentum_buoyant
-            acting = {"fluid": self.fluid, "buoyancy": self.buoyancy}
-            yield advance(f.u, f.v, f.w, f.T, *faces, *tendencies, *new, over=box, **acting, **scheme)
-        else:
-            advance = momentum_obstructed if self.obstacles else momentum
-            yield advance(f.u, f.v, f.w, *faces, *tendencies, *new, over=box, fluid=self.fluid, **scheme)
+        eddies, faces = (f.nu_t,) if self.turbulence else (), (f.faces,) if self.obstacles else ()
+        warm, lift = ((f.T,), {"buoyancy": self.buoyancy}) if self.heat and self.buoyancy else ((), {})
+        momentum = MOMENTUM_OBSTRUCTED[bool(warm)] if faces else MOMENTUM[bool(eddies), bool(warm)]
+        read = f.u, f.v, f.w, *eddies, *warm, *faces
+        yield momentum(*read, *tendencies, *new, over=box, fluid=self.fluid, **lift, **scheme)
+        prandtl = self.turbulence.prandtl if self.turbulence else None
         for quantity in self.quantities:
             if not quantity.bounded:
-                yield from quantity.central(f, names, self.staggered, self.bodies(f, quantity))
+                yield from quantity.central(f, names, self.staggered, self.bodies(f, quantity), prandtl)
         yield from self.driving.act(f, names, box, self.grid)
         if self.obstacles and self.driving != NO_DRIVING:
             yield stop(*new, f.solid, over=box)
@@ -191,17 +199,24 @@ class NavierStokes:
             yield correct(u, v, w, f.p, over=box, dt=dt, grid=self.grid)
         yield from self.openings.correct((u, v, w), f.p, dt)
 
+    def beside(self, f: Roles, velocity: tuple[str, str, str]) -> Iterator[Launch]:
+        """Boundary values of a velocity along walls, and the eddy viscosity that follows from it."""
+        yield from velocity_ghosts(velocity, self.boundaries, self.grid)
+        if self.turbulence:
+            viscosity = self.fluid.viscosity
+            yield from eddy_viscosity(velocity, f.nu_t, self.turbulence, self.boundaries, self.grid, viscosity)
+
     def carried(self, f: Roles, quantity: Quantity, n: int) -> Iterator[Launch]:
         """A quantity at the end of stage n, with its ghost values, once the velocity is known."""
         if quantity.bounded:
             dt = self.scheme.names[n]["dt"]
             bodies = self.bodies(f, quantity)
             yield from quantity.euler(f, dt, self.staggered, bodies)
-            yield from self.ghosts(quantity, f[f"{quantity.name}_new"], n)
+            yield from self.ghosts(f, quantity, f[f"{quantity.name}_new"], n)
             yield from quantity.heun(f, dt, self.staggered, bodies)
         else:
             f.swap(quantity.name, f"{quantity.name}_new")
-        yield from self.ghosts(quantity, f[quantity.name], n)
+        yield from self.ghosts(f, quantity, f[quantity.name], n)
 
     def bodies(self, f: Roles, quantity: Quantity) -> str | None:
         """The field that says what a quantity meets behind the faces of cells; None without bodies."""
@@ -209,7 +224,7 @@ class NavierStokes:
             return None
         return f.T_faces if quantity is self.heat else f.scalar_faces
 
-    def ghosts(self, quantity: Quantity, name: str, n: int) -> Iterator[Launch]:
+    def ghosts(self, f: Roles, quantity: Quantity, name: str, n: int) -> Iterator[Launch]:
         """Boundary values of a quantity in the field of a name at the end of stage n; those of a temperature with
         central differences beyond open boundaries are there already.
         """
@@ -217,12 +232,19 @@ class NavierStokes:
             if quantity.bounded:
                 yield from self.openings.bounded_ghosts(name, n)
             yield from temperature_ghosts(name, self.boundaries, self.grid, quantity.diffusivity)
+            supplies = heat_supplies(self.boundaries)
         else:
             yield from quantity.ghosts(name, self.grid)
+            fluxes = {face: each.flux for face, each in quantity.faces.items() if isinstance(each, Flux)}
+            supplies = {face: Supply(flux) for face, flux in fluxes.items() if flux != 0}
+        if self.turbulence:
+            prandtl = self.turbulence.prandtl
+            yield from supply_ghosts(name, f.nu_t, supplies, self.grid, quantity.diffusivity, prandtl)
 
     def limits(self, f: Roles) -> Iterator[Launch]:
-        """rate = max(|u|/dx + |v|/dy + |w|/dz): what bounds the next step."""
-        yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate="rate", grid=self.grid)
+        """rate = max(|u|/dx + |v|/dy + |w|/dz): what bounds the next step. The eddy viscosity comes with it."""
+        if not self.turbulence:
+            yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate="rate", grid=self.grid)
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
         """Scalars divergence, energy (sum), speed, change (since the stage before), residual and norm (sums of
@@ -239,11 +261,21 @@ class NavierStokes:
             transport = self.heat.transport if self.heat else None
             yield from self.obstacles.monitor(f, self.grid, self.fluid, transport)
         if self.heat:
+            eddies = (f.nu_t,) if self.turbulence else ()
+            conductivity = Conductivity(self.heat.diffusivity, self.turbulence.prandtl if self.turbulence else 1.0)
             for face in self.heated:
-                normal = (f.u, f.v, f.w)["xyz".index(face[0])]
-                yield wall_heat_flux(f.T, normal, f"flux_{face}", face, self.grid, self.heat.diffusivity)
+                fields = f.T, (f.u, f.v, f.w)["xyz".index(face[0])], *eddies
+                yield wall_heat_flux(fields, f"flux_{face}", face, self.grid, conductivity)
         for quantity in self.passive:
             yield quantity.monitor(f, self.staggered)
+
+    def spread(self, scalars: Mapping[str, float]) -> float:
+        """The largest of viscosity and diffusivities, with what eddies add to them, times 1/dx^2 + 1/dy^2 + 1/dz^2:
+        what bounds the next step, too.
+        """
+        eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
+        found = [self.fluid.viscosity + eddy, *(each.diffusivity + eddy * part for each in self.quantities)]
+        return max(found) * sum(inverse**2 for inverse in self.grid.inverse)
 
     def change(self, scalars: Mapping[str, float], dt: float) -> float:
         """max |du| / dt relative to the largest speed, in the last stage of the step of length dt before `monitor`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from taskflow.errors import BadInput
 from taskflow.flow.boundary import MIRROR, Mirror, beyond
@@ -12,7 +13,7 @@ from taskflow.flow.diagnostics import total
 from taskflow.flow.grid import AXES, Grid, StaggeredGrid
 from taskflow.flow.obstacles.heat import heat_obstructed
 from taskflow.flow.sources import Source, released
-from taskflow.flow.transport import Transport, transport
+from taskflow.flow.transport import Transport, transport, transport_eddy
 from taskflow.regions import Location
 from taskflow.tasks import Launch, Roles
 
@@ -67,15 +68,23 @@ class Quantity:
         return GHOST if self.bounded else 1
 
     def central(
-        self, f: Roles, names: Mapping[str, str], grid: StaggeredGrid, flags: str | None = None
+        self,
+        f: Roles,
+        names: Mapping[str, str],
+        grid: StaggeredGrid,
+        flags: str | None = None,
+        prandtl: float | None = None,
     ) -> Iterator[Launch]:
         """The new value by central differences, from the velocity now; `names` are those of the stage's dt and ratio,
-        `flags` is the field that says where bodies are.
+        `flags` is the field that says where bodies are, `prandtl` that of eddies where there are some.
         """
         now, new, tendency = f[self.name], f[f"{self.name}_new"], f[f"h_{self.name}"]
-        constants = {"grid": grid.constants, "transport": self.transport}
+        constants: dict[str, Any] = {"grid": grid.constants, "transport": self.transport}
         if flags:
             yield heat_obstructed(now, f.u, f.v, f.w, flags, tendency, new, over=grid.box, **names, **constants)
+        elif prandtl is not None:
+            constants["prandtl"] = prandtl
+            yield transport_eddy(now, f.u, f.v, f.w, f.nu_t, tendency, new, over=grid.box, **names, **constants)
         else:
             yield transport(now, f.u, f.v, f.w, tendency, new, over=grid.box, **names, **constants)
         yield from self._released(new, names["dt"], grid, flags=flags)

@@ -24,3 +24,26 @@ def _component(axis: str) -> Stencil:
 
 U, V, W = (_component(axis) for axis in "xyz")
 """What the momentum equation reads of each velocity."""
+
+
+def _around_edges() -> Stencil:
+    """The cells around the edges of three faces: the low ones of a cell across x, y and z."""
+    found = star(1)
+    for a, b in (("x", "y"), ("y", "z"), ("z", "x")):
+        for first, second in ((-1, -1), (-1, 1), (1, -1)):
+            found |= offsets(**{a: (first, first), b: (second, second)})
+    return found
+
+
+AROUND_EDGES = _around_edges()
+"""What the momentum equation reads of a viscosity that varies."""
+
+
+def _with_neighbours(axis: str) -> Stencil:
+    """Both faces of a cell across the axis, and those of its neighbours along the others."""
+    first, second = (other for other in "xyz" if other != axis)
+    return offsets(**{axis: (0, 1), first: (-1, 1)}) | offsets(**{axis: (0, 1), second: (-1, 1)})
+
+
+GRADIENT_U, GRADIENT_V, GRADIENT_W = (_with_neighbours(axis) for axis in "xyz")
+"""What the velocity gradient in the middle of a cell reads of each velocity."""

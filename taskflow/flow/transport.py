@@ -29,3 +29,14 @@ def transport(
 
     `ratio` = dt / dt_old. At the start it is 0, and H_old (what h_q holds) is not used. On return h_q holds H.
     """
+
+
+@task(kernel=KERNELS / "transport.cu")
+def transport_eddy(
+    q: Read[1], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], nu_t: Read[1], h_q: ReadWrite, q_new: Write,
+    *, dt: Scalar, ratio: Scalar, grid: Grid, transport: Transport, prandtl: float,
+) -> None:  # fmt: skip
+    """`transport` with div((diffusivity + nu_t / prandtl) grad q) in place of diffusivity Laplacian(q).
+
+    nu_t on a face is the mean of its two cells.
+    """

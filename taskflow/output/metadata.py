@@ -18,6 +18,7 @@ LONG_NAMES = {
     "w": "velocity along z",
     "p": "pressure divided by density",
     "T": "temperature",
+    "nu_t": "eddy viscosity",
 }
 
 # No standard_name: CF ties each to a medium (air, sea water) or to a dimensional unit, and a case has neither.

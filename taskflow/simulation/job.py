@@ -119,7 +119,8 @@ class Loop:
         tick = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
         while not tick.finished:
             self.profiling.at(tick.step)
-            before, tick = tick.time, self.clock.advance(tick, shard.scalars["rate"])
+            spread = model.spread(shard.scalars)
+            before, tick = tick.time, self.clock.advance(tick, shard.scalars["rate"], spread)
             numbers = self.job.entering.advance(shard, before, tick.dt)
             with explained(f"step {tick.step}, time {tick.time:g}"):
                 shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
@@ -227,6 +228,8 @@ class Loop:
             "change": self.model.change(found, tick.dt),
         }
         numbers |= self.model.driving.forces(found, self.model.scheme, tick.dt, cells)
+        if self.model.turbulence:
+            numbers["eddy_viscosity"] = found["eddy"]
         if self.model.heat:
             numbers |= {f"nusselt_{face}": value for face, value in self.model.nusselt(found).items()}
         if self.model.obstacles:

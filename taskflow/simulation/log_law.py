@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-KARMAN = 0.41
+from taskflow.flow.rough_wall import KARMAN
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class StepLimit:
     step.
 
     advection = max(|u|/dx + |v|/dy + |w|/dz), found anew before each step;
-    spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;
+    spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case, which eddies add to;
     `scheme` knows for which numbers it is stable;
     frequency = that of the fastest oscillation that forces make, in radians per time.
     bounded = the spread of the bounded quantities alone, None without any.
@@ -107,11 +107,14 @@ class StepLimit:
     frequency: float = 0.0
     bounded: float | None = None
 
-    def longest(self, advection: float) -> float:
-        """Length of the step; `BadInput` if nothing moves and nothing diffuses, so that no length can be found."""
+    def longest(self, advection: float, spread: float = 0.0) -> float:
+        """Length of the step; `spread` is that with eddies. `BadInput` if nothing moves and nothing diffuses, so that
+        no length can be found.
+        """
         if self.fixed is not None:
             return self.fixed
-        stable = min(_ratio(self.cfl, advection + self.frequency), _ratio(self.diffusion, self.spread))
+        spread = max(self.spread, spread)
+        stable = min(_ratio(self.cfl, advection + self.frequency), _ratio(self.diffusion, spread))
         dt = min(stable, self.within_bounds(advection))
         if dt == math.inf:
             raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
@@ -166,8 +169,9 @@ class Clock:
         """The initial state: written and logged."""
         return Tick()
 
-    def advance(self, now: Tick, advection: float) -> Tick:
-        """Where the step that begins at `now` leads; `advection` = max(|u|/dx + |v|/dy + |w|/dz) at `now`.
+    def advance(self, now: Tick, advection: float, spread: float = 0.0) -> Tick:
+        """Where the step that begins at `now` leads; `advection` = max(|u|/dx + |v|/dy + |w|/dz) at `now`, `spread` as
+        in `StepLimit`, with eddies.
 
         `RunFailed` if the velocity is not finite any more, or demands steps too short to get anywhere.
         """
@@ -176,7 +180,7 @@ class Clock:
             raise RunFailed(
                 f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; {self.remedy}"
             )
-        dt, time = self._stride(now, self.limit.longest(advection))
+        dt, time = self._stride(now, self.limit.longest(advection, spread))
         step = now.step + 1
         finished = time == self.end or step == self.steps
         output = finished or self._writes(now, step, time)

@@ -28,6 +28,7 @@ from taskflow.simulation.inflow import Entering, Profile, profiles
 from taskflow.simulation.moving import often
 from taskflow.simulation.quantities import passive, temperature
 from taskflow.simulation.solver import FORCING, choice, solver
+from taskflow.simulation.turbulence import turbulence
 from taskflow.tasks import (
     Analysis,
     Cells,
@@ -75,9 +76,8 @@ class Setup:
         pressure = solver(case, self.grid.constants, self.blocks, self.device)
         varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
         heat, carried = temperature(case, self.grid), passive(case, self.grid)
-        return NavierStokes(
-            self.grid, fluid, sides, pressure, heat, buoyancy, scheme, _driving(case), varying, self.obstacles, carried
-        )
+        more = _driving(case), varying, self.obstacles, carried, turbulence(case)
+        return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme, *more)
 
     @cached_property
     def _profiles(self) -> dict[str, dict[str, Profile]]:
@@ -212,4 +212,4 @@ def _side(case: Case, face: str) -> Boundary:
         return Slip()
     temperature = side.temperature if isinstance(side.temperature, float) else None
     transfer = side.heat_transfer or 0.0, side.outside_temperature or 0.0
-    return Wall(side.numbers, temperature, side.heat_flux or 0.0, *transfer)
+    return Wall(side.numbers, temperature, side.heat_flux or 0.0, *transfer, side.roughness or 0.0)

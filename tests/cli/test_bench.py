@@ -51,6 +51,13 @@ def test_kernels(measured):
     assert results["advance"]["bytes"] == (2 + 2 + 1) * 4 * 12**3  # on the finest level
 
 
+def test_kernels_of_large_eddy_simulation(measured):
+    _, found = measured("kernels", "--cells", 8, "--set", "turbulence.model=wale")
+    results = {line["name"]: line for line in found["results"]}
+    assert results["momentum"]["bytes"] == (4 + 6 + 3) * 8 * 8**3
+    assert results["eddy viscosity"]["bytes"] == (3 + 1) * 8 * 8**3
+
+
 def test_sweep(measured):
     told, found = measured(
         "sweep", "--blocks", "2x1x1", "--cells", "8x6x4", "--workers", 1, "--overlap", "full,none", "--seconds", 0.01,

@@ -57,6 +57,20 @@ def test_memory_that_neighbours_share_is_told(give, here):
         assert words in result.stdout
 
 
+@pytest.mark.parametrize(("settings", "words"), [
+    (["turbulence.model=wale"], "WALE, constant 0.5\n"),
+    (["turbulence.model=smagorinsky"], "Smagorinsky, constant 0.17, damped at smooth walls\n"),
+    (["turbulence.model=smagorinsky", "turbulence.damping=none"], "Smagorinsky, constant 0.17\n"),
+    (["turbulence.model=vreman", "boundaries.z_min={type='wall', roughness=0.001}", "heat.diffusivity=0.1"],
+     "Vreman, constant 0.07, logarithmic law at rough walls, turbulent Prandtl number 0.85\n"),
+])  # fmt: skip
+def test_the_turbulence_model_is_told(settings, words, give, here):
+    result = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting)))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert f"eddies     {words}" in result.stdout
+    assert "momentum_eddy" in result.stdout
+
+
 def test_nothing_is_written(give, here):
     give("check", "cavity.toml")
     assert [path.name for path in here.iterdir()] == ["cavity.toml"]

@@ -7,7 +7,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Fluid, Transport, boundary, diagnostics, momentum, projection, transport
+from taskflow.flow import (
+    Buoyancy,
+    Fluid,
+    Transport,
+    boundary,
+    diagnostics,
+    momentum,
+    projection,
+    transport,
+    turbulence,
+)
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half, jacobi_twice, jacobi_twice_half
 from taskflow.flow.poisson.residual import residual_square, rhs_sums
 from taskflow.machine.device import gpu
@@ -19,6 +29,11 @@ from tests.flow.byhand import DT, RATIO, ByHand
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
 TRANSPORT = Transport(0.07, 0.6)
+MIXING, PRANDTL = 0.03, 0.7
+SMOOTH = turbulence.SmoothWalls(
+    0.01, (0.1, 0.05, 9e9), (1.1, 9e9, 1.5), (0.0, 0.2, 0.1), (0.0, 0.0, 0.0), (0.3, 0.0, -0.2), (0.0, 0.0, 0.0),
+    (0.0, 0.0, 0.0), (0.4, 0.1, 0.0),
+)  # fmt: skip
 CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (3, 2, 1), (1, 1, 1), (2, 2, 4), (37, 3, 4)]
 ROWS = [(15, 2, 2), (16, 1, 3), (33, 2, 2), (270, 3, 2)]  # around a vector, two, and more than is computed at once
 WALLS = list(product((False, True), repeat=3))
@@ -27,13 +42,18 @@ TENDENCIES = ("h_u", "h_v", "h_w")
 STENCILS = [
     momentum.momentum, momentum.momentum_buoyant, transport.transport, projection.divergence, jacobi,
     jacobi_half, projection.correct,
-    jacobi_twice, jacobi_twice_half,
+    jacobi_twice, jacobi_twice_half, momentum.momentum_eddy, momentum.momentum_eddy_buoyant,
+    transport.transport_eddy,
+    turbulence.smagorinsky, turbulence.smagorinsky_damped, turbulence.wale, turbulence.vreman,
 ]  # fmt: skip
 SWEEPS = {jacobi: 1, jacobi_twice: 2}
 
 
 def constants(task: Task, hand: ByHand) -> dict[str, object]:
-    known = {"grid": hand.staggered.constants, "fluid": FLUID, "buoyancy": BUOYANCY, "transport": TRANSPORT}
+    known = {
+        "grid": hand.staggered.constants, "fluid": FLUID, "buoyancy": BUOYANCY, "transport": TRANSPORT,
+        "prandtl": PRANDTL, "mixing": MIXING, "constant": MIXING, "walls": SMOOTH,
+    }  # fmt: skip
     return {name: known[name] for name in task.constants}
 
 
@@ -297,5 +317,6 @@ def test_heat_flux_through_planes_and_walls(axis, real, device):
         assert hand.scalars["flux"] == pytest.approx(wanted, rel=hand.tolerance * 10)
         for end, at, sign in (("min", 0, 1.0), ("max", n, -1.0)):
             if plane == at:
-                hand.run(diagnostics.wall_heat_flux("T", normal, "wall", f"{'xyz'[axis]}_{end}", grid, 0.07))
+                face, conductivity = f"{'xyz'[axis]}_{end}", diagnostics.Conductivity(0.07)
+                hand.run(diagnostics.wall_heat_flux(("T", normal), "wall", face, grid, conductivity))
                 assert hand.scalars["wall"] == pytest.approx(sign * wanted, rel=hand.tolerance * 10)

@@ -68,6 +68,30 @@ def test_heat(heated):
     assert Case(**heated(output=...)).output_fields == ("u", "v", "w", "p", "T")
 
 
+def test_turbulence(heated):
+    """Defaults are written out; a case with a model has its viscosity among the fields."""
+    found = {}
+    for model in ("smagorinsky", "wale", "vreman"):
+        case = Case(**heated(turbulence={"model": model}, output=...))
+        assert case.output_fields == ("u", "v", "w", "p", "T", "nu_t")
+        found[model] = tomllib.loads(case.to_toml())["turbulence"]
+        assert Case(**tomllib.loads(case.to_toml())) == case
+    assert found == {
+        "smagorinsky": {"model": "smagorinsky", "constant": 0.17, "prandtl": 0.85, "damping": "van-driest"},
+        "wale": {"model": "wale", "constant": 0.5, "prandtl": 0.85},
+        "vreman": {"model": "vreman", "constant": 0.07, "prandtl": 0.85},
+    }
+
+
+def test_a_rough_wall(cavity):
+    changes = {"turbulence": {"model": "wale", "constant": 0.0}, "boundaries__z_max__roughness": 0.001}
+    case = Case(**cavity(**changes))
+    assert case.boundary("z_max").roughness == 0.001
+    assert case.boundary("x_min").roughness is None
+    assert case.turbulence.constant == 0.0
+    assert tomllib.loads(case.to_toml())["boundaries"]["z_max"]["roughness"] == 0.001
+
+
 def test_values_keep_to_their_type(cavity):
     case = Case(**cavity(fluid__viscosity=1, grid__cells=(np.int64(16), 4, 16), grid__lengths=np.ones(3)))
     assert type(case.fluid.viscosity) is float

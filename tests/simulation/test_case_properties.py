@@ -116,6 +116,7 @@ def cases(draw):
         "fluid": {"viscosity": draw(st.floats(0, 1e9))},
         "boundaries": boundaries, "heat": heat,
         "body": {"gravity": draw(triples), "force": draw(triples), "rotation": draw(triples)},
+        "turbulence": draw(st.sampled_from([None, {"model": "vreman"}, {"model": "smagorinsky", "damping": "none"}])),
         "initial": {"velocity": [draw(st.sampled_from([1, -0.25, "sin(x)*y", "x  > 3"])) for _ in "xyz"]},
         "time": draw(st.sampled_from([{"end": 2.5}, {"steps": 7}]))
         | draw(st.sampled_from([{}, {"cfl": 0.1}, {"step": 1e-3}]))

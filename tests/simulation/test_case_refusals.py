@@ -35,8 +35,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"boundaries__z_max__velocty": 1},
      "boundaries.z_max.velocty = 1: there is no such key; did you mean boundaries.z_max.velocity?"),
     ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity"),
-    ({"self": 1}, "self = 1: there is no such key; known here: title, grid, fluid, boundaries, heat, scalars, body, "
-                  "obstacles, initial, time, pressure, output, monitor, checkpoint, machine"),
+    ({"self": 1}, "self = 1: there is no such key; known here: title, grid, fluid, boundaries, heat, scalars, "
+                  "turbulence, body, obstacles, initial, time, pressure, output, monitor, checkpoint, machine"),
     ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: there is no such key; did you mean grid?"),
     # obstacles
     ({"obstacles": 5}, "obstacles = 5: give a list of tables, each under [[obstacles]]"),
@@ -186,6 +186,36 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "output.every = { time = 1e-09 }: this is 1e+09 snapshots; give a longer interval, for at most 1000000"),
     ({"output__fields": ["u", "T"]},
      'output.fields = ["u", "T"]: this case has no field "T"; it has u, v, w, p; T needs a [heat] table'),
+    ({"output__fields": ["nu_t"]},
+     'output.fields = ["nu_t"]: this case has no field "nu_t"; it has u, v, w, p; nu_t needs a [turbulence] table'),
+    ({"turbulence": {"model": "wale"}, "obstacles": [{"type": "sphere", "centre": [0.5, 0.1, 0.5], "radius": 0.1}]},
+     'turbulence.model = "wale": not available around obstacles in this version; leave out [turbulence] or'
+     " [[obstacles]]"),
+    ({"turbulence": {"model": "wale"}, "heat": {"diffusivity": 1.0, "scheme": "koren"}},
+     'heat.scheme = "koren": not available with turbulence in this version; give scheme = "central"'),
+    ({"turbulence": {"model": "wale"}, "scalars": [{"name": "c", "diffusivity": 1.0}]},
+     'scalars[1].scheme = "koren": not available with turbulence in this version; give scheme = "central"'),
+    ({"turbulence": {}}, 'turbulence.model: missing; give "smagorinsky", "wale" or "vreman"'),
+    ({"turbulence": {"model": "smagorinski"}},
+     'turbulence.model = "smagorinski": give "smagorinsky", "wale" or "vreman"; did you mean "smagorinsky"?'),
+    ({"turbulence": {"model": "k-epsilon"}}, 'turbulence.model = "k-epsilon": give "smagorinsky", "wale" or "vreman"'),
+    ({"turbulence": {"model": "wale", "constant": -0.1}}, "turbulence.constant = -0.1: give a number >= 0"),
+    ({"turbulence": {"model": "wale", "prandtl": 0}}, "turbulence.prandtl = 0: give a number > 0"),
+    ({"turbulence": {"model": "wale", "damping": "van-driest"}},
+     'turbulence.damping = "van-driest": its viscosity vanishes at walls of itself; leave it out'),
+    ({"turbulence": {"model": "smagorinsky", "damping": "piomelli"}},
+     'turbulence.damping = "piomelli": give "van-driest" or "none"'),
+    ({"turbulence": {"model": "vreman", "constnt": 0.1}},
+     "turbulence.constnt = 0.1: there is no such key; did you mean turbulence.constant?"),
+    ({"turbulence": {"model": "vreman"}, "boundaries__z_max__roughness": -0.1},
+     "boundaries.z_max.roughness = -0.1: give a number > 0"),
+    ({"turbulence": {"model": "vreman"}, "boundaries__z_max__roughness": 0.04},
+     "boundaries.z_max.roughness = 0.04: the first cell is not as far from the wall; give at most 0.03125,"
+     " or fewer cells in z"),
+    ({"boundaries__z_max__roughness": 0.01}, "boundaries.z_max.roughness = 0.01:"
+     " the law of the wall is one of turbulent flow; add a [turbulence] table"),
+    ({"boundaries__z_min": {"type": "slip", "roughness": 0.01}}, "boundaries.z_min.roughness = 0.01:"
+     ' a slip boundary has none; leave it out, or give type = "wall"'),
     ({"output__fields": ["vorticity"]},
      'output.fields = ["vorticity"]: this case has no field "vorticity"; it has u, v, w, p'),
     ({"boundaries__x_min": {"type": "wall", "temperature": 1}},

@@ -78,6 +78,8 @@ def test_the_longest_step_obeys_both_limits():
     assert limit.longest(100.0) == 0.5 / 100.0
     assert limit.longest(1.0) == 0.2 / 4.0
     assert limit.longest(0.0) == 0.2 / 4.0
+    assert limit.longest(1.0, 8.0) == 0.2 / 8.0  # with eddies
+    assert limit.longest(1.0, 3.0) == 0.2 / 4.0
     assert StepLimit(fixed=0.1, spread=1e9).longest(1e9) == 0.1
 
 

@@ -1,9 +1,7 @@
 // Numbers that say how a flow does: each is folded from all cells.
 #define UZ 32
 #include "cell.h"
-
-// The larger magnitude on the two faces of a cell across one direction.
-FN real fastest(In q, Index c, Index step) { return larger(magnitude(q[c]), magnitude(q[c + step])); }
+#include "crossing.h"
 
 // Twice the mean of q^2 on the two faces of a cell across one direction.
 FN double squares(In q, Index c, Index step) {
@@ -23,9 +21,7 @@ TASK divergence_max(Range range, In u, In v, In w, Partial divergence, Grid grid
 // rate = max of |u|/dx + |v|/dy + |w|/dz, each with the larger of a cell's two faces
 TASK advective_rate(Range range, In u, In v, In w, Partial rate, Grid grid) {
   STRIDES(range)
-  reduce_cells(range, rate, MAX, CELL(c) {
-    return grid.inverse[0] * fastest(u, c, X) + grid.inverse[1] * fastest(v, c, Y) + grid.inverse[2] * fastest(w, c, Z);
-  });
+  reduce_cells(range, rate, MAX, CELL(c) { return crossings(u, v, w, c, X, Y, Z, grid); });
 }
 
 // energy = sum over cells of |u|^2 / 2, with the mean of the squares on a cell's two faces
@@ -53,13 +49,20 @@ TASK total(Range range, In q, Partial total) {
 }
 
 // flux = sum over faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / h): heat per area and time
-// through the low faces of the range, by flow and by conduction
+// through the low faces of the range, by flow and by conduction; with eddies diffusivity + nu_t / prandtl
 #define HEAT_FLUX(axis, step)                                                                            \
   TASK heat_flux_##axis(Range range, In T, In q, Partial flux, Conduction face) {                        \
     STRIDES(range)                                                                                       \
     reduce_cells(range, flux, SUM, CELL(c) {                                                             \
       const double low = T[c - (step)], high = T[c];                                                     \
       return face.sign * (0.5 * q[c] * (low + high) + face.conductance * (low - high));                  \
+    });                                                                                                  \
+  }                                                                                                      \
+  TASK eddy_heat_flux_##axis(Range range, In T, In q, In nu_t, Partial flux, Conduction face) {          \
+    STRIDES(range)                                                                                       \
+    reduce_cells(range, flux, SUM, CELL(c) {                                                             \
+      const double low = T[c - (step)], high = T[c], eddies = 0.5 * (nu_t[c - (step)] + nu_t[c]);        \
+      return face.sign * (0.5 * q[c] * (low + high) + (face.conductance + face.eddy * eddies) * (low - high)); \
     });                                                                                                  \
   }
 

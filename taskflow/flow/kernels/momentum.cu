@@ -7,42 +7,70 @@
 #include "cell.h"
 #include "momentum.h"
 
-// u* = u + dt ((1 + r/2) H - r/2 H_old), H = -div(u u) + viscosity Laplacian(u) + force; H replaces H_old.
-TASK momentum(Range range, In u, In v, In w, InOut h_u, InOut h_v, InOut h_w, Out u_new, Out v_new, Out w_new, In64 dt,
-              In64 ratio, Grid grid, Fluid fluid) {
+// A force per mass that is the same everywhere.
+struct Uniform {
+  Fluid fluid;
+  INLINE real added(real H, int axis, Index, Index) const { return H + fluid.force[axis]; }
+};
+
+// And -expansion (T - reference) gravity, T being the mean of the cells on both sides of the face.
+struct Buoyant {
+  Fluid fluid;
+  Buoyancy buoyancy;
+  In T;
+
+  INLINE real added(real H, int axis, Index c, Index step) const {
+    const real warmth = T[c] - 2 * buoyancy.reference, lift = real(-0.5) * buoyancy.expansion;
+    return H + fluid.force[axis] + lift * (T[c - step] + warmth) * buoyancy.gravity[axis];
+  }
+};
+
+// The velocity, and the tendency of the stage before, which becomes that of this one.
+struct Motion {
+  In u, v, w;
+  InOut h_u, h_v, h_w;
+  Out u_new, v_new, w_new;
+};
+
+// u* = u + dt ((1 + r/2) H - r/2 H_old), H = -div(u u) + friction + force; H replaces H_old. `more` are the fields that
+// friction and force read.
+template <class Friction, class Force, class... More>
+FN void advance(const Range& range, Motion m, In64 dt, In64 ratio, const Grid& grid, Friction friction, Force force,
+                More... more) {
   STRIDES(range)
   const AdamsBashforth scheme(dt, ratio);
   const Axis x{X, grid.inverse[0]}, y{Y, grid.inverse[1]}, z{Z, grid.inverse[2]};
   for_cells(range, CELL(c) {
-    const real H_u = tendency(u, v, w, c, x, y, z, fluid.viscosity) + fluid.force[0];
-    const real H_v = tendency(v, u, w, c, y, x, z, fluid.viscosity) + fluid.force[1];
-    const real H_w = tendency(w, u, v, c, z, x, y, fluid.viscosity) + fluid.force[2];
-    const Next next_u = predicted(u, h_u, c, c.i == grid.first[0], H_u, scheme);
-    const Next next_v = predicted(v, h_v, c, c.j == grid.first[1], H_v, scheme);
-    const Next next_w = predicted(w, h_w, c, c.k == grid.first[2], H_w, scheme);
-    store(c, next_u, next_v, next_w, h_u, h_v, h_w, u_new, v_new, w_new);
-  }, In(h_u), In(h_v), In(h_w), u + Z, v + Z, w + Z);
+    const real H_u = force.added(tendency(m.u, m.v, m.w, c, x, y, z, friction), 0, c, X);
+    const real H_v = force.added(tendency(m.v, m.u, m.w, c, y, x, z, friction), 1, c, Y);
+    const real H_w = force.added(tendency(m.w, m.u, m.v, c, z, x, y, friction), 2, c, Z);
+    const Next u = predicted(m.u, m.h_u, c, c.i == grid.first[0], H_u, scheme);
+    const Next v = predicted(m.v, m.h_v, c, c.j == grid.first[1], H_v, scheme);
+    const Next w = predicted(m.w, m.h_w, c, c.k == grid.first[2], H_w, scheme);
+    store(c, u, v, w, m.h_u, m.h_v, m.h_w, m.u_new, m.v_new, m.w_new);
+  }, In(m.h_u), In(m.h_v), In(m.h_w), m.u + Z, m.v + Z, m.w + Z, more + Z...);
 }
 
-// The same with buoyancy: H gains -expansion (T - reference) gravity, T being the mean of the cells on both sides of
-// the face.
+TASK momentum(Range range, In u, In v, In w, InOut h_u, InOut h_v, InOut h_w, Out u_new, Out v_new, Out w_new, In64 dt,
+              In64 ratio, Grid grid, Fluid fluid) {
+  const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
+  advance(range, motion, dt, ratio, grid, Molecular{fluid.viscosity}, Uniform{fluid});
+}
+
 TASK momentum_buoyant(Range range, In u, In v, In w, In T, InOut h_u, InOut h_v, InOut h_w, Out u_new, Out v_new, Out w_new,
                       In64 dt, In64 ratio, Grid grid, Fluid fluid, Buoyancy buoyancy) {
-  STRIDES(range)
-  const AdamsBashforth scheme(dt, ratio);
-  const Axis x{X, grid.inverse[0]}, y{Y, grid.inverse[1]}, z{Z, grid.inverse[2]};
-  for_cells(range, CELL(c) {
-    const real warmth = T[c] - 2 * buoyancy.reference;
-    const real lift = real(-0.5) * buoyancy.expansion;
-    const real H_u = tendency(u, v, w, c, x, y, z, fluid.viscosity) + fluid.force[0];
-    const real H_v = tendency(v, u, w, c, y, x, z, fluid.viscosity) + fluid.force[1];
-    const real H_w = tendency(w, u, v, c, z, x, y, fluid.viscosity) + fluid.force[2];
-    const real B_u = lift * (T[c - X] + warmth) * buoyancy.gravity[0];
-    const real B_v = lift * (T[c - Y] + warmth) * buoyancy.gravity[1];
-    const real B_w = lift * (T[c - Z] + warmth) * buoyancy.gravity[2];
-    const Next next_u = predicted(u, h_u, c, c.i == grid.first[0], H_u + B_u, scheme);
-    const Next next_v = predicted(v, h_v, c, c.j == grid.first[1], H_v + B_v, scheme);
-    const Next next_w = predicted(w, h_w, c, c.k == grid.first[2], H_w + B_w, scheme);
-    store(c, next_u, next_v, next_w, h_u, h_v, h_w, u_new, v_new, w_new);
-  }, In(h_u), In(h_v), In(h_w), u + Z, v + Z, w + Z, T + Z);
+  const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
+  advance(range, motion, dt, ratio, grid, Molecular{fluid.viscosity}, Buoyant{fluid, buoyancy, T}, T);
+}
+
+TASK momentum_eddy(Range range, In u, In v, In w, In nu_t, InOut h_u, InOut h_v, InOut h_w, Out u_new, Out v_new, Out w_new,
+                   In64 dt, In64 ratio, Grid grid, Fluid fluid) {
+  const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
+  advance(range, motion, dt, ratio, grid, Turbulent{fluid.viscosity, nu_t}, Uniform{fluid}, nu_t);
+}
+
+TASK momentum_eddy_buoyant(Range range, In u, In v, In w, In nu_t, In T, InOut h_u, InOut h_v, InOut h_w, Out u_new,
+                           Out v_new, Out w_new, In64 dt, In64 ratio, Grid grid, Fluid fluid, Buoyancy buoyancy) {
+  const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
+  advance(range, motion, dt, ratio, grid, Turbulent{fluid.viscosity, nu_t}, Buoyant{fluid, buoyancy, T}, nu_t, T);
 }

@@ -1,16 +1,12 @@
 // Momentum on the MAC grid, seen from a face: central differences of second order. u[i] lives on the low x-face of cell i,
 // v[j] on the low y-face, w[k] on the low z-face.
 #include "adams_bashforth.h"
+#include "friction.h"
 
-// A direction: from a cell to the next, and one over their distance.
-struct Axis {
-  Index step;
-  real inverse;
-};
-
-// H = -div(q U) + viscosity Laplacian(q) at the low face across `a` of cell c: q is the velocity along a; r and s are
-// those along b and d.
-FN real tendency(In q, In r, In s, Index c, Axis a, Axis b, Axis d, real viscosity) {
+// H = -div(q U) + friction at the low face across `a` of cell c: q is the velocity along a; r and s are those along b
+// and d.
+template <class Friction>
+FN real tendency(In q, In r, In s, Index c, Axis a, Axis b, Axis d, const Friction& friction) {
   const Index A = a.step, B = b.step, D = d.step;
   const real here = q[c];
   const real a_low = q[c - A] + here, a_high = here + q[c + A];  // twice q in the cells on both sides of the face
@@ -20,11 +16,7 @@ FN real tendency(In q, In r, In s, Index c, Axis a, Axis b, Axis d, real viscosi
   const real s_low = s[c - A] + s[c], s_high = s[c - A + D] + s[c + D];
   const real convection = a.inverse * (a_high * a_high - a_low * a_low) + b.inverse * (r_high * b_high - r_low * b_low) +
                           d.inverse * (s_high * d_high - s_low * d_low);
-  const real two = 2 * here;
-  const real laplacian = a.inverse * a.inverse * (q[c - A] - two + q[c + A]) +
-                         b.inverse * b.inverse * (q[c - B] - two + q[c + B]) +
-                         d.inverse * d.inverse * (q[c - D] - two + q[c + D]);
-  return viscosity * laplacian - real(0.25) * convection;
+  return friction.at(q, r, s, c, a, b, d) - real(0.25) * convection;
 }
 
 // One component in one cell at the end of the step: what replaces H_old, and the velocity.

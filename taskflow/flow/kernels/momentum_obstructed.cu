@@ -24,9 +24,10 @@ TASK momentum_obstructed(Range range, In u, In v, In w, InShort faces, InOut h_u
     const int states = faces[c];
     const int at_u = face_state(states, 0), at_v = face_state(states, 1), at_w = face_state(states, 2);
     const real nu = fluid.viscosity;
-    const real H_u = tendency(u, v, w, c, x, y, z, nu) - drag(u, c, at_u, y, z, nu) + fluid.force[0];
-    const real H_v = tendency(v, u, w, c, y, x, z, nu) - drag(v, c, at_v, x, z, nu) + fluid.force[1];
-    const real H_w = tendency(w, u, v, c, z, x, y, nu) - drag(w, c, at_w, x, y, nu) + fluid.force[2];
+    const Molecular friction{nu};
+    const real H_u = tendency(u, v, w, c, x, y, z, friction) - drag(u, c, at_u, y, z, nu) + fluid.force[0];
+    const real H_v = tendency(v, u, w, c, y, x, z, friction) - drag(v, c, at_v, x, z, nu) + fluid.force[1];
+    const real H_w = tendency(w, u, v, c, z, x, y, friction) - drag(w, c, at_w, x, y, nu) + fluid.force[2];
     const Next next_u = predicted(u, h_u, c, (c.i == grid.first[0]) | (at_u == CLOSED), H_u, scheme);
     const Next next_v = predicted(v, h_v, c, (c.j == grid.first[1]) | (at_v == CLOSED), H_v, scheme);
     const Next next_w = predicted(w, h_w, c, (c.k == grid.first[2]) | (at_w == CLOSED), H_w, scheme);
@@ -46,10 +47,11 @@ TASK momentum_buoyant_obstructed(Range range, In u, In v, In w, In T, InShort fa
     const int states = faces[c];
     const int at_u = face_state(states, 0), at_v = face_state(states, 1), at_w = face_state(states, 2);
     const real nu = fluid.viscosity, warmth = T[c] - 2 * buoyancy.reference;
+    const Molecular friction{nu};
     const real lift = real(-0.5) * buoyancy.expansion;
-    const real H_u = tendency(u, v, w, c, x, y, z, nu) - drag(u, c, at_u, y, z, nu) + fluid.force[0];
-    const real H_v = tendency(v, u, w, c, y, x, z, nu) - drag(v, c, at_v, x, z, nu) + fluid.force[1];
-    const real H_w = tendency(w, u, v, c, z, x, y, nu) - drag(w, c, at_w, x, y, nu) + fluid.force[2];
+    const real H_u = tendency(u, v, w, c, x, y, z, friction) - drag(u, c, at_u, y, z, nu) + fluid.force[0];
+    const real H_v = tendency(v, u, w, c, y, x, z, friction) - drag(v, c, at_v, x, z, nu) + fluid.force[1];
+    const real H_w = tendency(w, u, v, c, z, x, y, friction) - drag(w, c, at_w, x, y, nu) + fluid.force[2];
     const real B_u = lift * (T[c - X] + warmth) * buoyancy.gravity[0];
     const real B_v = lift * (T[c - Y] + warmth) * buoyancy.gravity[1];
     const real B_w = lift * (T[c - Z] + warmth) * buoyancy.gravity[2];

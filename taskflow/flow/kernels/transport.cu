@@ -4,30 +4,63 @@
 #include "cell.h"
 #include "adams_bashforth.h"
 
+// One diffusivity everywhere, a factor of the whole.
+struct Molecular {
+  real diffusivity;
+
+  INLINE real bend(real below, real here, real above, Index, Index) const { return below - 2 * here + above; }
+  INLINE real times(real laplacian) const { return diffusivity * laplacian; }
+};
+
+// diffusivity + nu_t / prandtl, nu_t on a face being the mean of its two cells.
+struct Turbulent {
+  real diffusivity, half;  // half = 1 / (2 prandtl)
+  In nu_t;
+
+  INLINE real bend(real below, real here, real above, Index c, Index step) const {
+    const real low = diffusivity + half * (nu_t[c - step] + nu_t[c]), high = diffusivity + half * (nu_t[c] + nu_t[c + step]);
+    return high * (above - here) - low * (here - below);
+  }
+  INLINE real times(real diffusion) const { return diffusion; }
+};
+
 // Net flow out of a cell along one direction: of q carried by the velocity U through both faces, and the second difference
-// of q.
+// of q, with the diffusivities that differ between faces.
 struct Flow {
   real carried, curvature;
 };
 
-FN Flow flow(In q, In U, Index c, Index step, real inverse) {
+template <class Diffusion>
+FN Flow flow(In q, In U, Index c, Index step, real inverse, const Diffusion& diffusion) {
   const real below = q[c - step], here = q[c], above = q[c + step];
   const real carried = real(0.5) * inverse * (U[c + step] * (here + above) - U[c] * (below + here));
-  return {carried, inverse * inverse * (below - 2 * here + above)};
+  return {carried, inverse * inverse * diffusion.bend(below, here, above, c, step)};
 }
 
-// q_new = q + dt ((1 + r/2) H - r/2 H_old), H = -div(u q) + diffusivity Laplacian(q) + source; H replaces H_old.
-TASK transport(Range range, In q, In u, In v, In w, InOut h_q, Out q_new, In64 dt, In64 ratio, Grid grid,
-               Transport transport) {
+// q_new = q + dt ((1 + r/2) H - r/2 H_old), H = -div(u q) + diffusion + source; H replaces H_old.
+template <class Diffusion>
+FN void advance(const Range& range, In q, In u, In v, In w, InOut h_q, Out q_new, In64 dt, In64 ratio, const Grid& grid,
+                real source, Diffusion diffusion) {
   STRIDES(range)
   const AdamsBashforth scheme(dt, ratio);
   for_cells(range, CELL(c) {
-    const Flow x = flow(q, u, c, X, grid.inverse[0]), y = flow(q, v, c, Y, grid.inverse[1]);
-    const Flow z = flow(q, w, c, Z, grid.inverse[2]);
-    const real convection = x.carried + y.carried + z.carried, laplacian = x.curvature + y.curvature + z.curvature;
-    const real H = transport.diffusivity * laplacian - convection + transport.source;
+    const Flow x = flow(q, u, c, X, grid.inverse[0], diffusion), y = flow(q, v, c, Y, grid.inverse[1], diffusion);
+    const Flow z = flow(q, w, c, Z, grid.inverse[2], diffusion);
+    const real convection = x.carried + y.carried + z.carried, curvature = x.curvature + y.curvature + z.curvature;
+    const real H = diffusion.times(curvature) - convection + source;
     const real old = h_q[c];
     h_q[c] = H;
     q_new[c] = scheme.advance(q[c], H, old);
   });
+}
+
+TASK transport(Range range, In q, In u, In v, In w, InOut h_q, Out q_new, In64 dt, In64 ratio, Grid grid,
+               Transport transport) {
+  advance(range, q, u, v, w, h_q, q_new, dt, ratio, grid, transport.source, Molecular{transport.diffusivity});
+}
+
+TASK transport_eddy(Range range, In q, In u, In v, In w, In nu_t, InOut h_q, Out q_new, In64 dt, In64 ratio, Grid grid,
+                    Transport transport, real prandtl) {
+  const Turbulent diffusion{transport.diffusivity, real(0.5) / prandtl, nu_t};
+  advance(range, q, u, v, w, h_q, q_new, dt, ratio, grid, transport.source, diffusion);
 }

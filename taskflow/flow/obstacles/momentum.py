@@ -27,3 +27,7 @@ def momentum_buoyant_obstructed(
     *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy,
 ) -> None:  # fmt: skip
     """`momentum_buoyant` beside bodies, as `momentum_obstructed`."""
+
+
+MOMENTUM_OBSTRUCTED = {False: momentum_obstructed, True: momentum_buoyant_obstructed}
+"""The task without and with buoyancy."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -19,6 +19,7 @@ from taskflow.machine.device import Device, open_device
 from taskflow.machine.kernel import Layout, compiled
 from taskflow.simulation.bench.measure import about, timed
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.source import override
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Program, Roles, record
@@ -38,17 +39,21 @@ PRESSURE = (
 )  # of conjugate gradients with multigrid
 
 
-def measure_kernels(cells: int | None, precision: str | None, wanted: str) -> dict[str, Any]:
+def measure_kernels(
+    cells: int | None, precision: str | None, wanted: str, settings: Sequence[str] = ()
+) -> dict[str, Any]:
     """Medians for a cavity of cells^3: Jacobi's sweep in a shard and as the bare kernel, two sweeps in one pass where a
-    step has them, momentum, divergence, correction and the whole step; then the kernels of conjugate gradients with
-    multigrid on the finest level; with the copy bandwidth measured before and after, the machine and the command.
+    step has them, momentum, divergence, correction, the eddy viscosity where there is one, and the whole step; then the
+    kernels of conjugate gradients with multigrid on the finest level; with the copy bandwidth measured before and
+    after, the machine and the command. `settings` (`table.key=VALUE`) change the case.
 
     Raises BadInput where the device is not usable or the memory not enough.
     """
     here = look("this machine")
     device = choose_device(wanted, [here])
     given = cells or CELLS[device], precision or PRECISION[device]
-    setup, other = (Setup(_case(*given, solver), (1, 1, 1), device=device) for solver in ("jacobi", "multigrid"))
+    cases = (_case(*given, solver, settings) for solver in ("jacobi", "multigrid"))
+    setup, other = (Setup(case, (1, 1, 1), device=device) for case in cases)
     for each in (setup, other):
         Needs(each, [here], device).check()
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
@@ -175,19 +180,26 @@ def programs(model: NavierStokes) -> dict[str, Program]:
     def project(f: Roles) -> Iterator[Launch]:
         yield correct(f.u_new, f.v_new, f.w_new, f.p, over=over, dt="dt", grid=grid)
 
+    def stir(f: Roles) -> Iterator[Launch]:
+        yield next(launch for launch in model.beside(f, (f.u, f.v, f.w)) if launch.over == over)
+
     blocked = {"two Jacobi sweeps in a pass": pairs} if model.ghost > 1 else {}
-    return {"Jacobi sweep": sweeps, **blocked, "momentum": predict, "divergence": diverge, "correction": project}
+    eddies = {"eddy viscosity": stir} if model.turbulence else {}
+    found = {"Jacobi sweep": sweeps, **blocked, "momentum": predict, "divergence": diverge, "correction": project}
+    return {**found, **eddies}
 
 
-def _case(cells: int, precision: str, solver: str) -> Case:
+def _case(cells: int, precision: str, solver: str, settings: Sequence[str]) -> Case:
     """A lid-driven cavity that stays within the limits of its time step."""
     lid = {"type": "wall", "velocity": [1.0, 0.0, 0.0]}
     sides = dict.fromkeys(("x_min", "x_max", "y_min", "y_max", "z_min"), "wall")
-    return Case(
-        grid={"cells": [cells] * 3, "lengths": [1.0] * 3},
-        fluid={"viscosity": 0.1 / cells},
-        boundaries={**sides, "z_max": lid},
-        time={"steps": 1},
-        pressure={"solver": solver},
-        machine={"precision": precision},
-    )
+    tables: dict[str, Any] = {
+        "grid": {"cells": [cells] * 3, "lengths": [1.0] * 3},
+        "fluid": {"viscosity": 0.1 / cells},
+        "boundaries": {**sides, "z_max": lid},
+        "time": {"steps": 1},
+        "pressure": {"solver": solver},
+        "machine": {"precision": precision},
+    }
+    override(tables, settings)
+    return Case(**tables)

@@ -9,9 +9,11 @@ from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.scalars import PassiveScalar, ScalarBoundaries, ScalarFace, Source
+from taskflow.simulation.case.turbulence import MODELS, Turbulence
 
 __all__ = [
     "FACES",
+    "MODELS",
     "SCHEMES",
     "Body",
     "Boundaries",
@@ -31,4 +33,5 @@ __all__ = [
     "ScalarFace",
     "Source",
     "Time",
+    "Turbulence",
 ]

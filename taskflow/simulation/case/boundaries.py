@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from taskflow.errors import BadInput
 from taskflow.simulation.case.inflow import LogLaw, Value, Values, one_value, three_values
 from taskflow.simulation.case.problems import CaseError, Problem, missing, present, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, reads
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, reads
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import ProfileTable
 from taskflow.simulation.values import one_of
@@ -16,7 +16,7 @@ from taskflow.simulation.values import one_of
 AXES = ("x", "y", "z")
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 OPTIONS = {  # of each type
-    "wall": ("velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature"),
+    "wall": ("velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness"),
     "slip": (),
     "symmetry": (),
     "inflow": ("velocity", "log_law", "table", "temperature"),
@@ -37,8 +37,8 @@ def _pair(value: object) -> str:
 
 class Boundary(Table):
     """One side. A wall has a `velocity` and, with heat, a `temperature`, or else a `heat_flux` into the fluid, or
-    `heat_transfer` to an `outside_temperature`. At an inflow `velocity`, `log_law` or `table`, and `temperature`, say
-    what enters. An outflow is convective, or has a `pressure`.
+    `heat_transfer` to an `outside_temperature`; a rough one has a `roughness` length. At an inflow `velocity`,
+    `log_law` or `table`, and `temperature`, say what enters. An outflow is convective, or has a `pressure`.
     """
 
     type: Annotated[Kind, reads(_type)] = Field(description=WANTED)
@@ -50,6 +50,7 @@ class Boundary(Table):
     heat_transfer: NonNegative | None = None
     outside_temperature: Number | None = None
     pressure: Number | None = None
+    roughness: Positive | None = None
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:

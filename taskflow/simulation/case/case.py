@@ -22,6 +22,7 @@ from taskflow.simulation.case.scalars import Scalars, scalars
 from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.table import Table, Text, plain_keys, table_in
 from taskflow.simulation.case.toml import document
+from taskflow.simulation.case.turbulence import Turbulence
 from taskflow.simulation.schedule import Clock, StepLimit
 
 
@@ -34,6 +35,7 @@ class Case(Table):
     boundaries: Boundaries = Field(description="give a table [boundaries] with all sides")
     heat: Heat | None = None
     scalars: Scalars = ()
+    turbulence: Turbulence | None = None
     body: Body = Body()
     obstacles: Obstacles = ()
     initial: Initial = Initial()

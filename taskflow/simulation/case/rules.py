@@ -17,6 +17,7 @@ from taskflow.simulation.case.problems import Problem, present, shown, wrong
 from taskflow.simulation.case.scalar_rules import SCALAR_RULES
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.table import written
+from taskflow.simulation.case.turbulence import Turbulence
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.spectrum import SPECTRA
 from taskflow.simulation.wave_sum import FLAT, Lattice
@@ -119,11 +120,27 @@ def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
             yield wrong(("boundaries", face, "table"), table.source, remedy)
 
 
-def _fields_exist(heat: Heat | None, scalars: Scalars, output: Output) -> Iterator[Problem]:
-    fields = _all_fields(heat, scalars)
+def _rough_walls_are_resolved(grid: Grid, boundaries: Boundaries, turbulence: Turbulence | None) -> Iterator[Problem]:
+    for face in FACES:
+        roughness = getattr(getattr(boundaries, face), "roughness", None)
+        if roughness is None:
+            continue
+        key, axis = ("boundaries", face, "roughness"), AXES.index(face[0])
+        most = grid.lengths[axis] / grid.cells[axis] / 2
+        if turbulence is None:
+            yield wrong(key, roughness, "the law of the wall is one of turbulent flow; add a [turbulence] table")
+        elif roughness > most:
+            remedy = f"the first cell is not as far from the wall; give at most {most:g}, or fewer cells in {face[0]}"
+            yield wrong(key, roughness, remedy)
+
+
+def _fields_exist(
+    heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None, output: Output
+) -> Iterator[Problem]:
+    fields = _all_fields(heat, scalars, turbulence)
     for name in output.fields or ():
         if name not in fields:
-            hint = "; T needs a [heat] table" if name == "T" else ""
+            hint = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}.get(name, "")
             message = f"this case has no field {shown(name)}; it has {', '.join(fields)}{hint}"
             yield wrong(("output", "fields"), output.fields, message)
 
@@ -217,6 +234,23 @@ def _obstacles_have_heat(heat: Heat | None, obstacles: tuple[Obstacle, ...]) -> 
             yield wrong(("obstacles", f"[{n}]", "temperature"), obstacle.temperature, NO_HEAT)
 
 
+def _eddies_meet_no_obstacles(turbulence: Turbulence | None, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
+    if turbulence is not None and obstacles:
+        remedy = "not available around obstacles in this version; leave out [turbulence] or [[obstacles]]"
+        yield wrong(("turbulence", "model"), turbulence.model, remedy)
+
+
+def _eddies_carry_centrally(
+    turbulence: Turbulence | None, heat: Heat | None, scalars: Scalars
+) -> Iterator[Problem]:
+    remedy = 'not available with turbulence in this version; give scheme = "central"'
+    if turbulence is not None and heat is not None and heat.scheme != "central":
+        yield wrong(("heat", "scheme"), heat.scheme, remedy)
+    for n, scalar in enumerate(scalars if turbulence is not None else (), start=1):
+        if scalar.scheme != "central":
+            yield wrong(("scalars", f"[{n}]", "scheme"), scalar.scheme, remedy)
+
+
 def _forces_can_be_followed(obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
     names = list(dict.fromkeys(obstacle.name for obstacle in obstacles if obstacle.name))
     if len(names) > MOST:
@@ -235,8 +269,9 @@ RULES = (
     (_heat_is_on, ("heat", "boundaries", "initial")),
     (_outflow_is_determined, ("boundaries",)),
     (_inflow_fits_its_side, ("boundaries",)),
-    (_fields_exist, ("heat", "scalars", "output")),
+    (_fields_exist, ("heat", "scalars", "turbulence", "output")),
     *SCALAR_RULES,
+    (_rough_walls_are_resolved, ("grid", "boundaries", "turbulence")),
     (_snapshots_can_be_counted, ("time", "output")),
     (_tolerance_can_be_reached, ("pressure", "machine")),
     (_multigrid_has_cells, ("grid", "pressure")),
@@ -246,6 +281,8 @@ RULES = (
     (_bulk_velocity_is_without_bodies, ("body", "obstacles")),
     (_wind_is_geostrophic, ("body",)),
     (_obstacles_have_heat, ("heat", "obstacles")),
+    (_eddies_meet_no_obstacles, ("turbulence", "obstacles")),
+    (_eddies_carry_centrally, ("turbulence", "heat", "scalars")),
     (_forces_can_be_followed, ("obstacles",)),
     (_forcing_is_for_obstacles, ("pressure", "obstacles")),
 )
@@ -255,7 +292,7 @@ def completed(tables: Mapping[str, Any]) -> dict[str, Any]:
     """The tables of a sound case with the defaults that depend on other tables filled in."""
     heat, boundaries, initial, output = (tables[name] for name in ("heat", "boundaries", "initial", "output"))
     if output.fields is None:
-        output = output.model_copy(update={"fields": _all_fields(heat, tables["scalars"])})
+        output = output.model_copy(update={"fields": _all_fields(heat, tables["scalars"], tables["turbulence"])})
     if heat:
         if initial.temperature is None:
             initial = initial.model_copy(update={"temperature": Expression(heat.reference)})
@@ -278,8 +315,9 @@ def _left(grid: Grid, precision: str) -> float:
     return ROUNDING[precision] * (longest / finest) ** 2 / 10
 
 
-def _all_fields(heat: Heat | None, scalars: Scalars) -> tuple[str, ...]:
-    return ("u", "v", "w", "p", *(("T",) if heat else ()), *(scalar.name for scalar in scalars))
+def _all_fields(heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None) -> tuple[str, ...]:
+    carried, eddies = tuple(scalar.name for scalar in scalars), ("nu_t",) if turbulence else ()
+    return ("u", "v", "w", "p", *(("T",) if heat else ()), *carried, *eddies)
 
 
 def _with_heat(boundaries: Boundaries, heat: Heat) -> Iterator[tuple[str, Any]]:

@@ -56,6 +56,7 @@ struct Partial {
 #define STORE(c, value) [=](auto c, auto value)
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 #define ROOT __dsqrt_rn
+#define ROOT_SINGLE __fsqrt_rn
 #else
 #include <string.h>
 
@@ -65,6 +66,7 @@ struct Partial {
 #define STORE(c, value) [=](auto c, auto value) __attribute__((always_inline))
 #define INFINITE __builtin_huge_val()
 #define ROOT __builtin_sqrt
+#define ROOT_SINGLE __builtin_sqrtf
 #endif
 
 #define STRIDES(range)                                \
@@ -132,6 +134,28 @@ template <int N>
 struct Sums {
   double of[N];
 };
+// What a cell gives to several maxima: `max_cells(range, {first, second}, CELL(c) { return Maxima<2>{{a, b}}; });`
+template <int N>
+struct Maxima {
+  real of[N];
+};
+
+// NaN wins here, too.
+#if defined(GPU) && __CUDA_ARCH__ >= 800
+FN float larger(float a, float b) {
+  float most;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));
+  return most;
+}
+FN double larger(double a, double b) { return (b > a) | (b != b) ? b : a; }
+#else
+FN real larger(real a, real b) { return (b > a) | (b != b) ? b : a; }
+#endif
+#ifdef GPU
+FN real magnitude(real a) { return abs(a); }
+#else
+FN real magnitude(real a) { return a < 0 ? -a : a; }
+#endif
 
 #define SUM Sum()
 #define MAX Max()
@@ -172,8 +196,7 @@ FN double taken(bool take, double value) {
 }
 #endif
 
-FN real larger(real a, real b) { return (b > a) | (b != b) ? b : a; }
-FN real magnitude(real a) { return a < 0 ? -a : a; }
 FN double root(double a) { return ROOT(a); }
+FN float root(float a) { return ROOT_SINGLE(a); }
 
 #include "declared.h"  // generated from the tasks: the structs of their constants, and a prototype per kernel

@@ -210,3 +210,15 @@ FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
   });
   for (int n = 0; n < N; ++n) fold_all<Sum>(sums.of[n], partials[n]);
 }
+
+// Several maxima at once: f(cell) is a Maxima<N>.
+template <int N, class F>
+FN void max_cells(const Range& r, const Partial (&partials)[N], F f) {
+  Maxima<N> maxima;
+  for (int n = 0; n < N; ++n) maxima.of[n] = real(Max::identity());
+  for_cells(r, [&](Cell c) {
+    const Maxima<N> more = f(c);
+    for (int n = 0; n < N; ++n) maxima.of[n] = larger(maxima.of[n], more.of[n]);
+  });
+  for (int n = 0; n < N; ++n) fold_all<Max>(maxima.of[n], partials[n]);
+}

@@ -156,3 +156,14 @@ template <int N, class F, class... Streams>
 FN void sum_cells(const Range& r, const Interior&, const Partial (&partials)[N], F f, Streams...) {
   sum_cells(r, partials, f);
 }
+
+// Several maxima at once: f(cell) is a Maxima<N>.
+template <int N, class F>
+FN void max_cells(const Range& r, const Partial (&partials)[N], F f) {
+  fold_cells<Max, N>(r, partials, [=](Cell c) __attribute__((always_inline)) {
+    const Maxima<N> maxima = f(c);
+    Sums<N> values;
+    for (int n = 0; n < N; ++n) values.of[n] = maxima.of[n];
+    return values;
+  });
+}

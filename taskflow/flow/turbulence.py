@@ -1,0 +1,190 @@
+"""Large-eddy simulation: eddy viscosities for what the grid does not resolve.
+
+nu_t is found in the middle of each cell from the velocity gradient there, anew at the end of every stage. It is 0 on a
+smooth wall, and has no gradient across slip boundaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from taskflow.flow.boundary import INSIDE, MIRROR, Boundaries, Inflow, Mirror, Wall, beyond, place
+from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.rough_wall import drag_ghosts, rough
+from taskflow.flow.stencils import GRADIENT_U, GRADIENT_V, GRADIENT_W
+from taskflow.regions import Box
+from taskflow.tasks import Launch, Read, Reduce, Write, task
+
+PRANDTL = 0.85  # turbulent, of boundary layers (W. M. Kays 1994, J. Heat Transfer 116, 284)
+FAR = 1e6  # times the size of the domain: where walls are that do not damp
+REST: Vector = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class SmoothWalls:
+    """Where van Driest's damping is: how far the first cells along x, y and z are from the walls at the low ends and at
+    the high ends, and the velocities of these walls.
+    """
+
+    viscosity: float
+    low: Vector
+    high: Vector
+    x_min: Vector
+    x_max: Vector
+    y_min: Vector
+    y_max: Vector
+    z_min: Vector
+    z_max: Vector
+
+
+@task(kernel=KERNELS / "turbulence.cu")
+def smagorinsky(
+    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], nu_t: Write,
+    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float,
+) -> None:  # fmt: skip
+    """nu_t = mixing (2 S_ij S_ij)^(1/2); eddy = max of nu_t, rate as that of `advective_rate`."""
+
+
+@task(kernel=KERNELS / "turbulence.cu")
+def smagorinsky_damped(
+    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], nu_t: Write,
+    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float, walls: SmoothWalls,
+) -> None:  # fmt: skip
+    """nu_t = mixing (1 - exp(-y+ / 26))^2 (2 S_ij S_ij)^(1/2); eddy = max of nu_t, rate as that of `advective_rate`."""
+
+
+@task(kernel=KERNELS / "turbulence.cu")
+def wale(
+    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], nu_t: Write,
+    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float,
+) -> None:  # fmt: skip
+    """nu_t = mixing (Sd_ij Sd_ij)^(3/2) / ((S_ij S_ij)^(5/2) + (Sd_ij Sd_ij)^(5/4)); eddy = max of nu_t, rate as that
+    of `advective_rate`.
+    """
+
+
+@task(kernel=KERNELS / "turbulence.cu")
+def vreman(
+    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], nu_t: Write,
+    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, constant: float,
+) -> None:  # fmt: skip
+    """nu_t = constant (B_beta / (alpha_ij alpha_ij))^(1/2); eddy = max of nu_t, rate as that of `advective_rate`."""
+
+
+@dataclass(frozen=True)
+class Smagorinsky:
+    """nu_t = (C D Delta)^2 |S|, |S| = (2 S_ij S_ij)^(1/2) (J. Smagorinsky 1963, Mon. Weather Rev. 91, 99), Delta being
+    the cube root of a cell's volume. C is that of isotropic turbulence (D. K. Lilly 1967, Proc. IBM Sci. Comput. Symp.
+    Environ. Sci., 195); 0.1 suits shear flows (J. W. Deardorff 1970, J. Fluid Mech. 41, 453).
+
+    `damped`: D = 1 - exp(-y+ / 26) beside smooth walls (E. R. van Driest 1956, J. Aeronaut. Sci. 23, 1007). The
+    friction velocity in y+ = y u_tau / viscosity follows from the speed in the cell itself, relative to the nearest
+    smooth wall, by the law u+ = y+ or, further out, u+ = 8.3 y+^(1/7) (H. Werner, H. Wengle 1991, 8th Symp. Turbulent
+    Shear Flows). D = 1 without smooth walls, and without a viscosity.
+    """
+
+    constant: float = 0.17
+    damped: bool = True
+
+    def launch(
+        self, velocity: tuple[str, str, str], nu_t: str, boundaries: Boundaries, grid: Grid, viscosity: float
+    ) -> Launch:
+        """nu_t in all cells."""
+        mixing, numbers = (self.constant * _width(grid)) ** 2, {"rate": "rate", "eddy": "eddy"}
+        smooth = _smooth(boundaries)
+        if not (self.damped and smooth and viscosity > 0):
+            return smagorinsky(*velocity, nu_t, over=Box.of(grid.cells), **numbers, grid=grid, mixing=mixing)
+        walls = _walls(smooth, grid, viscosity)
+        return smagorinsky_damped(
+            *velocity, nu_t, over=Box.of(grid.cells), **numbers, grid=grid, mixing=mixing, walls=walls
+        )
+
+
+@dataclass(frozen=True)
+class Wale:
+    """nu_t = (C Delta)^2 (Sd_ij Sd_ij)^(3/2) / ((S_ij S_ij)^(5/2) + (Sd_ij Sd_ij)^(5/4)), Sd being the traceless
+    symmetric part of the square of the gradient, Delta the cube root of a cell's volume (F. Nicoud, F. Ducros 1999,
+    Flow Turbul. Combust. 62, 183). 0 in pure shear; falls as y^3 to a wall.
+    """
+
+    constant: float = 0.5
+
+    def launch(self, velocity: tuple[str, str, str], nu_t: str, _: Boundaries, grid: Grid, viscosity: float) -> Launch:
+        """nu_t in all cells."""
+        mixing = (self.constant * _width(grid)) ** 2
+        return wale(*velocity, nu_t, over=Box.of(grid.cells), rate="rate", eddy="eddy", grid=grid, mixing=mixing)
+
+
+@dataclass(frozen=True)
+class Vreman:
+    """nu_t = C (B_beta / (alpha_ij alpha_ij))^(1/2), alpha_ij = du_j / dx_i, beta_ij = Delta_m^2 alpha_mi alpha_mj,
+    B_beta = beta_11 beta_22 - beta_12^2 + beta_11 beta_33 - beta_13^2 + beta_22 beta_33 - beta_23^2, Delta_m being the
+    spacings (A. W. Vreman 2004, Phys. Fluids 16, 3670). 0 in pure shear; C is 2.5 times the square of Smagorinsky's.
+    """
+
+    constant: float = 0.07
+
+    def launch(self, velocity: tuple[str, str, str], nu_t: str, _: Boundaries, grid: Grid, viscosity: float) -> Launch:
+        """nu_t in all cells."""
+        box, constant = Box.of(grid.cells), self.constant
+        return vreman(*velocity, nu_t, over=box, rate="rate", eddy="eddy", grid=grid, constant=constant)
+
+
+@dataclass(frozen=True)
+class Turbulence:
+    """An eddy viscosity, and with heat an eddy diffusivity nu_t / prandtl."""
+
+    model: Smagorinsky | Wale | Vreman
+    prandtl: float = PRANDTL
+
+
+def eddy_viscosity(
+    velocity: tuple[str, str, str],
+    nu_t: str,
+    turbulence: Turbulence,
+    boundaries: Boundaries,
+    grid: Grid,
+    viscosity: float,
+) -> Iterator[Launch]:
+    """nu_t with its ghost values, from a velocity with its own; the scalars rate and eddy."""
+    yield from _inflow_edges(velocity, boundaries, grid)
+    yield turbulence.model.launch(velocity, nu_t, boundaries, grid, viscosity)
+    for face in INSIDE:
+        if face in boundaries and face not in rough(boundaries):
+            sign = -1.0 if isinstance(boundaries[face], Wall) else 1.0
+            yield MIRROR[face](nu_t, over=beyond(face, grid), mirror=Mirror(sign, 0.0))
+    yield from drag_ghosts(velocity, nu_t, boundaries, grid, viscosity)
+
+
+def _inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
+    """Beyond inflows, whose values end with the cells: what is on the faces of high boundaries beside them."""
+    for face, side in boundaries.items():
+        for axis, name in enumerate(velocity):
+            if isinstance(side, Inflow) and axis != place(face)[0] and grid.high[axis]:
+                edge = beyond(face, grid, edges=False).layer(axis, 1, -1, 0)
+                yield MIRROR[face](name, over=edge, mirror=Mirror(1.0, 0.0))
+
+
+def _width(grid: Grid) -> float:
+    """The filter width: the cube root of a cell's volume."""
+    dx, dy, dz = grid.spacing
+    return float((dx * dy * dz) ** (1 / 3))
+
+
+def _smooth(boundaries: Boundaries) -> dict[str, Wall]:
+    """The smooth walls by face."""
+    return {
+        face: side for face, side in boundaries.items() if isinstance(side, Wall) and face not in rough(boundaries)
+    }
+
+
+def _walls(smooth: dict[str, Wall], grid: Grid, viscosity: float) -> SmoothWalls:
+    x, y, z = (h * n for h, n in zip(grid.spacing, grid.cells, strict=True))
+    far = FAR * (x + y + z)
+    places = list(zip("xyz", grid.cells, grid.spacing, strict=True))
+    low = [h / 2 if f"{axis}_min" in smooth else far for axis, _, h in places]
+    high = [(n - 0.5) * h if f"{axis}_max" in smooth else far for axis, n, h in places]
+    speeds = {face: smooth[face].velocity if face in smooth else REST for face in INSIDE}
+    return SmoothWalls(viscosity, (low[0], low[1], low[2]), (high[0], high[1], high[2]), **speeds)

@@ -1,0 +1,49 @@
+"""What the grid does not resolve: [turbulence]."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from taskflow.flow.turbulence import PRANDTL, Smagorinsky, Vreman, Wale
+from taskflow.simulation.case.problems import Problem, present, wrong
+from taskflow.simulation.case.table import NonNegative, Positive, Table, reads
+from taskflow.simulation.values import one_of
+
+MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
+Model = Literal["smagorinsky", "wale", "vreman"]
+
+
+class Turbulence(Table):
+    """Large-eddy simulation: the eddy viscosity of a `model` with its `constant`, and the turbulent `prandtl` number.
+
+    Smagorinsky's has `damping` beside smooth walls.
+    """
+
+    model: Annotated[Model, reads(one_of(*MODELS))] = Field(description='give "smagorinsky", "wale" or "vreman"')
+    constant: NonNegative | None = None
+    prandtl: Positive = PRANDTL
+    damping: Annotated[Literal["van-driest", "none"] | None, reads(one_of("van-driest", "none"))] = None
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+        if _model(given) in ("wale", "vreman"):
+            for key in present(given, "damping"):
+                yield wrong(key, given[key], "its viscosity vanishes at walls of itself; leave it out")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults(cls, given: Any) -> Any:
+        model = _model(given)
+        if model is None:
+            return given
+        found = {**given} if present(given, "constant") else {**given, "constant": MODELS[model]().constant}
+        if model == "smagorinsky" and not present(given, "damping"):
+            found["damping"] = "van-driest"
+        return found
+
+
+def _model(given: Any) -> str | None:
+    """The name of a model that there is."""
+    model = given.get("model") if isinstance(given, Mapping) else None
+    return model if isinstance(model, str) and model in MODELS else None
