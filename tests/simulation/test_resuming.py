@@ -75,6 +75,16 @@ def steps(path: Path) -> list[int]:
     return [int(found.name[5:]) for found in Checkpoints(path / "checkpoints", "").found()]
 
 
+def test_with_eddies(tmp_path):
+    """The eddy viscosity, and the step that it allows, are those of a run without a break."""
+    walls = {**BOX, "z_min": {"type": "wall", "roughness": 0.01, "heat_flux": 0.3}}
+    case = stirred(turbulence={"model": "smagorinsky", "constant": 1.0}, boundaries=walls, time__diffusion=0.01)
+    go(case, tmp_path / "whole")
+    go(case, tmp_path / "run", kill=6)
+    go(case, tmp_path / "run", resume=True)
+    check_same(tmp_path / "run", tmp_path / "whole")
+
+
 @pytest.mark.parametrize(("solver", "scheme"), [
     ("jacobi", "ab2"), ("fft", "rk3"),
     *(pytest.param(solver, scheme, marks=pytest.mark.slow) for solver, scheme in [
