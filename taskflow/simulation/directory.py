@@ -138,13 +138,16 @@ class RunDirectory:
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], keeping: Keeping) -> None:
         """Make the snapshots and checkpoints visible that every block has written, and drop the room for others."""
-        store = Store(self.path / "fields.zarr")
-        times = max((block.get("times", ()) for block in blocks), key=len, default=())
-        complete = min((block.get("written", 0) for block in blocks), default=0)
-        for index in range(len(store.times), min(complete, len(times))):
-            store.commit(index, times[index])
-        store.finish()
-        finish(keeping, blocks, len(store.times))
+        try:
+            store = Store(self.path / "fields.zarr")
+            times = max((block.get("times", ()) for block in blocks), key=len, default=())
+            complete = min((block.get("written", 0) for block in blocks), default=0)
+            for index in range(len(store.times), min(complete, len(times))):
+                store.commit(index, times[index])
+            store.finish()
+            finish(keeping, blocks, len(store.times))
+        finally:
+            keeping.checkpoints.abandon()
 
     def report(self) -> dict[str, Any]:
         """What report.json says; nothing where it is not there, or damaged."""

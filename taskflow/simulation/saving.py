@@ -92,15 +92,12 @@ class Saving:
 
 
 def finish(keeping: Keeping, blocks: Sequence[Mapping[str, Any]], snapshots: int) -> None:
-    """Commit what all blocks have written and none committed, from what they told last; drop what some have not."""
+    """Commit what all blocks have written and none committed, from what they told last."""
     taken, committed = blocks[0].get("taken", ()), blocks[0].get("committed", 0)
     saved = min(block.get("saved", 0) for block in blocks)
-    try:
-        for step, needed in taken[committed:saved]:
-            if needed <= snapshots:
-                keeping.checkpoints.commit(step, keeping.keep)
-    finally:
-        keeping.checkpoints.abandon()
+    for step, needed in taken[committed:saved]:
+        if needed <= snapshots:
+            keeping.checkpoints.commit(step, keeping.keep)
 
 
 def restore(checkpoint: Checkpoint, keeping: Keeping, shard: Shard) -> None:

@@ -101,6 +101,38 @@ def test_to_the_bit_on_the_same_blocks(solver, scheme, whole, tmp_path):
     assert steps(tmp_path / "run") == [9, 8]
 
 
+CHANNEL = {
+    "x_min": {"type": "inflow", "velocity": ["1 + 0.3 * sin(9*t) * z", 0, 0], "temperature": 1.0}, "x_max": "outflow",
+    "y": "periodic", "z_min": "wall", "z_max": {"type": "wall", "temperature": 0.0},
+}  # fmt: skip
+SPHERE = {"type": "sphere", "centre": [0.5, 0.35, 0.6], "radius": 0.25, "name": "ball"}
+MODELS = {
+    "inflow": {"boundaries": CHANNEL},
+    "steady inflow": {
+        "boundaries": {**CHANNEL, "x_min": {"type": "inflow", "velocity": [1, 0, 0], "temperature": 1.0}},
+    },
+    "bulk velocity": {
+        "boundaries": {"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"},
+        "body__bulk_velocity": {"x": 1.0},
+    },
+    "rotation": {"body__rotation": [0, 0, 1.0]},
+    "body": {"obstacles": [SPHERE]},
+    "scalar": {"scalars": [{"name": "smoke", "diffusivity": 0.01, "initial": "x", "scheme": "koren"}]},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["ab2", "rk3"])
+@pytest.mark.parametrize("model", MODELS)
+def test_whatever_a_model_carries_is_saved(model, scheme, tmp_path):
+    """No model says what its state is: that follows from its launches."""
+    case, blocks = stirred(time__scheme=scheme, **MODELS[model]), (1, 1, 2)
+    go(case, tmp_path / "whole", blocks)
+    go(case, tmp_path / "run", blocks, kill=6)
+    go(case, tmp_path / "run", blocks, resume=True)
+    check_same(tmp_path / "run", tmp_path / "whole")
+
+
 @pytest.mark.parametrize(("before", "after"), [
     ((1, 1, 3), (2, 1, 2)), pytest.param((1, 1, 1), (1, 1, 3), marks=pytest.mark.slow),
     pytest.param((2, 2, 2), (1, 1, 1), marks=pytest.mark.slow),
