@@ -66,17 +66,19 @@ def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: ob
     return call
 
 
-def cuda_shape(cells: Triple, column: int, widest: int, threads: int) -> tuple[Triple, Triple]:
+def cuda_shape(
+    cells: Triple, column: int, widest: int, threads: int, *, whole: bool = False
+) -> tuple[Triple, Triple]:
     """(blocks, threads per block) that visit a box of so many cells with columns of `column` cells along z.
 
     A thread block is as wide as the box up to `widest`, of whole warps, and has at most `threads` threads. Columns of
-    more than SHORT cells are halved until there are ENOUGH thread blocks.
+    more than SHORT cells are halved until there are ENOUGH thread blocks, unless a thread has to have `whole` ones.
     """
     nx, ny, nz = (max(1, n) for n in cells)
     bx = min(widest, _power(nx))
     by = min(threads // bx, max(_power(ny), -(-WARP // bx)))
     x, y = -(-nx // bx), -(-ny // by)
-    if column > SHORT:
+    if column > SHORT and not whole:
         while column > 2 and x * y * -(-nz // column) < ENOUGH:
             column //= 2
     return (x, y, -(-nz // column)), (bx, by, 1)

@@ -145,7 +145,7 @@ class CudaKernel(Kernel):
         x, y, rows, column = (defined(text, *each) for each in (("BX", BX), ("BY", BY), ("UY", 1), ("UZ", 1)))
         if overlap := defined(text, "OVERLAP", 0):
             return tiled_shape(box.shape, (x, y * rows, column), overlap, rows)
-        return cuda_shape(box.shape, column, x, x * y)
+        return cuda_shape(box.shape, column, x, x * y, whole=self.task.whole)
 
     def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
         module, _ = _cuda_module(self.task, self.real)
