@@ -18,7 +18,7 @@ from taskflow.machine.shard import Shard
 from taskflow.machine.threads import run_threads
 from taskflow.regions import Location, Triple
 from taskflow.simulation.case import Case
-from taskflow.simulation.initial import InitialFields, noise, profiles
+from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.schedule import Clock, Tick
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Program

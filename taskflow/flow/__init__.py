@@ -1,13 +1,21 @@
 """The physics: grids, operators, boundary conditions, models made of them. No stream, message, rank or thread."""
 
-from taskflow.flow.boundary import Boundaries, Boundary, ConvectiveOutflow, Inflow, PressureOutflow, Slip, Wall
-from taskflow.flow.driving import Driving
+from taskflow.flow.boundaries.boundary import (
+    Boundaries,
+    Boundary,
+    ConvectiveOutflow,
+    Inflow,
+    PressureOutflow,
+    Slip,
+    Wall,
+)
+from taskflow.flow.driving.driving import Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.momentum import Buoyancy, Fluid
 from taskflow.flow.navier_stokes import NavierStokes
-from taskflow.flow.quantity import Fixed, Flux, Quantity
-from taskflow.flow.sources import Source
-from taskflow.flow.transport import Transport
+from taskflow.flow.scalars.quantity import Fixed, Flux, Quantity
+from taskflow.flow.scalars.sources import Source
+from taskflow.flow.scalars.transport import Transport
 from taskflow.flow.turbulence import Smagorinsky, Turbulence, Vreman, Wale
 
 __all__ = [

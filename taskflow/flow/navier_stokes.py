@@ -3,7 +3,7 @@
     du/dt + div(u u) = -grad(p) + viscosity Laplacian(u) - expansion (T - reference) gravity + force,    div(u) = 0
     dT/dt + div(u T) = diffusivity Laplacian(T) + source
 
-and like T any number of passive scalars. What else drives the flow: see `taskflow.flow.driving`.
+and like T any number of passive scalars. What else drives the flow: see `taskflow.flow.driving.driving`.
 
 With turbulence, viscosity Laplacian(u) is div((viscosity + nu_t) (grad u + grad u^T)), and diffusivity Laplacian(T) is
 div((diffusivity + nu_t / prandtl) grad T).
@@ -17,7 +17,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from taskflow.flow.boundary import Boundaries, Value, Wall, impose, normal_velocity, temperature_ghosts, velocity_ghosts
+from taskflow.flow.boundaries.boundary import (
+    Boundaries,
+    Value,
+    Wall,
+    impose,
+    normal_velocity,
+    temperature_ghosts,
+    velocity_ghosts,
+)
+from taskflow.flow.boundaries.openings import Openings
+from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.diagnostics import (
     Conductivity,
     advective_rate,
@@ -27,17 +37,15 @@ from taskflow.flow.diagnostics import (
     velocity_change,
     wall_heat_flux,
 )
-from taskflow.flow.driving import NO_DRIVING, Driving
+from taskflow.flow.driving.driving import NO_DRIVING, Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.momentum import MOMENTUM, Buoyancy, Fluid
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.obstacles.momentum import MOMENTUM_OBSTRUCTED
 from taskflow.flow.obstacles.projection import stop
-from taskflow.flow.openings import Openings
 from taskflow.flow.poisson import Solver
 from taskflow.flow.projection import correct, divergence
-from taskflow.flow.quantity import Flux, Quantity
-from taskflow.flow.rough_wall import Supply, heat_supplies, supply_ghosts
+from taskflow.flow.scalars.quantity import Flux, Quantity
 from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
 from taskflow.flow.turbulence import Turbulence, eddy_viscosity
 from taskflow.regions import Location, Partition
@@ -54,7 +62,7 @@ class NavierStokes:
 
     Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
     roles are the names of `fields`. `varying`: what enters at inflows changes in time. What steps with open boundaries
-    need besides says `taskflow.flow.openings`.
+    need besides says `taskflow.flow.boundaries.openings`.
     """
 
     staggered: StaggeredGrid

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from taskflow.flow.boundary import INSIDE, MIRROR, Boundaries, Inflow, Mirror, Wall, beyond, place
+from taskflow.flow.boundaries.boundary import INSIDE, MIRROR, Boundaries, Inflow, Mirror, Wall, beyond, place
+from taskflow.flow.boundaries.rough_wall import drag_ghosts, rough
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.rough_wall import drag_ghosts, rough
 from taskflow.flow.stencils import GRADIENT_U, GRADIENT_V, GRADIENT_W
 from taskflow.regions import Box
 from taskflow.tasks import Launch, Read, Reduce, Write, task

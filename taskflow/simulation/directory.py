@@ -28,7 +28,7 @@ from taskflow.output import (
 )
 from taskflow.regions import Box
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial import InitialFields, noise, profiles
+from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, finish

@@ -16,8 +16,8 @@ from taskflow.machine.channel import segment_bytes
 from taskflow.machine.device import open_device
 from taskflow.machine.inventory import transport
 from taskflow.simulation.case import Case
-from taskflow.simulation.inflow import moments
-from taskflow.simulation.initial import largest
+from taskflow.simulation.inflow.inflow import moments
+from taskflow.simulation.initial.initial import largest
 from taskflow.simulation.memory import Memory, Needs
 from taskflow.simulation.moving import often
 from taskflow.simulation.setup import Setup

@@ -20,8 +20,8 @@ from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.machine.profile import Timeline
 from taskflow.output import BlockStore, RunLog, Store, Writer
 from taskflow.simulation.bodies import Masks
-from taskflow.simulation.inflow import Entering
-from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.inflow.inflow import Entering
+from taskflow.simulation.initial.initial import InitialFields
 from taskflow.simulation.profiling import Profiling, Window
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, Saving, restore

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.flow.bounded import CROSSINGS, SPREADINGS
+from taskflow.flow.scalars.bounded import CROSSINGS, SPREADINGS
 from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
 from taskflow.simulation.values import positive, whole
 
@@ -89,8 +89,8 @@ def intervals(time: float, length: float) -> int:
 @dataclass(frozen=True)
 class StepLimit:
     """The longest stable step: `fixed`, or min(cfl / (advection + frequency), diffusion / spread), and where quantities
-    are to stay within bounds what that needs (`taskflow.flow.bounded`), less a tenth, as the velocity may grow in the
-    step.
+    are to stay within bounds what that needs (`taskflow.flow.scalars.bounded`), less a tenth, as the velocity may grow
+    in the step.
 
     advection = max(|u|/dx + |v|/dy + |w|/dz), found anew before each step;
     spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case, which eddies add to;

@@ -19,12 +19,12 @@ from taskflow.flow import (
     StaggeredGrid,
     Wall,
 )
-from taskflow.flow.coriolis import geostrophic_force
+from taskflow.flow.driving.coriolis import geostrophic_force
 from taskflow.flow.obstacles import Obstacles
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.case import FACES, SCHEMES, Case
-from taskflow.simulation.inflow import Entering, Profile, profiles
+from taskflow.simulation.inflow.inflow import Entering, Profile, profiles
 from taskflow.simulation.moving import often
 from taskflow.simulation.quantities import passive, temperature
 from taskflow.simulation.solver import FORCING, choice, solver

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from taskflow.flow.navier_stokes import VELOCITY
-from taskflow.simulation.inflow import moments
-from taskflow.simulation.initial import largest
+from taskflow.simulation.inflow.inflow import moments
+from taskflow.simulation.initial.initial import largest
 from taskflow.simulation.setup import Setup
 
 

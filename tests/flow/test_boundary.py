@@ -9,7 +9,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.flow import Slip, Wall
-from taskflow.flow.boundary import normal_velocity, temperature_ghosts, velocity_ghosts
+from taskflow.flow.boundaries.boundary import normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from tests.flow.byhand import ByHand

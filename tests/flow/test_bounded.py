@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import Fixed, Flux, Quantity, Transport, bounded
+from taskflow.flow import Fixed, Flux, Quantity, Transport
+from taskflow.flow.scalars import bounded
 from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from tests import reference

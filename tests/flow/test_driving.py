@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.flow.bulk_velocity import PARTS, shift_to_mean, total_velocity
-from taskflow.flow.coriolis import coriolis_x, coriolis_y, coriolis_z
-from taskflow.flow.stratification import stratify_x, stratify_y, stratify_z
+from taskflow.flow.driving.bulk_velocity import PARTS, shift_to_mean, total_velocity
+from taskflow.flow.driving.coriolis import coriolis_x, coriolis_y, coriolis_z
+from taskflow.flow.driving.stratification import stratify_x, stratify_y, stratify_z
 from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from taskflow.simulation.case import Case

@@ -11,15 +11,15 @@ from taskflow.flow import (
     Buoyancy,
     Fluid,
     Transport,
-    boundary,
     diagnostics,
     momentum,
     projection,
-    transport,
     turbulence,
 )
+from taskflow.flow.boundaries import boundary
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half, jacobi_twice, jacobi_twice_half
 from taskflow.flow.poisson.residual import residual_square, rhs_sums
+from taskflow.flow.scalars import transport
 from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from taskflow.tasks import Task

@@ -9,8 +9,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from taskflow.flow.boundary import Wall, on_face, temperature_ghosts
-from taskflow.flow.outflow import balance, opening, outflow_sums
+from taskflow.flow.boundaries.boundary import Wall, on_face, temperature_ghosts
+from taskflow.flow.boundaries.outflow import balance, opening, outflow_sums
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Roles

@@ -22,8 +22,8 @@ from taskflow.flow import (
     Wall,
 )
 from taskflow.flow import momentum as momentum_module
-from taskflow.flow import transport as transport_module
-from taskflow.flow.rough_wall import KARMAN, heat_supplies, supply_ghosts
+from taskflow.flow.boundaries.rough_wall import KARMAN, heat_supplies, supply_ghosts
+from taskflow.flow.scalars import transport as transport_module
 from taskflow.flow.turbulence import eddy_viscosity
 from taskflow.machine.device import gpu
 from taskflow.simulation.case import Case

@@ -19,7 +19,7 @@ from taskflow.simulation.bench.cavity.cost import cost
 from taskflow.simulation.bench.cavity.memory import Fitting
 from taskflow.simulation.bench.cavity.methods import truncated
 from taskflow.simulation.bench.cavity.waves import Waves
-from taskflow.simulation.initial import InitialFields, profiles
+from taskflow.simulation.initial.initial import InitialFields, profiles
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import repeat
 

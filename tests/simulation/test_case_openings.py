@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.flow.boundary import on_face
+from taskflow.flow.boundaries.boundary import on_face
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.setup import Setup

@@ -18,7 +18,7 @@ from taskflow.machine.direct import Board
 from taskflow.machine.kernel import bandwidth
 from taskflow.machine.trace.rings import DEPTH
 from taskflow.simulation.case import Case, Pressure
-from taskflow.simulation.initial import InitialFields, profiles
+from taskflow.simulation.initial.initial import InitialFields, profiles
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
 from tests.test_invariance import BOUNDARIES, OPEN, stirred

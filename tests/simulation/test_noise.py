@@ -14,10 +14,10 @@ from taskflow.machine.threads import run_threads
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import advective_rate
-from taskflow.simulation.initial import InitialFields, noise, profiles
-from taskflow.simulation.noise import Noise
+from taskflow.simulation.initial.initial import InitialFields, noise, profiles
+from taskflow.simulation.initial.noise import Noise
+from taskflow.simulation.initial.spectrum import SPECTRA
 from taskflow.simulation.setup import Setup
-from taskflow.simulation.spectrum import SPECTRA
 from tests.flows import VELOCITY, Lengths, compute
 
 TAU = 2 * np.pi
@@ -137,7 +137,7 @@ def test_a_noise_is_added_to_the_initial_velocity():
 @pytest.mark.parametrize("blocks", [(1, 1, 3), (2, 2, 2)])
 def test_any_blocks_have_the_same_bits(blocks, monkeypatch):
     """In as many pieces as it takes."""
-    monkeypatch.setattr("taskflow.simulation.initial.WAVES", 100)
+    monkeypatch.setattr("taskflow.simulation.initial.initial.WAVES", 100)
     setup = Setup(case(), blocks)
     fields = InitialFields(setup.grid, profiles(setup.case), Path(), noise(setup.case, setup.grid))
 

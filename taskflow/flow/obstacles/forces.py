@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.momentum import Fluid
+from taskflow.flow.scalars.transport import Transport
 from taskflow.flow.stencils import BESIDE, U, V, W
-from taskflow.flow.transport import Transport
 from taskflow.tasks import Read, ReadByte, Reduce, task
 
 

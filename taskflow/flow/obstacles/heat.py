@@ -2,8 +2,8 @@
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.scalars.transport import Transport
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
-from taskflow.flow.transport import Transport
 from taskflow.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
 
 

@@ -18,7 +18,7 @@ from taskflow.flow.obstacles.pressure import coefficients_at_bodies, measure_res
 from taskflow.flow.obstacles.projection import correct_obstructed, force, stop
 from taskflow.flow.poisson import Solver, measure_residual
 from taskflow.flow.projection import correct, divergence
-from taskflow.flow.transport import Transport
+from taskflow.flow.scalars.transport import Transport
 from taskflow.regions import Box
 from taskflow.tasks import Launch, Repeat, Roles
 

@@ -8,7 +8,7 @@ without bodies.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from taskflow.flow.boundary import Value, impose
+from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson import ConvergedJacobi, Jacobi

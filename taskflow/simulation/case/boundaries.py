@@ -10,7 +10,7 @@ from taskflow.simulation.case.inflow import LogLaw, Value, Values, one_value, th
 from taskflow.simulation.case.problems import CaseError, Problem, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, reads
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.profile_table import ProfileTable
+from taskflow.simulation.inflow.profile_table import ProfileTable
 from taskflow.simulation.values import one_of
 
 AXES = ("x", "y", "z")

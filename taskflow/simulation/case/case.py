@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from taskflow.flow.stratification import buoyancy_frequency
+from taskflow.flow.driving.stratification import buoyancy_frequency
 from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
 from taskflow.simulation.case.control import SCHEMES, Checkpoint, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial

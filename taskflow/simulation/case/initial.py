@@ -10,7 +10,7 @@ from pydantic import Field
 from taskflow.errors import BadInput
 from taskflow.simulation.case.table import Positive, Table, Whole, reads
 from taskflow.simulation.expression import Expression, field_values
-from taskflow.simulation.spectrum import SPECTRA
+from taskflow.simulation.initial.spectrum import SPECTRA
 from taskflow.simulation.values import number, one_of, three
 
 

@@ -19,8 +19,8 @@ from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.table import written
 from taskflow.simulation.case.turbulence import Turbulence
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.spectrum import SPECTRA
-from taskflow.simulation.wave_sum import FLAT, Lattice
+from taskflow.simulation.initial.spectrum import SPECTRA
+from taskflow.simulation.initial.wave_sum import FLAT, Lattice
 
 MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 MOST_SNAPSHOTS = 1_000_000

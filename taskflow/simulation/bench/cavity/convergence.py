@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from taskflow.flow import NavierStokes
-from taskflow.flow.boundary import Value, impose
+from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.poisson import NotConverged, Solver, Tolerance, measure_residual, measure_rhs, relative_residual
 from taskflow.machine import Control, Shard
 from taskflow.simulation.bench.cavity.cases import Flow, Pressure, velocity_of

@@ -16,7 +16,7 @@ from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
 from taskflow.regions import Box
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial import PIECE, pieces
+from taskflow.simulation.initial.initial import PIECE, pieces
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taskflow.flow.bulk_velocity import Means, force, keep
-from taskflow.flow.coriolis import coriolis
 from taskflow.flow.diagnostics import advective_rate
+from taskflow.flow.driving.bulk_velocity import Means, force, keep
+from taskflow.flow.driving.coriolis import coriolis
+from taskflow.flow.driving.stratification import stratification
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.schemes import Scheme
-from taskflow.flow.stratification import stratification
 from taskflow.regions import Box
 from taskflow.tasks import Launch, Roles
 

@@ -1,7 +1,7 @@
 """What a flow carries: dq/dt = -div(u q) + diffusivity Laplacian(q) + source, by central differences.
 
-q is the temperature or any passive scalar. `taskflow.flow.bounded` has a scheme for the same equation that keeps q
-within its bounds.
+q is the temperature or any passive scalar. `taskflow.flow.scalars.bounded` has a scheme for the same equation that
+keeps q within its bounds.
 """
 
 from dataclasses import dataclass

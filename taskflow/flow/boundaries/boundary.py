@@ -21,7 +21,8 @@ class Wall:
     `heat_flux` + `heat_transfer` (outside_temperature - T).
 
     Both are kinematic (over density and heat capacity); they count where there is no temperature. The default
-    insulates. `roughness` is the length z_0 of the law of the wall, see `taskflow.flow.rough_wall`; 0 is a smooth wall.
+    insulates. `roughness` is the length z_0 of the law of the wall, see `taskflow.flow.boundaries.rough_wall`; 0 is a
+    smooth wall.
     """
 
     velocity: Vector = (0.0, 0.0, 0.0)
@@ -39,17 +40,17 @@ class Slip:
 
 @dataclass(frozen=True)
 class Inflow:
-    """Velocity and temperature are given, by values on the faces: see `taskflow.flow.inflow`."""
+    """Velocity and temperature are given, by values on the faces: see `taskflow.flow.boundaries.inflow`."""
 
 
 @dataclass(frozen=True)
 class ConvectiveOutflow:
-    """What leaves is carried out at the mean speed, see `taskflow.flow.outflow`."""
+    """What leaves is carried out at the mean speed, see `taskflow.flow.boundaries.outflow`."""
 
 
 @dataclass(frozen=True)
 class PressureOutflow:
-    """p = 0, and neither velocity nor temperature has a gradient across it; see `taskflow.flow.outflow`."""
+    """p = 0, and neither velocity nor temperature has a gradient across it; see `taskflow.flow.boundaries.outflow`."""
 
 
 Boundary = Wall | Slip | Inflow | ConvectiveOutflow | PressureOutflow

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.flow.rough_wall import KARMAN
+from taskflow.flow.boundaries.rough_wall import KARMAN
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ next face inside, but for the gradient of p, which is that between the last cell
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from taskflow.flow.boundary import (
+from taskflow.flow.boundaries.boundary import (
     INSIDE,
     MIRROR,
     Boundaries,

@@ -2,7 +2,7 @@
 
 Without open boundaries there are no launches. What enters is written by whoever runs the steps into the fields of
 `partitions`; he also gives the scalars `throughflow` of each stage, the mean outward speed at a convective outflow at
-its end, and `quantum`, see `taskflow.flow.outflow.outflow_sums`.
+its end, and `quantum`, see `taskflow.flow.boundaries.outflow.outflow_sums`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from taskflow.flow.boundary import MIRROR, Boundaries, Mirror, beyond, place
-from taskflow.flow.grid import Grid
-from taskflow.flow.inflow import entering, inflow_ghosts, inflow_partitions, temperature_enters
-from taskflow.flow.outflow import (
+from taskflow.flow.boundaries.boundary import MIRROR, Boundaries, Mirror, beyond, place
+from taskflow.flow.boundaries.inflow import entering, inflow_ghosts, inflow_partitions, temperature_enters
+from taskflow.flow.boundaries.outflow import (
     Stage,
     begin_leaving,
     convective,
@@ -23,6 +22,7 @@ from taskflow.flow.outflow import (
     release,
     released,
 )
+from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import measure_residual, measure_rhs
 from taskflow.flow.schemes import Scheme
 from taskflow.regions import Box, Partition

@@ -11,17 +11,17 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.boundary import on_face, place
-from taskflow.flow.inflow import values
+from taskflow.flow.boundaries.boundary import on_face, place
+from taskflow.flow.boundaries.inflow import values
+from taskflow.flow.boundaries.openings import Openings
+from taskflow.flow.boundaries.outflow import convective, released
 from taskflow.flow.navier_stokes import VELOCITY
-from taskflow.flow.openings import Openings
-from taskflow.flow.outflow import convective, released
 from taskflow.machine import Shard
 from taskflow.regions import Box, triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.log_law import LogProfile, friction_velocity
-from taskflow.simulation.profile_table import Column
+from taskflow.simulation.inflow.log_law import LogProfile, friction_velocity
+from taskflow.simulation.inflow.profile_table import Column
 
 AXES = "xyz"
 FINEST = 2.0**-20  # of the largest speed: the quantum of the sums of what leaves

@@ -17,9 +17,9 @@ from taskflow.output import load_initial
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.noise import Noise
-from taskflow.simulation.spectrum import SPECTRA
-from taskflow.simulation.wave_sum import PIECE as WAVES
+from taskflow.simulation.initial.noise import Noise
+from taskflow.simulation.initial.spectrum import SPECTRA
+from taskflow.simulation.initial.wave_sum import PIECE as WAVES
 
 PIECE = 1 << 24  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried

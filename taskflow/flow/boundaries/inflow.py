@@ -7,7 +7,7 @@ that belongs to the block at the side counts.
 
 from collections.abc import Iterator, Sequence
 
-from taskflow.flow.boundary import INSIDE, Boundaries, Inflow, beyond, on_face, place
+from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, beyond, on_face, place
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, triple

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.simulation.spectrum import Spectrum
-from taskflow.simulation.wave_sum import Lattice, WaveSum
+from taskflow.simulation.initial.spectrum import Spectrum
+from taskflow.simulation.initial.wave_sum import Lattice, WaveSum
 
 ROUNDING = 1e-6  # what is left of a random vector where none can be normal to its wavenumber
 

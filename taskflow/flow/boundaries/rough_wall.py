@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taskflow.flow.boundary import INSIDE, Boundaries, Wall, beyond, place
+from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Wall, beyond, place
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.tasks import Launch, Read, ReadWrite, Stencil, Task, offsets, task

@@ -17,8 +17,8 @@ the values on faces have. What is left of div(u), and rounding, are all that can
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.scalars.transport import Transport
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
-from taskflow.flow.transport import Transport
 from taskflow.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
 
 CROSSINGS, SPREADINGS = 2.0, 3.0

@@ -7,13 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taskflow.errors import BadInput
-from taskflow.flow.boundary import MIRROR, Mirror, beyond
-from taskflow.flow.bounded import GHOST, bounded_euler, bounded_euler_obstructed, bounded_heun, bounded_heun_obstructed
+from taskflow.flow.boundaries.boundary import MIRROR, Mirror, beyond
 from taskflow.flow.diagnostics import total
 from taskflow.flow.grid import AXES, Grid, StaggeredGrid
 from taskflow.flow.obstacles.heat import heat_obstructed
-from taskflow.flow.sources import Source, released
-from taskflow.flow.transport import Transport, transport, transport_eddy
+from taskflow.flow.scalars.bounded import (
+    GHOST,
+    bounded_euler,
+    bounded_euler_obstructed,
+    bounded_heun,
+    bounded_heun_obstructed,
+)
+from taskflow.flow.scalars.sources import Source, released
+from taskflow.flow.scalars.transport import Transport, transport, transport_eddy
 from taskflow.regions import Location
 from taskflow.tasks import Launch, Roles
 
@@ -39,8 +45,8 @@ Faces = Mapping[str, Fixed | Flux]  # by face, x_min to z_max
 
 @dataclass(frozen=True)
 class Quantity:
-    """`name` is that of its field. If `bounded`, it stays within its bounds, see `taskflow.flow.bounded`; otherwise
-    differences are central.
+    """`name` is that of its field. If `bounded`, it stays within its bounds, see `taskflow.flow.scalars.bounded`;
+    otherwise differences are central.
 
     `faces` has the boundaries of a passive scalar; those of the temperature are those of the flow.
     """

@@ -1,0 +1,1 @@
+"""What drives a flow beside its boundaries: rotation, a background that is stratified, a bulk velocity that is kept."""

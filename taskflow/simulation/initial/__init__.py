@@ -1,0 +1,1 @@
+"""What a run begins with: formulas, saved values and random velocities without divergence."""
