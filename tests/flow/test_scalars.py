@@ -239,7 +239,9 @@ def test_what_a_step_launches():
     assert Setup(mixed("ab2", scalars=[], heat={"diffusivity": 0.1}), (1, 1, 1)).model.ghost == 1
 
 
-@pytest.mark.parametrize(("scheme", "time"), [("central", "ab2"), ("koren", "ab2"), ("koren", "rk3")])
+@pytest.mark.parametrize(("scheme", "time"), [
+    ("central", "ab2"), ("koren", "ab2"), pytest.param("koren", "rk3", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_bodies_let_nothing_in(scheme, time):
     """Smoke that is blown around two bodies, one of them in the source: what is in the fluid has been released there;
     solid cells keep what they had, and the bits are the same on other blocks.

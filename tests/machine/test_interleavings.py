@@ -10,6 +10,8 @@ from tests.machine import lazy
 from tests.machine.programs import Everything, noise, region
 from tests.tasks.palette import sweep
 
+LARGE = pytest.param((2, 2, 2), marks=pytest.mark.slow)
+
 STEPS = 3
 MORE = 10  # until all states have been met, and then some
 
@@ -88,7 +90,7 @@ def same(space, shape, mapper, kind=Everything):
 
 
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 1, 2), (2, 1, 2), (2, 2, 2)], ids=str)
+@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 1, 2), (2, 1, 2), LARGE], ids=str)
 @pytest.mark.parametrize("periodic", [(False, True, False), (True, True, True)], ids=["walls", "periodic"])
 def test_every_order_has_the_same_bits(monkeypatch, shape, overlap, periodic):
     for seed in range(3 if overlap == "full" else 1):

@@ -11,7 +11,7 @@ from taskflow.machine.direct.exchange import Exchange
 from taskflow.machine.direct.flags import Flag
 from tests.machine import lazy, lazy_direct
 from tests.machine.programs import region
-from tests.machine.test_interleavings import Many, Sweeps, same
+from tests.machine.test_interleavings import LARGE, Many, Sweeps, same
 from tests.tasks.palette import partitions, scripts
 
 WAYS = ["none", "comm", "full"]
@@ -23,7 +23,7 @@ def install(monkeypatch, seed, sees=lambda one, other: True, drop=lambda operati
 
 
 @pytest.mark.parametrize("overlap", WAYS)
-@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 1, 1), (1, 1, 2), (2, 1, 2), (2, 2, 2)], ids=str)
+@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 1, 1), (1, 1, 2), (2, 1, 2), LARGE], ids=str)
 @pytest.mark.parametrize("periodic", [(False, True, False), (True, True, True)], ids=["walls", "periodic"])
 def test_every_order_has_the_same_bits(monkeypatch, shape, overlap, periodic):
     """Rows of 10 cells go straight into ghost cells, shorter ones through inboxes."""

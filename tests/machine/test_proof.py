@@ -42,7 +42,7 @@ def means(policy, sight, partition):
     pytest.param("box", (1, 1, 2), "auto", "buffers", marks=pytest.mark.slow),
     ("box", (2, 1, 2), "full", "buffers"), ("box", (2, 1, 2), "full", "direct"),
     ("box", (2, 1, 2), "comm", "hosts"), ("box", (2, 1, 1), "full", "direct"), ("layer", (2, 1, 1), "none", "direct"),
-    ("layer", (2, 2, 2), "full", "direct"),
+    pytest.param("layer", (2, 2, 2), "full", "direct", marks=pytest.mark.slow),
 ], ids=str)  # fmt: skip
 def test_the_flow_solver(boundaries, blocks, policy, sight):
     """All passes of start, step and monitor that a run can come to."""

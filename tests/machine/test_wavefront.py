@@ -80,7 +80,7 @@ def fields(boundaries, cache, blocks=(1, 1, 1), overlap="none"):
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
-@pytest.mark.parametrize("slab", [1, 60, 200])
+@pytest.mark.parametrize("slab", [1, pytest.param(60, marks=pytest.mark.slow), 200])
 @pytest.mark.parametrize("planes", [8, 20])
 @pytest.mark.parametrize("boundaries", [WALLS, PERIODIC])
 def test_slabs_change_nothing(monkeypatch, boundaries, planes, slab, blocks):

@@ -123,7 +123,7 @@ def bits(one: Flow, other: Flow) -> None:
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
-@pytest.mark.parametrize("scheme", ["ab2", "rk3"])
+@pytest.mark.parametrize("scheme", ["ab2", pytest.param("rk3", marks=pytest.mark.slow)])
 def test_blocks_and_overlap_do_not_change_a_bit(scheme):
     """Bodies cut by the sides of blocks included."""
     case = obstructed({"iterations": 4}, time={"steps": 3, "scheme": scheme})
@@ -242,7 +242,8 @@ def through(outflow: dict | str, pressure: dict, **body) -> Case:
 
 @pytest.mark.parametrize("outflow", ["outflow", {"type": "outflow", "pressure": 0.0}], ids=str)
 @pytest.mark.parametrize("pressure", [
-    DIRECT, {"solver": "fft", "forcing": 40}, {"solver": "jacobi", "tolerance": 1e-9, "max_iterations": 20000},
+    DIRECT, pytest.param({"solver": "fft", "forcing": 40}, marks=pytest.mark.slow),
+    pytest.param({"solver": "jacobi", "tolerance": 1e-9, "max_iterations": 20000}, marks=pytest.mark.slow),
 ], ids=["multigrid", "fft", "jacobi"])  # fmt: skip
 def test_what_comes_in_leaves_around_a_body(outflow, pressure):
     flow = compute(through(outflow, pressure), (2, 1, 1))

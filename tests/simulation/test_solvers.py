@@ -70,7 +70,7 @@ def test_options_of_multigrid(cavity):
     {"solver": "multigrid", "tolerance": 1e-10}, {"solver": "multigrid", "tolerance": 1e-10, "outer": "none"},
     {"solver": "multigrid", "iterations": 15, "smoother": "jacobi"},
     {"solver": "multigrid", "tolerance": 1e-10, "precision": "single"},
-    {"solver": "jacobi", "tolerance": 1e-10, "max_iterations": 20000},
+    pytest.param({"solver": "jacobi", "tolerance": 1e-10, "max_iterations": 20000}, marks=pytest.mark.slow),
 ], ids=str)  # fmt: skip
 def test_flows_agree_with_that_of_the_direct_solver(boundaries, pressure):
     """On one block and on four, with walls, periodic sides, heat and buoyancy; on cells that no solver has it easy
