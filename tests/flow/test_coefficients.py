@@ -255,7 +255,7 @@ def test_jacobi_with_b_1_is_jacobi(sweeps):
 
 
 def test_blocked_sweeps_have_no_coefficients():
-    with pytest.raises(BadInput, match="jacobi: blocked sweeps have walls and constant coefficients; leave blocked out"):
+    with pytest.raises(BadInput, match="jacobi: blocked sweeps have walls and constant coefficients"):
         Jacobi(cube(8).grid, 4, blocked=True, variable=True)
 
 

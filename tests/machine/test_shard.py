@@ -43,7 +43,9 @@ def on_blocks(space, shape, overlap, steps=STEPS):
 
 
 @pytest.mark.parametrize("overlap", OVERLAPS)
-@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 1, 2), (1, 1, 3), (2, 1, 2), pytest.param((2, 2, 2), marks=pytest.mark.slow), (5, 1, 1)])
+@pytest.mark.parametrize("shape", [
+    (1, 1, 1), (1, 1, 2), (1, 1, 3), (2, 1, 2), pytest.param((2, 2, 2), marks=pytest.mark.slow), (5, 1, 1),
+])  # fmt: skip
 @pytest.mark.parametrize("periodic", [(False, True, False), (True, True, True)])
 def test_blocks_agree_with_the_oracle(shape, overlap, periodic):
     space = region((6, 4, 9), periodic)
