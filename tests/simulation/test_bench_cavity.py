@@ -12,13 +12,13 @@ from taskflow.machine import look, run_threads
 from taskflow.machine.device import open_device
 from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Box
-from taskflow.simulation import initial
 from taskflow.simulation.bench.cavity import METHODS, Flow, Pressure, waves
 from taskflow.simulation.bench.cavity.cases import velocity_of
 from taskflow.simulation.bench.cavity.cost import cost
 from taskflow.simulation.bench.cavity.memory import Fitting
 from taskflow.simulation.bench.cavity.methods import truncated
 from taskflow.simulation.bench.cavity.waves import Waves
+from taskflow.simulation.initial import initial
 from taskflow.simulation.initial.initial import InitialFields, profiles
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import repeat
