@@ -22,7 +22,7 @@ from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.cycle import Shape
 from taskflow.regions import Triple
 from taskflow.simulation.case import FACES, Case
-from taskflow.simulation.case.rules import FEWEST
+from taskflow.simulation.case.rules.pressure import FEWEST
 
 FORCING = 4  # solves of FFT in a projection around obstacles
 SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}

@@ -88,7 +88,7 @@ INSIDE = {  # where a ghost cell beyond a face finds the cell inside
 }  # fmt: skip
 
 
-@task(kernel=KERNELS / "boundary.cu")
+@task(kernel=KERNELS / "boundaries" / "boundary.cu")
 def impose(q: Write, *, value: Value) -> None:
     """q = value"""
 
@@ -98,7 +98,7 @@ def _mirror(face: str) -> Task:
         """q[ghost] = factor q[inside] + value"""
 
     mirror.__name__ = f"mirror_{face}"
-    return task(kernel=KERNELS / "boundary.cu")(mirror)
+    return task(kernel=KERNELS / "boundaries" / "boundary.cu")(mirror)
 
 
 def _mirror_two(face: str) -> Task:
@@ -106,7 +106,7 @@ def _mirror_two(face: str) -> Task:
         """q[ghost] = factor q[inside] + first, r[ghost] = factor r[inside] + second"""
 
     mirror.__name__ = f"mirror_two_{face}"
-    return task(kernel=KERNELS / "boundary.cu")(mirror)
+    return task(kernel=KERNELS / "boundaries" / "boundary.cu")(mirror)
 
 
 MIRROR = {face: _mirror(face) for face in INSIDE}

@@ -16,7 +16,7 @@ from taskflow.tasks import Foreign, Launch, ReadWrite, Task, Write, offsets, tas
 FACE = {face: inside if face.endswith("min") else offsets() for face, inside in INSIDE.items()}  # from a ghost cell
 
 
-@task(kernel=KERNELS / "inflow.cu")
+@task(kernel=KERNELS / "boundaries" / "inflow.cu")
 def impose_values(q: Write, values: Foreign) -> None:
     """q = values"""
 
@@ -26,7 +26,7 @@ def _reflect(face: str) -> Task:
         """q[ghost] = 2 values[face] - q[inside]"""
 
     reflect.__name__ = f"reflect_{face}"
-    return task(kernel=KERNELS / "inflow.cu")(reflect)
+    return task(kernel=KERNELS / "boundaries" / "inflow.cu")(reflect)
 
 
 REFLECT = {face: _reflect(face) for face in INSIDE}

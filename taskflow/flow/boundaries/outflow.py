@@ -57,7 +57,7 @@ def _convect(face: str) -> Task:
         """q_new = q - C (q - q[inside]), C = dt throughflow / spacing, at least 0 and at most 1"""
 
     convect.__name__ = f"convect_{face}"
-    return task(kernel=KERNELS / "outflow.cu")(convect)
+    return task(kernel=KERNELS / "boundaries" / "outflow.cu")(convect)
 
 
 def _follow(face: str) -> Task:
@@ -65,7 +65,7 @@ def _follow(face: str) -> Task:
         """q_new = q + q_new[inside] - q[inside]"""
 
     follow.__name__ = f"follow_{face}"
-    return task(kernel=KERNELS / "outflow.cu")(follow)
+    return task(kernel=KERNELS / "boundaries" / "outflow.cu")(follow)
 
 
 def _release(face: str) -> Task:
@@ -73,7 +73,7 @@ def _release(face: str) -> Task:
         """q = q + sign dt p[cell] / (spacing / 2): the correction by a pressure that is 0 on the face"""
 
     release.__name__ = f"release_{face}"
-    return task(kernel=KERNELS / "outflow.cu")(release)
+    return task(kernel=KERNELS / "boundaries" / "outflow.cu")(release)
 
 
 CONVECT = {face: _convect(face) for face in INSIDE}
@@ -84,7 +84,7 @@ follow_x_min, follow_x_max, follow_y_min, follow_y_max, follow_z_min, follow_z_m
 release_x_min, release_x_max, release_y_min, release_y_max, release_z_min, release_z_max = RELEASE.values()
 
 
-@task(kernel=KERNELS / "outflow.cu")
+@task(kernel=KERNELS / "boundaries" / "outflow.cu")
 def outflow_sums(q: Read, *, total: Reduce["sum"], rest: Reduce["sum"], quantum: Scalar) -> None:
     """total + rest = sum of q, the same bits in any order: sums of multiples of `quantum`, and of 2^-28 quantum.
 
@@ -93,7 +93,7 @@ def outflow_sums(q: Read, *, total: Reduce["sum"], rest: Reduce["sum"], quantum:
     """
 
 
-@task(kernel=KERNELS / "outflow.cu")
+@task(kernel=KERNELS / "boundaries" / "outflow.cu")
 def balance(q: ReadWrite, *, total: Scalar, rest: Scalar, throughflow: Scalar, opening: Opening) -> None:
     """q plus the constant with which its mean is `throughflow` outward."""
 

@@ -62,7 +62,7 @@ def _drag(face: str) -> Task:
         """nu_t[ghost] = 2 max(factor |u| - viscosity, 0) - nu_t[inside]"""
 
     drag.__name__ = f"drag_{face}"
-    return task(kernel=KERNELS / "rough_wall.cu")(drag)
+    return task(kernel=KERNELS / "boundaries" / "rough_wall.cu")(drag)
 
 
 def _warm(face: str) -> Task:
@@ -70,7 +70,7 @@ def _warm(face: str) -> Task:
         """T[ghost] = ((K - loss) T[inside] + supply) / (K + loss), K = diffusivity + nu_t / prandtl on the wall"""
 
     warm.__name__ = f"warm_{face}"
-    return task(kernel=KERNELS / "rough_wall.cu")(warm)
+    return task(kernel=KERNELS / "boundaries" / "rough_wall.cu")(warm)
 
 
 DRAG = {face: _drag(face) for face in INSIDE}

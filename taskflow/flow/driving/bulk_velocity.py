@@ -18,7 +18,7 @@ Means = tuple[float | None, float | None, float | None]  # None: as the flow wil
 PARTS = ("total", "rest", "last")  # of a sum, by size
 
 
-@task(kernel=KERNELS / "bulk_velocity.cu")
+@task(kernel=KERNELS / "driving" / "bulk_velocity.cu")
 def total_velocity(
     q: Read, *, total: Reduce["sum"], rest: Reduce["sum"], last: Reduce["sum"], rate: Scalar, spacing: float
 ) -> None:
@@ -29,7 +29,7 @@ def total_velocity(
     """
 
 
-@task(kernel=KERNELS / "bulk_shift.cu")
+@task(kernel=KERNELS / "driving" / "bulk_shift.cu")
 def shift_to_mean(q: ReadWrite, *, total: Scalar, rest: Scalar, last: Scalar, mean: float, share: float) -> None:
     """q = q + mean - (total + rest + last) share, share being one over the number of cells: then its mean is `mean`."""
 

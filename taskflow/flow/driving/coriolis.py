@@ -28,7 +28,7 @@ def _about(axis: str, a: str, b: str) -> Task:
         """
 
     coriolis.__name__ = f"coriolis_{axis}"
-    return task(kernel=KERNELS / "coriolis.cu")(coriolis)
+    return task(kernel=KERNELS / "driving" / "coriolis.cu")(coriolis)
 
 
 coriolis_x, coriolis_y, coriolis_z = _about("x", "y", "z"), _about("y", "z", "x"), _about("z", "x", "y")

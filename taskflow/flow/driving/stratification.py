@@ -24,7 +24,7 @@ def _along(axis: str) -> Task:
         """
 
     stratify.__name__ = f"stratify_{axis}"
-    return task(kernel=KERNELS / "stratification.cu")(stratify)
+    return task(kernel=KERNELS / "driving" / "stratification.cu")(stratify)
 
 
 stratify_x, stratify_y, stratify_z = (_along(axis) for axis in "xyz")

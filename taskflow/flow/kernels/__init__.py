@@ -1,6 +1,4 @@
-"""Kernel texts of the physics: a `.cu` file per family of operators. Their tasks are declared in the module of the same
-name.
-"""
+"""Kernel texts of the physics: a `.cu` file per family of operators, in folders as the modules that declare tasks."""
 
 from pathlib import Path
 

@@ -23,7 +23,7 @@ class Target:
     about: Vector
 
 
-@task(kernel=KERNELS / "forces.cu")
+@task(kernel=KERNELS / "obstacles" / "forces.cu")
 def force_on_body(
     u: Read[U], v: Read[V], w: Read[W], p: Read[BESIDE],
     solid: ReadByte, owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
@@ -40,7 +40,7 @@ def force_on_body(
     """
 
 
-@task(kernel=KERNELS / "forces.cu")
+@task(kernel=KERNELS / "obstacles" / "forces.cu")
 def heat_from_body(
     T: Read[BESIDE], solid: ReadByte, owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
     *, flux: Reduce["sum"], grid: Grid, transport: Transport, number: int,

@@ -7,7 +7,7 @@ from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
 
 
-@task(kernel=KERNELS / "heat_obstructed.cu")
+@task(kernel=KERNELS / "obstacles" / "heat_obstructed.cu")
 def heat_obstructed(
     T: Read[1], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], T_faces: ReadShort,
     h_T: ReadWrite, T_new: Write,

@@ -7,7 +7,7 @@ from taskflow.flow.stencils import BESIDE, U, V, W
 from taskflow.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
 
 
-@task(kernel=KERNELS / "momentum_obstructed.cu")
+@task(kernel=KERNELS / "obstacles" / "momentum_obstructed.cu")
 def momentum_obstructed(
     u: Read[U], v: Read[V], w: Read[W], faces: ReadShort,
     h_u: ReadWrite, h_v: ReadWrite, h_w: ReadWrite, u_new: Write, v_new: Write, w_new: Write,
@@ -20,7 +20,7 @@ def momentum_obstructed(
     """
 
 
-@task(kernel=KERNELS / "momentum_obstructed.cu")
+@task(kernel=KERNELS / "obstacles" / "momentum_obstructed.cu")
 def momentum_buoyant_obstructed(
     u: Read[U], v: Read[V], w: Read[W], T: Read[BESIDE], faces: ReadShort,
     h_u: ReadWrite, h_v: ReadWrite, h_w: ReadWrite, u_new: Write, v_new: Write, w_new: Write,

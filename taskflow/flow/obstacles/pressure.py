@@ -16,7 +16,7 @@ from taskflow.regions import Box
 from taskflow.tasks import Launch, Read, ReadByte, Reduce, Roles, Scalar, Write, task
 
 
-@task(kernel=KERNELS / "open_faces.cu")
+@task(kernel=KERNELS / "obstacles" / "open_faces.cu")
 def open_faces(b_x: Write, b_y: Write, b_z: Write, solid: ReadByte) -> None:
     """b = 1 on open low faces of cells, 0 on closed ones"""
 
@@ -30,17 +30,17 @@ def coefficients_at_bodies(f: Roles, grid: Grid) -> Iterator[Launch]:
     yield open_faces(*b, f.solid, over=cells)
 
 
-@task(kernel=KERNELS / "jacobi_obstructed.cu")
+@task(kernel=KERNELS / "obstacles" / "jacobi_obstructed.cu")
 def jacobi_obstructed(p: Read[1], rhs: Read, solid: ReadByte, p_new: Write, *, grid: Grid) -> None:
     """`jacobi`, but a closed face shows a cell its own value."""
 
 
-@task(kernel=KERNELS / "jacobi_obstructed.cu")
+@task(kernel=KERNELS / "obstacles" / "jacobi_obstructed.cu")
 def jacobi_half_obstructed(p: Read[1], rhs: Read, solid: ReadByte, p_new: Write, *, grid: Grid) -> None:
     """`jacobi_half`, but a closed face shows a cell its own value."""
 
 
-@task(kernel=KERNELS / "residual_obstructed.cu")
+@task(kernel=KERNELS / "obstacles" / "residual_obstructed.cu")
 def residual_square_obstructed(
     p: Read[1], rhs: Read, solid: ReadByte, *, residual: Reduce["sum"], mean: Scalar, grid: Grid
 ) -> None:

@@ -6,19 +6,19 @@ from taskflow.flow.stencils import BESIDE
 from taskflow.tasks import Read, ReadByte, ReadWrite, Scalar, task
 
 
-@task(kernel=KERNELS / "correction_obstructed.cu")
+@task(kernel=KERNELS / "obstacles" / "correction_obstructed.cu")
 def correct_obstructed(
     u: ReadWrite, v: ReadWrite, w: ReadWrite, p: Read[BESIDE], solid: ReadByte, *, dt: Scalar, grid: Grid
 ) -> None:
     """u = u - dt grad(p) on open faces. Others, and those on walls, keep their velocity."""
 
 
-@task(kernel=KERNELS / "correction_obstructed.cu")
+@task(kernel=KERNELS / "obstacles" / "correction_obstructed.cu")
 def stop(u: ReadWrite, v: ReadWrite, w: ReadWrite, solid: ReadByte) -> None:
     """u = 0 on closed faces"""
 
 
-@task(kernel=KERNELS / "correction_obstructed.cu")
+@task(kernel=KERNELS / "obstacles" / "correction_obstructed.cu")
 def force(
     u: ReadWrite, v: ReadWrite, w: ReadWrite, p: Read[BESIDE], solid: ReadByte, *, dt: Scalar, grid: Grid
 ) -> None:

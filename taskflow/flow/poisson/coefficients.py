@@ -28,14 +28,14 @@ COEFFICIENTS: dict[str, Location] = {"b_x": "fx", "b_y": "fy", "b_z": "fz"}
 Faces = tuple[str, ...]  # fields with b across x, y and z; none where b = 1
 
 
-@task(kernel=KERNELS / "coefficients.cu")
+@task(kernel=KERNELS / "poisson" / "coefficients.cu")
 def count_sought(
     b_x: Read[ACROSS_X], b_y: Read[ACROSS_Y], b_z: Read[ACROSS_Z], *, cells: Reduce[sum], mesh: Mesh
 ) -> None:
     """cells = number of cells with an open face"""
 
 
-@task(kernel=KERNELS / "coefficients.cu")
+@task(kernel=KERNELS / "poisson" / "coefficients.cu")
 def rhs_sums_variable(
     rhs: Read,
     b_x: Read[ACROSS_X],
@@ -51,7 +51,7 @@ def rhs_sums_variable(
     """norm = sum of rhs^2, mean = (sum of rhs) / cells, 0 unless centred, over the cells with an open face"""
 
 
-@task(kernel=KERNELS / "coefficients.cu")
+@task(kernel=KERNELS / "poisson" / "coefficients.cu")
 def residual_square_variable(
     p: Read[1],
     rhs: Read,

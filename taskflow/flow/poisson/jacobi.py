@@ -23,7 +23,7 @@ from taskflow.regions import Box, Location, Triple
 from taskflow.tasks import Launch, Read, Repeat, Roles, Task, Write, task
 
 
-@task(kernel=KERNELS / "jacobi.cu")
+@task(kernel=KERNELS / "poisson" / "jacobi.cu")
 def jacobi(p: Read[1], rhs: Read, p_new: Write, *, grid: Grid) -> None:
     """p_new = (a_x (p_W + p_E) + a_y (p_S + p_N) + a_z (p_B + p_T) - rhs) / (2 (a_x + a_y + a_z)), a = 1 / spacing^2.
 
@@ -31,7 +31,7 @@ def jacobi(p: Read[1], rhs: Read, p_new: Write, *, grid: Grid) -> None:
     """
 
 
-@task(kernel=KERNELS / "jacobi.cu")
+@task(kernel=KERNELS / "poisson" / "jacobi.cu")
 def jacobi_half(p: Read[1], rhs: Read, p_new: Write, *, grid: Grid) -> None:
     """p_new = (p + q) / 2, q being what `jacobi` makes of p.
 
@@ -40,7 +40,7 @@ def jacobi_half(p: Read[1], rhs: Read, p_new: Write, *, grid: Grid) -> None:
     """
 
 
-@task(kernel=KERNELS / "jacobi_twice.cu")
+@task(kernel=KERNELS / "poisson" / "jacobi_twice.cu")
 def jacobi_twice(p: Read[TWICE], rhs: Read[1], p_new: Write, *, grid: Grid) -> None:
     """p_new = what `jacobi` makes of what it makes of p, to the bit.
 
@@ -48,7 +48,7 @@ def jacobi_twice(p: Read[TWICE], rhs: Read[1], p_new: Write, *, grid: Grid) -> N
     """
 
 
-@task(kernel=KERNELS / "jacobi_twice.cu")
+@task(kernel=KERNELS / "poisson" / "jacobi_twice.cu")
 def jacobi_twice_half(p: Read[TWICE], rhs: Read[1], p_new: Write, *, grid: Grid) -> None:
     """p_new = what `jacobi_half` makes of what `jacobi` makes of p."""
 

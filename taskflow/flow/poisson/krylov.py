@@ -24,12 +24,12 @@ from taskflow.tasks import (
 )
 
 
-@task(kernel=KERNELS / "krylov.cu")
+@task(kernel=KERNELS / "poisson" / "krylov.cu")
 def begin_direction(d: Write, *, dAd: Reduce[sum]) -> None:
     """d = 0, dAd = 0"""
 
 
-@task(kernel=KERNELS / "krylov.cu")
+@task(kernel=KERNELS / "poisson" / "krylov.cu")
 def project(
     d: Read[1],
     r: Foreign,
@@ -43,7 +43,7 @@ def project(
     """rz = sum over cells of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)"""
 
 
-@task(kernel=KERNELS / "krylov.cu")
+@task(kernel=KERNELS / "poisson" / "krylov.cu")
 def project_single(
     d: Read[1],
     r: Foreign,
@@ -57,7 +57,7 @@ def project_single(
     """`project` for z of single precision."""
 
 
-@task(kernel=KERNELS / "krylov.cu")
+@task(kernel=KERNELS / "poisson" / "krylov.cu")
 def project_variable(
     d: Read[1],
     r: Foreign,
@@ -74,7 +74,7 @@ def project_variable(
     """`project` with div(b grad) for the Laplacian."""
 
 
-@task(kernel=KERNELS / "krylov.cu")
+@task(kernel=KERNELS / "poisson" / "krylov.cu")
 def project_single_variable(
     d: Read[1],
     r: Foreign,
@@ -91,19 +91,19 @@ def project_single_variable(
     """`project_variable` for z of single precision."""
 
 
-@task(kernel=KERNELS / "advance.cu")
+@task(kernel=KERNELS / "poisson" / "advance.cu")
 def advance(p: ReadWrite, d: ReadWrite, z: Foreign, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
     """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
 
 
-@task(kernel=KERNELS / "advance.cu")
+@task(kernel=KERNELS / "poisson" / "advance.cu")
 def advance_single(
     p: ReadWrite, d: ReadWrite, z: ForeignSingle, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar
 ) -> None:
     """`advance` for z of single precision."""
 
 
-@task(kernel=KERNELS / "krylov.cu")
+@task(kernel=KERNELS / "poisson" / "krylov.cu")
 def next_residual(
     p: Foreign[1],
     rhs: Foreign,
@@ -118,7 +118,7 @@ def next_residual(
     """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2, dAd = sum of d Laplacian(d)"""
 
 
-@task(kernel=KERNELS / "krylov.cu")
+@task(kernel=KERNELS / "poisson" / "krylov.cu")
 def next_residual_variable(
     p: Foreign[1],
     rhs: Foreign,

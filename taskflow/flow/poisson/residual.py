@@ -14,17 +14,17 @@ from taskflow.regions import Box
 from taskflow.tasks import Launch, Read, Reduce, Scalar, task
 
 
-@task(kernel=KERNELS / "residual.cu")
+@task(kernel=KERNELS / "poisson" / "residual.cu")
 def residual_square(p: Read[1], rhs: Read, *, residual: Reduce["sum"], mean: Scalar, grid: Grid) -> None:
     """residual = sum over cells of (rhs - mean - Laplacian(p))^2. A wall shows a cell its own value."""
 
 
-@task(kernel=KERNELS / "residual_open.cu")
+@task(kernel=KERNELS / "poisson" / "residual_open.cu")
 def residual_square_open(p: Read[1], rhs: Read, *, residual: Reduce["sum"], mean: Scalar, mesh: Mesh) -> None:
     """`residual_square` where p = 0 on some faces."""
 
 
-@task(kernel=KERNELS / "residual.cu")
+@task(kernel=KERNELS / "poisson" / "residual.cu")
 def rhs_sums(rhs: Read, *, norm: Reduce["sum"], mean: Reduce["sum"], share: float) -> None:
     """norm = sum over cells of rhs^2, mean = sum over cells of share rhs"""
 

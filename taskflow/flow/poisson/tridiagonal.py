@@ -9,7 +9,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.spectrum import Spectrum
 from taskflow.tasks import Foreign, ReadWrite, Write, lines, task
 
-PLAIN, FOLDED = KERNELS / "tridiagonal.cu", KERNELS / "tridiagonal_folded.cu"
+PLAIN, FOLDED = KERNELS / "poisson" / "tridiagonal.cu", KERNELS / "poisson" / "tridiagonal_folded.cu"
 
 
 @task(kernel=PLAIN, whole=True)

@@ -28,7 +28,7 @@ GHOST = 2
 """Layers of ghost cells that are read."""
 
 
-@task(kernel=KERNELS / "bounded.cu")
+@task(kernel=KERNELS / "scalars" / "bounded.cu")
 def bounded_euler(
     q: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
     u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], q_new: Write,
@@ -37,7 +37,7 @@ def bounded_euler(
     """q_new = q + dt H(q), with the mean of both velocities."""
 
 
-@task(kernel=KERNELS / "bounded.cu")
+@task(kernel=KERNELS / "scalars" / "bounded.cu")
 def bounded_heun(
     q: ReadWrite, q_euler: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
     u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z],
@@ -46,7 +46,7 @@ def bounded_heun(
     """q = (q + q_euler + dt H(q_euler)) / 2, with the mean of both velocities."""
 
 
-@task(kernel=KERNELS / "bounded.cu")
+@task(kernel=KERNELS / "scalars" / "bounded.cu")
 def bounded_euler_obstructed(
     q: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
     u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], q_faces: ReadShort, q_new: Write,
@@ -57,7 +57,7 @@ def bounded_euler_obstructed(
     """
 
 
-@task(kernel=KERNELS / "bounded.cu")
+@task(kernel=KERNELS / "scalars" / "bounded.cu")
 def bounded_heun_obstructed(
     q: ReadWrite, q_euler: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
     u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], q_faces: ReadShort,

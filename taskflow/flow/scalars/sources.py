@@ -43,12 +43,12 @@ class Release:
     tail: Vector
 
 
-@task(kernel=KERNELS / "sources.cu")
+@task(kernel=KERNELS / "scalars" / "sources.cu")
 def release(q: ReadWrite, *, dt: Scalar, release: Release) -> None:
     """q += dt strength (share of the cell that lies in the box of the source)"""
 
 
-@task(kernel=KERNELS / "sources.cu")
+@task(kernel=KERNELS / "scalars" / "sources.cu")
 def release_obstructed(q: ReadWrite, q_faces: ReadShort, *, dt: Scalar, release: Release) -> None:
     """`release`, but nothing into bodies."""
 

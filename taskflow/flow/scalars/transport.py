@@ -20,7 +20,7 @@ class Transport:
     source: float = 0.0
 
 
-@task(kernel=KERNELS / "transport.cu")
+@task(kernel=KERNELS / "scalars" / "transport.cu")
 def transport(
     q: Read[1], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], h_q: ReadWrite, q_new: Write,
     *, dt: Scalar, ratio: Scalar, grid: Grid, transport: Transport,
@@ -31,7 +31,7 @@ def transport(
     """
 
 
-@task(kernel=KERNELS / "transport.cu")
+@task(kernel=KERNELS / "scalars" / "transport.cu")
 def transport_eddy(
     q: Read[1], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], nu_t: Read[1], h_q: ReadWrite, q_new: Write,
     *, dt: Scalar, ratio: Scalar, grid: Grid, transport: Transport, prandtl: float,

@@ -29,7 +29,7 @@ _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTIL
 
 def expanded(kernel: Path | str, real: np.dtype, generated: Mapping[str, str], name: str = "kernel") -> str:
     """A text, or that of a file, for a precision, with every `#include "..."` replaced by what it names: a generated
-    text, or a file in the same folder or among taskflow's own headers.
+    text, or a file, by its path from the folder of the text that names it or among taskflow's own headers.
 
     A text that does not include `cell.h` itself gets it, after the settings with which it begins. Each header is taken
     once. Lines keep their numbers and file names in compiler messages; `name` stands for the file of a text. Raises
@@ -51,14 +51,15 @@ def _expand(name: str, text: str, folder: Path, generated: dict[str, str], line:
     parts, end = [f'#line {line} "{name}"\n'], 0
     for match in _INCLUDE_LINE.finditer(text):
         header = match[1]
-        file = next((f for f in (folder / header, INCLUDE / header) if f.is_file()), None)
+        file = next((f.resolve() for f in (folder / header, INCLUDE / header) if f.is_file()), None)
         if header not in generated and file is None:
             raise KernelError(f'{name} includes "{header}", which is neither in {folder} nor in {INCLUDE}')
         line += text.count("\n", end, match.end())
         parts.append(text[end : match.start()])
-        inner = generated[header] if header in generated or file is None else file.read_text(encoding="utf-8")
-        generated[header] = ""
-        parts.append(f'{_expand(header, inner, folder, generated)}\n#line {line + 1} "{name}"')
+        key = header if header in generated or file is None else str(file)
+        inner = generated[key] if key in generated or file is None else file.read_text(encoding="utf-8")
+        generated[key] = ""
+        parts.append(f'{_expand(header, inner, file.parent if file else folder, generated)}\n#line {line + 1} "{name}"')
         end = match.end()
     return "".join([*parts, text[end:]])
 

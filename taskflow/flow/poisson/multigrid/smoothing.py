@@ -17,12 +17,12 @@ from taskflow.tasks import Launch, Read, Write, task
 RED, BLACK = 0, 1
 
 
-@task(kernel=KERNELS / "smoothing.cu")
+@task(kernel=KERNELS / "poisson" / "smoothing.cu")
 def relax(p: Read[1], rhs: Read, p_new: Write, *, mesh: Mesh, weight: float) -> None:
     """p_new = p + weight (Laplacian(p) - rhs) / d in every cell, d the diagonal of -Laplacian there."""
 
 
-@task(kernel=KERNELS / "smoothing.cu")
+@task(kernel=KERNELS / "poisson" / "smoothing.cu")
 def relax_variable(
     p: Read[1],
     rhs: Read,
@@ -37,7 +37,7 @@ def relax_variable(
     """`relax` for div(b grad p) = rhs; p stays where no face is open."""
 
 
-@task(kernel=KERNELS / "smoothing.cu")
+@task(kernel=KERNELS / "poisson" / "smoothing.cu")
 def relax_colour(p: Read[1], rhs: Read, p_new: Write, *, mesh: Mesh, weight: float, colour: int) -> None:
     """p_new is what `relax` makes of p where i + j + k is even (colour 0) or odd (colour 1), and p elsewhere.
 
@@ -46,7 +46,7 @@ def relax_colour(p: Read[1], rhs: Read, p_new: Write, *, mesh: Mesh, weight: flo
     """
 
 
-@task(kernel=KERNELS / "smoothing.cu")
+@task(kernel=KERNELS / "poisson" / "smoothing.cu")
 def relax_colour_variable(
     p: Read[1],
     rhs: Read,
@@ -62,19 +62,19 @@ def relax_colour_variable(
     """`relax_colour` for div(b grad p) = rhs."""
 
 
-@task(kernel=KERNELS / "smoothing.cu")
+@task(kernel=KERNELS / "poisson" / "smoothing.cu")
 def relax_zero(rhs: Read, p: Write, *, mesh: Mesh, weight: float) -> None:
     """p is what `relax` makes of 0."""
 
 
-@task(kernel=KERNELS / "smoothing.cu")
+@task(kernel=KERNELS / "poisson" / "smoothing.cu")
 def relax_zero_variable(
     rhs: Read, b_x: Read[ACROSS_X], b_y: Read[ACROSS_Y], b_z: Read[ACROSS_Z], p: Write, *, mesh: Mesh, weight: float
 ) -> None:
     """p is what `relax_variable` makes of 0."""
 
 
-@task(kernel=KERNELS / "smoothing.cu")
+@task(kernel=KERNELS / "poisson" / "smoothing.cu")
 def relax_zero_colour_variable(
     rhs: Read,
     b_x: Read[ACROSS_X],
@@ -89,7 +89,7 @@ def relax_zero_colour_variable(
     """p is what `relax_colour_variable` makes of 0."""
 
 
-@task(kernel=KERNELS / "smoothing.cu")
+@task(kernel=KERNELS / "poisson" / "smoothing.cu")
 def relax_zero_colours(rhs: Read[1], p: Write, *, mesh: Mesh, weight: float, colour: int) -> None:
     """p is what `relax_colour` makes of 0, with this colour first and then with the other one."""
 

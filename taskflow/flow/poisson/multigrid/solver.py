@@ -15,24 +15,24 @@ from taskflow.regions import Location, Partition
 from taskflow.tasks import Foreign, ForeignSingle, Launch, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
 
 
-@task(kernel=KERNELS / "improvement.cu")
+@task(kernel=KERNELS / "poisson" / "improvement.cu")
 def correct_by(p: ReadWrite, z: Foreign) -> None:
     """p = p + z"""
 
 
-@task(kernel=KERNELS / "improvement.cu")
+@task(kernel=KERNELS / "poisson" / "improvement.cu")
 def correct_by_single(p: ReadWrite, z: ForeignSingle) -> None:
     """p = p + z, z of single precision"""
 
 
-@task(kernel=KERNELS / "defect.cu")
+@task(kernel=KERNELS / "poisson" / "defect.cu")
 def residual_of(
     p: Foreign[1], rhs: Foreign, r: Write, *, residual: Reduce["sum"], mean: Scalar, mesh: Mesh
 ) -> None:
     """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2"""
 
 
-@task(kernel=KERNELS / "defect.cu")
+@task(kernel=KERNELS / "poisson" / "defect.cu")
 def residual_of_variable(
     p: Foreign[1],
     rhs: Foreign,

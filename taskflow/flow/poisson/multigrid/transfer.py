@@ -34,12 +34,12 @@ class Transfer:
     ratio: Vector
 
 
-@task(kernel=KERNELS / "transfer.cu")
+@task(kernel=KERNELS / "poisson" / "transfer.cu")
 def restrict_residual(p: Foreign[1], rhs: Foreign, coarse: Write, *, mesh: Mesh) -> None:
     """coarse = mean of rhs - Laplacian(p) in the 2 x 2 x 2 finer cells of a coarser one; `mesh` is the finer level."""
 
 
-@task(kernel=KERNELS / "transfer.cu")
+@task(kernel=KERNELS / "poisson" / "transfer.cu")
 def restrict_residual_variable(
     p: Foreign[1],
     rhs: Foreign,
@@ -53,7 +53,7 @@ def restrict_residual_variable(
     """`restrict_residual` of rhs - div(b grad p)."""
 
 
-@task(kernel=KERNELS / "transfer.cu")
+@task(kernel=KERNELS / "poisson" / "transfer.cu")
 def restrict_overlapping(
     p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer
 ) -> None:
@@ -62,7 +62,7 @@ def restrict_overlapping(
     """
 
 
-@task(kernel=KERNELS / "transfer.cu")
+@task(kernel=KERNELS / "poisson" / "transfer.cu")
 def restrict_overlapping_variable(
     p: Foreign[BESIDE_OVERLAPPED],
     rhs: Foreign[OVERLAPPED],
@@ -77,7 +77,7 @@ def restrict_overlapping_variable(
     """`restrict_overlapping` of rhs - div(b grad p)."""
 
 
-@task(kernel=KERNELS / "transfer.cu")
+@task(kernel=KERNELS / "poisson" / "transfer.cu")
 def coarsen(b: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer, axis: int) -> None:
     """coarse = mean of b over a coarser cell's low face across an axis; `mesh` is the finer level.
 
@@ -85,7 +85,7 @@ def coarsen(b: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Tran
     """
 
 
-@task(kernel=KERNELS / "interpolation.cu")
+@task(kernel=KERNELS / "poisson" / "interpolation.cu")
 def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, transfer: Transfer) -> None:
     """p = p + what a coarser level has, interpolated linearly along each direction; `mesh` is the coarser level.
 
@@ -93,7 +93,7 @@ def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, tran
     """
 
 
-@task(kernel=KERNELS / "interpolation.cu")
+@task(kernel=KERNELS / "poisson" / "interpolation.cu")
 def correct_by_coarse_variable(
     p: ReadWrite,
     coarse: Foreign[box(1)],
@@ -113,12 +113,12 @@ def correct_by_coarse_variable(
     """
 
 
-@task(kernel=KERNELS / "transfer.cu")
+@task(kernel=KERNELS / "poisson" / "transfer.cu")
 def gather(part: Foreign, whole: Write) -> None:
     """whole = part, a field of other blocks over the same cells."""
 
 
-@task(kernel=KERNELS / "transfer.cu")
+@task(kernel=KERNELS / "poisson" / "transfer.cu")
 def gather_double(part: ForeignDouble, whole: Write) -> None:
     """whole = part, a field of double precision."""
 

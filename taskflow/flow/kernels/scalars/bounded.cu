@@ -2,7 +2,7 @@
 #define UZ 1
 #define PLANES 1
 #include "cell.h"
-#include "flags.h"
+#include "../flags.h"
 
 FN real smaller(real a, real b) { return b < a ? b : a; }
 

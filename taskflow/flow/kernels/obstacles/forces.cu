@@ -3,7 +3,7 @@
 #define UZ 32
 #define BY 1
 #include "cell.h"
-#include "flags.h"
+#include "../flags.h"
 
 // A direction: from a cell to the next, and one over their distance.
 struct Step {

@@ -1,7 +1,7 @@
 // What boxes release into the flow.
 #define UZ 1
 #include "cell.h"
-#include "flags.h"
+#include "../flags.h"
 
 // The share of a cell that lies in a box, along one direction.
 FN real share(int n, int first, int last, real head, real tail) { return n == first ? head : n == last ? tail : real(1); }

@@ -2,7 +2,7 @@
 #define UZ 8
 #define RESIDENT (sizeof(real) == 4 ? 3 : 2)
 #include "cell.h"
-#include "relaxed.h"
+#include "../poisson/relaxed.h"
 #include "beside.h"
 
 // What jacobi does, on open faces

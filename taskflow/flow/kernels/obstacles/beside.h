@@ -1,6 +1,6 @@
 // The pressure around a cell beside bodies: a closed face shows it its own value.
 #include "star.h"
-#include "flags.h"
+#include "../flags.h"
 
 // A cell's own value in place of its neighbour's behind a closed face
 FN real seen(real neighbour, real here, int solid, int n) { return closed(solid, n) ? here : neighbour; }

@@ -49,7 +49,7 @@ def _sources_are_inside(grid: Grid, heat: Heat | None, scalars: Scalars) -> Iter
                 yield wrong((*key, "sources", f"[{n}]", name), getattr(source, name), remedy)
 
 
-SCALAR_RULES = (
+RULES = (
     (_background_is_central, ("heat",)),
     (_names_differ, ("scalars",)),
     (_scalars_have_faces, ("grid", "boundaries", "scalars")),

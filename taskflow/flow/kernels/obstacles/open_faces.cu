@@ -1,6 +1,6 @@
 // What the equation of the pressure knows of bodies.
 #include "cell.h"
-#include "flags.h"
+#include "../flags.h"
 
 // b = 1 on open low faces, 0 on closed ones
 TASK open_faces(Range range, Out b_x, Out b_y, Out b_z, InByte solid) {

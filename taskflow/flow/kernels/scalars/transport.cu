@@ -2,7 +2,7 @@
 #define UZ 1
 #define PLANES 1
 #include "cell.h"
-#include "adams_bashforth.h"
+#include "../adams_bashforth.h"
 
 // One diffusivity everywhere, a factor of the whole.
 struct Molecular {

@@ -3,8 +3,8 @@
 #define UZ 1
 #define PLANES 1
 #include "cell.h"
-#include "adams_bashforth.h"
-#include "flags.h"
+#include "../adams_bashforth.h"
+#include "../flags.h"
 
 // Conduction into a cell through a face behind which heat meets `kind`, over diffusivity / h^2: T_other is the temperature
 // there, of the fluid or of a body.

@@ -2,7 +2,7 @@
 #define UZ 32
 #define BY 2
 #include "cell.h"
-#include "laplacian.h"
+#include "../poisson/laplacian.h"
 #include "beside.h"
 
 // residual = sum of (rhs - mean - Laplacian(p))^2 over cells that are not solid

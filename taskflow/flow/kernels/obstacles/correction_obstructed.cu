@@ -3,7 +3,7 @@
 #define BX 512
 #define BY 1
 #include "cell.h"
-#include "flags.h"
+#include "../flags.h"
 
 // u = u - dt grad(p), in place, on open faces.
 TASK correct_obstructed(Range range, InOut u, InOut v, InOut w, In p, InByte solid, In64 dt, Grid grid) {

@@ -6,8 +6,8 @@
 #define RESIDENT 1
 #define PLANES 1
 #include "cell.h"
-#include "momentum.h"
-#include "flags.h"
+#include "../momentum.h"
+#include "../flags.h"
 
 // What H loses at a face in this state
 FN real drag(In q, Index c, int state, Axis b, Axis d, real viscosity) {

@@ -1,7 +1,7 @@
 // The Coriolis force on the MAC grid: F = -2 Omega x u, for an Omega along one axis.
 #define UZ 1
 #include "cell.h"
-#include "adams_bashforth.h"
+#include "../adams_bashforth.h"
 
 // The mean of q on the four faces around a face across b of cell c: q lives on the low faces across a.
 FN real around(In q, Index c, Index a, Index b) {

@@ -1,7 +1,7 @@
 // A background temperature of constant gradient, carried by the flow.
 #define UZ 1
 #include "cell.h"
-#include "adams_bashforth.h"
+#include "../adams_bashforth.h"
 
 // F = -q gradient, q being the mean of the cell's two faces; H gains F, and T_new what the stage makes of it.
 #define STRATIFY(axis, step)                                                                                       \

@@ -1,0 +1,48 @@
+"""What eddies must have in common with the rest of a case."""
+
+from collections.abc import Iterator
+
+from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
+from taskflow.simulation.case.obstacles import Obstacle
+from taskflow.simulation.case.physics import Grid, Heat
+from taskflow.simulation.case.problems import Problem, wrong
+from taskflow.simulation.case.scalars import Scalars
+from taskflow.simulation.case.turbulence import Turbulence
+
+
+def _rough_walls_are_resolved(grid: Grid, boundaries: Boundaries, turbulence: Turbulence | None) -> Iterator[Problem]:
+    for face in FACES:
+        roughness = getattr(getattr(boundaries, face), "roughness", None)
+        if roughness is None:
+            continue
+        key, axis = ("boundaries", face, "roughness"), AXES.index(face[0])
+        most = grid.lengths[axis] / grid.cells[axis] / 2
+        if turbulence is None:
+            yield wrong(key, roughness, "the law of the wall is one of turbulent flow; add a [turbulence] table")
+        elif roughness > most:
+            remedy = f"the first cell is not as far from the wall; give at most {most:g}, or fewer cells in {face[0]}"
+            yield wrong(key, roughness, remedy)
+
+
+def _eddies_meet_no_obstacles(turbulence: Turbulence | None, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
+    if turbulence is not None and obstacles:
+        remedy = "not available around obstacles in this version; leave out [turbulence] or [[obstacles]]"
+        yield wrong(("turbulence", "model"), turbulence.model, remedy)
+
+
+def _eddies_carry_centrally(
+    turbulence: Turbulence | None, heat: Heat | None, scalars: Scalars
+) -> Iterator[Problem]:
+    remedy = 'not available with turbulence in this version; give scheme = "central"'
+    if turbulence is not None and heat is not None and heat.scheme != "central":
+        yield wrong(("heat", "scheme"), heat.scheme, remedy)
+    for n, scalar in enumerate(scalars if turbulence is not None else (), start=1):
+        if scalar.scheme != "central":
+            yield wrong(("scalars", f"[{n}]", "scheme"), scalar.scheme, remedy)
+
+
+RULES = (
+    (_rough_walls_are_resolved, ("grid", "boundaries", "turbulence")),
+    (_eddies_meet_no_obstacles, ("turbulence", "obstacles")),
+    (_eddies_carry_centrally, ("turbulence", "heat", "scalars")),
+)
