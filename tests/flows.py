@@ -150,7 +150,7 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
 
 def _numbers(model: NavierStokes, shard: Shard, tick: Tick) -> dict[str, float]:
     found = {**shard.scalars, "time": tick.time, "step": tick.step}
-    found["change"] = model.change(found, tick.dt)
+    found["change"] = model.monitor.change(found, tick.dt)
     found["energy"] /= shard.region.cells.volume
     return found
 

@@ -15,12 +15,11 @@ of the stage. p belongs to the middle of the last one: with Adams-Bashforth to t
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 from taskflow.flow.boundaries.boundary import (
     Boundaries,
     Value,
-    Wall,
     impose,
     normal_velocity,
     temperature_ghosts,
@@ -28,18 +27,11 @@ from taskflow.flow.boundaries.boundary import (
 )
 from taskflow.flow.boundaries.openings import Openings
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
-from taskflow.flow.diagnostics import (
-    Conductivity,
-    advective_rate,
-    divergence_max,
-    kinetic_energy,
-    largest_speed,
-    velocity_change,
-    wall_heat_flux,
-)
+from taskflow.flow.diagnostics import advective_rate
 from taskflow.flow.driving.driving import NO_DRIVING, Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.momentum import MOMENTUM, Buoyancy, Fluid
+from taskflow.flow.monitor import Monitor
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.obstacles.momentum import MOMENTUM_OBSTRUCTED
 from taskflow.flow.obstacles.projection import stop
@@ -88,6 +80,11 @@ class NavierStokes:
         """What kernels know of the grid."""
         return self.staggered.constants
 
+    @cached_property
+    def monitor(self) -> Monitor:
+        """The program that measures a state, and what follows from it."""
+        return Monitor(self)
+
     @property
     def fields(self) -> dict[str, Location]:
         """Every field by role, with its location. The state is u, v, w, p, T and passive scalars; h is the last
@@ -127,12 +124,6 @@ class NavierStokes:
     def state(self) -> tuple[str, ...]:
         """The roles of what each stage advances at once: u, v, w and, where its differences are central, T."""
         return (*VELOCITY, "T") if self.heat and not self.heat.bounded else tuple(VELOCITY)
-
-    @property
-    def heated(self) -> tuple[str, ...]:
-        """The faces with a temperature of their own: their heat flux is monitored."""
-        walls = ((face, side) for face, side in self.boundaries.items() if isinstance(side, Wall))
-        return tuple(face for face, side in walls if self.heat and side.temperature is not None)
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
@@ -254,29 +245,6 @@ class NavierStokes:
         if not self.turbulence:
             yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate="rate", grid=self.grid)
 
-    def monitor(self, f: Roles) -> Iterator[Launch]:
-        """Scalars divergence, energy (sum), speed, change (since the stage before), residual and norm (sums of
-        squares), flux_x_min ..., total_NAME (sum) of passive scalars, and those of bodies (see `Obstacles.monitor`)
-        """
-        box = self.staggered.box
-        yield divergence_max(f.u, f.v, f.w, over=box, divergence="divergence", grid=self.grid)
-        yield kinetic_energy(f.u, f.v, f.w, over=box, energy="energy")
-        yield largest_speed(f.u, f.v, f.w, over=box, speed="speed")
-        yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change="change")
-        measured = partial(self.obstacles.residual, f) if self.obstacles else None
-        yield from self.openings.residual(f.p, f.rhs, measured)
-        if self.obstacles:
-            transport = self.heat.transport if self.heat else None
-            yield from self.obstacles.monitor(f, self.grid, self.fluid, transport)
-        if self.heat:
-            eddies = (f.nu_t,) if self.turbulence else ()
-            conductivity = Conductivity(self.heat.diffusivity, self.turbulence.prandtl if self.turbulence else 1.0)
-            for face in self.heated:
-                fields = f.T, (f.u, f.v, f.w)["xyz".index(face[0])], *eddies
-                yield wall_heat_flux(fields, f"flux_{face}", face, self.grid, conductivity)
-        for quantity in self.passive:
-            yield quantity.monitor(f, self.staggered)
-
     def spread(self, scalars: Mapping[str, float]) -> float:
         """The largest of viscosity and diffusivities, with what eddies add to them, times 1/dx^2 + 1/dy^2 + 1/dz^2:
         what bounds the next step, too.
@@ -284,33 +252,3 @@ class NavierStokes:
         eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
         found = [self.fluid.viscosity + eddy, *(each.diffusivity + eddy * part for each in self.quantities)]
         return max(found) * sum(inverse**2 for inverse in self.grid.inverse)
-
-    def change(self, scalars: Mapping[str, float], dt: float) -> float:
-        """max |du| / dt relative to the largest speed, in the last stage of the step of length dt before `monitor`."""
-        speed, length = scalars["speed"], self.scheme.stages[-1].share * dt
-        return scalars["change"] / (length * speed) if length > 0 and speed > 0 else 0.0
-
-    def integrals(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """The integral of each passive scalar over the domain, by the name integral_NAME."""
-        volume = self.staggered.volume
-        return {f"integral_{each.name}": volume * scalars[f"total_{each.name}"] for each in self.passive}
-
-    def nusselt(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """Mean heat flux into the fluid through each heated wall, over that of pure conduction between all of them.
-
-        Nu = flux L / (diffusivity (T_max - T_min)), L the extent of the domain across the wall; 0 where the
-        temperatures are equal.
-        """
-        walls = [
-            side.temperature
-            for side in self.boundaries.values()
-            if isinstance(side, Wall) and side.temperature is not None
-        ]
-        if not self.heat or not walls or self.heat.diffusivity == 0 or max(walls) == min(walls):
-            return dict.fromkeys(self.heated, 0.0)
-        numbers = {}
-        for face in self.heated:
-            axis = "xyz".index(face[0])
-            mean = scalars[f"flux_{face}"] * self.grid.cells[axis] / self.staggered.box.volume
-            numbers[face] = mean * self.staggered.lengths[axis] / (self.heat.diffusivity * (max(walls) - min(walls)))
-        return numbers

@@ -225,20 +225,20 @@ class Loop:
             "iterations": self.model.pressure.taken(found) if tick.step else 0,
             "kinetic_energy": found["energy"] / cells,
             "wall": time.perf_counter() - self.began,
-            "change": self.model.change(found, tick.dt),
+            "change": self.model.monitor.change(found, tick.dt),
         }
         numbers |= self.model.driving.forces(found, self.model.scheme, tick.dt, cells)
         if self.model.turbulence:
             numbers["eddy_viscosity"] = found["eddy"]
         if self.model.heat:
-            numbers |= {f"nusselt_{face}": value for face, value in self.model.nusselt(found).items()}
+            numbers |= {f"nusselt_{face}": value for face, value in self.model.monitor.nusselt(found).items()}
         if self.model.obstacles:
             numbers["bodies"] = self.model.obstacles.found(found)
-        return numbers | self.model.integrals(found)
+        return numbers | self.model.monitor.integrals(found)
 
     def _check(self, numbers: dict[str, Any]) -> None:
         """Raises RunFailed where a number is not finite: all blocks see the same ones."""
-        for name in ("kinetic_energy", "divergence", "residual", *self.model.integrals(self.shard.scalars)):
+        for name in ("kinetic_energy", "divergence", "residual", *self.model.monitor.integrals(self.shard.scalars)):
             if not math.isfinite(numbers[name]):
                 raise RunFailed(
                     f"the run diverged: at step {numbers['step']}, time {numbers['time']:g}, {name} is {numbers[name]};"

@@ -20,7 +20,7 @@ from taskflow.tasks.privilege import (
     Scalar,
     Write,
 )
-from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, counts, plan, record, repeat
+from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, called, counts, plan, record, repeat
 from taskflow.tasks.reading import place, reading, readings
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
@@ -73,6 +73,7 @@ __all__ = [
     "Write",
     "analyse",
     "box",
+    "called",
     "carried",
     "combine",
     "counts",

@@ -110,6 +110,11 @@ Until = Callable[[Mapping[str, float]], bool]
 Program = Callable[[Roles], Iterator[Launch | Repeat]]
 
 
+def called(program: Program) -> str:
+    """What a program is called: the name of its function, or of its class, in small letters."""
+    return getattr(program, "__name__", type(program).__name__.lower())
+
+
 @dataclass(frozen=True, eq=False)
 class Stretch:
     """Launches without a decision between them, and the launches that will probably follow."""
@@ -152,7 +157,7 @@ def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
 
 def _items(program: Program, roles: Roles) -> _Items:
     """What a program yields, launches that follow each other as one list; `roles` become those at its end."""
-    name, items = getattr(program, "__name__", type(program).__name__), _Items()
+    name, items = called(program), _Items()
     found = program(roles)
     if not isinstance(found, Iterable):
         raise BadInput(f"the program {name} returned {found!r}; it has to yield launches: yield a_task(..., over=box)")

@@ -191,7 +191,7 @@ def test_what_is_allocated_in_a_step_would_be_noticed():
 @pytest.mark.parametrize("graphs", [True, False])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)], ids=str)
 def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
-    """Nor does the pool of CuPy grow, nor what the driver has given: not in each of three runs of steps, since other
+    """Nor does the pool of CuPy grow, nor what the driver has given: not in each of several runs of steps, since other
     processes may take memory of the GPU, or end, during one of them.
     """
     import cupy
@@ -213,7 +213,7 @@ def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
         all_passes(setup, shard)
         steps(shard, 3)
         found = [used()]
-        for _ in range(3):
+        for _ in range(12):
             steps(shard, 20)
             found.append(used())
         return found

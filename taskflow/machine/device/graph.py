@@ -7,9 +7,12 @@ import gc
 import threading
 from collections.abc import Callable, Sequence
 
+from taskflow.errors import RunFailed
 from taskflow.machine.device.driver import demand, library
 from taskflow.machine.device.lane import Lane
 
+INVALIDATED = 901  # CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+ATTEMPTS = 10
 THREAD_LOCAL = 1  # CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: other threads may allocate meanwhile
 NODE_PRIORITY = 8  # CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
 
@@ -22,20 +25,37 @@ def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], No
     RunFailed where the driver cannot record them.
     """
     driver, stream = library(), ctypes.c_void_p(lane.stream.ptr)
-    graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
-    demand("begin recording a CUDA graph", driver.cuStreamBeginCapture_v2(stream, THREAD_LOCAL))
-    try:
-        with _nothing_collected:
-            for call in calls:
-                call()
-    finally:
-        error = driver.cuStreamEndCapture(stream, ctypes.byref(graph))
+    for _ in range(ATTEMPTS):
+        error, graph = _recorded(stream, calls)
+        if error != INVALIDATED:
+            break
     demand("record a CUDA graph", error)
+    executable = ctypes.c_void_p()
     flags = ctypes.c_ulonglong(NODE_PRIORITY)
     error = driver.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, flags)
     driver.cuGraphDestroy(graph)
     demand("make a CUDA graph ready", error)
     return _Launch(executable, stream, calls)
+
+
+def _recorded(stream: ctypes.c_void_p, calls: Sequence[Callable[[], None]]) -> tuple[int, ctypes.c_void_p]:
+    """The driver's verdict on one recording, and the graph. Another thread that loads a kernel or waits for the whole
+    GPU meanwhile spoils it; nothing has been done then, and it may be tried again.
+    """
+    driver, graph = library(), ctypes.c_void_p()
+    demand("begin recording a CUDA graph", driver.cuStreamBeginCapture_v2(stream, THREAD_LOCAL))
+    problem: RunFailed | None = None
+    with _nothing_collected:
+        try:
+            for call in calls:
+                call()
+        except RunFailed as refused:
+            problem = refused
+        finally:
+            error = driver.cuStreamEndCapture(stream, ctypes.byref(graph))
+    if problem and error != INVALIDATED:
+        raise problem
+    return error, graph
 
 
 class _NothingCollected:

@@ -24,7 +24,7 @@ from taskflow.machine.profile.timeline import LANES, LASTING, Pass, Span, Timeli
 from taskflow.machine.shard import Shard
 from taskflow.machine.trace.operation import Operation
 from taskflow.machine.trace.tracer import Trace
-from taskflow.tasks import Program, TaskGraph
+from taskflow.tasks import Program, TaskGraph, called
 
 
 @dataclass(eq=False)
@@ -85,7 +85,7 @@ class Profiler:
 
     def mark(self, trace: Trace, program: Program) -> Trace:
         """The trace with marks around its operations."""
-        script = Script(getattr(program, "__name__", type(program).__name__), sketch(trace.graph))
+        script = Script(called(program), sketch(trace.graph))
         self._scripts[trace.graph] = script
         marked = [mark for operation in trace.operations for mark in self._marked(script, operation)]
         return replace(trace, operations=marked)
