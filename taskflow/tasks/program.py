@@ -111,8 +111,8 @@ Program = Callable[[Roles], Iterator[Launch | Repeat]]
 
 
 def called(program: Program) -> str:
-    """What a program is called: the name of its function, or of its class, in small letters."""
-    return getattr(program, "__name__", type(program).__name__.lower())
+    """What a program is called: its `__name__`, or the name of its class."""
+    return getattr(program, "__name__", type(program).__name__)
 
 
 @dataclass(frozen=True, eq=False)
