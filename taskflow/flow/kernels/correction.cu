@@ -3,13 +3,15 @@
 #define BX 512
 #define BY 1
 #include "cell.h"
+#include "metrics.h"
 
 // u = u - dt grad(p), in place; faces that lie on a wall keep their velocity.
 TASK correct(Range range, InOut u, InOut v, InOut w, In p, In64 dt, Grid grid) {
   STRIDES(range)
   const real step = real(*dt);
-  const real x = step * grid.inverse[0], y = step * grid.inverse[1], z = step * grid.inverse[2];
   for_cells(range, CELL(c) {
+    const real x = step * axis(grid, 0, c.i, X).per_face(), y = step * axis(grid, 1, c.j, Y).per_face();
+    const real z = step * axis(grid, 2, c.k, Z).per_face();
     const real here = p[c], u_old = u[c], v_old = v[c], w_old = w[c];
     const real u_next = u_old - x * (here - p[c - X]);
     const real v_next = v_old - y * (here - p[c - Y]);

@@ -13,8 +13,8 @@ FN double squares(In q, Index c, Index step) {
 TASK divergence_max(Range range, In u, In v, In w, Partial divergence, Grid grid) {
   STRIDES(range)
   reduce_cells(range, divergence, MAX, CELL(c) {
-    return magnitude(grid.inverse[0] * (u[c + X] - u[c]) + grid.inverse[1] * (v[c + Y] - v[c]) +
-                     grid.inverse[2] * (w[c + Z] - w[c]));
+    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
+    return magnitude(x.per_cell() * (u[c + X] - u[c]) + y.per_cell() * (v[c + Y] - v[c]) + z.per_cell() * (w[c + Z] - w[c]));
   });
 }
 

@@ -1,18 +1,24 @@
 // The velocity gradient in the middle of a cell: of[a][m] = du_a / dx_m.
+#include "metrics.h"
+
 struct Gradient {
   real of[3][3];
 };
 
-// The derivative along `step` of q, which lives on the faces across `own`: the mean of those on both faces of the cell.
-FN real beside(In q, Index c, Index own, Index step, real inverse) {
-  return real(0.25) * inverse * ((q[c + step] + q[c + step + own]) - (q[c - step] + q[c - step + own]));
+// The derivative along `a` of q, which lives on the faces across it.
+FN real within(In q, Index c, Axis a) { return a.per_cell() * (q[c + a.step] - q[c]); }
+
+// The derivative along `b` of q, which lives on the faces across `a`: the mean of those on both faces of the cell.
+FN real beside(In q, Index c, Axis a, Axis b) {
+  const Index A = a.step, B = b.step;
+  return real(0.5) * b.per_two_cells() * ((q[c + B] + q[c + B + A]) - (q[c - B] + q[c - B + A]));
 }
 
-FN Gradient gradient(In u, In v, In w, Index c, Index X, Index Y, Index Z, const Grid& grid) {
-  const real x = grid.inverse[0], y = grid.inverse[1], z = grid.inverse[2];
-  return {{{x * (u[c + X] - u[c]), beside(u, c, X, Y, y), beside(u, c, X, Z, z)},
-           {beside(v, c, Y, X, x), y * (v[c + Y] - v[c]), beside(v, c, Y, Z, z)},
-           {beside(w, c, Z, X, x), beside(w, c, Z, Y, y), z * (w[c + Z] - w[c])}}};
+FN Gradient gradient(In u, In v, In w, Cell c, Index X, Index Y, Index Z, const Grid& grid) {
+  const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
+  return {{{within(u, c, x), beside(u, c, x, y), beside(u, c, x, z)},
+           {beside(v, c, y, x), within(v, c, y), beside(v, c, y, z)},
+           {beside(w, c, z, x), beside(w, c, z, y), within(w, c, z)}}};
 }
 
 FN real square(real a) { return a * a; }

@@ -39,8 +39,8 @@ FN void advance(const Range& range, Motion m, In64 dt, In64 ratio, const Grid& g
                 More... more) {
   STRIDES(range)
   const AdamsBashforth scheme(dt, ratio);
-  const Axis x{X, grid.inverse[0]}, y{Y, grid.inverse[1]}, z{Z, grid.inverse[2]};
   for_cells(range, CELL(c) {
+    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
     const real H_u = force.added(tendency(m.u, m.v, m.w, c, x, y, z, friction), 0, c, X);
     const real H_v = force.added(tendency(m.v, m.u, m.w, c, y, x, z, friction), 1, c, Y);
     const real H_w = force.added(tendency(m.w, m.u, m.v, c, z, x, y, friction), 2, c, Z);

@@ -12,10 +12,11 @@ FN real tendency(In q, In r, In s, Index c, Axis a, Axis b, Axis d, const Fricti
   const real a_low = q[c - A] + here, a_high = here + q[c + A];  // twice q in the cells on both sides of the face
   const real b_low = q[c - B] + here, b_high = here + q[c + B];  // twice q on the edges across b ...
   const real d_low = q[c - D] + here, d_high = here + q[c + D];
-  const real r_low = r[c - A] + r[c], r_high = r[c - A + B] + r[c + B];  // ... and what carries it there, twice
-  const real s_low = s[c - A] + s[c], s_high = s[c - A + D] + s[c + D];
-  const real convection = a.inverse * (a_high * a_high - a_low * a_low) + b.inverse * (r_high * b_high - r_low * b_low) +
-                          d.inverse * (s_high * d_high - s_low * d_low);
+  const real r_low = a.twice_mean(r[c - A], r[c]), r_high = a.twice_mean(r[c - A + B], r[c + B]);  // ... and what carries it
+  const real s_low = a.twice_mean(s[c - A], s[c]), s_high = a.twice_mean(s[c - A + D], s[c + D]);  // there, twice
+  const real convection = a.per_face() * (a_high * a_high - a_low * a_low) +
+                          b.per_cell() * (r_high * b_high - r_low * b_low) +
+                          d.per_cell() * (s_high * d_high - s_low * d_low);
   return friction.at(q, r, s, c, a, b, d) - real(0.25) * convection;
 }
 

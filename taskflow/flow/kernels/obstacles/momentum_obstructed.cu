@@ -19,8 +19,8 @@ TASK momentum_obstructed(Range range, In u, In v, In w, InShort faces, InOut h_u
                          Out v_new, Out w_new, In64 dt, In64 ratio, Grid grid, Fluid fluid) {
   STRIDES(range)
   const AdamsBashforth scheme(dt, ratio);
-  const Axis x{X, grid.inverse[0]}, y{Y, grid.inverse[1]}, z{Z, grid.inverse[2]};
   for_cells(range, CELL(c) {
+    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
     const int states = faces[c];
     const int at_u = face_state(states, 0), at_v = face_state(states, 1), at_w = face_state(states, 2);
     const real nu = fluid.viscosity;
@@ -42,8 +42,8 @@ TASK momentum_buoyant_obstructed(Range range, In u, In v, In w, In T, InShort fa
                                  Buoyancy buoyancy) {
   STRIDES(range)
   const AdamsBashforth scheme(dt, ratio);
-  const Axis x{X, grid.inverse[0]}, y{Y, grid.inverse[1]}, z{Z, grid.inverse[2]};
   for_cells(range, CELL(c) {
+    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
     const int states = faces[c];
     const int at_u = face_state(states, 0), at_v = face_state(states, 1), at_w = face_state(states, 2);
     const real nu = fluid.viscosity, warmth = T[c] - 2 * buoyancy.reference;

@@ -3,14 +3,15 @@
 #define PLANES 1
 #include "cell.h"
 #include "../flags.h"
+#include "../metrics.h"
 
 FN real smaller(real a, real b) { return b < a ? b : a; }
 
-// A direction: from a cell to the next, one over their distance, the cells beside boundaries, and the velocity along it
-// before and after the stage.
+// A direction: its number, from a cell to the next, the cells beside boundaries, and the velocity along it before and after
+// the stage.
 struct Direction {
+  int number;
   Index step;
-  real inverse;
   int first, last;
   In before, after;
 };
@@ -27,7 +28,7 @@ FN real limited(real behind, real ahead, bool ends) {
 
 // What passes the low face of cell c, number n along d: carried, and by diffusion. On boundaries what enters has the value
 // there, the mean of both cells, and what leaves that of the cell inside. `kind` is what lies behind the face: 0 for fluid.
-FN real passing(In q, Index c, int n, const Direction& d, real diffusivity, int kind) {
+FN real passing(In q, Index c, int n, const Direction& d, real per_face, real diffusivity, int kind) {
   const Index S = d.step;
   const real low = q[c - S], high = q[c], speed = real(0.5) * (d.before[c] + d.after[c]);
   const bool forward = speed > 0;
@@ -38,13 +39,14 @@ FN real passing(In q, Index c, int n, const Direction& d, real diffusivity, int 
   const real inner = up + real(0.5) * limited(up - beyond, down - up, ends);
   const real value = entering ? real(0.5) * (low + high) : leaving ? up : inner;
   const int weight = kind == 0 ? 1 : kind & HELD;
-  return speed * value - real(weight) * (diffusivity * d.inverse * (high - low));
+  return speed * value - real(weight) * (diffusivity * per_face * (high - low));
 }
 
 // What enters a cell along d; `kinds` are those behind its low and its high face.
-FN real inflow(In q, Index c, int n, const Direction& d, real diffusivity, int kinds) {
-  const real low = passing(q, c, n, d, diffusivity, kinds & 3);
-  return d.inverse * (low - passing(q, c + d.step, n + 1, d, diffusivity, kinds >> 2 & 3));
+FN real inflow(In q, Index c, int n, const Direction& d, const Grid& grid, real diffusivity, int kinds) {
+  const Axis a = axis(grid, d.number, n, d.step);
+  const real low = passing(q, c, n, d, a.per_face(), diffusivity, kinds & 3);
+  return a.per_cell() * (low - passing(q, c + d.step, n + 1, d, a.per_face(1), diffusivity, kinds >> 2 & 3));
 }
 
 // What lies behind the faces of a cell: fluid everywhere, or what flags say.
@@ -64,18 +66,20 @@ struct Velocity {
 // -div(u q) + diffusivity Laplacian(q) + source
 struct Tendency {
   Direction x, y, z;
+  Grid grid;
   Transport transport;
 
   INLINE Tendency(const Range& range, const Velocity& v, const Grid& g, const Transport& transport)
-      : x{1, g.inverse[0], g.first[0], g.last[0], v.u, v.u_new},
-        y{range.y, g.inverse[1], g.first[1], g.last[1], v.v, v.v_new},
-        z{range.z, g.inverse[2], g.first[2], g.last[2], v.w, v.w_new},
+      : x{0, 1, g.first[0], g.last[0], v.u, v.u_new},
+        y{1, range.y, g.first[1], g.last[1], v.v, v.v_new},
+        z{2, range.z, g.first[2], g.last[2], v.w, v.w_new},
+        grid(g),
         transport(transport) {}
 
   INLINE real at(In q, const Cell& c, int kinds) const {
     const real kappa = transport.diffusivity;
-    return inflow(q, c, c.i, x, kappa, kinds) + inflow(q, c, c.j, y, kappa, kinds >> 4) +
-           inflow(q, c, c.k, z, kappa, kinds >> 8) + transport.source;
+    return inflow(q, c, c.i, x, grid, kappa, kinds) + inflow(q, c, c.j, y, grid, kappa, kinds >> 4) +
+           inflow(q, c, c.k, z, grid, kappa, kinds >> 8) + transport.source;
   }
 };
 

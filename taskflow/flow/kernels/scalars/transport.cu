@@ -3,12 +3,13 @@
 #define PLANES 1
 #include "cell.h"
 #include "../adams_bashforth.h"
+#include "../metrics.h"
 
 // One diffusivity everywhere, a factor of the whole.
 struct Molecular {
   real diffusivity;
 
-  INLINE real bend(real below, real here, real above, Index, Index) const { return below - 2 * here + above; }
+  INLINE real bend(real below, real here, real above, Index, Axis a) const { return a.bend_in_cells(below, 2 * here, above); }
   INLINE real times(real laplacian) const { return diffusivity * laplacian; }
 };
 
@@ -17,24 +18,25 @@ struct Turbulent {
   real diffusivity, half;  // half = 1 / (2 prandtl)
   In nu_t;
 
-  INLINE real bend(real below, real here, real above, Index c, Index step) const {
-    const real low = diffusivity + half * (nu_t[c - step] + nu_t[c]), high = diffusivity + half * (nu_t[c] + nu_t[c + step]);
-    return high * (above - here) - low * (here - below);
+  INLINE real bend(real below, real here, real above, Index c, Axis a) const {
+    const real low = diffusivity + half * (nu_t[c - a.step] + nu_t[c]), high = diffusivity + half * (nu_t[c] + nu_t[c + a.step]);
+    return a.outer_in_cells() *
+           (high * (a.inner_in_cells(1) * (above - here)) - low * (a.inner_in_cells(0) * (here - below)));
   }
   INLINE real times(real diffusion) const { return diffusion; }
 };
 
-// Net flow out of a cell along one direction: of q carried by the velocity U through both faces, and the second difference
+// Net flow out of a cell along one direction: of q carried by the velocity U through both faces, and the second derivative
 // of q, with the diffusivities that differ between faces.
 struct Flow {
   real carried, curvature;
 };
 
 template <class Diffusion>
-FN Flow flow(In q, In U, Index c, Index step, real inverse, const Diffusion& diffusion) {
-  const real below = q[c - step], here = q[c], above = q[c + step];
-  const real carried = real(0.5) * inverse * (U[c + step] * (here + above) - U[c] * (below + here));
-  return {carried, inverse * inverse * diffusion.bend(below, here, above, c, step)};
+FN Flow flow(In q, In U, Index c, Axis a, const Diffusion& diffusion) {
+  const real below = q[c - a.step], here = q[c], above = q[c + a.step];
+  const real carried = real(0.5) * a.per_cell() * (U[c + a.step] * (here + above) - U[c] * (below + here));
+  return {carried, diffusion.bend(below, here, above, c, a)};
 }
 
 // q_new = q + dt ((1 + r/2) H - r/2 H_old), H = -div(u q) + diffusion + source; H replaces H_old.
@@ -44,8 +46,8 @@ FN void advance(const Range& range, In q, In u, In v, In w, InOut h_q, Out q_new
   STRIDES(range)
   const AdamsBashforth scheme(dt, ratio);
   for_cells(range, CELL(c) {
-    const Flow x = flow(q, u, c, X, grid.inverse[0], diffusion), y = flow(q, v, c, Y, grid.inverse[1], diffusion);
-    const Flow z = flow(q, w, c, Z, grid.inverse[2], diffusion);
+    const Flow x = flow(q, u, c, axis(grid, 0, c.i, X), diffusion), y = flow(q, v, c, axis(grid, 1, c.j, Y), diffusion);
+    const Flow z = flow(q, w, c, axis(grid, 2, c.k, Z), diffusion);
     const real convection = x.carried + y.carried + z.carried, curvature = x.curvature + y.curvature + z.curvature;
     const real H = diffusion.times(curvature) - convection + source;
     const real old = h_q[c];
