@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # A cluster for the time of one command:  deploy/cluster.sh SCHEDULER_FILE cpu|gpu COUNT COMMAND...
 # Starts a scheduler and COUNT workers on this host, waits for them, runs COMMAND, stops everything; exits as COMMAND did.
-# More hosts: start deploy/workers.sh on them with the same file, and say how many workers there are in all: WORKERS=8 deploy/cluster.sh ...
+# More hosts: LAUNCH is the command that starts workers.sh on them (ssh.sh and slurm.sh use it), or start it yourself;
+# WORKERS is how many workers there are then in all, INTERFACE the network interface that all hosts share.
 set -euo pipefail
 
 [[ $# -ge 4 && $2 =~ ^(cpu|gpu)$ && $3 =~ ^[1-9][0-9]*$ ]] ||
-    { echo "usage: [WORKERS=TOTAL] [INTERFACE=NAME] ${0##*/} SCHEDULER_FILE cpu|gpu COUNT COMMAND..." >&2; exit 2; }
+    { echo "usage: [WORKERS=TOTAL] [INTERFACE=NAME] [TLS=DIR] ${0##*/} SCHEDULER_FILE cpu|gpu COUNT COMMAND..." >&2; exit 2; }
 file=$1 kind=$2 count=$3
 shift 3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-export DASK_CONFIG=${DASK_CONFIG:-$here/dask.yaml}
+source "$here/settings.bash"
 
 [[ ! -e $file ]] || { echo "$file exists: a cluster is running there, or one died; remove the file and try again" >&2; exit 2; }
+
+# Who reaches a scheduler that has no TLS can run programs as you: alone on this host it listens to nobody else.
+[[ -n ${WORKERS:-} ]] || export INTERFACE=${INTERFACE:-lo}
 
 # Workers first: they say goodbye to a scheduler that still answers.
 stop() {
@@ -26,9 +30,10 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 # setsid: Ctrl-C is for the command, which may still need its cluster to end tidily. Port 0: two clusters can share a host.
-setsid dask scheduler --scheduler-file "$file" --protocol tcp --port 0 --no-dashboard ${INTERFACE:+--interface "$INTERFACE"} &
+setsid dask scheduler --scheduler-file "$file" --protocol "$protocol" --port 0 --no-dashboard --dashboard-address 127.0.0.1:0 \
+    ${INTERFACE:+--interface "$INTERFACE"} &
 scheduler=$!
-setsid "$here/workers.sh" "$file" "$kind" "$count" &
+setsid ${LAUNCH:-} "$here/workers.sh" "$file" "$kind" "$count" &
 workers=$!
 
 python - "$file" "${WORKERS:-$count}" <<'PYTHON'
@@ -38,14 +43,19 @@ from pathlib import Path
 
 from distributed import Client
 
+PATIENCE = 300  # seconds; Python begins slowly on many hosts that share a file system
+
 file, workers = Path(sys.argv[1]), int(sys.argv[2])
-deadline = time.monotonic() + 120
+deadline = time.monotonic() + PATIENCE
 while not file.exists():
     if time.monotonic() > deadline:
-        sys.exit(f"no scheduler wrote {file} within 120 s")
+        sys.exit(f"no scheduler wrote {file} within {PATIENCE} s")
     time.sleep(0.1)
 with Client(scheduler_file=str(file)) as client:
-    client.wait_for_workers(workers, timeout=120)
+    try:
+        client.wait_for_workers(workers, timeout=PATIENCE)
+    except TimeoutError:
+        sys.exit(f"{len(client.scheduler_info(n_workers=-1)['workers'])} of {workers} workers came within {PATIENCE} s")
 PYTHON
 
 # In the background, so that a signal to this script is passed on at once; a terminal's Ctrl-C reaches the command by itself.

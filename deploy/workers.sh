@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # The workers of this host, in the foreground:  deploy/workers.sh SCHEDULER_FILE cpu|gpu COUNT
-# Run it on every host that takes part. A worker waits two minutes for the scheduler, then gives up.
+# Run it on every host that takes part. Workers wait five minutes for the scheduler, then give up.
 set -euo pipefail
 
 [[ $# -eq 3 && $2 =~ ^(cpu|gpu)$ && $3 =~ ^[1-9][0-9]*$ ]] ||
-    { echo "usage: ${0##*/} SCHEDULER_FILE cpu|gpu COUNT" >&2; exit 2; }
+    { echo "usage: [INTERFACE=NAME] [TLS=DIR] ${0##*/} SCHEDULER_FILE cpu|gpu COUNT" >&2; exit 2; }
 file=$1 kind=$2 count=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/settings.bash"
 
-export DASK_CONFIG=${DASK_CONFIG:-$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/dask.yaml}
 scratch=${TMPDIR:-/tmp}/taskflow-workers-$$
-common=(--scheduler-file "$file" --protocol tcp --memory-limit 0 --no-dashboard --death-timeout 120 --local-directory "$scratch")
+common=(--scheduler-file "$file" --protocol "$protocol" --memory-limit 0 --death-timeout 300
+    --no-dashboard --dashboard-address 127.0.0.1:0 --local-directory "$scratch" ${INTERFACE:+--interface "$INTERFACE"})
 trap 'rm -rf "$scratch"' EXIT
 trap 'kill "$pid" 2>/dev/null' INT TERM
 

@@ -118,32 +118,6 @@ def test_commands_in_the_docs_exist():
             assert set(re.findall(r"^ *taskflow (\w+)", block, re.M)) <= known, page
 
 
-@pytest.mark.parametrize("script", sorted((ROOT / "deploy").glob("*.sh")), ids=lambda path: path.name)
-def test_deploy_scripts_explain_themselves(script):
-    done = subprocess.run([script], capture_output=True, text=True, timeout=30)
-    assert done.returncode == 2
-    assert done.stderr.startswith("usage: ")
-
-
-def test_deploy_cluster_lives_as_long_as_its_command(tmp_path):
-    """The command sees the workers it was promised; its exit code comes through; nothing is left behind."""
-    file = tmp_path / "scheduler.json"
-    script = f"""
-import sys
-from distributed import Client
-with Client(scheduler_file={str(file)!r}) as client:
-    print(len(client.scheduler_info(n_workers=-1)["workers"]))
-sys.exit(7)
-"""
-    python = Path(sys.executable)
-    environment = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
-    command = [ROOT / "deploy" / "cluster.sh", file, "cpu", "2", python, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment)
-    assert done.stdout.split() == ["2"], done.stderr
-    assert done.returncode == 7
-    assert not file.exists()
-
-
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """The commands of taskflow with their full names."""
     for name, command in group.commands.items():

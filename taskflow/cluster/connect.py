@@ -16,16 +16,25 @@ if TYPE_CHECKING:
 
 @contextmanager
 def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
-    """A client of the cluster whose scheduler wrote `path`. Raises BadInput where there is none, or no answer."""
-    from distributed import Client
+    """A client of the cluster whose scheduler wrote `path`. Raises BadInput where there is none, or no answer.
+
+    Where the scheduler listens to TLS alone, the certificate is the one in Dask's configuration.
+    """
+    from distributed import Client, Security
 
     if not path.is_file():
         raise BadInput(
             f"--scheduler-file {path}: there is no such file;"
             f" start a cluster with: dask scheduler --scheduler-file {path}"
         )
-    if not _has_address(path):
+    address = _address(path)
+    if address is None:
         raise BadInput(f"--scheduler-file {path}: no Dask scheduler wrote this file; give the one that yours wrote")
+    if address.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
+        raise BadInput(
+            f"--scheduler-file {path}: this cluster wants a certificate, and Dask's configuration names none;"
+            " set distributed.comm.tls.ca-file, .client.cert and .client.key"
+        )
     try:
         client = Client(scheduler_file=str(path), direct_to_workers=True, timeout=timeout)
     except (OSError, TimeoutError, ValueError) as error:
@@ -36,9 +45,10 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
         yield client
 
 
-def _has_address(path: Path) -> bool:
-    """Whether a file says where a scheduler is."""
+def _address(path: Path) -> str | None:
+    """Where a file says that a scheduler is; None where it says nothing of the kind."""
     try:
-        return isinstance(json.loads(path.read_text(encoding="utf-8")).get("address"), str)
+        address = json.loads(path.read_text(encoding="utf-8")).get("address")
     except (OSError, ValueError, AttributeError):
-        return False
+        return None
+    return address if isinstance(address, str) else None

@@ -110,6 +110,7 @@ def _cluster(workers: int, gpu: bool) -> Any:
         "n_workers": workers,
         "threads_per_worker": 1,
         "dashboard_address": "127.0.0.1:0",
+        "worker_dashboard_address": "127.0.0.1:0",
         "silence_logs": logging.CRITICAL,
         "memory_limit": 0,
     }

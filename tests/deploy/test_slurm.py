@@ -1,0 +1,94 @@
+"""Runs in an allocation of a SLURM that really runs here: to the end, past a time limit, after a lost node."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import taskflow
+from taskflow.output import dataset, read_log
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+SCRIPT = Path(__file__).resolve().parents[2] / "deploy" / "slurm.sh"
+NODES = ("--nodes=2", "--ntasks-per-node=1")
+STEPS = 1500  # seconds of it are left when something happens
+ENDLESS = ("--set", "time.steps=1000000")
+
+
+@pytest.fixture
+def case(slurm, small_cavity, request) -> Path:
+    """A case file in the folder of the jobs, for this test alone."""
+    path = slurm.folder / f"{request.node.originalname}.toml"
+    path.write_text(small_cavity.replace("steps = 60", f"steps = {STEPS}"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(small_cavity, tmp_path_factory) -> Path:
+    """The same run, on as many blocks in this process."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "cavity.toml").write_text(small_cavity.replace("steps = 60", f"steps = {STEPS}"))
+    settings = ["machine.blocks=[1,1,2]", "machine.workers=1"]
+    return taskflow.run(taskflow.Case.load(folder / "cavity.toml", settings), folder / "cavity").directory
+
+
+def same(directory: Path, other: Path) -> None:
+    """Both runs have written the same."""
+    with dataset(directory / "fields.zarr") as found, dataset(other / "fields.zarr") as wanted:
+        for name in ("time", "u", "v", "w", "p"):
+            np.testing.assert_array_equal(found[name].values, wanted[name].values)
+    assert [line["step"] for line in read_log(directory / "log.jsonl")] == list(range(0, STEPS + 1, 20))
+
+
+def begun(slurm, job: str, case: Path, what: str = "log.jsonl") -> None:
+    """Wait until the run of a job has done its first steps, and written something."""
+    log, wanted = case.with_suffix("") / "log.jsonl", case.with_suffix("")
+    slurm.until(job, lambda _: log.exists() and log.read_bytes().count(b"\n") > 3 and any(wanted.glob(what)))
+
+
+def test_a_run_on_two_nodes(slurm, case, undisturbed):
+    job = slurm.submit(*NODES, SCRIPT, case)
+    assert slurm.ended(job)["ExitCode"] == "0:0", slurm.log(job)
+    same(case.with_suffix(""), undisturbed)
+    assert "2 workers (cpu) on node[0-1]" in slurm.log(job)
+    assert not list(slurm.folder.glob(".taskflow-*"))
+
+
+def test_before_its_time_is_over_the_run_saves_its_state_and_the_job_is_queued_again(slurm, case, undisturbed):
+    """The signal is the one that --signal=B:TERM asks for."""
+    job = slurm.submit(*NODES, SCRIPT, case)
+    begun(slurm, job, case)
+    slurm.ask("scancel", "--batch", "--signal=TERM", job)
+    slurm.until(job, lambda state: state["Restarts"] == "1")
+    assert "stopped by SIGTERM" in slurm.log(job)
+    assert slurm.ended(job)["ExitCode"] == "0:0", slurm.log(job)
+    assert slurm.log(job).count("attempt 2") == 1
+    same(case.with_suffix(""), undisturbed)
+
+
+def test_a_run_that_lost_a_node_goes_on_when_the_node_is_back(slurm, case, undisturbed):
+    job = slurm.submit(*NODES, SCRIPT, case, "--set", "checkpoint.every={steps=40}")
+    begun(slurm, job, case, "checkpoints/step-*")
+    slurm.ask("scontrol", "update", "nodename=node1", "state=down", "reason=test")
+    slurm.until(job, lambda state: state["Restarts"] == "1")
+    slurm.ask("scontrol", "update", "nodename=node1", "state=resume")
+    assert slurm.ended(job)["ExitCode"] == "0:0", slurm.log(job)
+    same(case.with_suffix(""), undisturbed)
+
+
+def test_a_run_that_is_stopped_for_good_is_not_queued_again(slurm, case):
+    job = slurm.submit(*NODES, SCRIPT, case, *ENDLESS)
+    begun(slurm, job, case)
+    slurm.ask("scancel", "--batch", "--signal=USR1", job)
+    assert slurm.ended(job)["ExitCode"] == "75:0"
+    time.sleep(1.0)
+    assert slurm.ended(job)["Restarts"] == "0"
+    assert list(case.with_suffix("").glob("checkpoints/step-*"))
+
+
+def test_a_run_that_fails_is_not_queued_again(slurm, case):
+    job = slurm.submit(*NODES, SCRIPT, case, "--set", "time.steps=none")
+    state = slurm.ended(job)
+    assert (state["ExitCode"], state["Restarts"]) == ("2:0", "0")
+    assert "time.steps" in slurm.log(job)
