@@ -15,7 +15,7 @@ from taskflow.simulation.moving import table
 from taskflow.simulation.proving import prove_case
 from taskflow.simulation.solver import described
 from taskflow.simulation.turbulence import model_described
-from taskflow.tasks import Traffic
+from taskflow.tasks import Roles, Traffic, record
 from taskflow.units import size
 
 
@@ -52,6 +52,8 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
     yield "output", _output(found)
+    if case.statistics:
+        yield "", _statistics(found)
 
 
 def _bodies(survey: Survey) -> Iterator[tuple[str, str]]:
@@ -158,6 +160,24 @@ def _output(found: Estimate) -> str:
     if count is None:
         return f"snapshots of {size(snapshot)}: {each}"
     return f"{several(count, 'snapshot')}, at most {size(count * snapshot)}: {each}"
+
+
+def _statistics(found: Estimate) -> str:
+    """What a sample costs, beside a step."""
+    setup = found.setup
+    averages = setup.averages
+    if averages is None:
+        return ""
+    launches, _ = record(averages.statistics.sample, Roles.of(tuple(setup.partition.fields)))
+    moved, step = setup.bytes_of(launches), setup.bytes_per_step(found.rounds)
+    every = averages.every
+    often = several(every.steps, "step") if every.steps else f"{every.time:g} of time"
+    part = f", {moved / step / every.steps:.1%} of what the steps move" if every.steps else ""
+    cells = setup.grid.box.volume
+    return (
+        f"statistics of {several(len(averages.statistics.fields), 'field')}, sampled every {often}:"
+        f" {moved / cells:.0f} bytes per cell and sample{part}"
+    )
 
 
 def _auto(given: object) -> str:

@@ -20,9 +20,11 @@ _HOME = {
     "Checkpoints": "checkpoint",
     "newest": "checkpoint",
     "recover": "shards",
+    "remove": "store",
     "reshard": "shards",
     "replace_synced": "disk",
     "RunLog": "log",
+    "statistics_attributes": "metadata",
     "read_log": "log",
     "read_report": "log",
     "write_report": "log",
@@ -59,10 +61,12 @@ __all__ = [
     "read_log",
     "read_report",
     "recover",
+    "remove",
     "replace_synced",
     "reshard",
     "save_initial",
     "starts_of",
+    "statistics_attributes",
     "write_report",
 ]
 
@@ -75,13 +79,14 @@ if TYPE_CHECKING:
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of
     from taskflow.output.log import RunLog, read_log, read_report, write_report
+    from taskflow.output.metadata import statistics_attributes
     from taskflow.output.plot import plot_run
     from taskflow.output.profiles import compare_profiles, plot_profiles
     from taskflow.output.reading import dataset
     from taskflow.output.scaling import plot_scaling
     from taskflow.output.shards import recover, reshard
     from taskflow.output.shares import plot_shares
-    from taskflow.output.store import BlockStore, Store, create
+    from taskflow.output.store import BlockStore, Store, create, remove
     from taskflow.output.writer import Writer
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise, product
 from math import gcd, prod
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,10 +20,13 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """A uniform staggered grid, the fields on it, and the blocks that write them.
+    """A uniform staggered grid, the fields on it, and the blocks that write them: a group of the store, which gets a
+    record of all fields again and again.
 
     `cells`, `lengths`, `origin`, `periodic` and `starts` are in the order x, y, z; what describes arrays in the order
-    z, y, x. `starts` holds, per direction, the first cell of each block; `slots` is how many snapshots are foreseen.
+    z, y, x. `starts` holds, per direction, the first cell of each block; `slots` is how many records are foreseen.
+    `group` is the name of the group, "" that of the snapshots. `described` has attributes of fields and of time beside
+    the usual ones; `columns` are the names of numbers that come with each record, with their attributes.
     Raises ValueError where the blocks do not start at 0 and increase, or a field occurs twice.
     """
 
@@ -35,6 +38,9 @@ class Layout:
     starts: tuple[tuple[int, ...], ...] = ((0,), (0,), (0,))
     precision: Literal["single", "double"] = "single"
     slots: int = 8
+    group: str = ""
+    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    columns: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for starts, cells in zip(self.starts, self.cells, strict=True):

@@ -48,7 +48,28 @@ def coordinate_attributes(dim: str) -> dict[str, Any]:
 def field_attributes(field: str) -> dict[str, Any]:
     """Attributes of a field: its name in words, and where in the SGRID cell it lives (face1 is the one across x)."""
     location = f"face{NORMALS[field] + 1}" if field in NORMALS else "volume"
-    return {"long_name": LONG_NAMES.get(field, field), "units": UNITS, "grid": "grid", "location": location}
+    return {"long_name": _words(field), "units": UNITS, "grid": "grid", "location": location}
+
+
+def statistics_attributes(
+    means: Mapping[str, str], covariances: Mapping[str, tuple[str, str]]
+) -> dict[str, dict[str, Any]]:
+    """Attributes of time, and of means and covariances by name, each with the field or the two fields that it is of."""
+    found: dict[str, dict[str, Any]] = {"time": {"long_name": "time of the last sample"}}
+    for name, field in means.items():
+        found[name] = {"long_name": f"mean in time of {_words(field)}", "cell_methods": "time: mean"}
+    for name, (one, other) in covariances.items():
+        if one == other:
+            about = {"long_name": f"variance in time of {_words(one)}", "cell_methods": "time: variance"}
+        else:
+            about = {"long_name": f"covariance in time of {_words(one)} and {_words(other)}"}
+        found[name] = about
+    return found
+
+
+def _words(field: str) -> str:
+    """A field in words."""
+    return LONG_NAMES.get(field, field)
 
 
 def grid_attributes(layout: Layout) -> dict[str, Any]:

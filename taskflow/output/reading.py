@@ -8,12 +8,19 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
+from taskflow.output import accessor  # noqa: F401  (gives every dataset its `flow`)
 
 
-def dataset(path: str | Path) -> xr.Dataset:
-    """The complete snapshots in a store, as lazy arrays. Raises BadInput where there is no store."""
+def dataset(path: str | Path, group: str = "") -> xr.Dataset:
+    """The complete records in a group of a store, by default the snapshots, as lazy arrays.
+
+    Raises BadInput where there is none.
+    """
     try:
-        ds = xr.open_dataset(path, engine="zarr", consolidated=True)
-    except (FileNotFoundError, ValueError) as error:
-        raise BadInput(f"{path}: no snapshots to read; give the folder that `taskflow run` wrote") from error
+        ds = xr.open_dataset(path, engine="zarr", consolidated=True, group=group)
+    except (FileNotFoundError, KeyError, ValueError) as error:
+        raise BadInput(
+            f"{path}: no {group or 'snapshots'} to read; give the folder that `taskflow run` wrote"
+            f"{f', of a case with {group}' if group else ''}"
+        ) from error
     return ds.isel(time=slice(int(np.isfinite(ds["time"].values).sum())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -12,29 +12,33 @@ import zarr
 
 from taskflow.output.disk import on_disk
 from taskflow.output.layout import Layout
-from taskflow.output.store import BlockStore, Store, array_of, create
+from taskflow.output.store import BlockStore, Store, array_of, consolidate, create
 from taskflow.regions import Box
 
 
 def reshard(
-    path: Path, layout: Layout, blocks: Iterable[Box], solid: Callable[[Box], np.ndarray] | None = None
+    path: Path, layouts: Sequence[Layout], blocks: Iterable[Box], solid: Callable[[Box], np.ndarray] | None = None
 ) -> None:
     """Leave in `path` a store in which each of `blocks` writes whole shards: the present one, or a copy of it.
 
-    The copy has the shards of `layout`; what is `solid` is written anew. It takes the place of the old one when it is
-    whole; `recover` finishes what was cut off in between. Raises RunFailed where the disk is full; then the old one is
-    still there.
+    The copy has the groups and shards of `layouts`, that of the snapshots first; what is `solid` is written anew. It
+    takes the place of the old one when it is whole; `recover` finishes what was cut off in between. Raises RunFailed
+    where the disk is full; then the old one is still there.
     """
     try:
-        for block in blocks:
-            BlockStore(path, block)
+        for layout, block in product(layouts, blocks):
+            BlockStore(path, block, layout.group)
         return
     except ValueError:  # a block that would share a shard
         pass
     draft, old = _beside(path)
     with on_disk(f"the store for other blocks, {draft}"):
         shutil.rmtree(draft, ignore_errors=True)
-        _copy(path, draft, layout, solid)
+        for layout in layouts:
+            _copy(path, draft, layout, solid if not layout.group else None)
+        for name in set(_groups(path)) - set(_groups(draft)):  # that nobody writes any more
+            shutil.copytree(path / name, draft / name)
+        consolidate(zarr.open_group(str(draft), mode="r+", use_consolidated=False))
         path.rename(old)
         draft.rename(path)
         shutil.rmtree(old)
@@ -53,18 +57,22 @@ def _beside(path: Path) -> tuple[Path, Path]:
     return path.with_name(f".{path.name}.draft"), path.with_name(f".{path.name}.old")
 
 
+def _groups(path: Path) -> list[str]:
+    return list(zarr.open_group(str(path), mode="r", use_consolidated=False).group_keys())
+
+
 def _copy(path: Path, target: Path, layout: Layout, solid: Callable[[Box], np.ndarray] | None) -> None:
-    """All snapshots of a store, in a new one of the given layout; a shard at a time is in memory."""
-    source = zarr.open_group(str(path), mode="r", use_consolidated=False)
-    times = Store(path).times
+    """All records of a group, in a new store with the given layout of it; a shard at a time is in memory."""
+    source = zarr.open_group(str(path), path=layout.group, mode="r", use_consolidated=False)
+    times = Store(path, layout.group).times
     new = create(target, layout, {name: value for name, value in source.attrs.items() if isinstance(value, str)}, solid)
     new.grow(len(times))
-    arrays = zarr.open_group(str(target), mode="r+")
+    arrays = zarr.open_group(str(target), path=layout.group, mode="r+")
     for index, name in product(range(len(times)), layout.fields):
         points, widths = layout.shape(name), layout.shard(name)
         for corner in product(*(range(0, n, width) for n, width in zip(points, widths, strict=True))):
             z, y, x = (slice(low, low + width) for low, width in zip(corner, widths, strict=True))
             array_of(arrays, name)[index, z, y, x] = np.asarray(array_of(source, name)[index, z, y, x])
     for index, time in enumerate(times):
-        new.commit(index, time)
+        new.commit(index, time, **{name: np.asarray(array_of(source, name)[index]).item() for name in layout.columns})
     new.finish()

@@ -1,4 +1,5 @@
-"""The store of a run's snapshots: created and committed by one process, written by the process of each block.
+"""The store of a run: groups of records, such as snapshots; created and committed by one process, written by the
+process of each block.
 
 The one process that changes shapes also rewrites the consolidated metadata, after each change and in one piece: so a
 reader finds all fields equally long at any moment, and xarray opens the store without complaint. (A copy that nobody
@@ -7,6 +8,7 @@ kept up to date would hide new snapshots.)
 
 from __future__ import annotations
 
+import shutil
 import time as clock
 import warnings
 from collections.abc import Callable, Mapping
@@ -41,12 +43,13 @@ def create(
     attributes: Mapping[str, Any],
     solid: Callable[[Box], np.ndarray] | None = None,
 ) -> Store:
-    """Create the store: coordinates, grid, empty fields, and `attributes` (title, case, history, ...); with bodies also
-    which cells are solid.
+    """Create the group of a layout in a store: coordinates, grid, empty fields, and `attributes` (title, case, history,
+    ...); with bodies also which cells are solid.
 
-    Raises zarr.errors.ContainsGroupError where a store exists, OSError where it cannot be written.
+    Raises zarr.errors.ContainsGroupError where it exists, OSError where it cannot be written.
     """
-    group = zarr.create_group(str(path), zarr_format=3, attributes=global_attributes(attributes))
+    about = global_attributes(attributes)
+    group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
     # LZ4 on shuffled bytes: of the codecs every Zarr reader has, the fastest on velocity fields, and not the largest.
     packing = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
@@ -62,16 +65,17 @@ def create(
         )
         array[:] = values
     group.create_array("grid", shape=(), dtype="i4", compressors=None, attributes=grid_attributes(layout))
-    group.create_array(
-        "time",
-        shape=(layout.slots,),
-        chunks=(TIME_CHUNK,),
-        dtype="f8",
-        fill_value=np.nan,
-        compressors=None,
-        dimension_names=("time",),
-        attributes=TIME,
-    )
+    for name, described in {"time": {**TIME, **layout.described.get("time", {})}, **layout.columns}.items():
+        group.create_array(
+            name,
+            shape=(layout.slots,),
+            chunks=(TIME_CHUNK,),
+            dtype="f8",
+            fill_value=np.nan,
+            compressors=None,
+            dimension_names=("time",),
+            attributes=described,
+        )
     for name in layout.fields:
         shard, chunk = layout.shard(name), layout.chunk(name)
         group.create_array(
@@ -83,29 +87,40 @@ def create(
             fill_value=np.nan,
             compressors=packing,
             dimension_names=("time", *layout.dims(name)),
-            attributes=field_attributes(name),
+            attributes={**field_attributes(name), **layout.described.get(name, {})},
         )
     if solid is not None:
         save_solid(group, layout, solid, packing)
-    _consolidate(group)
-    return Store(path)
+    consolidate(group)
+    return Store(path, layout.group)
+
+
+def remove(path: str | Path, group: str) -> None:
+    """Drop a group of the store, if it is there. Raises RunFailed where that fails."""
+    if (Path(path) / group).exists():
+        with on_disk(f"{group} in {path}"):
+            shutil.rmtree(Path(path) / group)
+            consolidate(zarr.open_group(str(path), mode="r+", use_consolidated=False))
 
 
 class Store:
-    """The whole store, for the one process that commits snapshots, once it knows that every block has written them."""
+    """A group of the store as a whole, by default that of the snapshots, for the one process that commits records, once
+    it knows that every block has written them.
+    """
 
-    def __init__(self, path: str | Path) -> None:
-        self._group = zarr.open_group(str(path), mode="r+", use_consolidated=False)
+    def __init__(self, path: str | Path, group: str = "") -> None:
+        self._group = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False)
         self._time = array_of(self._group, "time")
         self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
 
     @property
     def capacity(self) -> int:
-        """Snapshots for which there is room."""
+        """Records for which there is room."""
         return int(self._time.shape[0])
 
-    def commit(self, index: int, time: float) -> None:
-        """Make snapshot `index` visible. Snapshots are committed in order, their times increase; else ValueError.
+    def commit(self, index: int, time: float, **columns: float) -> None:
+        """Make record `index` visible, with the numbers that belong to it. Records are committed in order, their times
+        increase; else ValueError.
 
         Like every change of the store it raises RunFailed where the disk is full.
         """
@@ -114,6 +129,8 @@ class Store:
         if not np.isfinite(time) or (self.times and time <= self.times[-1]):
             raise ValueError(f"snapshot {index} at time {time} after time {self.times[-1:]}")
         with on_disk(f"time of snapshot {index} in {self._group.store_path}"):
+            for name, value in columns.items():
+                array_of(self._group, name)[index] = value
             self._time[index] = time
         self.times.append(float(time))
 
@@ -137,29 +154,29 @@ class Store:
     def _resize(self, slots: int) -> None:
         with on_disk(f"room for {slots} snapshots in {self._group.store_path}"):
             for _, array in self._group.arrays():
-                if array.ndim == 4 or array.name == self._time.name:
+                if "time" in (getattr(array.metadata, "dimension_names", None) or ()):
                     array.resize((slots, *array.shape[1:]))
             self._time = array_of(self._group, "time")
-            _consolidate(self._group)
+            consolidate(self._group)
 
 
 class BlockStore:
-    """A block's part of the store, for the process of that block.
+    """A block's part of a group of the store, for the process of that block.
 
     `boxes` says which points of each field the block writes: one per cell, and the last face where the block ends at a
     wall; in the index space of the field, point i being that of cell i. Raises ValueError where a box is not made of
     whole shards: two writers of one shard lose each other's data without an error.
     """
 
-    def __init__(self, path: str | Path, block: Box, *, patience: float = 60.0) -> None:
-        self._path, self._patience = path, patience
+    def __init__(self, path: str | Path, block: Box, group: str = "", *, patience: float = 60.0) -> None:
+        self._path, self._name, self._patience = path, group, patience
         self.reopen()
         cells = triple(array_of(self._group, f"{axis}_c").size for axis in "xyz")
         self.boxes = {name: _portion(name, array, block, cells) for name, array in self._fields.items()}
 
     def reopen(self) -> None:
         """See the store as it is now, grown perhaps."""
-        self._group = zarr.open_group(str(self._path), mode="r+")
+        self._group = zarr.open_group(str(self._path), path=self._name, mode="r+")
         self._fields = {name: array for name, array in self._group.arrays() if array.ndim == 4}
 
     @property
@@ -194,12 +211,13 @@ class BlockStore:
                 clock.sleep(POLL)
 
 
-def _consolidate(group: zarr.Group) -> None:
-    """Copy the metadata of all arrays into that of the group, in one write."""
+def consolidate(group: zarr.Group) -> None:
+    """Copy the metadata of all arrays into that of the group, and into that of the store, each in one write."""
     with warnings.catch_warnings():
         # Zarr warns that version 3 of the format does not speak of this; other readers ignore the copy.
         warnings.simplefilter("ignore", ZarrUserWarning)
-        zarr.consolidate_metadata(group.store, zarr_format=3)
+        for path in dict.fromkeys((group.path, "")):
+            zarr.consolidate_metadata(group.store, path=path, zarr_format=3)
 
 
 def _portion(name: str, array: zarr.Array, block: Box, cells: Triple) -> Box:

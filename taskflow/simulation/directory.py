@@ -14,22 +14,28 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.output import (
+    Checkpoint,
     Layout,
     RunLog,
     Store,
     create,
     read_report,
     recover,
+    remove,
     replace_synced,
     reshard,
     save_initial,
     starts_of,
+    statistics_attributes,
     write_report,
 )
 from taskflow.regions import Box
+from taskflow.simulation import recording
+from taskflow.simulation.averaging import COLUMNS
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.provenance import provenance
+from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, STORE, Told
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, finish
 from taskflow.simulation.setup import Setup
@@ -80,10 +86,13 @@ class RunDirectory:
             draft.mkdir(parents=True)
             (draft / "case.toml").write_text(case.to_toml(), encoding="utf-8")
             about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
-            create(draft / "fields.zarr", self._layout(setup), about, _solid(setup))
+            snapshots, *others = self._layouts(setup)
+            create(draft / STORE, snapshots, about, _solid(setup))
+            for layout in others:
+                create(draft / STORE, layout, {"title": case.title})
             functions = {name: p for name, p in profiles(setup.case).items() if not isinstance(p, Expression)}
             if functions:
-                save_initial(draft / "initial.zarr", self._layout(setup), functions)
+                save_initial(draft / "initial.zarr", snapshots, functions)
             if force and self.path.exists():
                 shutil.rmtree(self.path)
             draft.rename(self.path)
@@ -97,23 +106,35 @@ class RunDirectory:
 
         Raises BadInput where that fails, or there are fewer snapshots than there were.
         """
-        checkpoint, path = beginning.checkpoint, self.path / "fields.zarr"
+        checkpoint, path, layouts = beginning.checkpoint, self.path / STORE, self._layouts(setup)
         try:
             recover(path)
-            store, count = Store(path), checkpoint.state["snapshots"]
-            if len(store.times) < count:
-                raise BadInput(
-                    f"{path}: {len(store.times)} snapshots, where {count} were written before the checkpoint of step"
-                    f" {checkpoint.step}; begin again with --force, or into another directory with -o"
-                )
-            store.cut(count)
-            reshard(path, self._layout(setup), setup.partition.blocks, _solid(setup))
+            if setup.averages and beginning.statistics is None:
+                remove(path, STATISTICS)
+            times = {layout.group: self._cut(path, layout, checkpoint, setup) for layout in layouts}
+            reshard(path, layouts, setup.partition.blocks, _solid(setup))
             RunLog(self.path / "log.jsonl").cut(checkpoint.state["lines"])
             keeping.checkpoints.clear(after=checkpoint.step)
             replace_synced(self.path / "case.toml", setup.case.to_toml())
         except OSError as error:
             raise self._unwritable(error) from error
-        return replace(beginning, times=tuple(store.times))
+        return replace(beginning, times=times)
+
+    def _cut(self, path: Path, layout: Layout, checkpoint: Checkpoint, setup: Setup) -> tuple[float, ...]:
+        """Cut a group of the store back to the records of a checkpoint, whose times are returned; make it where it is
+        not there.
+        """
+        if layout.group and not (path / layout.group).exists():
+            create(path, layout, {"title": setup.case.title})
+            return ()
+        store, count = Store(path, layout.group), checkpoint.state["records"][layout.group]
+        if len(store.times) < count:
+            raise BadInput(
+                f"{path}: {len(store.times)} {layout.group or 'snapshots'}, where {count} were written before the"
+                f" checkpoint of step {checkpoint.step}; begin again with --force, or into another directory with -o"
+            )
+        store.cut(count)
+        return tuple(store.times)
 
     def check_visible(self, client: Client) -> None:
         """Raises BadInput where a worker does not see this directory, or another one of the same name."""
@@ -139,13 +160,12 @@ class RunDirectory:
     def finish(self, blocks: Sequence[Mapping[str, Any]], keeping: Keeping) -> None:
         """Make the snapshots and checkpoints visible that every block has written, and drop the room for others."""
         try:
-            store = Store(self.path / "fields.zarr")
-            times = max((block.get("times", ()) for block in blocks), key=len, default=())
-            complete = min((block.get("written", 0) for block in blocks), default=0)
-            for index in range(len(store.times), min(complete, len(times))):
-                store.commit(index, times[index])
-            store.finish()
-            finish(keeping, blocks, len(store.times))
+            groups = dict.fromkeys(group for block in blocks for group in block.get("records", {}))
+            visible = {}
+            for group in groups or (SNAPSHOTS,):
+                told = [block.get("records", {}).get(group, Told((), 0)) for block in blocks]
+                visible[group] = recording.finish(self.path / STORE, group, told)
+            finish(keeping, blocks, visible)
         finally:
             keeping.checkpoints.abandon()
 
@@ -164,9 +184,10 @@ class RunDirectory:
         reason = getattr(error, "strerror", None) or error
         return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory with -o")
 
-    def _layout(self, setup: Setup) -> Layout:
+    def _layouts(self, setup: Setup) -> tuple[Layout, ...]:
+        """Those of all groups of the store, that of the snapshots first."""
         case = setup.case
-        return Layout(
+        snapshots = Layout(
             cells=case.grid.cells,
             lengths=case.grid.lengths,
             origin=case.grid.origin,
@@ -176,6 +197,15 @@ class RunDirectory:
             precision=case.output.precision,
             slots=min(case.clock().snapshots() or SLOTS, SLOTS),
         )
+        if setup.averages is None:
+            return (snapshots,)
+        statistics = setup.averages.statistics
+        described = statistics_attributes(statistics.means, statistics.covariances)
+        fields = tuple(statistics.fields)
+        averages = replace(
+            snapshots, slots=1, group=STATISTICS, fields=fields, described=described, columns=COLUMNS
+        )
+        return snapshots, averages
 
 
 def _solid(setup: Setup) -> Callable[[Box], np.ndarray] | None:

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +18,20 @@ from taskflow.flow import NavierStokes
 from taskflow.flow.poisson import NotConverged, relative_residual
 from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.machine.profile import Timeline
-from taskflow.output import BlockStore, RunLog, Store, Writer
+from taskflow.output import RunLog, Writer
+from taskflow.simulation.averaging import Averages, Averaging
 from taskflow.simulation.bodies import Masks
 from taskflow.simulation.inflow.inflow import Entering
 from taskflow.simulation.initial.initial import InitialFields
 from taskflow.simulation.profiling import Profiling, Window
+from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, STORE, Recording
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, Saving, restore
 from taskflow.simulation.schedule import Clock, Tick
 from taskflow.simulation.setup import Setup
 
-# stop asked for, snapshots written, writing failed, checkpoints written, checkpoint due
-FOLDED = ("max", "min", "max", "min", "max")
+# stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
+FOLDED = ("max", "max", "min", "max")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class FlowJob:
     profile: Window | None = None
     counted: tuple[str, ...] = ()
     masks: Masks | None = None
+    averages: Averages | None = None
 
     @classmethod
     def of(
@@ -73,6 +76,7 @@ class FlowJob:
             profile,
             setup.counted,
             setup.masks,
+            setup.averages,
         )
 
     def __call__(self, shard: Shard, control: Control) -> Timeline | None:
@@ -95,19 +99,22 @@ class Loop:
     job: FlowJob
     shard: Shard
     control: Control
-    times: list[float] = field(init=False)  # of the snapshots: those of before, and those handed to the writer
 
     def __post_init__(self) -> None:
         job, first = self.job, self.shard.block == 0
         self.model, self.clock = job.model, job.clock
-        self.output = BlockStore(job.directory / "fields.zarr", self.shard.cells)
-        self.store = Store(job.directory / "fields.zarr") if first else None
         self.log = RunLog(job.directory / "log.jsonl") if first else None
         self.writer = Writer()
         self.saving = Saving(job.keeping, self.shard)
-        self.times = list(job.resumed.times) if job.resumed else []
-        self.before = len(self.times)
-        self.unplanned = (0, 0)  # snapshots and lines that are only there because the run was stopped
+        times = job.resumed.times if job.resumed else {}
+        groups = (SNAPSHOTS, STATISTICS) if job.averages else (SNAPSHOTS,)
+        self.recordings = {
+            group: Recording(job.directory / STORE, group, self.shard, self.writer, times.get(group, ()))
+            for group in groups
+        }
+        recording = self.recordings.get(STATISTICS)
+        self.averaging = Averaging(job.averages, self.shard, recording) if job.averages and recording else None
+        self.planned, self.unplanned = True, 0  # snapshot, and lines, that are only there because the run was stopped
         self.profiling = Profiling(job.profile, self.shard)
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or interrupted
@@ -120,13 +127,13 @@ class Loop:
         while not tick.finished:
             self.profiling.at(tick.step)
             spread = model.spread(shard.scalars)
-            before, tick = tick.time, self.clock.advance(tick, shard.scalars["rate"], spread)
-            numbers = self.job.entering.advance(shard, before, tick.dt)
+            before, tick = tick, self.clock.advance(tick, shard.scalars["rate"], spread)
+            numbers = self.job.entering.advance(shard, before.time, tick.dt)
             with explained(f"step {tick.step}, time {tick.time:g}"):
                 shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
             for name in self.rounds:
                 self.rounds[name] += shard.scalars[name]
-            tick = self._look(self._agreed(tick))
+            tick = self._look(self._agreed(tick), before)
             if tick.checkpoint or tick.finished:
                 self._checkpoint(tick)
         self.profiling.end()
@@ -152,14 +159,21 @@ class Loop:
         numbers = self._given()
         with explained("the projection of the initial velocity"):
             self.shard.run(self.model.start, dt=1.0, **numbers)
+        if self.averaging is not None:
+            self.averaging.begin(0.0)
         self.began = time.perf_counter()
-        return self._look(self.clock.start())
+        first = self.clock.start()
+        return self._look(first, first)
 
     def _resumed(self, resumed: Beginning) -> Tick:
         """The tick of a checkpoint, with its fields."""
         self._given()
         restore(resumed.checkpoint, self.job.keeping, self.shard)
         state = resumed.checkpoint.state
+        if self.averaging is not None and resumed.statistics is not None:
+            self.averaging.go_on(resumed.statistics)
+        elif self.averaging is not None:
+            self.averaging.begin(resumed.tick.time)
         self.began = time.perf_counter() - state["seconds"]
         self.rounds |= {name: total for name, total in state["rounds"].items() if name in self.rounds}
         self.ended = state["ended"] or "end"
@@ -175,27 +189,32 @@ class Loop:
 
     def _agreed(self, tick: Tick) -> Tick:
         """The tick, made the last one where somebody asked for it, or one with a checkpoint where the wall clock does;
-        snapshots and checkpoints that all have written become visible.
+        records and checkpoints that all have written become visible.
 
         Raises RunFailed where a block cannot write.
         """
         saving, failure = self.saving, self.writer.failure or self.saving.writer.failure
-        mine = (self.control.stop, self._complete, failure is not None, saving.writer.written, saving.due)
-        stop, written, failed, saved, due = self.shard.allreduce(mine, FOLDED)
+        mine = (self.control.stop, failure is not None, saving.writer.written, saving.due)
+        complete = [recording.complete for recording in self.recordings.values()]
+        folded = self.shard.allreduce((*mine, *complete), (*FOLDED, *("min" for _ in complete)))
+        stop, failed, saved, due, *written = folded
         if failed:
             raise RunFailed(f"writing the output failed: {failure or 'on another block'}")
-        if self.store is not None:
-            for index in range(len(self.store.times), int(written)):
-                self.store.commit(index, self.times[index])
-            saving.commit(int(saved), len(self.store.times))
+        for recording, count in zip(self.recordings.values(), written, strict=True):
+            recording.commit(int(count))
+        if self.shard.block == 0:
+            saving.commit(int(saved), {group: each.visible for group, each in self.recordings.items()})
         if stop and not tick.finished:
             self.ended = "interrupted"
-            self.unplanned = (int(not tick.output), int(not tick.monitor))
+            self.planned = tick.output
+            self.unplanned = int(not tick.monitor)
             tick = tick.last()
         return replace(tick, checkpoint=tick.checkpoint or bool(due))
 
-    def _look(self, tick: Tick) -> Tick:
-        """What is due now: a line in the log, a snapshot. The tick becomes the last one in a steady state."""
+    def _look(self, tick: Tick, before: Tick) -> Tick:
+        """What is due now, and was not `before`: a line in the log, a snapshot, a sample. The tick becomes the last one
+        in a steady state.
+        """
         numbers: dict[str, Any] = {}
         if tick.monitor or tick.checkpoint:  # a state that is not finite is no checkpoint
             numbers = self._numbers(tick)
@@ -207,7 +226,9 @@ class Loop:
             self.ended = "steady"
             tick = tick.last()
         if tick.output:
-            self._snapshot(tick.time)
+            self.recordings[SNAPSHOTS].take(planned=self.planned, time=tick.time)
+        if self.averaging is not None:
+            self.averaging.look(before, tick, interrupted=self.ended == "interrupted")
         self._report(tick, numbers)
         return tick
 
@@ -245,26 +266,16 @@ class Loop:
                     f" {self.clock.remedy}"
                 )
 
-    def _snapshot(self, now: float) -> None:
-        """Hand the present state to the writer; waits while two snapshots are still being written."""
-        index = len(self.times)
-        self.writer.reserve()
-        if self.store is not None:
-            self.store.grow(index + 1)
-        values = {name: self.shard.read(name, box) for name, box in self.output.boxes.items()}
-        self.shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
-        self.times.append(now)
-        self.writer.submit(lambda: self.output.write(index, values))
-
     def _checkpoint(self, tick: Tick) -> None:
         """Hand over the state from which a run goes on as if it had never stopped here."""
-        snapshots, lines = self.unplanned
+        planned = {group: recording.planned for group, recording in self.recordings.items()}
         state = {
             "time": tick.time,
             "dt": tick.dt,
             "scalars": {name: value for name, value in self.shard.scalars.items() if math.isfinite(value)},
-            "snapshots": len(self.times) - snapshots,
-            "lines": self.log.lines - lines if self.log is not None else 0,
+            "records": planned,
+            "statistics": self.averaging.state if self.averaging is not None else None,
+            "lines": self.log.lines - self.unplanned if self.log is not None else 0,
             "seconds": time.perf_counter() - self.began,
             "rounds": dict(self.rounds),
             "ended": self.ended if tick.finished and self.ended != "interrupted" else None,
@@ -272,17 +283,13 @@ class Loop:
             "blocks": self.shard.partition.shape,
             "case": self.job.case,
         }
-        self.saving.take(tick.step, len(self.times) - snapshots, state)
+        self.saving.take(tick.step, planned, state)
         self._report(tick, {})
-
-    @property
-    def _complete(self) -> int:
-        """Snapshots of which this block has written its part."""
-        return self.before + self.writer.written
 
     def _written(self) -> dict[str, Any]:
         """What there is on disk of this block, or will be."""
-        return {"times": tuple(self.times), "written": self._complete, **self.saving.told}
+        records = {group: recording.told for group, recording in self.recordings.items()}
+        return {"records": records, **self.saving.told}
 
     def _report(self, tick: Tick, numbers: dict[str, Any]) -> None:
         """Tell the client how far the run is."""

@@ -74,9 +74,15 @@ class Needs:
             buffers=sum(nbytes for *_, nbytes in buffers),
             board=self._board(block) if gpu and self._sees else 0,
             scalars=8 * MOST + folds,
-            # a host keeps two snapshots of its block and a checkpoint; a GPU packs one field at a time
-            output=value if gpu else 2 * len(setup.case.output_fields) * value + self._saved(block),
+            # a host keeps two records of its block and a checkpoint; a GPU packs one field at a time
+            output=value if gpu else self._recorded * value + self._saved(block),
         )
+
+    @property
+    def _recorded(self) -> int:
+        """Fields in the two largest records that are written one after the other."""
+        snapshot, averages = len(self.setup.case.output_fields), self.setup.averages
+        return 2 * snapshot if averages is None else snapshot + max(snapshot, len(averages.statistics.fields))
 
     def _saved(self, block: int) -> int:
         """Bytes of the part of a checkpoint."""
@@ -89,7 +95,7 @@ class Needs:
     @cached_property
     def _passes(self) -> list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]]:
         """The launches of every stretch that a run can come to, and the messages that each block sends or gets in it. A
-        run begins with a start and a monitor; after each step there may be one, too.
+        run begins with a start and a monitor; after each step there may be one, too, and a sample of statistics.
         """
         model = self.setup.model
         then: dict[Program, list[Program]] = {
@@ -97,6 +103,10 @@ class Needs:
             model.monitor: [model.step],
             model.step: [model.step, model.monitor],
         }
+        if averages := self.setup.averages:
+            sample = averages.statistics.sample
+            then |= {sample: [model.step], model.monitor: [model.step, sample]}
+            then[model.step].append(sample)
         found: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
         for stretch, moved in Passes(self.setup.partition, model.start, then):
             messages: dict[int, list[Message]] = defaultdict(list)

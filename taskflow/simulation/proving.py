@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taskflow.flow.statistics import SHARE
 from taskflow.machine import Mapper
 from taskflow.machine.proof import Hardware, Programs, Proof, prove
 from taskflow.simulation.estimate import Estimate
@@ -15,5 +16,8 @@ def prove_case(found: Estimate) -> Proof:
     hardware = Hardware(gpu, (0,) * blocks if direct else None)
     programs: Programs = {model.step: tuple(model.scalars(1.0, 1.0)), model.monitor: ()}
     start: Programs = {model.start: ("dt",)}
+    if averages := setup.averages:
+        start = {**start, averages.statistics.begin: ()}
+        programs = {**programs, averages.statistics.sample: (SHARE,)}
     mapper = Mapper(setup.case.machine.overlap, debug=debug)
     return prove(setup.partition, programs, mapper, hardware, start=start)

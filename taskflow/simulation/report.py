@@ -11,6 +11,7 @@ from typing import Any
 from taskflow.errors import TaskflowError
 from taskflow.machine import Place, Plan
 from taskflow.simulation.provenance import provenance
+from taskflow.simulation.recording import SNAPSHOTS
 from taskflow.simulation.setup import Setup
 from taskflow.simulation.solver import choice
 
@@ -74,7 +75,7 @@ def summary(about: Mapping[str, Any], setup: Setup, blocks: Sequence[Mapping[str
         "time": first["time"],
         "steps": steps,
         "ended": first["ended"],
-        "snapshots": len(first["times"]),
+        "snapshots": len(first["records"][SNAPSHOTS].records),
         "last": {name: first[name] for name in LOGGED if name in first},
         "loop_seconds": seconds,
         "cell_steps_per_second": cells * steps / seconds if seconds > 0 else 0.0,

@@ -6,7 +6,7 @@ import os
 import socket
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,21 @@ from taskflow.simulation.case.problems import shown
 from taskflow.simulation.schedule import Tick
 from taskflow.simulation.setup import Setup
 
-FREE = ("title", "time", "output", "monitor", "checkpoint", "machine")  # may change
+FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", "machine")  # may change
 FIXED = (("time", "scheme"), ("output", "fields"), ("output", "precision"), ("machine", "precision"))  # may not
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """The state with which a run goes on: a checkpoint, and the times of the snapshots that came before."""
+    """The state with which a run goes on: a checkpoint, and the times of the records that came before, by group.
+
+    `statistics` is where the averaging stands; None where there was none, or another one: then it begins anew.
+    """
 
     checkpoint: Checkpoint
     tick: Tick
-    times: tuple[float, ...] = ()
+    statistics: Mapping[str, Any] | None = None
+    times: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, case: Case) -> Beginning:
@@ -36,11 +40,16 @@ class Beginning:
         state = checkpoint.state
         tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
         steady = state["ended"] == "steady" and state["steady"] == case.time.steady
-        return cls(checkpoint, replace(tick, finished=steady or case.clock().over(tick)))
+        same = _averaged(tomllib.loads(state["case"])) == _averaged(tomllib.loads(case.to_toml()))
+        over = steady or case.clock().over(tick)
+        return cls(checkpoint, replace(tick, finished=over), state["statistics"] if same else None)
 
     def check(self, setup: Setup) -> None:
         """Raises BadInput where it does not say what the state is on these blocks."""
+        averages = setup.averages.statistics.fields if setup.averages and self.statistics is None else {}
         for role, boxes in setup.carried.items():
+            if role in averages:
+                continue
             cells = setup.partition.homes[role].region.cells
             if lacking := difference([box & cells for box in boxes], self.checkpoint.boxes(role)):
                 raise BadInput(
@@ -79,6 +88,11 @@ def alive(report: Mapping[str, Any]) -> bool | None:
     except PermissionError:
         pass  # somebody else's, but there
     return True
+
+
+def _averaged(case: Mapping[str, Any]) -> dict[str, Any]:
+    """What its statistics are of, whenever they are written."""
+    return {name: value for name, value in case.get("statistics", {}).items() if name != "write"}
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

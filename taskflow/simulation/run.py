@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.cluster import cut, lent, ordinals, placed, slabs, threads_per_block
-from taskflow.errors import Interrupted, RunFailed, Stopped, TaskflowError
+from taskflow.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError
 from taskflow.machine import Gang, Mapper, Place, Plan, Progress, cause, choose_device, survey, unwatched, watch
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
@@ -31,16 +31,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its directory and its report."""
+    """A run: its directory and its report."""
 
     directory: Path
     report: dict[str, Any]
+
+    @classmethod
+    def open(cls, directory: str | PathLike[str]) -> Run:
+        """That of a run directory, finished or not. Raises BadInput where it is none."""
+        path = Path(directory)
+        report = RunDirectory(path).report()
+        if not report:
+            raise BadInput(f"{path}: there is no report.json to read; give the folder that `taskflow run` wrote")
+        return cls(path, report)
 
     def dataset(self) -> xr.Dataset:
         """The snapshots, as lazy arrays."""
         from taskflow.output import dataset
 
         return dataset(self.directory / "fields.zarr")
+
+    def statistics(self) -> xr.Dataset:
+        """Means and covariances over time, as lazy arrays. Raises BadInput where the case asks for none."""
+        from taskflow.output import dataset
+
+        return dataset(self.directory / "fields.zarr", "statistics")
 
     def log(self) -> list[dict[str, Any]]:
         """The lines of the log."""

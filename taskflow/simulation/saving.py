@@ -13,6 +13,8 @@ from taskflow.output import Checkpoint, Checkpoints, Writer
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Cells
 
+Counts = Mapping[str, int]  # of records, by group of the store
+
 
 @dataclass(frozen=True)
 class Keeping:
@@ -48,7 +50,7 @@ class Saving:
     def __init__(self, keeping: Keeping, shard: Shard) -> None:
         self._keeping, self._shard = keeping, shard
         self.writer = Writer(depth=1)
-        self._taken: list[tuple[int, int]] = []  # step, and how many snapshots belong to it
+        self._taken: list[tuple[int, Counts]] = []  # step, and how many records of each group belong to it
         self._committed = 0
         self._last = time.perf_counter()
 
@@ -63,7 +65,7 @@ class Saving:
         """What the client has to know to commit what is left at the end."""
         return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}
 
-    def take(self, step: int, snapshots: int, state: Mapping[str, Any]) -> None:
+    def take(self, step: int, records: Counts, state: Mapping[str, Any]) -> None:
         """Hand the present state over to be written. Waits while the last one is. All blocks have to call it."""
         keeping, shard = self._keeping, self._shard
         self._last = time.perf_counter()
@@ -79,25 +81,30 @@ class Saving:
         ]
         shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
         mine = state if shard.block == 0 else None
-        self._taken.append((step, snapshots))
+        self._taken.append((step, records))
         self.writer.submit(lambda: keeping.checkpoints.write(step, shard.block, values, mine))
 
-    def commit(self, saved: int, snapshots: int) -> None:
-        """Commit the checkpoints that all blocks have written, once all snapshots of before are visible."""
+    def commit(self, saved: int, visible: Counts) -> None:
+        """Commit the checkpoints that all blocks have written, once all records of before are visible."""
         for step, needed in self._taken[self._committed : saved]:
-            if needed > snapshots:
+            if not _covered(needed, visible):
                 return
             self._keeping.checkpoints.commit(step, self._keeping.keep)
             self._committed += 1
 
 
-def finish(keeping: Keeping, blocks: Sequence[Mapping[str, Any]], snapshots: int) -> None:
+def finish(keeping: Keeping, blocks: Sequence[Mapping[str, Any]], visible: Counts) -> None:
     """Commit what all blocks have written and none committed, from what they told last."""
     taken, committed = blocks[0].get("taken", ()), blocks[0].get("committed", 0)
     saved = min(block.get("saved", 0) for block in blocks)
     for step, needed in taken[committed:saved]:
-        if needed <= snapshots:
+        if _covered(needed, visible):
             keeping.checkpoints.commit(step, keeping.keep)
+
+
+def _covered(needed: Counts, visible: Counts) -> bool:
+    """Whether as many records as needed are visible in every group."""
+    return all(count <= visible[group] for group, count in needed.items())
 
 
 def restore(checkpoint: Checkpoint, keeping: Keeping, shard: Shard) -> None:

@@ -21,7 +21,9 @@ from taskflow.flow import (
 )
 from taskflow.flow.driving.coriolis import geostrophic_force
 from taskflow.flow.obstacles import Obstacles
+from taskflow.flow.statistics import Statistics
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
+from taskflow.simulation.averaging import Averages
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.case import FACES, SCHEMES, Case
 from taskflow.simulation.inflow.inflow import Entering, Profile, profiles
@@ -111,6 +113,16 @@ class Setup:
         forced = self.case.pressure.forcing or FORCING if choice(self.case).name == "fft" else 0
         return Obstacles(self.bodies.followed, forced)
 
+    @cached_property
+    def averages(self) -> Averages | None:
+        """What is averaged over time; None where nothing is."""
+        wanted = self.case.statistics
+        if wanted is None or wanted.fields is None:
+            return None
+        names = tuple(sorted(wanted.fields, key=self.case.fields.index))
+        statistics = Statistics(names, self.grid.box, wanted.order)
+        return Averages(statistics, wanted.start, wanted.every, wanted.write)
+
     @property
     def masks(self) -> Masks | None:
         """What fills the fields of flags; None without bodies."""
@@ -119,7 +131,8 @@ class Setup:
     @cached_property
     def partition(self) -> Partition:
         """The region of all fields, cut into the blocks; beside it those of the pressure solver's own."""
-        numbers = (Field(name, self.dtype, location) for name, location in self.model.fields.items())
+        averages = self.averages.statistics.fields if self.averages else {}
+        numbers = (Field(name, self.dtype, place) for name, place in (self.model.fields | averages).items())
         flags = (Field(name, kind) for name, kind in self.model.flags.items())
         fields = FieldSpace((*numbers, *flags))
         main = Partition(
@@ -149,8 +162,10 @@ class Setup:
         regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used.
         """
         model, main = self.model, self.partition.region.fields
-        written = overwritten((model.start, model.step), self.partition)
-        cells = carried((model.step, model.monitor), self.partition, self.case.output_fields)
+        averages = self.averages.statistics if self.averages else None
+        begun, sampled = ((averages.begin,), (averages.sample,)) if averages else ((), ())
+        written = overwritten((model.start, *begun, model.step), self.partition)
+        cells = carried((model.step, model.monitor, *sampled), self.partition, self.case.output_fields)
         found = {
             role: boxes
             if role in main

@@ -162,7 +162,7 @@ def test_what_is_written_because_of_a_stop_does_not_stay(step, whole, tmp_path):
     case = stirred()
     told = go(case, tmp_path / "run", stop=step)
     assert told["step"] == step + 1
-    assert told["times"][-1] == told["time"]
+    assert told["records"][""].records[-1]["time"] == told["time"]
     assert steps(tmp_path / "run")[0] == step + 1
     go(case, tmp_path / "run", resume=True)
     check_same(tmp_path / "run", whole())
@@ -377,4 +377,4 @@ def test_a_manifest_is_json_that_names_every_file(broken):
     last = broken / "checkpoints" / "step-000000009"
     body = json.loads((last / "manifest.json").read_text())["body"]
     assert {file["name"] for file in body["files"]} == {path.name for path in last.iterdir()} - {"manifest.json"}
-    assert body["state"]["snapshots"] == 4
+    assert body["state"]["records"] == {"": 4}

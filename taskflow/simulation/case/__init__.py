@@ -9,6 +9,7 @@ from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.scalars import PassiveScalar, ScalarBoundaries, ScalarFace, Source
+from taskflow.simulation.case.statistics import Statistics
 from taskflow.simulation.case.turbulence import MODELS, Turbulence
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "ScalarBoundaries",
     "ScalarFace",
     "Source",
+    "Statistics",
     "Time",
     "Turbulence",
 ]

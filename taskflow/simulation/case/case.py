@@ -17,9 +17,10 @@ from taskflow.simulation.case.obstacles import Obstacles, obstacles
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import CaseError, Problem
-from taskflow.simulation.case.rules import completed, contradictions
+from taskflow.simulation.case.rules import all_fields, completed, contradictions
 from taskflow.simulation.case.scalars import Scalars, scalars
 from taskflow.simulation.case.source import locate, override, read
+from taskflow.simulation.case.statistics import Statistics
 from taskflow.simulation.case.table import Table, Text, plain_keys, table_in
 from taskflow.simulation.case.toml import document
 from taskflow.simulation.case.turbulence import Turbulence
@@ -42,6 +43,7 @@ class Case(Table):
     time: Time = Field(description="give a table [time] with end or steps")
     pressure: Pressure = Pressure()
     output: Output = Output()
+    statistics: Statistics | None = None
     monitor: Monitor = Monitor()
     checkpoint: Checkpoint = Checkpoint()
     machine: Machine = Machine()
@@ -87,6 +89,11 @@ class Case(Table):
     @property
     def has_heat(self) -> bool:
         return self.heat is not None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields that a snapshot can have."""
+        return all_fields(self.heat, self.scalars, self.turbulence)
 
     @property
     def output_fields(self) -> tuple[str, ...]:

@@ -42,7 +42,8 @@ class Time(Table):
         return given if fixed else {**given, "cfl": 0.5}
 
 
-def _names(value: object) -> tuple[str, ...]:
+def names(value: object) -> tuple[str, ...]:
+    """A list of names, each once."""
     if not isinstance(value, (list, tuple)) or not value or not all(isinstance(name, str) for name in value):
         raise BadInput('give a list of names, as ["u", "p"]')
     twice = next((name for name in value if value.count(name) > 1), None)
@@ -54,7 +55,7 @@ def _names(value: object) -> tuple[str, ...]:
 class Output(Table):
     """Which `fields` are written, and when besides time 0 and the end."""
 
-    fields: Annotated[tuple[str, ...] | None, reads(_names)] = None
+    fields: Annotated[tuple[str, ...] | None, reads(names)] = None
     every: Interval | None = None
     precision: Precision = "single"
 

@@ -5,12 +5,21 @@ from itertools import chain
 from typing import Any
 
 from taskflow.simulation.case.problems import Problem
-from taskflow.simulation.case.rules import boundaries, driving, machine, obstacles, pressure, scalars, turbulence
-from taskflow.simulation.case.rules.defaults import completed
+from taskflow.simulation.case.rules import (
+    boundaries,
+    driving,
+    machine,
+    obstacles,
+    pressure,
+    scalars,
+    statistics,
+    turbulence,
+)
+from taskflow.simulation.case.rules.defaults import all_fields, completed
 
-__all__ = ["completed", "contradictions"]
+__all__ = ["all_fields", "completed", "contradictions"]
 
-TOPICS = (machine, boundaries, scalars, pressure, driving, obstacles, turbulence)
+TOPICS = (machine, boundaries, scalars, pressure, driving, obstacles, turbulence, statistics)
 
 
 def contradictions(tables: Mapping[str, Any]) -> Iterator[Problem]:

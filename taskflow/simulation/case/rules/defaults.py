@@ -20,6 +20,10 @@ def completed(tables: Mapping[str, Any]) -> dict[str, Any]:
     heat, boundaries, initial, output = (tables[name] for name in ("heat", "boundaries", "initial", "output"))
     if output.fields is None:
         output = output.model_copy(update={"fields": all_fields(heat, tables["scalars"], tables["turbulence"])})
+    statistics = tables["statistics"]
+    if statistics and statistics.fields is None:
+        fields = all_fields(heat, tables["scalars"], tables["turbulence"])
+        statistics = statistics.model_copy(update={"fields": fields})
     if heat:
         if initial.temperature is None:
             initial = initial.model_copy(update={"temperature": Expression(heat.reference)})
@@ -28,7 +32,8 @@ def completed(tables: Mapping[str, Any]) -> dict[str, Any]:
     if pressure.max_iterations is not None and pressure.tolerance is None:
         tolerance = max(TOLERANCE[precision], min(_left(tables["grid"], precision), LOOSEST))
         pressure = pressure.model_copy(update={"tolerance": tolerance})
-    return {**tables, "boundaries": boundaries, "initial": initial, "output": output, "pressure": pressure}
+    completed = {"boundaries": boundaries, "initial": initial, "output": output, "pressure": pressure}
+    return {**tables, **completed, "statistics": statistics}
 
 
 def _left(grid: Grid, precision: str) -> float:

@@ -1,0 +1,41 @@
+"""Averages over space: profiles of statistics along one axis, over the two directions that are alike."""
+
+from __future__ import annotations
+
+import xarray as xr
+
+from taskflow.errors import BadInput
+
+
+def widths(ds: xr.Dataset, axis: str) -> xr.DataArray:
+    """The size of each cell along an axis: twice the way from its low face to its centre."""
+    centres, faces = ds[f"{axis}_c"], ds[f"{axis}_f"]
+    return centres.copy(data=2 * (centres.values - faces.values[: centres.size]))
+
+
+def profiles(statistics: xr.Dataset, axis: str) -> xr.Dataset:
+    """Means and covariances in time and over planes across `axis`, weighted by the size of the cells.
+
+    A covariance is that of all values in time and in the plane: cov(a, b) = <cov> + <(mean_a - <mean_a>) (mean_b -
+    <mean_b>)>, <> being the mean over a plane of those in time. Raises BadInput where these are no statistics, or
+    there is no such axis.
+    """
+    if axis not in ("x", "y", "z"):
+        raise BadInput(f"axis = {axis!r}: give the one that profiles are along, x, y or z")
+    found = {name: statistics[name] for name in map(str, statistics.data_vars) if name.startswith(("mean_", "cov_"))}
+    if not found:
+        raise BadInput("these are no statistics; give the dataset of Run.statistics(), or the group statistics")
+    across = [f"{other}_c" for other in "xyz" if other != axis]
+    weights = widths(statistics, across[0][0]) * widths(statistics, across[1][0])
+    planes = {name: field.weighted(weights).mean(across) for name, field in found.items()}
+    fields = [name.removeprefix("mean_") for name in found if name.startswith("mean_")]
+    for a, b in ((a, b) for a in fields for b in fields if f"cov_{a}_{b}" in found):
+        one, other = (found[f"mean_{name}"] - planes[f"mean_{name}"] for name in (a, b))
+        planes[f"cov_{a}_{b}"] += (one * other).weighted(weights).mean(across)
+    for name, profile in planes.items():
+        profile.attrs = {
+            "long_name": f"{found[name].attrs['long_name']}, over planes across {axis}",
+            "units": found[name].attrs["units"],
+        }
+    columns = {name: statistics[name] for name in ("since", "samples")}
+    return xr.Dataset(planes | columns, attrs=statistics.attrs)

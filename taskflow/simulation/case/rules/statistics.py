@@ -1,0 +1,52 @@
+"""What statistics must have in common with the rest of a case."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from taskflow.flow.statistics import VELOCITY, covariance_of
+from taskflow.simulation.case.physics import Heat
+from taskflow.simulation.case.problems import Problem, shown, wrong
+from taskflow.simulation.case.rules.defaults import all_fields
+from taskflow.simulation.case.scalars import Scalars
+from taskflow.simulation.case.statistics import Statistics
+from taskflow.simulation.case.turbulence import Turbulence
+
+KEY = ("statistics", "fields")
+
+
+def _fields_exist(
+    heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None, statistics: Statistics | None
+) -> Iterator[Problem]:
+    fields = all_fields(heat, scalars, turbulence)
+    given = (statistics and statistics.fields) or ()
+    for name in given:
+        if name not in fields:
+            yield wrong(KEY, given, f"this case has no field {shown(name)}; it has {', '.join(fields)}")
+
+
+def _velocity_is_whole(statistics: Statistics | None) -> Iterator[Problem]:
+    given = (statistics and statistics.fields) or ()
+    if 0 < sum(name in given for name in VELOCITY) < len(VELOCITY):
+        yield wrong(KEY, given, "give all of u, v and w, or none of them")
+
+
+def _names_are_told_apart(
+    heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None, statistics: Statistics | None
+) -> Iterator[Problem]:
+    """Scalars a, a_b, b_c and c would have two covariances a_b_c."""
+    if statistics is None:
+        return
+    fields = statistics.fields or all_fields(heat, scalars, turbulence)
+    roles = Counter(covariance_of(a, b) for n, a in enumerate(fields) for b in fields[n:])
+    for role, times in roles.items():
+        if times > 1:
+            remedy = f"{times} covariances would be called {role}; give scalars other names, or leave one out"
+            yield wrong(KEY, fields, remedy)
+            return
+
+
+RULES = (
+    (_fields_exist, ("heat", "scalars", "turbulence", "statistics")),
+    (_velocity_is_whole, ("statistics",)),
+    (_names_are_told_apart, ("heat", "scalars", "turbulence", "statistics")),
+)
