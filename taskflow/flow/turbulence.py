@@ -25,10 +25,10 @@ REST: Vector = (0.0, 0.0, 0.0)
 @dataclass(frozen=True)
 class SmoothWalls:
     """Where van Driest's damping is: how far the first cells along x, y and z are from the walls at the low ends and at
-    the high ends, and the velocities of these walls.
+    the high ends, and the velocities of these walls; one over the viscosity.
     """
 
-    viscosity: float
+    inverse_viscosity: float
     low: Vector
     high: Vector
     x_min: Vector
@@ -187,4 +187,4 @@ def _walls(smooth: dict[str, Wall], grid: Grid, viscosity: float) -> SmoothWalls
     low = [h / 2 if f"{axis}_min" in smooth else far for axis, _, h in places]
     high = [(n - 0.5) * h if f"{axis}_max" in smooth else far for axis, n, h in places]
     speeds = {face: smooth[face].velocity if face in smooth else REST for face in INSIDE}
-    return SmoothWalls(viscosity, (low[0], low[1], low[2]), (high[0], high[1], high[2]), **speeds)
+    return SmoothWalls(1 / viscosity, (low[0], low[1], low[2]), (high[0], high[1], high[2]), **speeds)

@@ -4,11 +4,16 @@
 // 1 - exp(-x) for x >= 0, by operations that have the same bits everywhere: a Taylor series for x / 64, doubled six
 // times, 1 - exp(-2x) = (1 - exp(-x)) (1 + exp(-x)), which keeps the relative error.
 FN real risen(real x) {
-  constexpr int TERMS = sizeof(real) == 4 ? 8 : 15;
-  const real most = 40, y = (x < most ? x : most) * real(1.0 / 64);
-  real rest = 1;
-  for (int n = TERMS; n > 1; --n) rest = 1 - y * rest * real(1.0 / n);
-  real value = y * rest;
+  constexpr int TERMS = sizeof(real) == 4 ? 7 : 15;
+  const real most = sizeof(real) == 4 ? 20 : 40, y = (x < most ? x : most) * real(1.0 / 64);  // beyond it is 1
+  double factor = 1;
+  for (int n = 2; n <= TERMS; ++n) factor /= n;
+  real sum = real(factor);
+  for (int n = TERMS; n > 1; --n) {
+    factor *= n;
+    sum = real(factor) - y * sum;
+  }
+  real value = y * sum;
   for (int n = 0; n < 6; ++n) value = value * (2 - value);
   return value;
 }
@@ -16,8 +21,9 @@ FN real risen(real x) {
 // y+ = y u_tau / viscosity, u_tau following from the speed at y alone: y times speed / viscosity is y+ u+, and the larger
 // of both layers of the law of the wall u+ = y+, u+ = 8.3 y+^(1/7) (Werner & Wengle 1991) gives y+.
 FN real wall_units(real reynolds) {
-  const real second = root(reynolds * real(1 / 8.3)), fourth = root(second), eighth = root(fourth);
-  return larger(root(reynolds), second * fourth * eighth);
+  constexpr double A = 8.3, ROOT_A = 2.8809720581775866;
+  const real second = root(reynolds * real(1 / A)), fourth = root(second), eighth = root(fourth);
+  return second * larger(real(ROOT_A), fourth * eighth);
 }
 
 // A wall as seen from a cell.

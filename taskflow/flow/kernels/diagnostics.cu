@@ -21,7 +21,10 @@ TASK divergence_max(Range range, In u, In v, In w, Partial divergence, Grid grid
 // rate = max of |u|/dx + |v|/dy + |w|/dz, each with the larger of a cell's two faces
 TASK advective_rate(Range range, In u, In v, In w, Partial rate, Grid grid) {
   STRIDES(range)
-  reduce_cells(range, rate, MAX, CELL(c) { return crossings(u, v, w, c, X, Y, Z, grid); });
+  reduce_cells(range, rate, MAX, CELL(c) {
+    return crossings(fastest(u[c], u[c + X]), fastest(v[c], v[c + Y]), fastest(w[c], w[c + Z]), axis(grid, 0, c.i, X),
+                     axis(grid, 1, c.j, Y), axis(grid, 2, c.k, Z));
+  });
 }
 
 // energy = sum over cells of |u|^2 / 2, with the mean of the squares on a cell's two faces

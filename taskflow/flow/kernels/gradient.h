@@ -5,20 +5,31 @@ struct Gradient {
   real of[3][3];
 };
 
-// The derivative along `a` of q, which lives on the faces across it.
-FN real within(In q, Index c, Axis a) { return a.per_cell() * (q[c + a.step] - q[c]); }
+// What a cell has on its faces, and cells below and above use, too: u and v across x and y, low and high, and their sums;
+// across z, on the low face alone, w and its differences along x and y, over two cells.
+struct Faces {
+  real u_low, u_high, u, v_low, v_high, v;
+  real w, w_x, w_y;
+};
 
-// The derivative along `b` of q, which lives on the faces across `a`: the mean of those on both faces of the cell.
-FN real beside(In q, Index c, Axis a, Axis b) {
-  const Index A = a.step, B = b.step;
-  return real(0.5) * b.per_two_cells() * ((q[c + B] + q[c + B + A]) - (q[c - B] + q[c - B + A]));
+FN Faces faces(In u, In v, In w, Index c, Index X, Index Y) {
+  const real u_low = u[c], u_high = u[c + X], v_low = v[c], v_high = v[c + Y];
+  return {u_low, u_high, u_low + u_high, v_low, v_high, v_low + v_high,
+          w[c], w[c + X] - w[c - X], w[c + Y] - w[c - Y]};
 }
 
-FN Gradient gradient(In u, In v, In w, Cell c, Index X, Index Y, Index Z, const Grid& grid) {
-  const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
-  return {{{within(u, c, x), beside(u, c, x, y), beside(u, c, x, z)},
-           {beside(v, c, y, x), within(v, c, y), beside(v, c, y, z)},
-           {beside(w, c, z, x), beside(w, c, z, y), within(w, c, z)}}};
+// Twice the mean on both faces of a cell across `own` of the difference of q, which lives there, over two cells along `step`.
+FN real beside(In q, Index c, Index own, Index step) {
+  return (q[c + step] + q[c + step + own]) - (q[c - step] + q[c - step + own]);
+}
+
+FN Gradient gradient(In u, In v, Index c, const Faces& below, const Faces& here, const Faces& above, Axis x, Axis y, Axis z) {
+  const real half_x = real(0.5) * x.per_two_cells(), half_y = real(0.5) * y.per_two_cells();
+  const real half_z = real(0.5) * z.per_two_cells();
+  const Index X = x.step, Y = y.step;
+  return {{{x.per_cell() * (here.u_high - here.u_low), half_y * beside(u, c, X, Y), half_z * (above.u - below.u)},
+           {half_x * beside(v, c, Y, X), y.per_cell() * (here.v_high - here.v_low), half_z * (above.v - below.v)},
+           {half_x * (here.w_x + above.w_x), half_y * (here.w_y + above.w_y), z.per_cell() * (above.w - here.w)}}};
 }
 
 FN real square(real a) { return a * a; }

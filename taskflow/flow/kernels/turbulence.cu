@@ -11,33 +11,31 @@
 // nu_t = mixing |S|, mixing being the square of the mixing length
 struct Strained {
   real mixing;
-  INLINE real at(const Gradient& g, const Cell&) const { return mixing * root(strain(g)); }
+  INLINE real at(const Gradient& g, const Cell&, const Faces&, const Faces&) const { return mixing * root(strain(g)); }
 };
 
 // The same with a mixing length that van Driest's damping shortens.
 struct Damped {
   real mixing;
-  In u, v, w;
-  Index X, Y, Z;
   SmoothWalls walls;
   Grid grid;
 
-  INLINE real at(const Gradient& g, const Cell& c) const {
+  INLINE real at(const Gradient& g, const Cell& c, const Faces& here, const Faces& above) const {
     const Nearest wall = nearest(c, walls, grid);
-    const real x = real(0.5) * (u[c] + u[c + X]) - wall.velocity[0], y = real(0.5) * (v[c] + v[c + Y]) - wall.velocity[1];
-    const real z = real(0.5) * (w[c] + w[c + Z]) - wall.velocity[2];
+    const real x = real(0.5) * here.u - wall.velocity[0], y = real(0.5) * here.v - wall.velocity[1];
+    const real z = real(0.5) * (here.w + above.w) - wall.velocity[2];
     const real speed = root(square(x) + square(y) + square(z));
-    const real damping = risen(wall_units(wall.distance * speed / walls.viscosity) * real(1.0 / 26));
+    const real damping = risen(wall_units(wall.distance * speed * walls.inverse_viscosity) * real(1.0 / 26));
     return mixing * square(damping) * root(strain(g));
   }
 };
 
-// nu_t = mixing b^6 / (a^5 + b^5), a = (S_ij S_ij)^(1/2), b = (Sd_ij Sd_ij)^(1/4), Sd being the traceless symmetric part
-// of the square of the gradient; a and b as parts of their sum, so that no power overflows.
+// nu_t = mixing b^6 / (a^5 + b^5) = mixing b / (1 + (a / b)^5), a = (S_ij S_ij)^(1/2), b = (Sd_ij Sd_ij)^(1/4), Sd being the
+// traceless symmetric part of the square of the gradient: no power of the gradient overflows but where nu_t is 0.
 struct Adapting {
   real mixing;
 
-  INLINE real at(const Gradient& gradient, const Cell&) const {
+  INLINE real at(const Gradient& gradient, const Cell&, const Faces&, const Faces&) const {
     const auto& g = gradient.of;
     const real p = g[0][1] * g[1][0], q = g[0][2] * g[2][0], r = g[1][2] * g[2][1];
     const real x = square(g[0][0]) + p + q, y = square(g[1][1]) + p + r, z = square(g[2][2]) + q + r;
@@ -47,10 +45,8 @@ struct Adapting {
     const real yz = (g[1][1] + g[2][2]) * (g[1][2] + g[2][1]) + g[1][0] * g[0][2] + g[2][0] * g[0][1];
     const real turned = square(x - third) + square(y - third) + square(z - third) +
                         real(0.5) * (square(xy) + square(xz) + square(yz));
-    const real a = root(real(0.5) * strain(gradient)), b = root(root(turned)), sum = a + b;
-    const real part = 1 / (sum > 0 ? sum : real(1)), alpha = part * a, beta = part * b;
-    const real fifth = square(square(beta)) * beta, all = square(square(alpha)) * alpha + fifth;
-    return mixing * sum * beta * fifth / (all > 0 ? all : real(1));
+    const real b_square = root(turned), ratio = real(0.5) * strain(gradient) / (b_square > 0 ? b_square : real(1));
+    return mixing * root(b_square) / (1 + square(ratio) * root(ratio));
   }
 };
 
@@ -61,7 +57,7 @@ struct Vanishing {
   real constant;
   Grid grid;
 
-  INLINE real at(const Gradient& gradient, const Cell&) const {
+  INLINE real at(const Gradient& gradient, const Cell&, const Faces&, const Faces&) const {
     const auto& g = gradient.of;
     const real(&h)[3] = grid.spacing;
     real B = 0, alpha = 0;
@@ -83,10 +79,12 @@ struct Vanishing {
 template <class Model>
 FN void evaluate(const Range& range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, const Grid& grid, Model model) {
   STRIDES(range)
-  max_cells(range, {rate, eddy}, CELL(c) {
-    const real found = model.at(gradient(u, v, w, c, X, Y, Z, grid), c);
+  max_cells(range, {rate, eddy}, CELL(c) { return faces(u, v, w, c, X, Y); }, BETWEEN(c, below, here, above) {
+    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
+    const real found = model.at(gradient(u, v, c, below, here, above, x, y, z), c, here, above);
     nu_t[c] = found;
-    return Maxima<2>{{crossings(u, v, w, c, X, Y, Z, grid), found}};
+    const real across_x = fastest(here.u_low, here.u_high), across_y = fastest(here.v_low, here.v_high);
+    return Maxima<2>{{crossings(across_x, across_y, fastest(here.w, above.w), x, y, z), found}};
   });
 }
 
@@ -96,8 +94,7 @@ TASK smagorinsky(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial 
 
 TASK smagorinsky_damped(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, Grid grid, real mixing,
                         SmoothWalls walls) {
-  STRIDES(range)
-  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Damped{mixing, u, v, w, X, Y, Z, walls, grid});
+  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Damped{mixing, walls, grid});
 }
 
 TASK wale(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, Grid grid, real mixing) {

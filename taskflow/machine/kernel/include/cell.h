@@ -54,6 +54,7 @@ struct Partial {
 #define FN INLINE
 #define CELL(c) [=](auto c)
 #define STORE(c, value) [=](auto c, auto value)
+#define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above)
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 #define ROOT __dsqrt_rn
 #define ROOT_SINGLE __fsqrt_rn
@@ -64,6 +65,7 @@ struct Partial {
 #define FN static INLINE
 #define CELL(c) [=](auto c) __attribute__((always_inline))
 #define STORE(c, value) [=](auto c, auto value) __attribute__((always_inline))
+#define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above) __attribute__((always_inline))
 #define INFINITE __builtin_huge_val()
 #define ROOT __builtin_sqrt
 #define ROOT_SINGLE __builtin_sqrtf
@@ -134,7 +136,8 @@ template <int N>
 struct Sums {
   double of[N];
 };
-// What a cell gives to several maxima: `max_cells(range, {first, second}, CELL(c) { return Maxima<2>{{a, b}}; });`
+// What a cell gives to several maxima:
+// `max_cells(range, {first, second}, CELL(c) { return Shared{...}; }, BETWEEN(c, below, here, above) { return Maxima<2>{{a, b}}; });`
 template <int N>
 struct Maxima {
   real of[N];

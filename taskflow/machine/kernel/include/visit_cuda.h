@@ -211,14 +211,24 @@ FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
   for (int n = 0; n < N; ++n) fold_all<Sum>(sums.of[n], partials[n]);
 }
 
-// Several maxima at once: f(cell) is a Maxima<N>.
-template <int N, class F>
-FN void max_cells(const Range& r, const Partial (&partials)[N], F f) {
+// Several maxima at once where cells have something in common with those below and above: f(cell, below, here, above), each
+// of these being what `carried` finds in a cell. A column takes it along, so that nothing is loaded or computed twice.
+template <int N, class Carried, class F>
+FN void max_cells(const Range& r, const Partial (&partials)[N], Carried carried, F f) {
   Maxima<N> maxima;
   for (int n = 0; n < N; ++n) maxima.of[n] = real(Max::identity());
-  for_cells(r, [&](Cell c) {
-    const Maxima<N> more = f(c);
-    for (int n = 0; n < N; ++n) maxima.of[n] = larger(maxima.of[n], more.of[n]);
-  });
+  const Column c = column(r);
+  if (c.any) {
+    const Index offset = c.i + c.j * r.y;
+    auto below = carried(Cell{c.i, c.j, c.begin - 1, offset + (c.begin - 1) * r.z});
+    auto here = carried(Cell{c.i, c.j, c.begin, offset + c.begin * r.z});
+#pragma unroll UNROLLED
+    for (int k = c.begin; k < c.end; ++k) {
+      const auto above = carried(Cell{c.i, c.j, k + 1, offset + (k + 1) * r.z});
+      const Maxima<N> more = f(Cell{c.i, c.j, k, offset + k * r.z}, below, here, above);
+      for (int n = 0; n < N; ++n) maxima.of[n] = larger(maxima.of[n], more.of[n]);
+      below = here, here = above;
+    }
+  }
   for (int n = 0; n < N; ++n) fold_all<Max>(maxima.of[n], partials[n]);
 }

@@ -157,11 +157,13 @@ FN void sum_cells(const Range& r, const Interior&, const Partial (&partials)[N],
   sum_cells(r, partials, f);
 }
 
-// Several maxima at once: f(cell) is a Maxima<N>.
-template <int N, class F>
-FN void max_cells(const Range& r, const Partial (&partials)[N], F f) {
+// Several maxima at once where cells have something in common with those below and above: f(cell, below, here, above), each
+// of these being what `carried` finds in a cell. f returns a Maxima<N>.
+template <int N, class Carried, class F>
+FN void max_cells(const Range& r, const Partial (&partials)[N], Carried carried, F f) {
   fold_cells<Max, N>(r, partials, [=](Cell c) __attribute__((always_inline)) {
-    const Maxima<N> maxima = f(c);
+    const Cell low{c.i, c.j, c.k - 1, c.offset - r.z}, high{c.i, c.j, c.k + 1, c.offset + r.z};
+    const Maxima<N> maxima = f(c, carried(low), carried(c), carried(high));
     Sums<N> values;
     for (int n = 0; n < N; ++n) values.of[n] = maxima.of[n];
     return values;
