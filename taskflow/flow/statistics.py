@@ -57,12 +57,22 @@ def scalar_moments(q: Read, mean_q: ReadWrite, qq: ReadWrite, *, share: Scalar) 
 
 
 @task(kernel=TEXT)
-def velocity_covariances(
+def flow_moments(
     u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], q: Read,
-    mean_u: Read, mean_v: Read, mean_w: Read, mean_q: Read,
-    uq: ReadWrite, vq: ReadWrite, wq: ReadWrite, *, share: Scalar,
+    mean_u: ReadWrite, mean_v: ReadWrite, mean_w: ReadWrite, mean_q: ReadWrite,
+    uu: ReadWrite, uv: ReadWrite, uw: ReadWrite, uq: ReadWrite, vv: ReadWrite, vw: ReadWrite, vq: ReadWrite,
+    ww: ReadWrite, wq: ReadWrite, qq: ReadWrite, *, share: Scalar,
 ) -> None:  # fmt: skip
-    """Covariances of u, v, w with q with a sample of this share; the means are those of before."""
+    """Means, variances and covariances of u, v, w, q with a sample of this share."""
+
+
+@task(kernel=TEXT)
+def carried_moments(
+    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], q: Read,
+    mean_u: Read, mean_v: Read, mean_w: Read, mean_q: ReadWrite,
+    uq: ReadWrite, vq: ReadWrite, wq: ReadWrite, qq: ReadWrite, *, share: Scalar,
+) -> None:  # fmt: skip
+    """Mean and variance of q, and its covariances with u, v, w, whose means are those of before the sample."""
 
 
 @task(kernel=TEXT)
@@ -114,24 +124,27 @@ class Statistics:
             yield impose(f[name], over=self.box, value=Value(0.0))
 
     def sample(self, f: Roles) -> Iterator[Launch]:
-        """The present state as one more sample. The means that covariances read are those of before."""
+        """The present state as one more sample: covariances first, as means of before are needed for them."""
         scalars = tuple(name for name in self.names if name not in VELOCITY)
         flowing = len(scalars) < len(self.names)
-        if self.order == 2:
-            for pair in combinations(scalars, 2):
-                yield self._launch(f, scalar_covariance, pair, [pair])
-            for name in scalars if flowing else ():
-                yield self._launch(f, velocity_covariances, (*VELOCITY, name), [(each, name) for each in VELOCITY])
-        for name in scalars:
-            yield self._moments(f, (name,), scalar_mean, scalar_moments)
-        if flowing:
-            yield self._moments(f, VELOCITY, velocity_means, velocity_moments)
-
-    def _moments(self, f: Roles, names: tuple[str, ...], first: Task, second: Task) -> Launch:
-        """Means of `names` and, for order 2, what they vary among each other."""
         if self.order == 1:
-            return self._launch(f, first, names, [])
-        return self._launch(f, second, names, list(combinations_with_replacement(names, 2)))
+            for name in scalars:
+                yield self._launch(f, scalar_mean, (name,), [])
+            if flowing:
+                yield self._launch(f, velocity_means, VELOCITY, [])
+            return
+        for pair in combinations(scalars, 2):
+            yield self._launch(f, scalar_covariance, pair, [pair])
+        if not flowing:
+            for name in scalars:
+                yield self._launch(f, scalar_moments, (name,), [(name, name)])
+            return
+        for name in scalars[1:]:
+            crossed = [(each, name) for each in (*VELOCITY, name)]
+            yield self._launch(f, carried_moments, (*VELOCITY, name), crossed)
+        together = VELOCITY + scalars[:1]
+        kind = flow_moments if scalars else velocity_moments
+        yield self._launch(f, kind, together, list(combinations_with_replacement(together, 2)))
 
     def _launch(self, f: Roles, kind: Task, names: tuple[str, ...], pairs: list[tuple[str, str]]) -> Launch:
         """A task on fields, their means, and the covariances of some pairs of them."""

@@ -1,5 +1,5 @@
 // Running means and covariances of what is in cell centres, velocities brought there as the mean of a cell's two faces.
-// All tasks read the means of before the sample; that of a quantity comes after its covariances.
+// All covariances are found from the means of before the sample.
 #define UZ 1
 #include "cell.h"
 
@@ -39,15 +39,28 @@ TASK velocity_moments(Range range, In u, In v, In w, InOut mean_u, InOut mean_v,
     const real xz = sample.covariance(uw[c], x, z), yy = sample.covariance(vv[c], y, y);
     const real yz = sample.covariance(vw[c], y, z), zz = sample.covariance(ww[c], z, z);
     loaded();
-    mean_u[c] = sample.mean(a, x);
-    mean_v[c] = sample.mean(b, y);
-    mean_w[c] = sample.mean(d, z);
-    uu[c] = xx;
-    uv[c] = xy;
-    uw[c] = xz;
-    vv[c] = yy;
-    vw[c] = yz;
-    ww[c] = zz;
+    mean_u[c] = sample.mean(a, x), mean_v[c] = sample.mean(b, y), mean_w[c] = sample.mean(d, z);
+    uu[c] = xx, uv[c] = xy, uw[c] = xz, vv[c] = yy, vw[c] = yz, ww[c] = zz;
+  });
+}
+
+// The velocity and a scalar: what most flows have, in one pass through memory.
+TASK flow_moments(Range range, In u, In v, In w, In q, InOut mean_u, InOut mean_v, InOut mean_w, InOut mean_q, InOut uu,
+                  InOut uv, InOut uw, InOut uq, InOut vv, InOut vw, InOut vq, InOut ww, InOut wq, InOut qq, In64 share) {
+  STRIDES(range)
+  const Sample sample(share);
+  for_cells(range, CELL(c) {
+    const real a = mean_u[c], b = mean_v[c], d = mean_w[c], e = mean_q[c];
+    const real x = centred(u, c, X) - a, y = centred(v, c, Y) - b, z = centred(w, c, Z) - d, s = q[c] - e;
+    const real xx = sample.covariance(uu[c], x, x), xy = sample.covariance(uv[c], x, y);
+    const real xz = sample.covariance(uw[c], x, z), xs = sample.covariance(uq[c], x, s);
+    const real yy = sample.covariance(vv[c], y, y), yz = sample.covariance(vw[c], y, z);
+    const real ys = sample.covariance(vq[c], y, s), zz = sample.covariance(ww[c], z, z);
+    const real zs = sample.covariance(wq[c], z, s), ss = sample.covariance(qq[c], s, s);
+    loaded();
+    mean_u[c] = sample.mean(a, x), mean_v[c] = sample.mean(b, y), mean_w[c] = sample.mean(d, z);
+    mean_q[c] = sample.mean(e, s);
+    uu[c] = xx, uv[c] = xy, uw[c] = xz, uq[c] = xs, vv[c] = yy, vw[c] = yz, vq[c] = ys, ww[c] = zz, wq[c] = zs, qq[c] = ss;
   });
 }
 
@@ -64,24 +77,24 @@ TASK scalar_moments(Range range, In q, InOut mean_q, InOut qq, In64 share) {
   for_cells(range, CELL(c) {
     const real old = mean_q[c], departure = q[c] - old, squared = sample.covariance(qq[c], departure, departure);
     loaded();
-    mean_q[c] = sample.mean(old, departure);
-    qq[c] = squared;
+    mean_q[c] = sample.mean(old, departure), qq[c] = squared;
   });
 }
 
-TASK velocity_covariances(Range range, In u, In v, In w, In q, In mean_u, In mean_v, In mean_w, In mean_q, InOut uq, InOut vq,
-                          InOut wq, In64 share) {
+// Another scalar beside the velocity, before that has new means.
+TASK carried_moments(Range range, In u, In v, In w, In q, In mean_u, In mean_v, In mean_w, InOut mean_q, InOut uq, InOut vq,
+                     InOut wq, InOut qq, In64 share) {
   STRIDES(range)
   const Sample sample(share);
   for_cells(range, CELL(c) {
-    const real departure = q[c] - mean_q[c];
-    const real xq = sample.covariance(uq[c], centred(u, c, X) - mean_u[c], departure);
-    const real yq = sample.covariance(vq[c], centred(v, c, Y) - mean_v[c], departure);
-    const real zq = sample.covariance(wq[c], centred(w, c, Z) - mean_w[c], departure);
+    const real old = mean_q[c], departure = q[c] - old;
+    const real xs = sample.covariance(uq[c], centred(u, c, X) - mean_u[c], departure);
+    const real ys = sample.covariance(vq[c], centred(v, c, Y) - mean_v[c], departure);
+    const real zs = sample.covariance(wq[c], centred(w, c, Z) - mean_w[c], departure);
+    const real ss = sample.covariance(qq[c], departure, departure);
     loaded();
-    uq[c] = xq;
-    vq[c] = yq;
-    wq[c] = zq;
+    mean_q[c] = sample.mean(old, departure);
+    uq[c] = xs, vq[c] = ys, wq[c] = zs, qq[c] = ss;
   });
 }
 
