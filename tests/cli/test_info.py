@@ -68,7 +68,7 @@ def altered(run_directory, tmp_path):
     (socket.gethostname(), os.getpid(), ["running: process", "last line of the log", "cell/s", "100%"]),
     (socket.gethostname(), 2**22 + 1, ["ended without a word", "is gone"]),
     ("elsewhere", 1, ["running, as far as can be seen from here: process 1 on elsewhere"]),
-])
+], ids=["running", "gone", "elsewhere"])
 def test_a_run_without_an_end(give, altered, host, process, words):
     directory = altered(ended="running", leader={"host": host, "process": process})
     told = give("info", directory).stdout
