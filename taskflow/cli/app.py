@@ -128,7 +128,7 @@ def new(
         typer.Option("--example", "-e", metavar="NAME", help=f"One of {', '.join(names())}.", autocompletion=names),
     ] = "lid_driven_cavity",
 ) -> None:
-    """Write a commented case to start from. An existing file is never replaced."""
+    """Write a commented case to start from, and the data that it reads. An existing file is never replaced."""
     from taskflow.cli.examples import write
 
     write(case, example)

@@ -22,16 +22,32 @@ def names() -> list[str]:
     return sorted(path.stem for path in folder().glob("*.toml"))
 
 
+def data(example: str) -> list[Path]:
+    """The files that the case of an example reads: those beside it with its name."""
+    return sorted(path for path in folder().glob(f"{example}.*") if path.suffix != ".toml")
+
+
 def write(path: Path, example: str) -> None:
-    """Write an example to a new file and say what to do with it. Raises BadInput where that cannot be."""
+    """Write an example to a new file, and beside it the data that it reads, and say what to do with it.
+
+    Raises BadInput where that cannot be.
+    """
     if example not in names():
         refuse(f"--example {example}: there is no such example; choose one of {', '.join(names())}")
-    text = (folder() / f"{example}.toml").read_bytes()
+    for file in data(example):
+        there = path.parent / file.name
+        if not (there.is_file() and there.read_bytes() == file.read_bytes()):
+            _write(there, file.read_bytes(), "move it away: the example reads another file of this name")
+            typer.echo(f"{there} is written: {path.name} reads it")
+    _write(path, (folder() / f"{example}.toml").read_bytes(), "choose another name")
+    typer.echo(f"{path} is written. Next: taskflow check {path}, taskflow run {path}")
+
+
+def _write(path: Path, content: bytes, remedy: str) -> None:
     try:
         with path.open("xb") as file:
-            file.write(text)
+            file.write(content)
     except FileExistsError:
-        refuse(f"{path} exists; choose another name")
+        refuse(f"{path} exists; {remedy}")
     except (OSError, ValueError) as error:
         refuse(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error}); choose another name")
-    typer.echo(f"{path} is written. Next: taskflow check {path}, taskflow run {path}")

@@ -148,7 +148,8 @@ def _scalar(field: str) -> Panel:
 
     def draw(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
         values = on_plane(ds, field, plane)
-        words = label(ds[field], f"{field}, {ds[field].attrs.get('long_name', '')}".rstrip(", "))
+        names = dict.fromkeys((field, ds[field].attrs.get("long_name", field)))
+        words = label(ds[field], ", ".join(names))
         top = float(np.abs(values).max())
         if field == "T":
             _image(axes, ds, plane, values, words, cmap="RdYlBu_r")

@@ -21,13 +21,25 @@ def test_the_default_is_the_lid_driven_cavity(give, here):
     assert Case.load("a.toml").title.startswith("Lid-driven cavity")
 
 
+def test_data_comes_along(give, refused, here):
+    """It may be there already, but no other file of its name is replaced."""
+    for name in ("a.toml", "b.toml"):
+        assert give("new", name, "--example", "hill").exit_code == 0
+    heights = (here / "hill.npy").read_bytes()
+    (here / "hill.npy").write_bytes(heights[:-1])
+    result = give("new", "c.toml", "--example", "hill")
+    refused(result.exit_code, result.stderr, "hill.npy exists; move it away")
+    assert not (here / "c.toml").exists()
+    assert (here / "hill.npy").read_bytes() == heights[:-1]
+
+
 def test_refusals(give, refused, here):
     text = (here / "cavity.toml").read_text()
     for words, told in [
         (["cavity.toml"], "cavity.toml exists"),
         (["nowhere/a.toml"], "nowhere/a.toml: cannot be written"),
         (["a.toml", "--example", "b"],
-         "choose one of cylinder, developing_channel, heated_cavity, lid_driven_cavity, plume, taylor_green"),
+         "choose one of backward_step, city, cylinder, developing_channel, heated_cavity, hill"),
     ]:
         result = give("new", *words)
         refused(result.exit_code, result.stderr, told)
