@@ -68,7 +68,7 @@ class Forces:
 
 
 def pressure_difference(flow: Flow) -> float:
-    """p(0.15, 0.2) - p(0.25, 0.2), the foremost and the rearmost point, from lines through the two cells next to each."""
+    """p(0.15, 0.2) - p(0.25, 0.2), the foremost and the rearmost point, by lines through the two cells beside each."""
     x, z = flow.points("p")[0].ravel(), flow.points("p")[2].ravel()
     rows = np.searchsorted(z, 0.2) + np.array([-1, 0])
     before, behind = np.searchsorted(x, 0.15), np.searchsorted(x, 0.25)

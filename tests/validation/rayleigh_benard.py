@@ -10,8 +10,8 @@ import numpy as np
 from taskflow.simulation.case import Case
 from tests.flows import compute
 
-# Between two walls rest is unstable from Ra = 1707.762 on, to waves of wavenumber 3.117 (A. Pellew, R. V. Southwell 1940,
-# Proc. R. Soc. A 176, 312-343; S. Chandrasekhar 1961, Hydrodynamic and Hydromagnetic Stability, section 15).
+# Between two walls rest is unstable from Ra = 1707.762 on, to waves of wavenumber 3.117 (A. Pellew, R. V. Southwell
+# 1940, Proc. R. Soc. A 176, 312-343; S. Chandrasekhar 1961, Hydrodynamic and Hydromagnetic Stability, section 15).
 CRITICAL, WAVENUMBER = 1707.762, 3.117
 
 
