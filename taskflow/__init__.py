@@ -31,6 +31,7 @@ _ROOMS = {
     "taskflow.cluster.blocks": ("Blocks",),
     "taskflow.cluster.jobs": ("Ran",),
     "taskflow.cluster.session": ("distribute",),
+    "taskflow.cluster.slurm": ("Slurm",),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -52,6 +53,7 @@ __all__ = [
     "Run",
     "RunFailed",
     "Scalar",
+    "Slurm",
     "Stopped",
     "TaskflowError",
     "Write",

@@ -72,6 +72,13 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="Run on the cluster of this Dask scheduler, not on an embedded one."),
     ] = None,
+    slurm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="gpus=N,...",
+            help="Submit jobs to SLURM and run in them: gpus or workers, per-node, cores, time, partition and others.",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     profile: Annotated[
         bool, typer.Option("--profile", help="Time some steps: a timeline in the run directory, and a summary.")
@@ -93,6 +100,8 @@ def run(
     """
     if resume and force:
         refuse("--resume --force: one at a time; --force begins again and drops what is there")
+    if slurm is not None and scheduler_file is not None:
+        refuse("--slurm --scheduler-file: one at a time; --slurm begins a cluster of its own")
     if profile and nvtx:
         refuse("--profile --nvtx: one at a time; --nvtx is for a run under nsys, which has timelines of its own")
     from taskflow.cli.running import Onto, run_case, window
@@ -100,7 +109,7 @@ def run(
     wanted = window(profile_after, profile_steps, profile=profile, nvtx=nvtx)
     target = output or Path(case.stem)
     onto: Onto = "resume" if resume else "replace" if force else "new"
-    run_case(case, target, settings, onto=onto, scheduler_file=scheduler_file, quiet=quiet, profile=wanted)
+    run_case(case, target, settings, onto=onto, where=slurm or scheduler_file, quiet=quiet, profile=wanted)
 
 
 @app.command()

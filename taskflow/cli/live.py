@@ -59,6 +59,8 @@ class Display(View):
 
 def stage(told: Mapping[str, Any]) -> str:
     """What a run is doing, in words."""
+    if "waiting" in told:
+        return str(told["waiting"])
     if "step" not in told:
         return "compiling kernels (once), preparing the fields"
     if "ended" in told:

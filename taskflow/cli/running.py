@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,7 @@ import typer
 
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
 from taskflow.cli.words import duration, rate, say, several, style, times
+from taskflow.cluster.slurm import Slurm
 from taskflow.simulation.case import Case
 from taskflow.simulation.solver import described
 from taskflow.units import size
@@ -28,11 +30,15 @@ def run_case(
     settings: Sequence[str],
     *,
     onto: Onto,
-    scheduler_file: Path | None,
+    where: Path | str | None,
     quiet: bool,
     profile: Window | None,
 ) -> None:
-    """Run a case; unless quiet, show how it goes and how it went. Raises what `taskflow.run` raises."""
+    """Run a case; unless quiet, show how it goes and how it went. Raises what `taskflow.run` raises.
+
+    `where` is a scheduler file, or what to ask SLURM for, or nothing: on this machine.
+    """
+    slurm = Slurm.of(where) if isinstance(where, str) else None
     case = Case.load(path, settings)
     with view(case, output, quiet=quiet) as watch, warnings.catch_warnings():
         from taskflow.simulation.run import run
@@ -40,8 +46,10 @@ def run_case(
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _warn
         force, resume = onto == "replace", onto == "resume"
+        client = slurm and replace(slurm, told=lambda words: watch({"waiting": words}))
+        file = None if client else where
         finished = run(
-            case, output, scheduler_file=scheduler_file, force=force, resume=resume, progress=watch, profile=profile
+            case, output, client, scheduler_file=file, force=force, resume=resume, progress=watch, profile=profile
         )
     if not quiet:
         if "profile" in finished.report:

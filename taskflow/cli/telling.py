@@ -16,6 +16,7 @@ from taskflow.units import size
 
 if TYPE_CHECKING:
     from taskflow.machine.accelerators import Accelerator
+    from taskflow.machine.inventory import Inventory
 
 
 def tell_machine() -> None:
@@ -38,8 +39,9 @@ def tell_machine() -> None:
             ("compiler", _compiler(here.compiler, here.compiler_problem)),
             ("kernels", f"kept in {here.cache}"),
             ("GPUs", _gpus(here.gpus, here.gpu_problem)),
-            ("shared memory", here.peer_problem or "usable: the channel between processes of this host"),
-            ("ucxx", here.ucx_problem or "usable: the channel between hosts"),
+            ("peer", here.peer_problem or "usable: shared memory, the channel between processes of this host"),
+            ("ucxx", here.ucx_problem or f"usable: the channel between hosts, by {', '.join(here.ucx_ways)}"),
+            ("InfiniBand", _infiniband(here)),
             ("dask-cuda", about["packages"].get("dask-cuda", "not installed: needed for GPUs")),
         ],
     )
@@ -49,6 +51,15 @@ def brief(commit: str) -> str:
     """A commit as people quote it; changed files are still told."""
     number, _, dirty = commit.partition("-")
     return f"{number[:10]}{' with changes' * bool(dirty)}"
+
+
+def _infiniband(here: Inventory) -> str:
+    from taskflow.machine.infiniband import unused
+
+    if not here.infiniband:
+        return "none"
+    problem = (here.ucx_problem and "not used without ucxx") or unused(here.infiniband, here.ucx_ways)
+    return f"{', '.join(map(str, here.infiniband))}: {problem or 'used by UCX'}"
 
 
 def _compiler(found: Any, problem: str | None) -> str:

@@ -75,6 +75,7 @@ class Lines(View):
 
     def __init__(self, heading: str, meter: Meter, log: Path) -> None:
         self.heading, self.meter, self.log = heading, meter, log
+        self._waiting = ""  # for what
         self._read = 0  # bytes of the log
         self._begun = False  # whether the log is this run's, not an older one's
         self._after: int | None = None  # the step with which the run goes on; lines up to there are older
@@ -83,6 +84,9 @@ class Lines(View):
         if not self._begun:
             self._print(self.heading)
         self._begun = True
+        if told.get("waiting", self._waiting) != self._waiting:
+            self._waiting = told["waiting"]
+            self._print(self._waiting)
         if "step" in told:
             self._after = told.get("resumed", -1)
         if self._after is None:

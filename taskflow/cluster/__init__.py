@@ -1,4 +1,4 @@
-"""Who lends the machines: an embedded cluster on this machine, or one that is running already; and who gets which."""
+"""Who lends the machines: this one, jobs of a batch system, or a cluster that is there already; and who gets which."""
 
 from taskflow.cluster.connect import by_scheduler_file
 from taskflow.cluster.counting import dask_messages
@@ -6,8 +6,10 @@ from taskflow.cluster.lending import lent
 from taskflow.cluster.local import embedded, gpus
 from taskflow.cluster.memory import shortage
 from taskflow.cluster.placement import cut, ordinals, placed, processes, slabs, spread, threads_per_block
+from taskflow.cluster.slurm import Slurm
 
 __all__ = [
+    "Slurm",
     "by_scheduler_file",
     "cut",
     "dask_messages",

@@ -1,4 +1,4 @@
-"""The cluster of a run: one that is given, one that a scheduler file leads to, or one embedded in this process."""
+"""The cluster of a run: one that is given or submitted, one that a scheduler file leads to, or one embedded here."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from taskflow.cluster.connect import by_scheduler_file
 from taskflow.cluster.local import embedded, gpus
 from taskflow.cluster.placement import Wanted, processes
+from taskflow.cluster.slurm import Slurm
+from taskflow.cluster.submitting import submitted
 from taskflow.machine import choose_device, look
 from taskflow.regions import Triple
 
@@ -20,10 +22,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def lent(
-    wanted: Wanted, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
+    wanted: Wanted, cells: Triple, client: Client | Slurm | None, scheduler_file: str | PathLike[str] | None
 ) -> Iterator[tuple[Client, bool]]:
     """The client to use, and whether its cluster is embedded: begun here, and ended on leaving."""
-    if client is not None:
+    if isinstance(client, Slurm):
+        with submitted(client) as found:
+            yield found, False
+    elif client is not None:
         yield client, False
     elif scheduler_file is not None:
         with by_scheduler_file(Path(scheduler_file)) as found:

@@ -11,13 +11,15 @@ import psutil
 from taskflow.errors import BadInput
 from taskflow.machine.accelerators import Accelerator, accelerators
 from taskflow.machine.channel import PREFERENCE, channel_problem
+from taskflow.machine.channel.ucx_library import ways_between_hosts
 from taskflow.machine.device import gpu_problem, processor_name
+from taskflow.machine.infiniband import Port, ports
 from taskflow.machine.kernel.compile_host import Compiler, cache_folder, compiler
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """Usable cores, memory in bytes, compiler, GPUs, UCX; or what is wrong with them."""
+    """Usable cores, memory in bytes, compiler, GPUs, UCX and how it reaches other hosts; or what is wrong with them."""
 
     host: str
     processor: str
@@ -32,6 +34,8 @@ class Inventory:
     gpu_problem: str | None
     peer_problem: str | None
     ucx_problem: str | None
+    ucx_ways: tuple[str, ...]
+    infiniband: tuple[Port, ...]
 
 
 def inventory() -> Inventory:
@@ -42,6 +46,7 @@ def inventory() -> Inventory:
     except BadInput as error:
         problem = str(error)
     memory = psutil.virtual_memory()
+    ucx = channel_problem("ucx")
     return Inventory(
         host=platform.node(),
         processor=processor_name(),
@@ -55,7 +60,9 @@ def inventory() -> Inventory:
         gpus=accelerators(),
         gpu_problem=gpu_problem(),
         peer_problem=channel_problem("peer"),
-        ucx_problem=channel_problem("ucx"),
+        ucx_problem=ucx,
+        ucx_ways=() if ucx else ways_between_hosts(),
+        infiniband=ports(),
     )
 
 

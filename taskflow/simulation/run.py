@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from distributed import Client
 
+    from taskflow.cluster import Slurm
+
 
 @dataclass(frozen=True)
 class Run:
@@ -67,7 +69,7 @@ class Run:
 def run(
     case: Case,
     output: str | PathLike[str] | None = None,
-    client: Client | None = None,
+    client: Client | Slurm | None = None,
     *,
     scheduler_file: str | PathLike[str] | None = None,
     force: bool = False,
@@ -80,7 +82,8 @@ def run(
     `output` is the run directory (by default the case's title as a name, in the current folder); an existing one is
     refused unless `force` replaces it or `resume` goes on with it: from its newest checkpoint that is whole, to the
     end that `case` has now; a run that has nothing left to do is returned as it is. The blocks live on the workers of
-    `client`, or of the cluster behind `scheduler_file`, or of an embedded cluster of this machine.
+    `client`, or in jobs of SLURM that are submitted for it, or of the cluster behind `scheduler_file`, or of an
+    embedded cluster of this machine.
     `progress` is called a few times a second with what block 0 last reported; its `stopping` says whether Ctrl-C has
     been pressed. `profile` names steps to be timed: a timeline is written and a summary added to the report.
     Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after

@@ -85,12 +85,16 @@ class Slurm:
     folder: Path
     environment: dict[str, str]
 
+    def run(self, *words: object, **settings: str) -> tuple[int, str, str]:
+        """Exit code, standard output and standard error of a command."""
+        command, streams = [str(word) for word in words], {"capture_output": True, "text": True}
+        environment = self.environment | settings
+        done = subprocess.run(command, env=environment, timeout=LIMIT, cwd=self.folder, check=False, **streams)
+        return done.returncode, done.stdout, done.stderr
+
     def ask(self, *words: object) -> str:
         """What a command of SLURM prints, whether it likes the question or not."""
-        command = [str(word) for word in words]
-        return subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, timeout=LIMIT, cwd=self.folder, check=False
-        ).stdout
+        return self.run(*words)[1]
 
     def submit(self, *words: object) -> str:
         """Submit a job with the script of deploy; its number."""

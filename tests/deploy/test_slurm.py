@@ -92,3 +92,30 @@ def test_a_run_that_fails_is_not_queued_again(slurm, case):
     state = slurm.ended(job)
     assert (state["ExitCode"], state["Restarts"]) == ("2:0", "0")
     assert "time.steps" in slurm.log(job)
+
+
+def test_a_run_that_submits_its_own_jobs(slurm, case, undisturbed):
+    pytest.importorskip("dask_jobqueue")
+    code, out, err = slurm.run("taskflow", "run", case, "--slurm", "workers=2,time=10")
+    assert (code, err) == (0, "")
+    assert "SLURM: " in out
+    same(case.with_suffix(""), undisturbed)
+    assert slurm.ask("squeue", "--noheader") == ""
+    assert not list(slurm.folder.glob(".taskflow-slurm-*"))
+
+
+def test_jobs_that_slurm_refuses_are_told_at_once(slurm, case):
+    pytest.importorskip("dask_jobqueue")
+    code, _, err = slurm.run("taskflow", "run", case, "--slurm", "workers=2,partition=none")
+    assert (code, err) == (2, "Error: --slurm: Invalid partition name specified; ask for something else\n")
+    assert not case.with_suffix("").exists()
+
+
+def test_jobs_that_end_before_their_workers_come(slurm, case):
+    """Python is not where it was when they begin."""
+    pytest.importorskip("dask_jobqueue")
+    settings = {"DASK_JOBQUEUE__SLURM__PYTHON": "/no/such/python"}
+    code, _, err = slurm.run("taskflow", "run", case, "--slurm", "workers=1", **settings)
+    assert code == 1
+    assert "a job of SLURM ended before its workers had come: " in err
+    assert "/no/such/python" in err

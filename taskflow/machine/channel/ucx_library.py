@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from types import ModuleType
 from typing import Any
 
 OPTIONS = {"MM_ERROR_HANDLING": "on", "KEEPALIVE_INTERVAL": "1s"}
 """UCX options of our contexts; UCX_... variables of the user win. With error handling UCX gives up shared memory for
 TCP, eight times slower, unless MM_ERROR_HANDLING is on; the keepalive shows the death of a peer in shared memory."""
+
+REMOTE = ("tcp/", "rc_", "dc_", "ud_")
+"""How the names of transports between hosts begin: TCP; InfiniBand and RoCE, reliable or datagrams."""
 
 
 @functools.cache
@@ -33,6 +37,13 @@ def ucx_problem() -> str | None:
     except Exception as error:  # a missing package, a missing or mismatched shared library
         return f"ucxx cannot be loaded ({error})"
     return None
+
+
+def ways_between_hosts() -> tuple[str, ...]:
+    """What UCX has here to reach other hosts, as transport/device, such as tcp/eth0 or rc_mlx5/mlx5_0:1."""
+    core, _ = load()
+    found = re.findall(r"-- (\S+/\S+)", core.UCXContext({}, feature_flags=(core.Feature.TAG,)).info)
+    return tuple(way for way in found if way.startswith(REMOTE))
 
 
 def open_worker() -> tuple[Any, Any]:

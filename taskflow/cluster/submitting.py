@@ -1,0 +1,141 @@
+"""Workers in jobs of SLURM, submitted for the time of one run and cancelled after it, by dask-jobqueue."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from taskflow.cluster.local import CONFIG
+from taskflow.cluster.slurm import Slurm
+from taskflow.errors import BadInput, RunFailed
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+POLL = 1.0  # seconds between two looks at the queue
+SUBMITTED = 60.0  # seconds that SLURM may take to accept the jobs
+
+
+@contextmanager
+def submitted(wanted: Slurm) -> Iterator[Client]:
+    """A client of workers in jobs that are submitted now: waits until all have come, and cancels the jobs on leaving.
+
+    Connections are encrypted, with a certificate that lives as long. Raises BadInput where dask-jobqueue or SLURM is
+    missing or SLURM refuses the jobs, RunFailed where a job ends before its workers have come.
+    """
+    import dask
+    from distributed import Client
+
+    if shutil.which("sbatch") is None:
+        raise BadInput("--slurm: there is no sbatch here; use it where jobs are submitted, or leave it out")
+    # Nodes see the current folder, or could not run this environment either.
+    with (
+        tempfile.TemporaryDirectory(prefix=".taskflow-slurm-", dir=".") as folder,
+        dask.config.set(CONFIG),
+        _cluster(wanted, Path(folder).absolute()) as cluster,
+    ):
+        _try(cluster.job_script())
+        cluster.scale(jobs=wanted.jobs)
+        with Client(cluster, direct_to_workers=True) as client:
+            _wait(cluster, client, wanted, Path(folder))
+            yield client
+
+
+def _cluster(wanted: Slurm, folder: Path) -> Any:
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ImportError:
+        raise BadInput("--slurm: dask-jobqueue is not installed; install taskflow[slurm]") from None
+    directives = ["--nodes=1", *(f"--{name}={value}" for name, value in wanted.directives)]
+    options = ["--memory-limit", "0", "--nthreads", "1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+    if wanted.gpu:
+        directives.append(f"--gpus-per-node={wanted.per_node}")
+        options += ["--device-memory-limit", "0"]
+    return SLURMCluster(
+        cores=wanted.per_node * wanted.cores,
+        processes=1 if wanted.gpu else wanted.per_node,  # `dask cuda worker` itself begins one for every GPU
+        worker_command="dask cuda worker" if wanted.gpu else "distributed.cli.dask_worker",
+        worker_extra_args=options,
+        memory="1 GB",  # has to be said, and is skipped, like the half hour that jobs have otherwise
+        job_directives_skip=["--mem=", " -t "],
+        job_extra_directives=directives,
+        job_name="taskflow",
+        log_directory=str(folder),
+        security=_certificate(folder),
+        interface=wanted.interface,
+        scheduler_options={"dashboard_address": "127.0.0.1:0"},
+        death_timeout=300,
+    )
+
+
+def _certificate(folder: Path) -> Any:
+    """One for all roles, in files of a folder that no other user can read."""
+    from distributed import Security
+
+    try:
+        made = Security.temporary().get_tls_config_for_role("worker")
+    except ImportError:
+        raise BadInput("--slurm: cryptography is not installed; install taskflow[slurm]") from None
+    options = {"tls_ca_file": _kept(folder / "ca.pem", made["ca_file"])}
+    for kind in ("cert", "key"):
+        file = _kept(folder / f"{kind}.pem", made[kind])
+        options |= {f"tls_{role}_{kind}": file for role in ("scheduler", "worker", "client")}
+    return Security(require_encryption=True, **options)
+
+
+def _kept(file: Path, text: str) -> str:
+    file.write_text(text, encoding="ascii")
+    return str(file)
+
+
+def _try(script: str) -> None:
+    """Raises BadInput where SLURM would refuse this batch script."""
+    done = _asked("sbatch", "--test-only", text=script)
+    if done.returncode:
+        raise BadInput(f"--slurm: {_last(done.stderr)}; ask for something else")
+
+
+def _wait(cluster: Any, client: Client, wanted: Slurm, folder: Path) -> None:
+    """Until all workers have come. Raises RunFailed where a job has ended before."""
+    begun = time.monotonic()
+    while (there := len(client.scheduler_info(n_workers=-1)["workers"])) < wanted.workers:
+        jobs = {job.job_id for job in cluster.workers.values()} - {None}
+        if len(jobs) == wanted.jobs:
+            queue = dict(line.split() for line in _queue(jobs))
+            running = sum(state == "RUNNING" for state in queue.values())
+            jobs_begun, workers_there = f"{running} of {wanted.jobs} jobs", f"{there} of {wanted.workers} workers"
+            wanted.told(f"SLURM: {jobs_begun} have begun, {workers_there} have come")
+            if jobs - queue.keys():
+                raise RunFailed(f"a job of SLURM ended before its workers had come: {_reason(folder)}")
+        elif time.monotonic() > begun + SUBMITTED:
+            raise RunFailed(f"SLURM took {len(jobs)} of {wanted.jobs} jobs within {SUBMITTED:g} s")
+        time.sleep(POLL)
+
+
+def _queue(jobs: set[str]) -> list[str]:
+    """Number and state of the jobs that have not ended."""
+    done = _asked("squeue", "--noheader", "--format=%i %T", f"--jobs={','.join(sorted(jobs))}")
+    return done.stdout.splitlines()
+
+
+def _asked(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+
+
+def _reason(folder: Path) -> str:
+    """The last that a job has said."""
+    said = [_last(path.read_text(errors="replace")) for path in folder.glob("*.err")]
+    return next(filter(None, said), "it said nothing")
+
+
+def _last(text: str) -> str:
+    """The last line, without the program that says it."""
+    lines = text.strip().splitlines()
+    return re.sub(r"^((sbatch|allocation failure|error|fatal): *)*", "", lines[-1]) if lines else ""
