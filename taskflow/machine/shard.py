@@ -265,6 +265,13 @@ class Shard:
         self.synchronize()
         return np.array(self.device.to_host(self._view(role, box)))
 
+    def pick(self, role: str, cells: np.ndarray) -> np.ndarray:
+        """A host copy of the values in single cells, given by their indices [cell, axis], of the field in this role."""
+        self.synchronize()
+        name, xp = self.roles[role], self.device.xp
+        x, y, z = (xp.asarray(cells[:, a] - self.instances.boxes[name].lo[a]) for a in range(3))
+        return np.array(self.device.to_host(self.instances.arrays[name][z, y, x]))
+
     def _view(self, role: str, box: Box | None) -> Array:
         """The cells of `box`, by default those that this block has of its region, of the field in this role."""
         name = self.roles[role]

@@ -16,6 +16,9 @@ _HOME = {
     "load_initial": "initial",
     "save_initial": "initial",
     "Writer": "writer",
+    "Points": "points",
+    "create_points": "point_store",
+    "write_points": "point_store",
     "Checkpoint": "checkpoint",
     "Checkpoints": "checkpoint",
     "newest": "checkpoint",
@@ -43,11 +46,13 @@ __all__ = [
     "Checkpoint",
     "Checkpoints",
     "Layout",
+    "Points",
     "RunLog",
     "Store",
     "Writer",
     "compare_profiles",
     "create",
+    "create_points",
     "dataset",
     "load_initial",
     "newest",
@@ -67,6 +72,7 @@ __all__ = [
     "save_initial",
     "starts_of",
     "statistics_attributes",
+    "write_points",
     "write_report",
 ]
 
@@ -81,6 +87,8 @@ if TYPE_CHECKING:
     from taskflow.output.log import RunLog, read_log, read_report, write_report
     from taskflow.output.metadata import statistics_attributes
     from taskflow.output.plot import plot_run
+    from taskflow.output.point_store import create_points, write_points
+    from taskflow.output.points import Points
     from taskflow.output.profiles import compare_profiles, plot_profiles
     from taskflow.output.reading import dataset
     from taskflow.output.scaling import plot_scaling

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from math import gcd, prod
 from typing import Any, Literal
@@ -25,7 +25,8 @@ class Layout:
 
     `cells`, `lengths`, `origin`, `periodic` and `starts` are in the order x, y, z; what describes arrays in the order
     z, y, x. `starts` holds, per direction, the first cell of each block; `slots` is how many records are foreseen.
-    `group` is the name of the group, "" that of the snapshots. `described` has attributes of fields and of time beside
+    `group` is the name of the group, "" that of the snapshots; `first` is the number that the first cell has in the
+    `whole`, where this is the layout of a part. `described` has attributes of fields and of time beside
     the usual ones; `columns` are the names of numbers that come with each record, with their attributes.
     Raises ValueError where the blocks do not start at 0 and increase, or a field occurs twice.
     """
@@ -39,6 +40,8 @@ class Layout:
     precision: Literal["single", "double"] = "single"
     slots: int = 8
     group: str = ""
+    whole: Layout | None = None
+    first: tuple[int, int, int] = (0, 0, 0)
     described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     columns: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -55,6 +58,21 @@ class Layout:
     def dtype(self) -> np.dtype:
         """Type of the stored values."""
         return np.dtype("f4" if self.precision == "single" else "f8")
+
+    def layer(self, axis: int, index: int) -> Layout:
+        """The layer of cells number `index` across an axis, each with its low face there."""
+
+        def changed(values: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+            return (*values[:axis], value, *values[axis + 1 :])
+
+        return replace(
+            self,
+            whole=self,
+            cells=changed(self.cells, 1),
+            periodic=changed(self.periodic, True),
+            starts=changed(self.starts, (0,)),
+            first=changed(self.first, index),
+        )
 
     def dims(self, field: str) -> tuple[str, str, str]:
         """Dimensions in space, such as (z_c, y_c, x_f)."""
@@ -86,6 +104,8 @@ class Layout:
     def coordinate(self, dim: str) -> np.ndarray:
         """Positions along a dimension, float64; both walls are met exactly."""
         axis = "xyz".index(dim[0])
+        if self.whole is not None:
+            return self.whole.coordinate(dim)[self.first[axis] :][: self.size(dim)]
         places = np.arange(self.size(dim)) + (0.5 if dim.endswith("_c") else 0.0)
         return self.origin[axis] + self.lengths[axis] * places / self.cells[axis]
 

@@ -8,6 +8,7 @@ kept up to date would hide new snapshots.)
 
 from __future__ import annotations
 
+import json
 import shutil
 import time as clock
 import warnings
@@ -33,6 +34,7 @@ from taskflow.output.metadata import (
 from taskflow.output.solid import save_solid
 from taskflow.regions import Box, Triple, triple
 
+FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
 TIME_CHUNK = 1024  # times that one commit rewrites
 POLL = 0.02  # seconds between two looks at whether the store has grown
 
@@ -48,7 +50,7 @@ def create(
 
     Raises zarr.errors.ContainsGroupError where it exists, OSError where it cannot be written.
     """
-    about = global_attributes(attributes)
+    about = global_attributes({**attributes, **({FIRST: layout.first} if any(layout.first) else {})})
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
     # LZ4 on shuffled bytes: of the codecs every Zarr reader has, the fastest on velocity fields, and not the largest.
     packing = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
@@ -164,15 +166,18 @@ class BlockStore:
     """A block's part of a group of the store, for the process of that block.
 
     `boxes` says which points of each field the block writes: one per cell, and the last face where the block ends at a
-    wall; in the index space of the field, point i being that of cell i. Raises ValueError where a box is not made of
-    whole shards: two writers of one shard lose each other's data without an error.
+    wall; in the index space of the field, point i being that of cell i. They are empty where the group has no cells of
+    the block. Raises ValueError where a box is not made of whole shards: two writers of one shard lose each other's
+    data without an error.
     """
 
     def __init__(self, path: str | Path, block: Box, group: str = "", *, patience: float = 60.0) -> None:
         self._path, self._name, self._patience = path, group, patience
         self.reopen()
-        cells = triple(array_of(self._group, f"{axis}_c").size for axis in "xyz")
-        self.boxes = {name: _portion(name, array, block, cells) for name, array in self._fields.items()}
+        whole = zarr.open_group(str(path), mode="r")
+        cells = triple(array_of(whole, f"{axis}_c").size for axis in "xyz")
+        self._first = triple(json.loads(str(self._group.attrs.get(FIRST, "[0, 0, 0]"))))
+        self.boxes = {name: _portion(name, array, block, cells, self._first) for name, array in self._fields.items()}
 
     def reopen(self) -> None:
         """See the store as it is now, grown perhaps."""
@@ -192,14 +197,14 @@ class BlockStore:
         if set(values) != set(self.boxes):
             raise ValueError(f"fields {sorted(values)} given where {sorted(self.boxes)} are stored")
         self._wait_for(index)
-        for name, box in self.boxes.items():
+        for name, box in ((name, box) for name, box in self.boxes.items() if box):
             array, field = values[name], self._fields[name]
             if array.shape != box.shape[::-1]:
                 raise ValueError(f"{name}: an array of shape {array.shape} for the box {box}")
             with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
                 stored = array.astype(field.dtype, copy=False)
             with on_disk(f"snapshot {index} in {self._path}"):
-                field[(index, *box.slices((0, 0, 0)))] = stored
+                field[(index, *box.slices(self._first))] = stored
 
     def _wait_for(self, index: int) -> None:
         deadline = clock.monotonic() + self._patience
@@ -220,12 +225,16 @@ def consolidate(group: zarr.Group) -> None:
             zarr.consolidate_metadata(group.store, path=path, zarr_format=3)
 
 
-def _portion(name: str, array: zarr.Array, block: Box, cells: Triple) -> Box:
-    """The points of a field that the block writes. Raises ValueError where another block writes to the same shard."""
+def _portion(name: str, array: zarr.Array, block: Box, cells: Triple, first: Triple) -> Box:
+    """The points of a field that the block writes, whose first one is that of the cell `first`. Raises ValueError where
+    another block writes to the same shard.
+    """
     points, widths = array.shape[:0:-1], (array.shards or array.chunks)[:0:-1]
-    box = Box(block.lo, triple(points[a] if block.hi[a] == cells[a] else block.hi[a] for a in range(3)))
-    for lo, hi, last, width in zip(box.lo, box.hi, points, widths, strict=True):
-        if lo % width or (hi % width and hi != last):
+    stored = Box(first, triple(low + n for low, n in zip(first, points, strict=True)))
+    mine = Box(block.lo, triple(hi + (hi == n) for hi, n in zip(block.hi, cells, strict=True)))
+    box = stored & mine
+    for lo, hi, begin, last, width in zip(box.lo, box.hi, stored.lo, stored.hi, widths, strict=True):
+        if box and ((lo - begin) % width or ((hi - begin) % width and hi != last)):
             raise ValueError(f"{name}: the box {box} is not made of whole shards of {widths} points")
     return box
 

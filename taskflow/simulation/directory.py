@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,12 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.output import (
-    Checkpoint,
     Layout,
+    Points,
     RunLog,
     Store,
     create,
+    create_points,
     read_report,
     recover,
     remove,
@@ -32,6 +33,7 @@ from taskflow.output import (
 from taskflow.regions import Box
 from taskflow.simulation import recording
 from taskflow.simulation.averaging import COLUMNS
+from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.provenance import provenance
@@ -88,8 +90,8 @@ class RunDirectory:
             about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
             snapshots, *others = self._layouts(setup)
             create(draft / STORE, snapshots, about, _solid(setup))
-            for layout in others:
-                create(draft / STORE, layout, {"title": case.title})
+            for group in _groups(others, setup):
+                _create(draft / STORE, group, case)
             functions = {name: p for name, p in profiles(setup.case).items() if not isinstance(p, Expression)}
             if functions:
                 save_initial(draft / "initial.zarr", snapshots, functions)
@@ -109,9 +111,7 @@ class RunDirectory:
         checkpoint, path, layouts = beginning.checkpoint, self.path / STORE, self._layouts(setup)
         try:
             recover(path)
-            if setup.averages and beginning.statistics is None:
-                remove(path, STATISTICS)
-            times = {layout.group: self._cut(path, layout, checkpoint, setup) for layout in layouts}
+            times = {each.group: self._cut(path, each, beginning, setup.case) for each in _groups(layouts, setup)}
             reshard(path, layouts, setup.partition.blocks, _solid(setup))
             RunLog(self.path / "log.jsonl").cut(checkpoint.state["lines"])
             keeping.checkpoints.clear(after=checkpoint.step)
@@ -120,17 +120,19 @@ class RunDirectory:
             raise self._unwritable(error) from error
         return replace(beginning, times=times)
 
-    def _cut(self, path: Path, layout: Layout, checkpoint: Checkpoint, setup: Setup) -> tuple[float, ...]:
-        """Cut a group of the store back to the records of a checkpoint, whose times are returned; make it where it is
-        not there.
+    def _cut(self, path: Path, group: Layout | Points, beginning: Beginning, case: Case) -> tuple[float, ...]:
+        """Cut a group of the store back to the records of a checkpoint, whose times are returned; one that does not go
+        on begins anew.
         """
-        if layout.group and not (path / layout.group).exists():
-            create(path, layout, {"title": setup.case.title})
+        checkpoint, name = beginning.checkpoint, group.group
+        if name not in beginning.kept:
+            remove(path, name)
+            _create(path, group, case)
             return ()
-        store, count = Store(path, layout.group), checkpoint.state["records"][layout.group]
+        store, count = Store(path, name), checkpoint.state["records"][name]
         if len(store.times) < count:
             raise BadInput(
-                f"{path}: {len(store.times)} {layout.group or 'snapshots'}, where {count} were written before the"
+                f"{path}: {len(store.times)} {name or 'snapshots'}, where {count} were written before the"
                 f" checkpoint of step {checkpoint.step}; begin again with --force, or into another directory with -o"
             )
         store.cut(count)
@@ -197,15 +199,30 @@ class RunDirectory:
             precision=case.output.precision,
             slots=min(case.clock().snapshots() or SLOTS, SLOTS),
         )
-        if setup.averages is None:
-            return (snapshots,)
-        statistics = setup.averages.statistics
-        described = statistics_attributes(statistics.means, statistics.covariances)
-        fields = tuple(statistics.fields)
-        averages = replace(
-            snapshots, slots=1, group=STATISTICS, fields=fields, described=described, columns=COLUMNS
-        )
-        return snapshots, averages
+        found = [snapshots]
+        if setup.averages is not None:
+            statistics = setup.averages.statistics
+            described = statistics_attributes(statistics.means, statistics.covariances)
+            averages = replace(snapshots, slots=1, described=described, columns=COLUMNS)
+            found.append(replace(averages, group=STATISTICS, fields=tuple(statistics.fields)))
+        for plane in case.planes:
+            places = setup.grid.coordinates("c", plane.axis)
+            layer = snapshots.layer(plane.axis, int(np.abs(places - plane.position).argmin()))
+            found.append(replace(layer, slots=SLOTS, group=plane.name, fields=plane.fields or case.fields))
+        return tuple(found)
+
+
+def _groups(layouts: Iterable[Layout], setup: Setup) -> list[Layout | Points]:
+    """These groups of the store, and those of probes."""
+    return [*layouts, *(probe.points for probe in setup.probes)]
+
+
+def _create(path: Path, group: Layout | Points, case: Case) -> None:
+    """Make an empty group in the store."""
+    if isinstance(group, Points):
+        create_points(path, group, {"title": case.title})
+    else:
+        create(path, group, {"title": case.title})
 
 
 def _solid(setup: Setup) -> Callable[[Box], np.ndarray] | None:

@@ -23,8 +23,9 @@ from taskflow.simulation.averaging import Averages, Averaging
 from taskflow.simulation.bodies import Masks
 from taskflow.simulation.inflow.inflow import Entering
 from taskflow.simulation.initial.initial import InitialFields
+from taskflow.simulation.probing import Layer, PointRecording, Probe
 from taskflow.simulation.profiling import Profiling, Window
-from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, STORE, Recording
+from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, STORE, FieldRecording, Place, Recording
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, Saving, restore
 from taskflow.simulation.schedule import Clock, Tick
@@ -51,6 +52,8 @@ class FlowJob:
     counted: tuple[str, ...] = ()
     masks: Masks | None = None
     averages: Averages | None = None
+    probes: tuple[Probe, ...] = ()
+    layers: tuple[Layer, ...] = ()
 
     @classmethod
     def of(
@@ -77,6 +80,8 @@ class FlowJob:
             setup.counted,
             setup.masks,
             setup.averages,
+            setup.probes,
+            setup.layers,
         )
 
     def __call__(self, shard: Shard, control: Control) -> Timeline | None:
@@ -106,19 +111,28 @@ class Loop:
         self.log = RunLog(job.directory / "log.jsonl") if first else None
         self.writer = Writer()
         self.saving = Saving(job.keeping, self.shard)
-        times = job.resumed.times if job.resumed else {}
-        groups = (SNAPSHOTS, STATISTICS) if job.averages else (SNAPSHOTS,)
-        self.recordings = {
-            group: Recording(job.directory / STORE, group, self.shard, self.writer, times.get(group, ()))
-            for group in groups
-        }
-        recording = self.recordings.get(STATISTICS)
-        self.averaging = Averaging(job.averages, self.shard, recording) if job.averages and recording else None
+        self.recordings: dict[str, Recording] = {SNAPSHOTS: FieldRecording(self._place(SNAPSHOTS))}
+        self.averaging: Averaging | None = None
+        if job.averages:
+            self.recordings[STATISTICS] = FieldRecording(self._place(STATISTICS))
+            self.averaging = Averaging(job.averages, self.shard, self.recordings[STATISTICS])
+        for layer in job.layers:
+            self.recordings[layer.group] = FieldRecording(self._place(layer.group))
+        for probe in job.probes:
+            group = probe.points.group
+            self.recordings[group] = PointRecording(self._place(group), probe, self.model.staggered)
+        followed = {layer.group: layer.every for layer in job.layers}
+        self.followed = followed | {probe.points.group: probe.every for probe in job.probes}
         self.planned, self.unplanned = True, 0  # snapshot, and lines, that are only there because the run was stopped
         self.profiling = Profiling(job.profile, self.shard)
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or interrupted
         self.rounds = dict.fromkeys(job.counted, 0.0)  # of all steps, by the scalar that counts those of a step
+
+    def _place(self, group: str) -> Place:
+        """That of a group of the store."""
+        times = self.job.resumed.times.get(group, ()) if self.job.resumed else ()
+        return Place(self.job.directory / STORE, group, self.shard, self.writer, times)
 
     def run(self) -> None:
         """From the initial fields, or a checkpoint, to the end."""
@@ -227,6 +241,9 @@ class Loop:
             tick = tick.last()
         if tick.output:
             self.recordings[SNAPSHOTS].take(planned=self.planned, time=tick.time)
+        for group, every in self.followed.items():
+            if tick.step == 0 or every.due(before, tick.step, tick.time):
+                self.recordings[group].take(time=tick.time)
         if self.averaging is not None:
             self.averaging.look(before, tick, interrupted=self.ended == "interrupted")
         self._report(tick, numbers)
@@ -268,6 +285,8 @@ class Loop:
 
     def _checkpoint(self, tick: Tick) -> None:
         """Hand over the state from which a run goes on as if it had never stopped here."""
+        for recording in self.recordings.values():
+            recording.flush()
         planned = {group: recording.planned for group, recording in self.recordings.items()}
         state = {
             "time": tick.time,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,16 +24,24 @@ class Told:
     complete: int
 
 
-class Recording:
-    """The part of one block in a group of the store; block 0 makes records visible. `times` are those of the records of
-    before.
-    """
+@dataclass(frozen=True)
+class Place:
+    """Where records go: a group of a store, by way of a block and its writer, behind those of given `times`."""
 
-    def __init__(self, path: Path, group: str, shard: Shard, writer: Writer, times: Iterable[float] = ()) -> None:
-        self._shard, self._writer = shard, writer
-        self._output = BlockStore(path, shard.cells, group)
-        self._store = Store(path, group) if shard.block == 0 else None
-        self._records: list[Mapping[str, float]] = [{"time": time} for time in times]
+    path: Path
+    group: str
+    shard: Shard
+    writer: Writer
+    times: Iterable[float] = ()
+
+
+class Recording(ABC):
+    """The part of one block in a group of the store; block 0 makes records visible."""
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.shard = place, place.shard
+        self._store = Store(place.path, place.group) if place.shard.block == 0 else None
+        self._records: list[Mapping[str, float]] = [{"time": time} for time in place.times]
         self._unplanned = 0
         self.complete = len(self._records)
 
@@ -43,19 +52,28 @@ class Recording:
         A record that is not `planned` is only there because the run was stopped, and is the last one.
         """
         index = len(self._records)
-        self._writer.reserve()
         if self._store is not None:
             self._store.grow(index + 1)
-        values = {name: self._shard.read(name, box) for name, box in self._output.boxes.items()}
-        self._shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
         self._records.append(about)
+        self._copy(index)
         self._unplanned = 0 if planned else 1
 
-        def write() -> None:
-            self._output.write(index, values)
-            self.complete += 1
+    @abstractmethod
+    def _copy(self, index: int) -> None:
+        """Copy out of the fields what the block writes of record `index`, and have it written soon."""
 
-        self._writer.submit(write)
+    @abstractmethod
+    def flush(self) -> None:
+        """Have everything written that was copied."""
+
+    def _submit(self, write: Callable[[], None], count: int) -> None:
+        """Have so many records written."""
+
+        def job() -> None:
+            write()
+            self.complete += count
+
+        self.place.writer.submit(job)
 
     def commit(self, complete: int) -> None:
         """Make visible what all blocks have written: so many records."""
@@ -82,6 +100,23 @@ class Recording:
     def told(self) -> Told:
         """What the client has to know."""
         return Told(tuple(self._records), self.complete)
+
+
+class FieldRecording(Recording):
+    """Fields, or layers of them: every block writes what it has."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._output = BlockStore(place.path, place.shard.cells, place.group)
+
+    def _copy(self, index: int) -> None:
+        self.place.writer.reserve()
+        values = {name: self.shard.read(name, box) for name, box in self._output.boxes.items()}
+        self.shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
+        self._submit(lambda: self._output.write(index, values), 1)
+
+    def flush(self) -> None:
+        """Nothing: all that was copied is being written."""
 
 
 def finish(path: Path, group: str, blocks: Iterable[Told]) -> int:

@@ -15,10 +15,11 @@ from taskflow.output import Checkpoint, Checkpoints, newest
 from taskflow.regions import difference
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
+from taskflow.simulation.recording import SNAPSHOTS, STATISTICS
 from taskflow.simulation.schedule import Tick
 from taskflow.simulation.setup import Setup
 
-FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", "machine")  # may change
+FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", "probes", "planes", "machine")
 FIXED = (("time", "scheme"), ("output", "fields"), ("output", "precision"), ("machine", "precision"))  # may not
 
 
@@ -26,11 +27,13 @@ FIXED = (("time", "scheme"), ("output", "fields"), ("output", "precision"), ("ma
 class Beginning:
     """The state with which a run goes on: a checkpoint, and the times of the records that came before, by group.
 
-    `statistics` is where the averaging stands; None where there was none, or another one: then it begins anew.
+    `kept` are the groups of the store that go on, being of what they were: others begin anew. `statistics` is where the
+    averaging stands, if it goes on.
     """
 
     checkpoint: Checkpoint
     tick: Tick
+    kept: frozenset[str] = frozenset()
     statistics: Mapping[str, Any] | None = None
     times: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
@@ -40,9 +43,11 @@ class Beginning:
         state = checkpoint.state
         tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
         steady = state["ended"] == "steady" and state["steady"] == case.time.steady
-        same = _averaged(tomllib.loads(state["case"])) == _averaged(tomllib.loads(case.to_toml()))
+        old, new = (_groups(tomllib.loads(text)) for text in (state["case"], case.to_toml()))
+        kept = frozenset(group for group, table in new.items() if old.get(group) == table)
         over = steady or case.clock().over(tick)
-        return cls(checkpoint, replace(tick, finished=over), state["statistics"] if same else None)
+        averaging = state["statistics"] if STATISTICS in kept else None
+        return cls(checkpoint, replace(tick, finished=over), kept, averaging)
 
     def check(self, setup: Setup) -> None:
         """Raises BadInput where it does not say what the state is on these blocks."""
@@ -90,9 +95,14 @@ def alive(report: Mapping[str, Any]) -> bool | None:
     return True
 
 
-def _averaged(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What its statistics are of, whenever they are written."""
-    return {name: value for name, value in case.get("statistics", {}).items() if name != "write"}
+def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
+    """What the records in each group of the store are of, whenever they are written."""
+    found: dict[str, Any] = {SNAPSHOTS: {}}
+    if table := case.get("statistics"):
+        found[STATISTICS] = {name: value for name, value in table.items() if name != "write"}
+    for table in (*case.get("probes", ()), *case.get("planes", ())):
+        found[table["name"]] = {name: value for name, value in table.items() if name != "every"}
+    return found
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.job import FlowJob
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.profiling import Window, write_profile
+from taskflow.simulation.recording import STATISTICS, STORE
 from taskflow.simulation.report import broken, opening, summary
 from taskflow.simulation.resuming import beginning
 from taskflow.simulation.saving import Keeping
@@ -47,17 +48,17 @@ class Run:
             raise BadInput(f"{path}: there is no report.json to read; give the folder that `taskflow run` wrote")
         return cls(path, report)
 
-    def dataset(self) -> xr.Dataset:
-        """The snapshots, as lazy arrays."""
+    def dataset(self, group: str = "") -> xr.Dataset:
+        """The snapshots, or the records in another group of the store, as lazy arrays. Raises BadInput where there are
+        none.
+        """
         from taskflow.output import dataset
 
-        return dataset(self.directory / "fields.zarr")
+        return dataset(self.directory / STORE, group)
 
     def statistics(self) -> xr.Dataset:
         """Means and covariances over time, as lazy arrays. Raises BadInput where the case asks for none."""
-        from taskflow.output import dataset
-
-        return dataset(self.directory / "fields.zarr", "statistics")
+        return self.dataset(STATISTICS)
 
     def log(self) -> list[dict[str, Any]]:
         """The lines of the log."""

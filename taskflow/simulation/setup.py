@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
 from taskflow.flow import (
     Boundary,
     Buoyancy,
@@ -22,12 +24,14 @@ from taskflow.flow import (
 from taskflow.flow.driving.coriolis import geostrophic_force
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.statistics import Statistics
+from taskflow.output import Points
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.averaging import Averages
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.case import FACES, SCHEMES, Case
 from taskflow.simulation.inflow.inflow import Entering, Profile, profiles
 from taskflow.simulation.moving import often
+from taskflow.simulation.probing import Layer, Probe
 from taskflow.simulation.quantities import passive, temperature
 from taskflow.simulation.solver import FORCING, choice, solver
 from taskflow.simulation.turbulence import turbulence
@@ -122,6 +126,22 @@ class Setup:
         names = tuple(sorted(wanted.fields, key=self.case.fields.index))
         statistics = Statistics(names, self.grid.box, wanted.order)
         return Averages(statistics, wanted.start, wanted.every, wanted.write)
+
+    @cached_property
+    def probes(self) -> tuple[Probe, ...]:
+        """What is recorded at points."""
+        case, fields = self.case, self.model.fields
+        found = []
+        for probe in case.probes:
+            names = probe.fields or case.fields
+            points = Points(probe.name, np.array(probe.places), names, case.output.precision)
+            found.append(Probe(points, tuple(fields[name] for name in names), probe.every))
+        return tuple(found)
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """What is recorded in layers of cells."""
+        return tuple(Layer(plane.name, plane.every) for plane in self.case.planes)
 
     @property
     def masks(self) -> Masks | None:

@@ -8,6 +8,7 @@ from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
+from taskflow.simulation.case.probes import Line, Plane, Probe
 from taskflow.simulation.case.scalars import PassiveScalar, ScalarBoundaries, ScalarFace, Source
 from taskflow.simulation.case.statistics import Statistics
 from taskflow.simulation.case.turbulence import MODELS, Turbulence
@@ -24,12 +25,15 @@ __all__ = [
     "Grid",
     "Heat",
     "Initial",
+    "Line",
     "Machine",
     "Monitor",
     "Obstacle",
     "Output",
     "PassiveScalar",
+    "Plane",
     "Pressure",
+    "Probe",
     "ScalarBoundaries",
     "ScalarFace",
     "Source",

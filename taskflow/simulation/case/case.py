@@ -16,6 +16,7 @@ from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacles, obstacles
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
+from taskflow.simulation.case.probes import Planes, Probes, planes, probes
 from taskflow.simulation.case.problems import CaseError, Problem
 from taskflow.simulation.case.rules import all_fields, completed, contradictions
 from taskflow.simulation.case.scalars import Scalars, scalars
@@ -44,6 +45,8 @@ class Case(Table):
     pressure: Pressure = Pressure()
     output: Output = Output()
     statistics: Statistics | None = None
+    probes: Probes = ()
+    planes: Planes = ()
     monitor: Monitor = Monitor()
     checkpoint: Checkpoint = Checkpoint()
     machine: Machine = Machine()
@@ -143,8 +146,5 @@ def _sound(given: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, A
         if table and name not in wrong and (name in given or not field.is_required()):
             value = given.get(name, field.default)
             tables[name] = table(**plain_keys(value)) if isinstance(value, Mapping) else value
-    if "obstacles" in tables:
-        tables["obstacles"] = obstacles(tables["obstacles"])
-    if "scalars" in tables:
-        tables["scalars"] = scalars(tables["scalars"])
-    return tables
+    lists = {"obstacles": obstacles, "scalars": scalars, "probes": probes, "planes": planes}
+    return tables | {name: kind(tables[name]) for name, kind in lists.items() if name in tables}

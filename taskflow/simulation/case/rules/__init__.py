@@ -11,6 +11,7 @@ from taskflow.simulation.case.rules import (
     machine,
     obstacles,
     pressure,
+    probes,
     scalars,
     statistics,
     turbulence,
@@ -19,7 +20,7 @@ from taskflow.simulation.case.rules.defaults import all_fields, completed
 
 __all__ = ["all_fields", "completed", "contradictions"]
 
-TOPICS = (machine, boundaries, scalars, pressure, driving, obstacles, turbulence, statistics)
+TOPICS = (machine, boundaries, scalars, pressure, driving, obstacles, turbulence, statistics, probes)
 
 
 def contradictions(tables: Mapping[str, Any]) -> Iterator[Problem]:
