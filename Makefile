@@ -8,6 +8,7 @@ VENV   ?= .venv
 CUDA   ?= 13
 BIN    := $(VENV)/bin
 RUN    := runs/lid_driven_cavity
+PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all test-gpu lint docs clean
@@ -25,11 +26,12 @@ demo: $(VENV)/installed
 	$(BIN)/taskflow run examples/lid_driven_cavity.toml -o $(RUN) --force
 	$(BIN)/taskflow plot $(RUN) --reference examples/data/ghia1982_re1000_u.csv --reference examples/data/ghia1982_re1000_v.csv
 
+# A process per core, a file of tests to each: many tests wait, for clusters or for a compiler.
 test: lint
-	$(BIN)/python -m pytest -m "not slow and not gpu and not multigpu"
+	$(BIN)/python -m pytest -m "not slow and not gpu and not multigpu" $(PARALLEL)
 
 test-all: lint
-	$(BIN)/python -m pytest -m "not gpu and not multigpu"
+	$(BIN)/python -m pytest -m "not gpu and not multigpu" $(PARALLEL)
 
 test-gpu: $(VENV)/installed-cuda$(CUDA)
 	$(BIN)/python -m pytest -m "gpu or multigpu"
