@@ -6,10 +6,13 @@ project = "taskflow"
 author = copyright = "The taskflow developers"  # noqa: A001
 version = release = taskflow.__version__
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_heading_anchors = 3
 exclude_patterns = ["images"]
 nitpicky = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # signatures are read as they are written; the prose says what is meant
+default_role = "code"
 
 html_theme = "furo"
 html_title = f"taskflow {version}"
