@@ -2,18 +2,78 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import xarray as xr
 
-from taskflow.output import averages
+from taskflow.output import averages, derived, spectra, walls
+from taskflow.output.planes import plane_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @xr.register_dataset_accessor("flow")  # type: ignore[no-untyped-call]
 class Flow:
-    """Numbers of a flow, computed when they are needed: of snapshots, or of statistics."""
+    """Numbers of a flow, computed when they are needed, in pieces.
+
+    Of snapshots all but `profiles`, which is of statistics. All raise BadInput where what they need is not there.
+    """
 
     def __init__(self, ds: xr.Dataset) -> None:
         self._ds = ds
 
+    def velocity(self) -> xr.Dataset:
+        """u, v, w in cell centres."""
+        return derived.velocity(self._ds)
+
+    def vorticity(self) -> xr.Dataset:
+        """vorticity_x, vorticity_y, vorticity_z in cell centres: the curl of the velocity."""
+        return derived.vorticity(self._ds)
+
+    def q_criterion(self) -> xr.DataArray:
+        """Q in cell centres, the second invariant of the velocity gradient: positive in vortices."""
+        return derived.q_criterion(self._ds)
+
+    def plane(self, plane: str | None = None) -> xr.Dataset:
+        """All fields on a plane: "y" is the one in the middle, "y=0.3" another; by default across the thinnest
+        direction.
+        """
+        return derived.on_plane(self._ds, plane_of(self._ds, plane))
+
+    def streamlines(self, plane: str | None = None) -> Figure:
+        """The magnitude of the velocity on a plane, of the last snapshot, with streamlines."""
+        from taskflow.output.plot import draw_streamlines
+
+        return draw_streamlines(self._last, plane_of(self._ds, plane))
+
+    def wall_shear(self, face: str) -> xr.Dataset:
+        """shear_x, ... on a wall (x_min to z_max), over density, in the middle of each of its cells."""
+        return walls.wall_shear(self._ds, face)
+
+    def nusselt(self, face: str) -> xr.DataArray:
+        """The Nusselt number of each cell's part of a wall with a temperature."""
+        return walls.nusselt(self._ds, face)
+
+    def spectrum(self, field: str, axis: str) -> xr.DataArray:
+        """The power spectrum of a field along a periodic axis, over wavenumbers k."""
+        return spectra.spectrum(self._ds, field, axis)
+
+    def energy_spectrum(self) -> xr.DataArray:
+        """E(k) of one snapshot that is periodic in all directions."""
+        return spectra.energy_spectrum(self._ds)
+
+    def compare(self, table: str | Path, plane: str | None = None) -> float:
+        """The largest difference of the last snapshot to a profile of a table (CSV, y and u or x and v)."""
+        from taskflow.output.profiles import compare
+
+        return compare(self._last, table, plane)
+
     def profiles(self, axis: str) -> xr.Dataset:
         """Of statistics: means and covariances over time and over planes across `axis`; see `averages.profiles`."""
         return averages.profiles(self._ds, axis)
+
+    @property
+    def _last(self) -> xr.Dataset:
+        return self._ds.isel(time=-1) if "time" in self._ds.dims else self._ds

@@ -55,6 +55,11 @@ def plot_run(
     return [save(_figure(panels, ds, where), directory, name, out)]
 
 
+def draw_streamlines(ds: xr.Dataset, plane: Plane) -> Figure:
+    """The magnitude of the velocity of a snapshot on a plane, with streamlines."""
+    return _figure([_speed], ds, plane)
+
+
 def save(figure: Figure, directory: str | Path, name: str, out: str | Path | None, dpi: float = DPI) -> Path:
     """Write a figure to the file `out`, or as NAME.png into the folder `out` or else `directory`; the file written."""
     path = Path(directory if out is None else out)

@@ -71,6 +71,11 @@ def compare_profiles(
     return {Path(path): _difference(ds, where, read_reference(path)) for path in references}
 
 
+def compare(ds: xr.Dataset, reference: str | Path, plane: str | None = None) -> float:
+    """The largest difference of a snapshot to a table, over its points in use that lie between cell centres."""
+    return _difference(ds, _plane(ds, plane), read_reference(reference))
+
+
 def plot_profiles(
     directory: str | Path,
     references: Sequence[str | Path] = (),

@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import accessor  # noqa: F401  (gives every dataset its `flow`)
 
 
 def dataset(path: str | Path, group: str = "") -> xr.Dataset:
@@ -23,4 +22,6 @@ def dataset(path: str | Path, group: str = "") -> xr.Dataset:
             f"{path}: no {group or 'snapshots'} to read; give the folder that `taskflow run` wrote"
             f"{f', of a case with {group}' if group else ''}"
         ) from error
+    import taskflow.output.accessor  # noqa: F401  (gives the dataset its `flow`)
+
     return ds.isel(time=slice(int(np.isfinite(ds["time"].values).sum())))

@@ -1,0 +1,102 @@
+"""What follows from the snapshots of a velocity, in cell centres: lazy, so that stores larger than memory will do.
+
+Fields are cut into pieces of some hundred megabytes; nothing is read before it is needed, and then piece by piece.
+"""
+
+from __future__ import annotations
+
+import xarray as xr
+
+from taskflow.errors import BadInput
+from taskflow.output.averages import widths
+from taskflow.output.planes import Plane, interpolate, periodic
+
+VELOCITY = {"x": "u", "y": "v", "z": "w"}
+
+
+def field_of(ds: xr.Dataset, name: str) -> xr.DataArray:
+    """A field, as a lazy array of pieces. Raises BadInput where there is none."""
+    if name not in ds:
+        raise BadInput(f"output.fields: there is no {name} in this dataset; it has {', '.join(map(str, ds.data_vars))}")
+    field = ds[name]
+    return field if field.chunks else field.chunk("auto")
+
+
+def centred(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
+    """A field in cell centres: the mean of the values on a cell's two faces, where it lives on these."""
+    for dim in [str(dim) for dim in field.dims if str(dim).endswith("_f")]:
+        low, high = _sides(ds, field, dim)
+        field = ((low + high) / 2).assign_attrs(field.attrs)
+    return field
+
+
+def _sides(ds: xr.Dataset, field: xr.DataArray, dim: str) -> tuple[xr.DataArray, xr.DataArray]:
+    """The values on the low and on the high face of each cell."""
+    axis, values = dim[0], field.drop_vars(dim, errors="ignore")
+    if periodic(ds, axis):
+        low, high = values, values.roll({dim: -1}, roll_coords=False)
+    else:
+        low, high = values.isel({dim: slice(None, -1)}), values.isel({dim: slice(1, None)})
+    centre = f"{axis}_c"
+    low, high = (each.rename({dim: centre}).assign_coords({centre: ds[centre]}) for each in (low, high))
+    return low, high
+
+
+def velocity(ds: xr.Dataset) -> xr.Dataset:
+    """u, v, w in cell centres."""
+    return xr.Dataset({name: centred(ds, field_of(ds, name)) for name in VELOCITY.values()}, attrs=ds.attrs)
+
+
+def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
+    """The derivative of a velocity along an axis, in cell centres, of second order.
+
+    Along its own direction the difference of the two faces; otherwise between neighbouring centres, one-sided at
+    boundaries that are not periodic.
+    """
+    field = field_of(ds, name)
+    if VELOCITY.get(axis) == name:
+        low, high = _sides(ds, field, f"{axis}_f")
+        return centred(ds, (high - low) / widths(ds, axis))
+    values, dim = centred(ds, field), f"{axis}_c"
+    cells = values.sizes[dim]
+    if cells == 1:
+        return xr.zeros_like(values)
+    if not periodic(ds, axis):
+        return _whole(values, dim).differentiate(dim, edge_order=2 if cells > 2 else 1)
+    places, length = ds[dim].values, float(widths(ds, axis).sum())
+    around = [places[-1] - length, *places, places[0] + length]
+    padded = values.drop_vars(dim).pad({dim: 1}, mode="wrap").assign_coords({dim: around})
+    return _whole(padded, dim).differentiate(dim).isel({dim: slice(1, -1)}).assign_coords({dim: ds[dim]})
+
+
+def _whole(field: xr.DataArray, dim: str) -> xr.DataArray:
+    """In pieces that have all of a dimension, and for that less of the others."""
+    return field.chunk({other: -1 if other == dim else "auto" for other in field.dims})
+
+
+def vorticity(ds: xr.Dataset) -> xr.Dataset:
+    """The curl of the velocity: vorticity_x = dw/dy - dv/dz, ..., in cell centres."""
+    found = {}
+    for x, y, z in ("xyz", "yzx", "zxy"):
+        field = derivative(ds, VELOCITY[z], y) - derivative(ds, VELOCITY[y], z)
+        found[f"vorticity_{x}"] = field.assign_attrs(long_name=f"vorticity along {x}", units="1")
+    return xr.Dataset(found, attrs=ds.attrs)
+
+
+def q_criterion(ds: xr.Dataset) -> xr.DataArray:
+    """Q = -(du_i/dx_j) (du_j/dx_i) / 2, positive where rotation outweighs strain (J. C. R. Hunt, A. A. Wray, P. Moin
+    1988, CTR-S88, 193), in cell centres.
+    """
+    g = {(a, b): derivative(ds, VELOCITY[a], b) for a in VELOCITY for b in VELOCITY}
+    squares = g["x", "x"] ** 2 + g["y", "y"] ** 2 + g["z", "z"] ** 2
+    products = g["x", "y"] * g["y", "x"] + g["y", "z"] * g["z", "y"] + g["z", "x"] * g["x", "z"]
+    about = {"long_name": "second invariant of the velocity gradient", "units": "1"}
+    return (-0.5 * squares - products).rename("Q").assign_attrs(about)
+
+
+def on_plane(ds: xr.Dataset, plane: Plane) -> xr.Dataset:
+    """All fields on a plane, at the cell centres of it, linear between the values on both sides."""
+    names = [str(name) for name, field in ds.data_vars.items() if {"x", "y", "z"} <= {str(d)[0] for d in field.dims}]
+    cuts = {name: interpolate(ds, field_of(ds, name), plane.normal, plane.position) for name in names}
+    found = {name: centred(ds, cut).assign_attrs(ds[name].attrs) for name, cut in cuts.items()}
+    return xr.Dataset(found, attrs=ds.attrs).assign_coords({plane.normal: plane.position})

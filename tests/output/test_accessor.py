@@ -1,0 +1,177 @@
+"""`ds.flow`: exact for flows known exactly, as the log and NumPy have it, and lazy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from taskflow.errors import BadInput
+from taskflow.output import BlockStore, Layout, compare_profiles, create, dataset, read_log
+from taskflow.regions import Box
+from tests.simulation.going_on import go
+from tests.simulation.test_resuming import stirred
+
+CELLS, LENGTHS, ORIGIN = (6, 5, 7), (1.5, 1.0, 2.1), (0.2, -0.4, 0.0)
+WALLS, PERIODIC = (False, False, False), (True, True, True)
+
+
+def stored(path: Path, periodic=WALLS, cells=CELLS, lengths=LENGTHS, **functions: Callable) -> xr.Dataset:
+    """A store with one snapshot of functions of x, y, z at the places of each field."""
+    layout = Layout(
+        cells=cells, lengths=lengths, origin=ORIGIN, periodic=periodic, fields=tuple(functions), precision="double"
+    )
+    store = create(path / "fields.zarr", layout, {})
+    values = {}
+    for name, function in functions.items():
+        z, y, x = np.meshgrid(*(layout.coordinate(dim) for dim in layout.dims(name)), indexing="ij")
+        values[name] = np.broadcast_to(function(x, y, z), x.shape)
+    BlockStore(path / "fields.zarr", Box.of(cells)).write(0, values)
+    store.commit(0, 0.5)
+    store.finish()
+    return dataset(path / "fields.zarr")
+
+
+def linear(matrix) -> dict[str, Callable]:
+    """The velocity with this constant gradient [component, axis]."""
+    return {
+        name: lambda x, y, z, row=row: row[0] * x + row[1] * y + row[2] * z
+        for name, row in zip("uvw", matrix, strict=True)
+    }
+
+
+@pytest.mark.parametrize("matrix", [
+    [[0, -1, 0], [1, 0, 0], [0, 0, 0]], [[0.3, 0.7, -0.4], [-0.2, 0.5, 1.1], [0.9, 0.6, -0.8]],
+])  # fmt: skip
+def test_a_constant_gradient_is_found_everywhere(matrix, tmp_path):
+    """At boundaries, too."""
+    flow, (a, b, c) = stored(tmp_path, **linear(matrix)).flow, matrix
+    vorticity = flow.vorticity().load()
+    for name, value in zip("xyz", (c[1] - b[2], a[2] - c[0], b[0] - a[1]), strict=True):
+        np.testing.assert_allclose(vorticity[f"vorticity_{name}"], value, rtol=0, atol=1e-12)
+    g = np.array(matrix)
+    np.testing.assert_allclose(flow.q_criterion(), -0.5 * np.trace(g @ g), rtol=0, atol=1e-12)
+    velocity = flow.velocity().load()
+    for name, row in zip("uvw", matrix, strict=True):
+        expected = row[0] * velocity.x_c + row[1] * velocity.y_c + row[2] * velocity.z_c
+        np.testing.assert_allclose(velocity[name][0].transpose("z_c", "y_c", "x_c"),
+                                   expected.transpose("z_c", "y_c", "x_c"), rtol=0, atol=1e-13)  # fmt: skip
+
+
+def test_derivatives_go_round_periodic_directions(tmp_path):
+    """Of second order: a quarter of the error with half the spacing, in all cells."""
+    errors = []
+    for cells in (16, 32):
+        ds = stored(
+            tmp_path / str(cells), PERIODIC, (cells, cells, 1), (2 * np.pi, 2 * np.pi, 1.0),
+            u=lambda x, y, z: -np.cos(x) * np.sin(y), v=lambda x, y, z: np.sin(x) * np.cos(y), w=lambda x, y, z: 0 * z,
+        )  # fmt: skip
+        found = ds.flow.vorticity()["vorticity_z"].isel(time=0, z_c=0)
+        expected = 2 * np.cos(ds.x_c) * np.cos(ds.y_c)
+        errors.append(float(np.abs(found - expected).max()))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
+
+
+def test_all_is_lazy_and_cut_into_pieces(tmp_path, monkeypatch):
+    """A store of which no field fits into a piece."""
+    flow = stored(tmp_path, **linear(np.eye(3)), p=lambda x, y, z: x * y + z).flow
+    whole = [flow.velocity().load(), flow.vorticity().load(), flow.q_criterion().load(), flow.plane("y").load()]
+    import dask
+
+    with dask.config.set({"array.chunk-size": "800B"}):
+        pieces = [flow.velocity(), flow.vorticity(), flow.q_criterion(), flow.plane("y")]
+        for each, expected in zip(pieces, whole, strict=True):
+            fields = each.data_vars.values() if isinstance(each, xr.Dataset) else [each]
+            assert all(len(field.chunks[1]) > 1 for field in fields)
+            xr.testing.assert_allclose(each, expected, rtol=0, atol=1e-14)
+
+
+def test_a_plane_lies_between_the_values_on_both_sides(tmp_path):
+    matrix = [[0.3, 0.7, -0.4], [-0.2, 0.5, 1.1], [0.9, 0.6, -0.8]]
+    ds = stored(tmp_path, **linear(matrix), p=lambda x, y, z: x - y + 2 * z).flow.plane("y=0.13").load()
+    assert ds.y == 0.13
+    assert ds.p.dims == ("time", "z_c", "x_c")
+    expected = ds.x_c - 0.13 + 2 * ds.z_c
+    np.testing.assert_allclose(ds.p[0], expected.transpose("z_c", "x_c"), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(ds.v[0], (-0.2 * ds.x_c + 0.5 * 0.13 + 1.1 * ds.z_c).transpose("z_c", "x_c"),
+                               rtol=0, atol=1e-13)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A run with two heated walls."""
+    path = tmp_path_factory.mktemp("warm") / "run"
+    walls = {
+        "x": "periodic", "y": "periodic", "z_min": {"type": "wall", "temperature": 1.5},
+        "z_max": {"type": "wall", "temperature": 0.5, "velocity": [0.4, 0.0, 0.0]},
+    }  # fmt: skip
+    output = {"fields": ["u", "v", "w", "T"], "precision": "double"}
+    go(stirred(boundaries=walls, output=output, monitor={"every": {"steps": 9}}), path)
+    return path
+
+
+@pytest.mark.parametrize("face", ["z_min", "z_max"])
+def test_nusselt_numbers_are_those_of_the_log(face, warm):
+    found = dataset(warm / "fields.zarr").flow.nusselt(face)
+    assert found.dims == ("time", "y_c", "x_c")
+    log = read_log(warm / "log.jsonl")[-1]
+    assert float(found[-1].mean()) == pytest.approx(log[f"nusselt_{face}"], rel=1e-12)
+
+
+def test_shear_is_that_of_the_equations(warm):
+    ds = dataset(warm / "fields.zarr")
+    shear = ds.flow.wall_shear("z_max")
+    inside = (ds.u[-1, -1] + ds.u[-1, -1].roll(x_f=-1)) / 2
+    np.testing.assert_allclose(shear.shear_x[-1], 0.01 * (inside - 0.4) / (1.3 / 9 / 2), rtol=1e-13)
+    assert set(shear.data_vars) == {"shear_x", "shear_y"}
+
+
+@pytest.mark.parametrize(("asked", "told"), [
+    (lambda flow: flow.wall_shear("x_min"), "choose one of z_min, z_max"),
+    (lambda flow: flow.nusselt("up"), "there is no wall"),
+    (lambda flow: flow.spectrum("u", "z"), "spectra are along periodic directions; this run has x, y"),
+    (lambda flow: flow.energy_spectrum(), "choose one, as ds.isel"),
+    (lambda flow: flow.profiles("z"), "these are no statistics"),
+    (lambda flow: flow.spectrum("p", "x"), "there is no p in this dataset"),
+])  # fmt: skip
+def test_what_is_not_there_is_told(asked, told, warm):
+    with pytest.raises(BadInput, match=told):
+        asked(dataset(warm / "fields.zarr").flow)
+
+
+def test_spectra_have_the_energy_of_the_waves(tmp_path):
+    """A wave where it belongs; the integral is the mean square of what varies, for odd and even numbers of cells."""
+    for cells in (7, 8):
+        numbers = np.random.default_rng(3).standard_normal((2, 3, cells))
+        ds = stored(tmp_path / f"{cells}", PERIODIC, (cells, 3, 2), (2.0, 1.0, 1.0), u=lambda x, y, z, q=numbers: q,
+                    v=lambda x, y, z: 3 * np.sin(2 * np.pi * x))  # fmt: skip
+        found = ds.flow.spectrum("u", "x").isel(time=0)
+        step = 2 * np.pi / 2.0
+        assert float(found.sum() * step) == pytest.approx(numbers.var(axis=-1).mean(), rel=1e-12)
+        wave = ds.flow.spectrum("v", "x").isel(time=0)
+        np.testing.assert_allclose(wave * step, np.where(np.isclose(wave.k, 2 * np.pi), 4.5, 0.0), rtol=0, atol=1e-12)
+
+
+def test_the_energy_spectrum_adds_up(tmp_path):
+    numbers = np.random.default_rng(4).standard_normal((3, 4, 5, 6))
+    fields = {name: lambda x, y, z, q=q: q - q.mean() for name, q in zip("uvw", numbers, strict=True)}
+    found = stored(tmp_path, PERIODIC, (6, 5, 4), (1.0, 2.0, 1.0), **fields).isel(time=0).flow.energy_spectrum()
+    assert found.k[0].item() == pytest.approx(np.pi)
+    assert float(found.sum() * np.pi) == pytest.approx(0.5 * numbers.var(axis=(1, 2, 3)).sum(), rel=1e-12)
+
+
+def test_comparison_with_a_table(warm, tmp_path):
+    """As `taskflow plot --profiles` compares."""
+    (tmp_path / "table.csv").write_text("y,u\n0.3,0.1\n0.9,0.2\n")
+    table = tmp_path / "table.csv"
+    found = dataset(warm / "fields.zarr").flow.compare(table, "y")
+    assert found == compare_profiles(warm, [table], "y")[table]
+    assert found > 0
+
+
+def test_streamlines_are_drawn(warm):
+    figure = dataset(warm / "fields.zarr").flow.streamlines("y")
+    assert figure.axes[0].collections
