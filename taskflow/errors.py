@@ -17,7 +17,15 @@ class RunFailed(TaskflowError):
     """A run that began and could not go on; what it had written stays readable."""
 
 
-class ChannelError(RunFailed):
+class Lost(RunFailed):
+    """A worker, a GPU or a connection is gone, and with it a part of the run, of which nothing else is wrong: it can go
+    on from a checkpoint. `workers` are addresses of those to blame, as far as that is known.
+    """
+
+    workers: frozenset[str] = frozenset()
+
+
+class ChannelError(Lost):
     """A message between two blocks was lost: the peer died, closed its channel, or sent something else."""
 
 
@@ -27,6 +35,10 @@ class ChannelTimeout(ChannelError):
 
 class Aborted(ChannelError):
     """Somebody asked this block to stop while it waited; carries that reason."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, raised where Ctrl-C would be."""
 
 
 class Interrupted(RunFailed):

@@ -6,6 +6,7 @@ import signal
 import sys
 
 CTRL_C = 130
+TRY_AGAIN = 75
 
 
 def _hush() -> None:
@@ -15,8 +16,17 @@ def _hush() -> None:
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, filters))
 
 
+def _terminated(*_: object) -> None:
+    """What SIGTERM means before a run has begun to begin, and after it has ended: otherwise it is up to the run."""
+    sys.stderr.write("Error: stopped by SIGTERM; try again with --resume\n")
+    sys.stderr.flush()
+    os._exit(TRY_AGAIN)
+
+
 def main() -> None:
     """Entry point of the command."""
+    if "run" in sys.argv:
+        signal.signal(signal.SIGTERM, _terminated)
     try:
         if "--debug" not in sys.argv:
             _hush()

@@ -39,8 +39,10 @@ class Meter:
     samples: deque[tuple[float, int, float]] = field(default_factory=deque)  # seconds, step, share of the run done
 
     def take(self, seconds: float, step: int, time: float) -> None:
-        """Note that a step was reached."""
-        if self.samples and step <= self.samples[-1][1]:
+        """Note that a step was reached; an earlier one than before where a run goes on from a checkpoint."""
+        if self.samples and step < self.samples[-1][1]:
+            self.samples.clear()
+        if self.samples and step == self.samples[-1][1]:
             return
         self.samples.append((seconds, step, self.clock.progress(Tick(step, time))))
         while len(self.samples) > 2 and self.samples[1][0] < seconds - WINDOW:
@@ -78,6 +80,7 @@ class Lines(View):
         self._waiting = ""  # for what
         self._read = 0  # bytes of the log
         self._begun = False  # whether the log is this run's, not an older one's
+        self._restarts = 0  # of the run, by itself
         self._after: int | None = None  # the step with which the run goes on; lines up to there are older
 
     def __call__(self, told: Mapping[str, Any]) -> None:
@@ -87,6 +90,9 @@ class Lines(View):
         if told.get("waiting", self._waiting) != self._waiting:
             self._waiting = told["waiting"]
             self._print(self._waiting)
+        restarts = told.get("restarts", self._restarts)
+        if restarts != self._restarts:  # the log was cut
+            self._restarts, self._read, self._after = restarts, 0, None
         if "step" in told:
             self._after = told.get("resumed", -1)
         if self._after is None:

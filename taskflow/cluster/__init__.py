@@ -2,9 +2,10 @@
 
 from taskflow.cluster.connect import by_scheduler_file
 from taskflow.cluster.counting import dask_messages
-from taskflow.cluster.lending import lent
+from taskflow.cluster.lending import held, lent
 from taskflow.cluster.local import embedded, gpus
 from taskflow.cluster.memory import shortage
+from taskflow.cluster.mending import mended
 from taskflow.cluster.placement import cut, ordinals, placed, processes, slabs, spread, threads_per_block
 from taskflow.cluster.slurm import Slurm
 
@@ -15,7 +16,9 @@ __all__ = [
     "dask_messages",
     "embedded",
     "gpus",
+    "held",
     "lent",
+    "mended",
     "ordinals",
     "placed",
     "processes",

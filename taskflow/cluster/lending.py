@@ -21,14 +21,21 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def lent(
-    wanted: Wanted, cells: Triple, client: Client | Slurm | None, scheduler_file: str | PathLike[str] | None
-) -> Iterator[tuple[Client, bool]]:
-    """The client to use, and whether its cluster is embedded: begun here, and ended on leaving."""
+def held(client: Client | Slurm | None) -> Iterator[Client | None]:
+    """Whoever is given; a client of jobs of SLURM, which are submitted now and stay for as long."""
     if isinstance(client, Slurm):
         with submitted(client) as found:
-            yield found, False
-    elif client is not None:
+            yield found
+    else:
+        yield client
+
+
+@contextmanager
+def lent(
+    wanted: Wanted, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
+) -> Iterator[tuple[Client, bool]]:
+    """The client to use, and whether its cluster is embedded: begun here, and ended on leaving."""
+    if client is not None:
         yield client, False
     elif scheduler_file is not None:
         with by_scheduler_file(Path(scheduler_file)) as found:

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadInput, Lost
 
 if TYPE_CHECKING:
     from distributed import Client
 
+BEGIN = 120.0  # seconds that processes may take to begin
 ENDING = (signal.SIGINT, signal.SIGTERM)  # how a user and a batch system end a command
 
 # A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be given up for
@@ -35,7 +36,7 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     """A client of a cluster on this machine, listening on loopback only.
 
     CPU: one worker lives in this process, several in processes of their own. GPU: one process per GPU, pinned by
-    dask-cuda. Raises BadInput where dask-cuda is not installed or there are fewer GPUs than workers, RunFailed where
+    dask-cuda. Raises BadInput where dask-cuda is not installed or there are fewer GPUs than workers, Lost where
     the processes do not begin.
     """
     import dask
@@ -47,7 +48,10 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
         _open(lambda: _begun(workers, gpu)) as cluster,
         _open(lambda: Client(cluster, direct_to_workers=True)) as client,
     ):
-        client.wait_for_workers(workers, timeout=120)
+        try:
+            client.wait_for_workers(workers, timeout=BEGIN)
+        except TimeoutError as error:
+            raise Lost(f"{workers} processes did not begin within {BEGIN:g} s") from error
         yield client
 
 
@@ -98,8 +102,8 @@ def _begun(workers: int, gpu: bool) -> Any:
     """The cluster. Its processes import the script that begins it, which must not begin another cluster then."""
     try:
         return _cluster(workers, gpu)
-    except RuntimeError as error:
-        raise RunFailed(
+    except (RuntimeError, OSError) as error:
+        raise Lost(
             f"the processes of the blocks did not begin ({error}); a script that has more than one"
             ' calls this under: if __name__ == "__main__":'
         ) from error

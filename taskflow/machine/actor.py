@@ -10,13 +10,13 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from taskflow.errors import RunFailed, TaskflowError
+from taskflow.errors import Lost, RunFailed, TaskflowError
 from taskflow.machine.channel import Address, Deadline, Home, Router, Stop
-from taskflow.machine.device import Device, open_device
+from taskflow.machine.device import Device, gpu_lost, open_device
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.shard import Limits, Shard
 from taskflow.regions import Partition
@@ -25,6 +25,8 @@ State = Literal["new", "ready", "running", "finished", "failed"]
 SWITCH = (
     1e-4  # seconds: a busy Python thread gives way to the event loop this often, so that status() is answered in time
 )
+
+LOOK = 0.5  # seconds between two looks at whether anybody is left who wants what the job computes
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class BlockActor:
         self._shard: Shard | None = None
         self._result: Any = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"taskflow-block-{block}")
-        self._running: Future[None] | None = None
+        self._running: asyncio.Future[None] | None = None
+        self._guard: asyncio.Task[None] | None = None
         sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
 
     async def address(self) -> Address:
@@ -105,12 +108,13 @@ class BlockActor:
         if self.state not in ("ready", "finished"):
             raise RunFailed(f"block {self.block} cannot begin anything: it is {self.state}")
         self.state, self.control, self._result = "running", Control(), None
-        self._running = self._thread.submit(self._run, job)
+        self._running = asyncio.wrap_future(self._thread.submit(self._run, job))
+        self._guard = asyncio.create_task(self._end_if_abandoned(self._running))
 
     async def status(self, patience: float = 0.0) -> Status:
         """How the job is doing: at once when it has ended, else after so many seconds."""
         if patience and self._running is not None and not self._running.done():
-            await asyncio.wait([asyncio.wrap_future(self._running)], timeout=patience)
+            await asyncio.wait([self._running], timeout=patience)
         return Status(self.state, self.control.progress, self.error, self.failed_at)
 
     async def result(self) -> Any:
@@ -135,9 +139,8 @@ class BlockActor:
     async def close(self, timeout: float = 10.0) -> None:
         """Abort what still runs and give everything back: the job's thread first, then the channels. Idempotent."""
         if self._running is not None and not self._running.done():
-            self.control.stop = True  # a block without others never waits, and so never hears of the abort
             self._stop.set("the run was closed")
-            await asyncio.wait([asyncio.wrap_future(self._running)], timeout=timeout)
+            await asyncio.wait([self._running], timeout=timeout)
         if self._shard is not None and self.state == "finished":
             with contextlib.suppress(RunFailed, TimeoutError):  # another block may be gone, which the run has survived
                 await asyncio.wait_for(self._on_thread(self._shard.close), timeout)
@@ -146,6 +149,14 @@ class BlockActor:
             await asyncio.wait_for(asyncio.to_thread(channel.close), timeout)
         self._shard = self._result = None
         self._thread.shutdown(wait=False)
+
+    async def _end_if_abandoned(self, running: asyncio.Future[None]) -> None:
+        """Nobody tells an actor that its client or the scheduler has vanished."""
+        while not running.done():
+            if reason := self._home.abandoned:
+                self._stop.set(f"block {self.block} was abandoned: {reason}")
+                return
+            await asyncio.wait([running], timeout=LOOK)
 
     async def _on_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
@@ -184,7 +195,7 @@ class BlockActor:
         except MemoryError as error:
             self._fail(RunFailed(f"block {self.block} has not enough memory: {error}"))
         except Exception as error:
-            failure = RunFailed(f"block {self.block}: {type(error).__name__}: {error}")
+            failure = (Lost if gpu_lost(error) else RunFailed)(f"block {self.block}: {type(error).__name__}: {error}")
             failure.add_note(traceback.format_exc())  # it travels to the client, the traceback itself does not
             self._fail(failure)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Sequence
-from operator import methodcaller
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import ChannelError, RunFailed, TaskflowError
+from taskflow.errors import ChannelError, Lost, TaskflowError
 from taskflow.machine.actor import BlockActor, Job, Plan, Status
+from taskflow.machine.answers import Answer, await_all
 from taskflow.machine.channel import partners
 
 if TYPE_CHECKING:
@@ -18,27 +17,33 @@ if TYPE_CHECKING:
 CALL = 30.0  # seconds that a short call to an actor may take
 BUILD = 120.0  # seconds to open devices and channels
 CARRY = 600.0  # seconds that what a job takes or returns may be under way
+SILENCE = 4.0  # seconds after which a block at work that does not answer is lost; a dead one is noticed at once
+LOOK = 0.5  # seconds between two looks at whether the workers are still there
 
 
 class Gang:
     """One actor per block, placed on `workers` (Dask addresses) in runs of neighbouring blocks.
 
     Use it as a context manager: on leaving, every actor is closed, whatever happened.
-    Raises BadInput where a block's device or channel is not usable, RunFailed where a worker does not answer.
+    Raises BadInput where a block's device or channel is not usable, Lost where a worker is gone or does not answer. A
+    block that is lost is not asked again.
     """
 
     def __init__(self, client: Client, plan: Plan, workers: Sequence[str]) -> None:
         self.plan = plan
         blocks = len(plan.partition)
         self.workers = [workers[block * len(workers) // blocks] for block in range(blocks)]
-        futures = [
+        self._futures = [  # an actor lives as long as its future
             client.submit(
                 BlockActor, plan, block, actor=True, workers=[worker], key=f"{plan.run}-block-{block}", pure=False
             )
             for block, worker in enumerate(self.workers)
         ]
-        self._futures = futures  # an actor lives as long as its future
-        self._actors = [self._answer(block, future.result, BUILD) for block, future in enumerate(futures)]
+        self._statuses = [Status("new", {})] * blocks  # as they were told last
+        self._lost: dict[int, Lost] = {}
+        self._actors: list[Any] = []
+        self._made(client)
+        self._actors = _sound([self._answer(block, future) for block, future in enumerate(self._futures)])
 
     def __enter__(self) -> Gang:
         return self
@@ -48,81 +53,126 @@ class Gang:
 
     def connect(self) -> list[dict[int, str]]:
         """Open devices and channels and connect them; returns the transport to each peer of each block."""
-        addresses = self._all("address", timeout=BUILD)
+        addresses = self._all("address", seconds=BUILD)
         blocks = range(len(self._actors))
         peers = [partners(block, len(blocks)).union(self.plan.partition.neighbours[block]) for block in blocks]
         return self._all("connect", [({peer: addresses[peer] for peer in sorted(peers[b])},) for b in blocks], BUILD)
 
     def start(self, jobs: Sequence[Job]) -> None:
         """Begin a job on every block."""
+        self._statuses = [Status("running", {})] * len(self._actors)
         self._all("start", [(job,) for job in jobs], CARRY)
 
     def status(self, patience: float = 0.0) -> list[Status]:
         """The status of every block, each asked to answer after so many seconds or when its job has ended.
 
-        A block whose worker is gone has failed.
+        A block whose worker is gone has failed, with what it told last. So has one that does not answer; as long as
+        nothing is known of its job, which may load libraries then, it has more time.
         """
-        ask = methodcaller("status", patience)
-        pending = [self._or_failure(b, ask, actor) for b, actor in enumerate(self._actors)]
-        return [
-            call if isinstance(call, Status) else self._or_failure(block, call.result, CALL + patience)
-            for block, call in enumerate(pending)
-        ]
+        begun = all(status.progress for status in self._statuses)
+        asked = [(patience,)] * len(self._actors)
+        for block, answer in enumerate(self._ask("status", asked, patience + (SILENCE if begun else CALL))):
+            known = self._statuses[block]
+            if isinstance(answer, Status):
+                self._statuses[block] = answer
+            elif known.error is not answer:
+                self._statuses[block] = Status("failed", known.progress, answer, time.time())
+        return list(self._statuses)
+
+    def blamed(self, statuses: Sequence[Status]) -> frozenset[str]:
+        """The workers of blocks that are lost, or did not end when they were told to."""
+        return frozenset(
+            worker
+            for worker, status in zip(self.workers, statuses, strict=True)
+            if status.state == "running" or (isinstance(status.error, Lost) and not _of_message(status.error))
+        )
 
     def results(self) -> list[Any]:
         """What the jobs of all blocks returned; once."""
-        return self._all("result", timeout=CARRY)
+        return self._all("result", seconds=CARRY)
 
     def stop(self) -> None:
-        """Ask every block to end after the present step."""
-        self._all("stop")
+        """Ask every block to end after the present step; who does not hear of it will be found to be lost."""
+        self._ask("stop")
 
     def abort(self, reason: str) -> None:
         """End every wait of every block that still answers."""
-        for actor in self._actors:
-            with contextlib.suppress(Exception):
-                actor.abort(reason).result(timeout=CALL)
+        self._ask("abort", [(reason,)] * len(self._actors), SILENCE)
 
     def close(self) -> None:
         """Close every actor that still answers, and let go of all."""
-        closing = []
-        for actor in self._actors:
-            with contextlib.suppress(Exception):
-                closing.append(actor.close())
-        for future in closing:
-            with contextlib.suppress(Exception):
-                future.result(timeout=CALL)
+        self._ask("close")
         self._actors, self._futures = [], []
 
-    def _all(self, method: str, arguments: Sequence[tuple[Any, ...]] | None = None, timeout: float = CALL) -> list[Any]:
-        """Call a method of all actors at the same time; what each returned."""
-        pending = [
-            self._answer(block, methodcaller(method, *(arguments[block] if arguments else ())), actor)
-            for block, actor in enumerate(self._actors)
-        ]
-        return [self._answer(block, call.result, timeout) for block, call in enumerate(pending)]
+    def _made(self, client: Client) -> None:
+        """Return when there is an actor for each block, or never will be; Dask would wait for a worker to return."""
+        left = BUILD
+        while waiting := [block for block, future in enumerate(self._futures) if not future.done()]:
+            await_all(self._futures, LOOK)
+            left -= LOOK
+            there = client.scheduler_info(n_workers=-1)["workers"]
+            for block in waiting:
+                if self.workers[block] not in there:
+                    raise self._loss(block, "it has left the cluster")
+            if left < 0:
+                return
 
-    def _answer(self, block: int, get: Callable[..., Any], *arguments: Any) -> Any:
-        """What `get` returns; a lost worker as RunFailed."""
+    def _all(self, method: str, arguments: Sequence[tuple[Any, ...]] | None = None, seconds: float = CALL) -> list[Any]:
+        """Call a method of all actors at the same time; what each returned. Raises what is wrong with one."""
+        return _sound(self._ask(method, arguments, seconds))
+
+    def _ask(self, method: str, arguments: Sequence[tuple[Any, ...]] | None = None, seconds: float = CALL) -> list[Any]:
+        """Call a method of all actors at the same time; what each returned, or an error in its place."""
+        blocks = range(len(self._actors))
+        calls = [self._call(block, method, arguments[block] if arguments else ()) for block in blocks]
+        await_all([call for call in calls if not isinstance(call, Lost)], seconds)
+        return [call if isinstance(call, Lost) else self._answer(block, call) for block, call in enumerate(calls)]
+
+    def _call(self, block: int, method: str, arguments: tuple[Any, ...]) -> Any:
+        """A call that is under way; a Lost where it cannot be."""
+        if block in self._lost:
+            return self._lost[block]
         try:
-            return get(*arguments)
-        except TaskflowError:
-            raise
+            return getattr(self._actors[block], method)(*arguments)
         except Exception as error:
-            where = f"block {block} on worker {self.workers[block]}"
-            reason = f"{type(error).__name__}: {error}"
-            raise RunFailed(f"{where} does not answer ({reason}); is the worker still running?") from error
+            return self._loss(block, error)
 
-    def _or_failure(self, block: int, get: Callable[..., Any], *arguments: Any) -> Any:
-        """What `get` returns; a lost worker as the status of a block that has failed."""
+    def _answer(self, block: int, call: Answer) -> Any:
+        """What a call has returned, or an error: one of ours, raised by the block, or a Lost."""
+        if not call.done():
+            return self._loss(block, "no answer")
         try:
-            return self._answer(block, get, *arguments)
-        except RunFailed as error:
-            return Status("failed", {}, error, time.time())
+            return call.result(timeout=CALL)
+        except TaskflowError as error:
+            return error
+        except Exception as error:
+            return self._loss(block, error)
+
+    def _loss(self, block: int, reason: object) -> Lost:
+        """Note that a block is lost; the error that says so."""
+        if isinstance(reason, Exception):
+            reason = f"{type(reason).__name__}: {reason}"
+        worker = self.workers[block]
+        error = self._lost[block] = Lost(f"block {block} on worker {worker} does not answer ({reason})")
+        error.workers = frozenset([worker])
+        return error
+
+
+def _sound(answers: list[Any]) -> list[Any]:
+    """The answers. Raises an error that is among them, if possible one that is not about a message."""
+    errors = [answer for answer in answers if isinstance(answer, TaskflowError)]
+    if errors:
+        raise next((error for error in errors if not _of_message(error)), errors[0])
+    return answers
 
 
 def cause(statuses: Sequence[Status]) -> TaskflowError | None:
     """The error that began it: the earliest that does not merely say that another block was lost."""
     failed = sorted((s for s in statuses if s.error is not None), key=lambda s: s.failed_at)
-    first = [s for s in failed if not isinstance(s.error, ChannelError)] or failed
+    first = [s for s in failed if not _of_message(s.error)] or failed
     return first[0].error if first else None
+
+
+def _of_message(error: TaskflowError | None) -> bool:
+    """Whether an error only says that another block was lost."""
+    return isinstance(error, ChannelError)

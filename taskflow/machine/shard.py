@@ -64,7 +64,7 @@ class Shard:
         self.scalars = Scalars(device, self.lanes[0], self._wait)
         self._fold = AllReduce(channel, len(partition))
         self._agreement = Agreement(self._gather) if self.mapper.debug else None
-        self._near = self._neighbourhood(channel)
+        self._near, self._stop = self._neighbourhood(channel), channel.stop
         self._binder = Binder(device, self.instances, self.scalars)
         self._plans: dict[tuple[Any, ...], tuple[tuple[Part, ...], Roles]] = {}
         self._traces: dict[tuple[Any, ...], Trace] = {}
@@ -81,7 +81,8 @@ class Shard:
 
         A program is analysed when it is first met in a state (roles of the fields, valid ghost cells) and replayed
         from then on; it is assumed to be followed by itself. A wrong assumption costs a transfer, no more. Raises
-        BadInput where the program is impossible on this partition, ChannelError where another block is lost.
+        BadInput where the program is impossible on this partition, ChannelError where another block is lost, Aborted
+        where this one was told to give up.
         """
         if self._agreement is not None:
             self._agreement.given(scalars)
@@ -128,6 +129,8 @@ class Shard:
     def _pass(self, stretch: Stretch, way: Mapper, program: Program) -> None:
         if self._near is not None:
             self._near.watch.check()
+        else:
+            self._stop.check()
         if self._agreement is not None:
             self._agreement.check(stretch.launches)
         key = (stretch, way, self._state, self._instrument)

@@ -8,15 +8,16 @@ import signal
 import socket
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from taskflow.errors import BadInput, RunFailed, TaskflowError
+from taskflow.errors import BadInput
 from taskflow.machine.accelerators import Accelerator, accelerators
 from taskflow.machine.device import gpu_problem, processor_name
+from taskflow.machine.everywhere import everywhere
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -53,23 +54,21 @@ def look(worker: str, *, embedded: bool = False) -> Place:
 
 
 def survey(client: Client, *, embedded: bool) -> list[Place]:
-    """The places that a cluster offers, ordered by host. Raises BadInput where there is none, RunFailed where one
-    does not answer.
+    """The places that a cluster offers, ordered by host. Raises BadInput where there is none, Lost where one does not
+    answer.
     """
     workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     if not workers:
         raise BadInput(
             "the cluster has no workers; start some with: dask worker --scheduler-file FILE (dask cuda worker on GPUs)"
         )
-    try:
-        found: Mapping[str, Place] = client.run(_look_here, embedded=embedded, workers=workers)
-    except TaskflowError:
-        raise
-    except Exception as error:
-        raise RunFailed(
-            f"a worker does not answer: {type(error).__name__}: {error}; is taskflow installed there?"
-        ) from error
-    return sorted(found.values(), key=lambda place: (place.host, workers.index(place.worker)))
+    return look_at(client, workers, embedded=embedded)
+
+
+def look_at(client: Client, workers: Sequence[str], *, embedded: bool) -> list[Place]:
+    """The places that these workers offer, ordered by host. Raises Lost where one does not answer."""
+    found: list[Place] = list(everywhere(client, _look_here, workers, embedded=embedded).values())
+    return sorted(found, key=lambda place: (place.host, workers.index(place.worker)))
 
 
 def _look_here(*, embedded: bool, dask_worker: Any) -> Place:

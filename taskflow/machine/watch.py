@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from taskflow.errors import Lost
 from taskflow.machine.actor import Job, Status
 from taskflow.machine.gang import Gang, cause
+from taskflow.machine.signals import noted
 
 PATIENCE = 0.2  # seconds between two looks at blocks that are at work
 END = 30.0  # seconds that blocks have to end once they were told to
@@ -34,45 +35,21 @@ def watch(
     `progress` gets what block 0 last reported, and whether the blocks were asked to stop, every `patience` seconds.
     Where a block fails the others are told to give up; a signal asks all to stop after the present step.
     """
-    with _noted(signals) as noted:
-        gang.start(jobs)
+    with noted(signals) as came:
+        with suppress(Lost):  # the others have begun: they have to be told
+            gang.start(jobs)
         stopped, ending = False, None
         while True:
             statuses = gang.status(patience)
             progress({**statuses[0].progress, "stopping": stopped})
             states = {status.state for status in statuses}
             if states <= {"finished", "failed"}:
-                return statuses, next(iter(noted), None)
-            if noted and not stopped:
+                return statuses, next(iter(came), None)
+            if came and not stopped:
                 stopped = True
                 gang.stop()
             if "failed" in states and ending is None:
                 ending = time.monotonic() + END
                 gang.abort(f"another block failed: {cause(statuses)}")
             if ending is not None and time.monotonic() > ending:
-                return statuses, next(iter(noted), None)
-
-
-@contextmanager
-def _noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
-    """The first of these signals that comes; a second one acts as usual. Outside of the main thread none is caught."""
-    noted: list[signal.Signals] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield noted
-        return
-    usual = {each: signal.getsignal(each) for each in signals}
-
-    def back() -> None:
-        for each, handler in usual.items():
-            signal.signal(each, handler)
-
-    def note(number: int, _: object) -> None:
-        noted.append(signal.Signals(number))
-        back()
-
-    for each in signals:
-        signal.signal(each, note)
-    try:
-        yield noted
-    finally:
-        back()
+                return statuses, next(iter(came), None)

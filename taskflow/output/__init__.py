@@ -25,6 +25,7 @@ _HOME = {
     "recover": "shards",
     "remove": "store",
     "reshard": "shards",
+    "on_disk": "disk",
     "replace_synced": "disk",
     "RunLog": "log",
     "statistics_attributes": "metadata",
@@ -56,6 +57,7 @@ __all__ = [
     "dataset",
     "load_initial",
     "newest",
+    "on_disk",
     "plot_campaign",
     "plot_convergence",
     "plot_graph",
@@ -80,7 +82,7 @@ if TYPE_CHECKING:
     from taskflow.output.campaign import plot_campaign
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
     from taskflow.output.convergence import plot_convergence
-    from taskflow.output.disk import replace_synced
+    from taskflow.output.disk import on_disk, replace_synced
     from taskflow.output.graph import plot_graph
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of

@@ -31,8 +31,11 @@ def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 def replace_synced(path: Path, text: str) -> None:
     """Write a text file that is there completely or as it was. Raises OSError."""
     draft = path.with_name(path.name + ".partial")
-    write_synced(draft, [text.encode()])
-    draft.replace(path)
+    try:
+        write_synced(draft, [text.encode()])
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def sync_folder(path: Path) -> None:

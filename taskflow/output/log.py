@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.output.disk import replace_synced
+from taskflow.output.disk import on_disk, replace_synced
 
 
 class RunLog:
@@ -28,9 +28,12 @@ class RunLog:
         self.lines = text.count(b"\n")
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Append one record, such as {"step": 10, "time": 0.1}. JSON has no NaN and no infinity: both become null."""
+        """Append one record, such as {"step": 10, "time": 0.1}. JSON has no NaN and no infinity: both become null.
+
+        Raises RunFailed where the disk is full.
+        """
         line = json.dumps(plain(record), allow_nan=False, ensure_ascii=False) + "\n"
-        with self._path.open("ab") as file:
+        with on_disk(f"line {self.lines} of {self._path}"), self._path.open("ab") as file:
             file.write(line.encode())
         self.lines += 1
 

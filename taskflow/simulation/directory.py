@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.machine import everywhere
 from taskflow.output import (
     Layout,
     Points,
@@ -20,6 +21,7 @@ from taskflow.output import (
     Store,
     create,
     create_points,
+    on_disk,
     read_report,
     recover,
     remove,
@@ -77,6 +79,15 @@ class RunDirectory:
         parent = next(p for p in path.absolute().parents if p.exists())
         if not parent.is_dir():
             raise BadInput(f"{path}: {parent} is not a directory; choose another one with -o")
+
+    def bare(self) -> bool:
+        """Whether it is one of ours in which nothing has been computed that one could go on with, or would miss."""
+        if any(self.path.glob("checkpoints/*")):
+            return False
+        try:
+            return len(Store(self.path / STORE).times) <= 1
+        except (OSError, ValueError):  # no store, or none that anything can read
+            return False
 
     def create(self, setup: Setup, *, force: bool) -> None:
         """Make the directory with the case, an empty store and the values of initial fields given as functions.
@@ -138,13 +149,13 @@ class RunDirectory:
         store.cut(count)
         return tuple(store.times)
 
-    def check_visible(self, client: Client) -> None:
-        """Raises BadInput where a worker does not see this directory, or another one of the same name."""
+    def check_visible(self, client: Client, workers: Sequence[str]) -> None:
+        """Raises BadInput where one of these workers does not see this directory, or another one of the same name."""
         token = uuid.uuid4().hex
         mark = self.path / ".visible"
         mark.write_text(token, encoding="utf-8")
         try:
-            seen: Mapping[str, str | None] = client.run(_read, str(mark.absolute()))
+            seen = everywhere(client, _read, workers, path=str(mark.absolute()))
         finally:
             mark.unlink()
         blind = [worker for worker, text in seen.items() if text != token]
@@ -160,16 +171,21 @@ class RunDirectory:
         return InitialFields(setup.grid, fields, self.path.absolute() / "initial.zarr", noise(setup.case, setup.grid))
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], keeping: Keeping) -> None:
-        """Make the snapshots and checkpoints visible that every block has written, and drop the room for others."""
+        """Make the snapshots and checkpoints visible that every block has written, and drop what others were begun.
+
+        Raises RunFailed where the disk is full; what is dropped makes room first.
+        """
+        groups = dict.fromkeys(group for block in blocks for group in block.get("records", {})) or (SNAPSHOTS,)
         try:
-            groups = dict.fromkeys(group for block in blocks for group in block.get("records", {}))
             visible = {}
-            for group in groups or (SNAPSHOTS,):
+            for group in groups:
                 told = [block.get("records", {}).get(group, Told((), 0)) for block in blocks]
-                visible[group] = recording.finish(self.path / STORE, group, told)
+                visible[group] = recording.complete(self.path / STORE, group, told)
             finish(keeping, blocks, visible)
         finally:
             keeping.checkpoints.abandon()
+            for group in groups:
+                Store(self.path / STORE, group).finish()
 
     def report(self) -> dict[str, Any]:
         """What report.json says; nothing where it is not there, or damaged."""
@@ -179,8 +195,9 @@ class RunDirectory:
             return {}
 
     def write_report(self, report: Mapping[str, Any]) -> None:
-        """Write report.json."""
-        write_report(self.path / "report.json", report)
+        """Write report.json. Raises RunFailed where the disk is full."""
+        with on_disk(f"{self.path / 'report.json'}"):
+            write_report(self.path / "report.json", report)
 
     def _unwritable(self, error: Exception) -> BadInput:
         reason = getattr(error, "strerror", None) or error

@@ -119,14 +119,11 @@ class FieldRecording(Recording):
         """Nothing: all that was copied is being written."""
 
 
-def finish(path: Path, group: str, blocks: Iterable[Told]) -> int:
-    """Make the records of a group visible that every block has written, and drop the room for others; how many there
-    are then.
-    """
+def complete(path: Path, group: str, blocks: Iterable[Told]) -> int:
+    """Make the records of a group visible that every block has written; how many there are then."""
     store, told = Store(path, group), list(blocks)
     records = max((each.records for each in told), key=len, default=())
-    complete = min((each.complete for each in told), default=0)
-    for index in range(len(store.times), min(complete, len(records))):
+    written = min((each.complete for each in told), default=0)
+    for index in range(len(store.times), min(written, len(records))):
         store.commit(index, **records[index])
-    store.finish()
     return len(store.times)

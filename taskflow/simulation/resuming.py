@@ -63,13 +63,17 @@ class Beginning:
                 )
 
 
-def beginning(directory: Path, report: Mapping[str, Any], case: Case) -> tuple[Beginning, list[str]]:
-    """The newest checkpoint of a run directory that is whole, and what is wrong with newer ones; `report` is the run's.
-
-    Raises BadInput where there is none, where the run still goes on, and where the case is another one.
-    """
+def check_ended(directory: Path, report: Mapping[str, Any]) -> None:
+    """Raises BadInput where the run of a directory, which has this report, still goes on."""
     if report.get("ended") == "running" and report["leader"]["process"] != os.getpid() and alive(report):
         raise BadInput(f"{directory}: process {report['leader']['process']} still computes this run; stop it first")
+
+
+def beginning(directory: Path, case: Case) -> tuple[Beginning, list[str]]:
+    """The newest checkpoint of a run directory that is whole, and what is wrong with newer ones.
+
+    Raises BadInput where there is none, and where the case is another one.
+    """
     found, skipped = newest(Checkpoints(directory / "checkpoints", ""))
     if found is None:
         why = "".join(f"\n{reason}" for reason in skipped)

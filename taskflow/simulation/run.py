@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import signal
-import uuid
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.cluster import cut, lent, ordinals, placed, slabs, threads_per_block
-from taskflow.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError
-from taskflow.machine import Gang, Mapper, Place, Plan, Progress, cause, choose_device, survey, unwatched, watch
+from taskflow.cluster import held
+from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
+from taskflow.machine import Progress, terminable, unwatched
+from taskflow.output import Checkpoints, newest
+from taskflow.simulation.attempt import Order, attempt
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.job import FlowJob
-from taskflow.simulation.memory import Needs
-from taskflow.simulation.profiling import Window, write_profile
+from taskflow.simulation.profiling import Window
 from taskflow.simulation.recording import STATISTICS, STORE
-from taskflow.simulation.report import broken, opening, summary
-from taskflow.simulation.resuming import beginning
-from taskflow.simulation.saving import Keeping
-from taskflow.simulation.setup import Setup
-from taskflow.simulation.start import check_start
+from taskflow.simulation.recovery import Recovery
+from taskflow.simulation.report import broken
+from taskflow.simulation.resuming import Beginning, beginning, check_ended
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -85,86 +82,84 @@ def run(
     end that `case` has now; a run that has nothing left to do is returned as it is. The blocks live on the workers of
     `client`, or in jobs of SLURM that are submitted for it, or of the cluster behind `scheduler_file`, or of an
     embedded cluster of this machine.
+    Where a worker, a GPU or a connection is lost, the run goes on by itself from its newest checkpoint, with a warning:
+    `machine.restarts` says how often.
     `progress` is called a few times a second with what block 0 last reported; its `stopping` says whether Ctrl-C has
-    been pressed. `profile` names steps to be timed: a timeline is written and a summary added to the report.
+    been pressed, its `restarts` how often the run has gone on by itself. `profile` names steps to be timed: a timeline
+    is written and a summary added to the report.
     Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after
-    Ctrl-C, Stopped after SIGTERM, with a checkpoint: what was written stays readable. Warns of damaged checkpoints.
+    Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of
+    damaged checkpoints.
     """
     directory = RunDirectory(Path(output) if output is not None else RunDirectory.default(case.title))
     going_on = None
     if resume and not force and directory.path.exists():
-        going_on, skipped = beginning(directory.path, directory.report(), case)
-        for reason in skipped:
-            warnings.warn(f"a damaged checkpoint is left out: {reason}", stacklevel=2)
+        check_ended(directory.path, directory.report())
+    if resume and not force and directory.path.exists() and not directory.bare():
+        going_on, skipped = beginning(directory.path, case)
+        _warn_of(skipped)
         if going_on.tick.finished and (report := directory.report()).get("ended") in ("end", "steady"):
             return Run(directory.path, report)
     else:
-        directory.check(force=force)
-    machine, cells = case.machine, case.grid.cells
-    with lent(machine, cells, client, scheduler_file) as (cluster, local):
-        places = survey(cluster, embedded=local)
-        device = choose_device(machine.device, places)
-        setup = Setup(case, cut(machine, cells, slabs(places, device, embedded=local)), device=device)
-        where = placed(machine, setup.blocks, places, embedded=local)
-        Needs(setup, where, device).check()
-        check_start(setup)
-        for warning in setup.survey.warnings if setup.survey else ():
-            warnings.warn(warning, stacklevel=2)
-        plan = _plan(setup, directory, device, where)
-        keeping = Keeping.of(setup, directory.path, plan.run)
-        if going_on is None:
-            directory.create(setup, force=force)
-        else:
-            going_on.check(setup)
-            going_on = directory.reopen(setup, going_on, keeping)
-        directory.check_visible(cluster)
-        job = FlowJob.of(setup, directory.initial(setup), keeping, going_on, profile)
-        with Gang(cluster, plan, [place.worker for place in where]) as gang:
-            about = opening(setup, plan, where, gang.connect())
-            if going_on is not None:
-                about["resumed"] = {"step": going_on.tick.step, "time": going_on.tick.time}
-            directory.write_report(about)
-            try:
-                jobs, signals = [job] * len(plan.partition), (signal.SIGINT, signal.SIGTERM)
-                statuses, came = watch(gang, jobs, progress or unwatched, signals=signals)
-            except KeyboardInterrupt:
-                directory.write_report(broken(about, Interrupted("stopped at once by a second Ctrl-C")))
-                raise
-            timelines = gang.results() if profile is not None and cause(statuses) is None else []
-        blocks = [status.progress for status in statuses]
-        failure = cause(statuses)
-        try:
-            directory.finish(blocks, keeping)
-        except RunFailed as error:
-            failure = failure or error
-        if failure is not None:
-            directory.write_report(broken(about, failure))
-            raise failure
-    report = summary(about, setup, blocks)
-    if profile is not None and profile.by == "timeline":
-        report["profile"] = write_profile(directory.path, timelines, profile)
-    if came == signal.SIGTERM and report["ended"] == "interrupted" and keeping.keep:
-        report["ended"] = "stopped"
-    directory.write_report(report)
-    if report["ended"] == "stopped":
-        raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, with a checkpoint; --resume goes on from it")
-    if report["ended"] == "interrupted":
-        raise Interrupted(f"interrupted at time {report['time']:g}; the state is in {directory.path}")
-    return Run(directory.path, report)
+        directory.check(force=force or resume)
+    recovery = Recovery(case.machine.restarts)
+    try:
+        with terminable(), held(client) as lasting:
+            force = force or resume
+            order = Order(case, directory, lasting, scheduler_file, force, progress or unwatched, profile)
+            while True:
+                try:
+                    return Run(directory.path, attempt(order, going_on, recovery))
+                except Lost as loss:
+                    going_on = _again(loss, going_on, order, recovery)
+                except BadInput as error:
+                    if recovery.restarts:  # the input was good: what is left of the machines does not suffice
+                        raise RunFailed(f"after a loss the run cannot go on: {error}") from error
+                    raise
+    except Terminated:
+        raise Stopped("stopped by SIGTERM while no blocks computed; try again with --resume") from None
 
 
-def _plan(setup: Setup, directory: RunDirectory, device: str, where: list[Place]) -> Plan:
-    case = setup.case
-    machine = case.machine
-    return Plan(
-        run=f"{directory.path.name}-{uuid.uuid4().hex[:8]}",
-        partition=setup.partition,
-        device="gpu" if device == "gpu" else "cpu",
-        threads=threads_per_block(machine, where),
-        channel=machine.channel,
-        mapper=Mapper(machine.overlap, debug=machine.debug),
-        ordinals=ordinals(where, device),
-    )
+def _again(loss: Lost, going_on: Beginning | None, order: Order, recovery: Recovery) -> Beginning | None:
+    """From where a run goes on that has lost something: its newest checkpoint, or None for its beginning.
+
+    Raises RunFailed where it may not, or cannot: without any machine from the beginning nothing would be another time.
+    """
+    if not recovery.attempts:
+        raise loss
+    try:
+        if recovery.begun:
+            going_on = _newest(loss, going_on, order)
+        step = going_on.tick.step if going_on is not None else 0
+        recovery.note(loss, step)
+    except RunFailed as error:
+        if recovery.begun:
+            with suppress(RunFailed):
+                order.directory.write_report(broken(order.directory.report(), error))
+        raise
+    warnings.warn(f"{loss}; the run goes on from step {step}", stacklevel=3)
+    return going_on
+
+
+def _newest(loss: Lost, before: Beginning | None, order: Order) -> Beginning | None:
+    """The newest checkpoint of a run that went on from `before`; None where it has had none, and may begin again.
+
+    Raises RunFailed where it cannot go on.
+    """
+    found, skipped = newest(Checkpoints(order.directory.path / "checkpoints", ""))
+    _warn_of(skipped)
+    if found is not None:
+        return Beginning.of(found, order.case)
+    if skipped or before is not None:
+        raise RunFailed(f"{loss}; no checkpoint is whole from which the run could go on")
+    if order.case.checkpoint.every is None and not order.directory.bare():
+        raise RunFailed(f"{loss}; there is no checkpoint to go on from: give checkpoint.every")
+    return None
+
+
+def _warn_of(skipped: list[str]) -> None:
+    for reason in skipped:
+        warnings.warn(f"a damaged checkpoint is left out: {reason}", stacklevel=3)
 
 
 __all__ = ["Run", "RunFailed", "TaskflowError", "run"]

@@ -66,7 +66,7 @@ def go(
     keeping = Keeping.of(setup, path, uuid.uuid4().hex)
     going_on = None
     if resume:
-        going_on, _ = beginning(path, {}, case)
+        going_on, _ = beginning(path, case)
         going_on.check(setup)
         going_on = directory.reopen(setup, going_on, keeping)
     else:

@@ -44,6 +44,13 @@ class Home:
         worker = get_worker()
         return cls(worker, str(worker.get_current_task()))
 
+    @property
+    def abandoned(self) -> str | None:
+        """Why nobody will ask for the actor any more; None as long as its worker is well and keeps it."""
+        if self.worker.status.name in ("closing", "closed", "failed"):
+            return "its worker is ending"
+        return None if self.key in self.worker.state.actors else "its client is gone"
+
 
 class Call(Pending):
     """A remote call that hands the bytes over; done when the peer has them."""

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import RunFailed
+from taskflow.errors import Lost, RunFailed
+from taskflow.machine.device.fatal import FATAL
 
 Shape = tuple[int, int, int]
 
@@ -51,9 +52,11 @@ def _current() -> int:
 
 
 def demand(what: str, error: int) -> None:
-    """Raises RunFailed, with what was to be done and what the driver calls the error, unless there is none."""
+    """Raises RunFailed, or Lost where the GPU is, with what was to be done and what the driver calls the error, unless
+    there is none.
+    """
     if error:
         text = ctypes.c_char_p()
         library().cuGetErrorName(error, ctypes.byref(text))
         name = text.value.decode() if text.value else f"CUDA error {error}"
-        raise RunFailed(f"the GPU could not {what}: {name}")
+        raise (Lost if error in FATAL else RunFailed)(f"the GPU could not {what}: {name}")

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.table import Precision, Table, reads
-from taskflow.simulation.values import one_of, three, truth, whole
+from taskflow.simulation.values import natural, one_of, three, truth, whole
 
 Auto = Literal["auto"]
 Overlap = Literal["auto", "none", "comm", "full"]
@@ -31,6 +31,7 @@ Count = Annotated[int | Auto, reads(_or_auto(whole))]
 class Machine(Table):
     """What computes, in how many `blocks`, `workers` (processes) and `threads` (cores per block), and by what means.
 
+    `restarts`: how often in a row the run goes on by itself from one checkpoint after a loss.
     `debug`: ghost cells without valid values are NaN, and blocks compare their programs at every pass.
     """
 
@@ -41,4 +42,5 @@ class Machine(Table):
     precision: Precision = "double"
     overlap: Annotated[Overlap, reads(one_of("auto", "none", "comm", "full"))] = "auto"
     channel: Annotated[Channel, reads(one_of("auto", "local", "peer", "ucx", "actor"))] = "auto"
+    restarts: Annotated[int, reads(natural)] = 3
     debug: Annotated[bool, reads(truth)] = False

@@ -1,0 +1,19 @@
+"""Errors after which a process cannot use its GPU any more, while another process, or another GPU, can go on."""
+
+from __future__ import annotations
+
+import sys
+
+# CUDA driver API, cuda.h, enum CUresult; the runtime's numbers are the same: unavailable, no device, ECC, NVLink,
+# illegal address, launch timeout, hardware stack, illegal instruction, misaligned address, invalid address space,
+# invalid program counter, launch failed, contained, unknown.
+FATAL = frozenset({46, 100, 214, 220, 700, 702, 714, 715, 716, 717, 718, 719, 721, 999})
+
+
+def gpu_lost(error: BaseException) -> bool:
+    """Whether an error that came out of CuPy says that the process has lost its GPU."""
+    cupy = sys.modules.get("cupy")
+    if cupy is None:
+        return False
+    kinds = cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError
+    return isinstance(error, kinds) and error.status in FATAL

@@ -1,0 +1,27 @@
+"""Whatever is in a case file: it is checked or refused, with a line for each problem, and nothing is written."""
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.cli.mutants import mutants
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize(("seed", "files"), [
+    (0, 30), *(pytest.param(seed, 200, marks=[pytest.mark.slow, pytest.mark.timeout(1200)]) for seed in range(1, 11)),
+])  # fmt: skip
+def test_a_mutated_case_is_checked_or_refused(seed, files, give, here, refused):
+    (here / "cavity.toml").unlink()
+    case = here / "case.toml"
+    for text in islice(mutants(EXAMPLES, seed), files):
+        case.write_text(text, encoding="utf-8")
+        checked = give("check", "case.toml")
+        if checked.exit_code:
+            refused(checked.exit_code, checked.stderr)
+            ran = give("run", "case.toml")
+            refused(ran.exit_code, ran.stderr)
+        assert [path.name for path in here.iterdir()] == ["case.toml"]
+        assert case.read_text(encoding="utf-8") == text
