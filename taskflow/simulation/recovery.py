@@ -23,8 +23,9 @@ class Deployment:
 class Recovery:
     """What became of a run's attempts so far, and how often in a row it may go on from one step: `allowed`.
 
-    `attempts` are those that had machines, `deployment` is that of the first, `begun` whether the run directory is the run's own already, `lost` the
-    workers of the last loss. `restarts` is for the report: the step from which the run went on, and why.
+    `attempts` counts those that had machines, `deployment` is that of the first, `begun` says whether the run directory
+    is the run's own already, `lost` has the workers of the last loss. `restarts` is for the report: the step from which
+    the run went on, and why.
     """
 
     allowed: int

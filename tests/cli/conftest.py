@@ -48,10 +48,10 @@ class Shell:
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         return subprocess.Popen([*self.command, *map(str, words)], start_new_session=True, **streams | options)
 
-    def end(self, running: subprocess.Popen[str]) -> tuple[int, str, str]:
+    def end(self, running: subprocess.Popen[str], limit: float = limit) -> tuple[int, str, str]:
         """Exit code, standard output and standard error."""
         try:
-            out, err = running.communicate(timeout=self.limit)
+            out, err = running.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, signal.SIGKILL)
             pytest.fail("the command does not end: {}\n{}".format(*running.communicate()))

@@ -4,14 +4,17 @@ for ever.
 
 import os
 import signal
+import sys
+import threading
 import time
+import traceback
 
 import numpy as np
 import pytest
 from distributed import Client
 
 from taskflow.cluster import embedded
-from taskflow.errors import Aborted, BadInput, RunFailed
+from taskflow.errors import Aborted, BadInput, Lost, RunFailed
 from taskflow.machine import Gang, Limits, Mapper, Plan, cause, survey
 from taskflow.machine.channel import channel_problem
 from taskflow.regions import Partition
@@ -144,6 +147,54 @@ def test_a_killed_worker_is_a_named_error_within_seconds():
         assert time.monotonic() - begin < 10
         assert "does not answer" in str(statuses[1].error)
         assert statuses[0].error is not None
+
+
+@pytest.mark.slow
+def test_a_frozen_worker_is_lost_within_five_seconds():
+    """It neither answers nor dies. Who still answers hears of it at once, and closing waits for nobody else."""
+    with embedded(2, gpu=False) as client, gang(client, Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as team:
+        team.connect()
+        team.start(team.jobs)
+        while not all(status.progress for status in team.status()):
+            time.sleep(0.02)
+        frozen = team.status()[1].progress["pid"]
+        os.kill(frozen, signal.SIGSTOP)
+        try:
+            begin = time.monotonic()
+            statuses = team.status(0.2)
+            assert time.monotonic() - begin < 5
+            assert [status.state for status in statuses] == ["running", "failed"]
+            assert isinstance(statuses[1].error, Lost)
+            assert statuses[1].progress["pid"] == frozen
+            assert team.blamed(statuses) >= {team.workers[1]}
+            team.abort("a block was lost")
+            until_ended(team)
+            team.close()
+            assert time.monotonic() - begin < 20
+        finally:
+            os.kill(frozen, signal.SIGCONT)
+
+
+def test_blocks_whose_client_is_gone_give_up(cluster: Client):
+    """Nobody tells them."""
+    with Client(cluster.scheduler.address, direct_to_workers=True, set_as_default=False) as other:
+        team = gang(other, Work(region((6, 4, 9)), 10_000_000))
+        team.connect()
+        team.start(team.jobs)
+        while not all(status.progress for status in team.status()):
+            time.sleep(0.02)
+        assert sum(cluster.run(at_work).values()) == 2
+    until = time.monotonic() + 60
+    while sum(cluster.run(at_work).values()):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def at_work():
+    """Blocks of this process that compute."""
+    frames = [sys._current_frames().get(thread.ident) for thread in threading.enumerate()]
+    names = [[frame.f_code.co_qualname for frame, _ in traceback.walk_stack(each)] for each in frames if each]
+    return sum("BlockActor._run" in each for each in names)
 
 
 def test_close_ends_a_running_job_and_the_actor_goes(cluster: Client):

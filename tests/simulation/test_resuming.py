@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import random
 import shutil
 from functools import cache
 from pathlib import Path
@@ -238,6 +239,31 @@ def test_damage_is_recognised_and_named(file, damage, broken):
     found, skipped = newest(Checkpoints(broken / "checkpoints", ""))
     assert found.step == 8
     assert [file in reason for reason in skipped] == [True]
+
+
+@pytest.mark.slow
+def test_damage_to_any_file_of_many_blocks(tmp_path):
+    """Bits anywhere, pieces torn out, files gone or exchanged: never loaded."""
+    go(stirred(), tmp_path / "run", (2, 2, 2))
+    chance, folder = random.Random(0), tmp_path / "run" / "checkpoints"
+    last, other = folder / "step-000000009", folder / "step-000000008"
+    files = sorted(path.name for path in last.iterdir())
+    assert len(files) == 9
+    tears = [
+        *DAMAGES.values(), *[lambda path: flip(path, chance.random())] * 20,
+        lambda path: shutil.copy(other / path.name, path),  # as it was in another checkpoint
+        lambda path: shutil.copy(last / files[files.index(path.name) - 1], path),  # that of another block
+        lambda path: path.write_bytes(path.read_bytes()[1:] + b"\0"),
+        lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    ]  # fmt: skip
+    for name in files:
+        sound = (last / name).read_bytes()
+        for tear in tears:
+            tear(last / name)
+            with pytest.raises(Damaged, match=r"block|manifest"):
+                Checkpoint.load(last)
+            (last / name).write_bytes(sound)
+    assert Checkpoint.load(last).step == 9
 
 
 def test_damage_is_gone_around(broken, whole):

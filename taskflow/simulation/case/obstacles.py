@@ -71,7 +71,7 @@ class Obstacle(Table):
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
         kind = given.get("type")
-        if kind not in SHAPES:
+        if not isinstance(kind, str) or kind not in SHAPES:
             return
         needed, other = SHAPES[kind]
         for key in needed:

@@ -1,0 +1,168 @@
+"""Runs of which a part dies: they go on by themselves, and leave what a run leaves that nothing has disturbed."""
+
+import json
+import os
+import random
+import signal
+import time
+
+import psutil
+import pytest
+
+from tests.cli.test_resume import check_same, steps
+
+pytestmark = pytest.mark.timeout(300)
+TRY_AGAIN = 75
+WORDS = ["--set", "output.every={steps=50}", "--set", 'output.fields=["u"]', "--set", "checkpoint.every={steps=20}"]
+
+
+def words(count, blocks):
+    return ["cavity.toml", *WORDS, "--set", f"time.steps={count}", "--set", f"machine.blocks=[1,1,{blocks}]"]
+
+
+def workers(running):
+    """The processes of the blocks."""
+    try:
+        children = psutil.Process(running.pid).children(recursive=True)
+        return [each for each in children if "spawn_main" in " ".join(each.cmdline())]
+    except psutil.Error:
+        return []
+
+
+def strike(running, known, chance, how=signal.SIGKILL):
+    """Kill one of the workers, as `kill -9` does; whether there was one."""
+    there = [each for each in workers(running) if each.pid not in known]
+    if not there or running.poll() is not None:
+        return False
+    victim = chance.choice(there)
+    known.add(victim.pid)
+    victim.send_signal(how)
+    return True
+
+
+def wait_for_step(running, here, step):
+    until = time.monotonic() + 200
+    while not steps(here) or steps(here)[-1] < step:
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < until, f"step {step} is not reached"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def undisturbed(shell, here):
+    """What a run over so many blocks leaves."""
+
+    def run(count, blocks):
+        code, _, err = shell("run", *words(count, blocks), "-o", "whole", "--quiet")
+        assert (code, err) == (0, "")
+        return here / "whole"
+
+    return run
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.slow)])
+def test_a_lost_worker_is_replaced_and_the_run_goes_on(how, shell, here, undisturbed, report_of):
+    """Killed, or frozen: no answer comes, and no sign of death."""
+    running = shell.begin("run", *words(300, 2))
+    wait_for_step(running, here, 40)
+    assert strike(running, set(), random.Random(1), how)
+    code, out, err = shell.end(running)
+    assert code == 0, err
+    assert "Traceback" not in err
+    restarts = report_of(here / "cavity")["restarts"]
+    assert [restart["step"] % 20 for restart in restarts] == [0]
+    assert err.startswith("Warning: block ")
+    assert f"the run goes on from step {restarts[0]['step']}\n" in err
+    assert "Finished at time" in out
+    check_same(here / "cavity", undisturbed(300, 2))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("seed", range(5))
+def test_killed_at_random_moments(seed, shell, here, undisturbed, report_of):
+    """Four in each of five runs over four workers: while blocks begin, compute, write; and while the run recovers."""
+    chance, known, struck = random.Random(seed), set(), 0
+    running = shell.begin("run", *words(2000, 4), "--set", "machine.restarts=20")
+    wait_for_step(running, here, 20)
+    while struck < 4:
+        time.sleep(chance.uniform(0, 6))
+        struck += strike(running, known, chance)
+        assert running.poll() is None, running.communicate()
+    code, _, err = shell.end(running, 600)
+    assert code == 0, err
+    assert "Traceback" not in err
+    assert 1 <= len(report_of(here / "cavity")["restarts"]) <= 4
+    check_same(here / "cavity", undisturbed(2000, 4))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("seed", range(2))
+def test_killed_while_a_checkpoint_is_written(seed, shell, here, undisturbed):
+    """As soon as its draft is there, four times."""
+    chance, known = random.Random(seed), set()
+    running = shell.begin("run", *words(2000, 4), "--set", "machine.restarts=20")
+    for n in range(4):
+        wait_for_step(running, here, 20 + 20 * n)
+        until = time.monotonic() + 100
+        while not any((here / "cavity" / "checkpoints").glob(".step-*")) or not workers(running):
+            assert running.poll() is None, running.communicate()
+            assert time.monotonic() < until
+        assert strike(running, known, chance)
+        time.sleep(1)
+    code, _, err = shell.end(running, 600)
+    assert code == 0, err
+    check_same(here / "cavity", undisturbed(2000, 4))
+
+
+@pytest.mark.slow
+def test_without_restarts_a_loss_ends_the_run(shell, here, report_of, give):
+    """In seconds, with the name of what was lost; and what was written can be read and gone on with."""
+    running = shell.begin("run", *words(100_000, 2), "--set", "machine.restarts=0")
+    wait_for_step(running, here, 40)
+    assert strike(running, set(), random.Random(2))
+    code, _, err = shell.end(running)
+    assert code == 1
+    assert err.startswith("Error: block ")
+    assert "go on with --resume, or give machine.restarts" in err
+    assert len(err.splitlines()) == 1
+    assert report_of(here / "cavity")["ended"] == "failed"
+    last = steps(here)[-1] + 20
+    assert give("run", *words(last, 2), "--resume", "--quiet").exit_code == 0
+    assert give("run", *words(last, 2), "-o", "whole", "--quiet").exit_code == 0
+    check_same(here / "cavity", here / "whole")
+
+
+@pytest.mark.slow
+def test_the_client_alone_is_killed(shell, here, give):
+    """Its workers do not outlive it, and what they leave is gone on with, at once."""
+    running = shell.begin("run", *words(100_000, 2))
+    wait_for_step(running, here, 40)
+    orphans = workers(running)
+    running.kill()
+    last = steps(here)[-1] + 30
+    again = give("run", *words(last, 2), "--resume", "--quiet")
+    assert again.exit_code == 0, again.stderr
+    assert not any(orphan.is_running() for orphan in orphans)
+    running.communicate()
+    assert give("run", *words(last, 2), "-o", "whole", "--quiet").exit_code == 0
+    check_same(here / "cavity", here / "whole")
+
+
+@pytest.mark.parametrize("seconds", [0.2, *(pytest.param(s, marks=pytest.mark.slow) for s in (0.7, 1.5, 2.5, 4.0))])
+def test_sigterm_before_the_first_step(seconds, shell, here):
+    """While Python imports, workers begin, blocks open: try again, and the same command does."""
+    running = shell.begin("run", *words(1_000_000, 2), "--resume")
+    time.sleep(seconds)
+    os.killpg(running.pid, signal.SIGTERM)
+    code, _, err = shell.end(running)
+    if seconds < 0.5 and code == -signal.SIGTERM:
+        pytest.skip("Python itself had not begun")
+    assert code == TRY_AGAIN, err
+    assert len(err.splitlines()) == 1, err
+    assert [path.name for path in here.iterdir() if path.name.startswith(".")] == []
+    if seconds > 0.5:
+        code, _, err = shell("run", *words(20, 2), "--resume", "--quiet")
+        assert code == 0, err
+        assert json.loads((here / "cavity" / "report.json").read_text())["ended"] == "end"
