@@ -144,7 +144,7 @@ def state(record: Record) -> str:
         return "not begun, or ended before its first step"
     leader = record.report["leader"]
     where = f"process {leader['process']} on {leader['host']}"
-    from taskflow.simulation.resuming import alive
+    from taskflow.simulation.leader import alive
 
     here = alive(record.report)
     if here is False:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from taskflow.errors import TaskflowError
 from taskflow.machine import Place, Plan
+from taskflow.simulation.leader import leader
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.recording import SNAPSHOTS
 from taskflow.simulation.setup import Setup
@@ -34,7 +33,7 @@ def opening(setup: Setup, plan: Plan, placed: Sequence[Place], channels: Sequenc
         **({"bodies": asdict(setup.survey)} if setup.survey else {}),
         "channels": sorted({name for peers in channels for name in peers.values()}),
         "hardware": [_hardware(place) for place in placed],
-        "leader": {"host": socket.gethostname(), "process": os.getpid()},
+        "leader": leader(),
         "ended": "running",
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from taskflow.output import Checkpoint, Checkpoints, newest
 from taskflow.regions import difference
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
+from taskflow.simulation.leader import alive
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS
 from taskflow.simulation.schedule import Tick
 from taskflow.simulation.setup import Setup
@@ -83,20 +83,6 @@ def beginning(directory: Path, case: Case) -> tuple[Beginning, list[str]]:
     if problems:
         raise BadInput("\n".join(problems))
     return Beginning.of(found, case), skipped
-
-
-def alive(report: Mapping[str, Any]) -> bool | None:
-    """Whether the process that leads a run still exists; None where that cannot be seen from here."""
-    leader = report.get("leader", {})
-    if leader.get("host") != socket.gethostname():
-        return None
-    try:
-        os.kill(leader["process"], 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass  # somebody else's, but there
-    return True
 
 
 def _groups(case: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 
+import psutil
 import pytest
 
 import taskflow
@@ -64,13 +65,17 @@ def altered(run_directory, tmp_path):
     return alter
 
 
-@pytest.mark.parametrize(("host", "process", "words"), [
-    (socket.gethostname(), os.getpid(), ["running: process", "last line of the log", "cell/s", "100%"]),
-    (socket.gethostname(), 2**22 + 1, ["ended without a word", "is gone"]),
-    ("elsewhere", 1, ["running, as far as can be seen from here: process 1 on elsewhere"]),
-], ids=["running", "gone", "elsewhere"])
-def test_a_run_without_an_end(give, altered, host, process, words):
-    directory = altered(ended="running", leader={"host": host, "process": process})
+HERE = {"host": socket.gethostname(), "process": os.getpid(), "since": psutil.Process().create_time()}
+
+
+@pytest.mark.parametrize(("leader", "words"), [
+    (HERE, ["running: process", "last line of the log", "cell/s", "100%"]),
+    (HERE | {"process": 2**22 + 1}, ["ended without a word", "is gone"]),
+    (HERE | {"since": HERE["since"] - 1000}, ["ended without a word", "is gone"]),  # its number was used again
+    (HERE | {"host": "elsewhere", "process": 1}, ["running, as far as can be seen from here: process 1 on elsewhere"]),
+], ids=["running", "gone", "another", "elsewhere"])
+def test_a_run_without_an_end(give, altered, leader, words):
+    directory = altered(ended="running", leader=leader)
     told = give("info", directory).stdout
     assert [word for word in words if word not in told] == [], told
 
