@@ -34,7 +34,6 @@ from taskflow.flow.momentum import MOMENTUM, Buoyancy, Fluid
 from taskflow.flow.monitor import Monitor
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.obstacles.momentum import MOMENTUM_OBSTRUCTED
-from taskflow.flow.obstacles.projection import stop
 from taskflow.flow.poisson import Solver
 from taskflow.flow.projection import correct, divergence
 from taskflow.flow.scalars.quantity import Flux, Quantity
@@ -98,12 +97,17 @@ class NavierStokes:
             fields |= quantity.fields
         if self.turbulence:
             fields["nu_t"] = "c"
-        return fields
+        return {**fields, **self.surfaces}
 
     @property
     def flags(self) -> dict[str, str]:
         """Fields of flags that say where bodies are, by role, each with its type. Nothing ever writes them."""
         return self.obstacles.flags(heat=self.heat is not None, scalars=bool(self.passive)) if self.obstacles else {}
+
+    @property
+    def surfaces(self) -> dict[str, Location]:
+        """Fields of numbers that say where surfaces of bodies are, by role. Nothing ever writes them."""
+        return self.obstacles.fields(heat=self.heat is not None) if self.obstacles else {}
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
@@ -174,7 +178,7 @@ class NavierStokes:
         """
         box, scheme = self.staggered.box, {**names, "grid": self.grid}
         tendencies, new = (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new)
-        eddies, faces = (f.nu_t,) if self.turbulence else (), (f.faces,) if self.obstacles else ()
+        eddies, faces = (f.nu_t,) if self.turbulence else (), self.obstacles.beside(f) if self.obstacles else ()
         warm, lift = ((f.T,), {"buoyancy": self.buoyancy}) if self.heat and self.buoyancy else ((), {})
         momentum = MOMENTUM_OBSTRUCTED[bool(warm)] if faces else MOMENTUM[bool(eddies), bool(warm)]
         read = f.u, f.v, f.w, *eddies, *warm, *faces
@@ -183,9 +187,11 @@ class NavierStokes:
         for quantity in self.quantities:
             if not quantity.bounded:
                 yield from quantity.central(f, names, self.staggered, self.bodies(f, quantity), prandtl)
+                yield from self.warmed(f, quantity, f[f"{quantity.name}_new"], names["dt"])
         yield from self.driving.act(f, names, box, self.grid)
-        if self.obstacles and self.driving != NO_DRIVING:
-            yield stop(*new, f.solid, over=box)
+        if self.obstacles:
+            driven = self.driving != NO_DRIVING
+            yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, driven=driven)
 
     def projection(self, f: Roles, u: str, v: str, w: str, dt: str) -> Iterator[Launch | Repeat]:
         """Laplacian(p) = div(u) / dt, solved from the last p as the first guess; then u -= dt grad(p)."""
@@ -211,8 +217,10 @@ class NavierStokes:
             dt = self.scheme.names[n]["dt"]
             bodies = self.bodies(f, quantity)
             yield from quantity.euler(f, dt, self.staggered, bodies)
+            yield from self.warmed(f, quantity, f[f"{quantity.name}_new"], dt)
             yield from self.ghosts(f, quantity, f[f"{quantity.name}_new"], n)
             yield from quantity.heun(f, dt, self.staggered, bodies)
+            yield from self.warmed(f, quantity, f[quantity.name], dt, 0.5)
         else:
             f.swap(quantity.name, f"{quantity.name}_new")
         yield from self.ghosts(f, quantity, f[quantity.name], n)
@@ -222,6 +230,11 @@ class NavierStokes:
         if not self.obstacles:
             return None
         return f.T_faces if quantity is self.heat else f.scalar_faces
+
+    def warmed(self, f: Roles, quantity: Quantity, name: str, dt: str, part: float = 1.0) -> Iterator[Launch]:
+        """What bodies add to the temperature, in the field of a name, in this part of a step dt."""
+        if self.obstacles and quantity is self.heat:
+            yield from self.obstacles.warmed(name, f, dt, part * quantity.diffusivity)
 
     def ghosts(self, f: Roles, quantity: Quantity, name: str, n: int) -> Iterator[Launch]:
         """Boundary values of a quantity in the field of a name at the end of stage n; those of a temperature with

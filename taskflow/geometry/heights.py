@@ -10,13 +10,13 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.libraries import EXTRA, missing
-from taskflow.geometry.shapes import Shape, Vector
+from taskflow.geometry.shapes import Formula, Vector
 
 Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
 
 
 @dataclass(frozen=True, eq=False)
-class HeightMap(Shape):
+class HeightMap(Formula):
     """Points below the ground: z < h(x, y), for `heights` [y, x] at increasing x and y.
 
     Between them h is bilinear, or that of the nearest one. Beyond the outermost ones it is theirs, up to half a spacing
@@ -33,16 +33,16 @@ class HeightMap(Shape):
         (x0, x1), (y0, y1) = _reach(self.x), _reach(self.y)
         return (x0, y0, -math.inf), (x1, y1, float(self.heights.max()))
 
-    def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return z[:, None, None] < self._ground(x, y)
+    def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return z < self._ground(x, y)
 
     def _ground(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """h [y, x]; -inf where there is none."""
+        """h at places that broadcast; -inf where there is none."""
         (left, wx), (low, wy) = _place(self.x, x, self.nearest), _place(self.y, y, self.nearest)
-        rows = _between(self.heights[:, left], self.heights[:, np.minimum(left + 1, self.x.size - 1)], wx)
-        ground = _between(rows[low], rows[np.minimum(low + 1, self.y.size - 1)], wy[:, None])
+        right, high = np.minimum(left + 1, self.x.size - 1), np.minimum(low + 1, self.y.size - 1)
+        below, above = (_between(self.heights[row, left], self.heights[row, right], wx) for row in (low, high))
         outside = [(at < reach[0]) | (at >= reach[1]) for at, reach in ((x, _reach(self.x)), (y, _reach(self.y)))]
-        return np.where(outside[1][:, None] | outside[0], -math.inf, ground)
+        return np.where(outside[1] | outside[0], -math.inf, _between(below, above, wy))
 
 
 def _place(points: np.ndarray, at: np.ndarray, nearest: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ import numpy as np
 
 Vector = tuple[float, float, float]
 EVERYWHERE = (-math.inf, math.inf)
+HALVINGS = 50
 
 
 class Shape(Protocol):
@@ -23,9 +24,40 @@ class Shape(Protocol):
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Which points of the lattice of coordinates x, y and z, each increasing, are inside: a mask [z, y, x]."""
 
+    def entry(self, points: np.ndarray, axis: int, step: float) -> np.ndarray:
+        """How far on the way from each of the points [n, xyz], `step` along an axis, it enters the shape, as a share of
+        the step: 1 where the way does not end inside, 0 where it begins there.
+        """
+
+
+class Formula(Shape):
+    """A shape that tells of single points whether they are inside."""
+
+    def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Which points are inside; the coordinates broadcast."""
+        raise NotImplementedError
+
+    def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        found = self.contains(x[None, None, :], y[None, :, None], z[:, None, None])
+        return np.broadcast_to(found, (z.size, y.size, x.size))
+
+    def entry(self, points: np.ndarray, axis: int, step: float) -> np.ndarray:
+        """By bisection: of several entries one is found."""
+        ways = [points[:, n] for n in range(3)]
+
+        def within(share: np.ndarray | float) -> np.ndarray:
+            return self.contains(*(at + share * step if n == axis else at for n, at in enumerate(ways)))
+
+        low, high = np.zeros(len(points)), np.ones(len(points))
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            beyond = within(middle)
+            low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+        return np.where(within(1.0), np.where(within(0.0), 0.0, high), 1.0)
+
 
 @dataclass(frozen=True)
-class Cuboid(Shape):
+class Cuboid(Formula):
     """low <= (x, y, z) < high"""
 
     low: Vector
@@ -35,15 +67,15 @@ class Cuboid(Shape):
     def bounds(self) -> tuple[Vector, Vector]:
         return self.low, self.high
 
-    def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         in_x, in_y, in_z = (
             (low <= at) & (at < high) for at, low, high in zip((x, y, z), self.low, self.high, strict=True)
         )
-        return in_z[:, None, None] & in_y[:, None] & in_x
+        return in_z & in_y & in_x
 
 
 @dataclass(frozen=True)
-class Sphere(Shape):
+class Sphere(Formula):
     """Points closer to the centre than the radius."""
 
     centre: Vector
@@ -53,13 +85,13 @@ class Sphere(Shape):
     def bounds(self) -> tuple[Vector, Vector]:
         return _box(tuple((c - self.radius, c + self.radius) for c in self.centre))
 
-    def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         dx, dy, dz = (at - c for at, c in zip((x, y, z), self.centre, strict=True))
-        return dz[:, None, None] ** 2 + dy[:, None] ** 2 + dx**2 < self.radius**2
+        return dz**2 + dy**2 + dx**2 < self.radius**2
 
 
 @dataclass(frozen=True)
-class Cylinder(Shape):
+class Cylinder(Formula):
     """Points closer to its axis (0, 1, 2 for x, y, z) through the centre than the radius; without a length endless."""
 
     centre: Vector
@@ -72,18 +104,14 @@ class Cylinder(Shape):
         reach = [self.length / 2 if axis == self.axis else self.radius for axis in range(3)]
         return _box(tuple((c - r, c + r) for c, r in zip(self.centre, reach, strict=True)))
 
-    def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         away = [at - c for at, c in zip((x, y, z), self.centre, strict=True)]
-        along, half = away[self.axis], self.length / 2
-        away[self.axis] = np.zeros_like(along)
-        within = [np.ones(at.shape, bool) for at in away]
-        within[self.axis] = (-half <= along) & (along < half)
-        near = away[2][:, None, None] ** 2 + away[1][:, None] ** 2 + away[0] ** 2 < self.radius**2
-        return near & within[2][:, None, None] & within[1][:, None] & within[0]
+        along, half = away.pop(self.axis), self.length / 2
+        return (away[1] ** 2 + away[0] ** 2 < self.radius**2) & (-half <= along) & (along < half)
 
 
 @dataclass(frozen=True)
-class Implicit(Shape):
+class Implicit(Formula):
     """Points where a function of x, y and z is negative."""
 
     function: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -92,9 +120,8 @@ class Implicit(Shape):
     def bounds(self) -> tuple[Vector, Vector]:
         return _box((EVERYWHERE,) * 3)
 
-    def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        values = self.function(x[None, None, :], y[None, :, None], z[:, None, None])
-        return np.broadcast_to(values < 0, (z.size, y.size, x.size))
+    def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return np.asarray(self.function(x, y, z)) < 0
 
 
 def _box(intervals: tuple[tuple[float, float], ...]) -> tuple[Vector, Vector]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,26 +37,59 @@ class Surface(Shape):
 
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         turns = np.zeros((z.size + 1, y.size, x.size), np.int32)
-        for triangles, i, j in self._candidates(x, y):
+        for triangles, i, j in _candidates(self.triangles, x, y):
             height, sign = _crossings(triangles, x[i], y[j])
             hit = sign != 0
             k = np.searchsorted(z, height[hit])  # the first point at or above the triangle
             np.add.at(turns, (k, j[hit], i[hit]), sign[hit])
         return np.cumsum(turns[:-1], axis=0, out=turns[:-1]) != 0
 
-    def _candidates(self, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Triangles with the columns that pass through the rectangles around them, a piece at a time."""
-        low, high = self.triangles.min(axis=1), self.triangles.max(axis=1)
-        first = [np.searchsorted(at, low[:, n], "left") for n, at in enumerate((x, y))]
-        count = [np.searchsorted(at, high[:, n], "right") - first[n] for n, at in enumerate((x, y))]
-        pairs = count[0].astype(np.int64) * count[1]
-        ends = np.cumsum(pairs)
-        total = int(ends[-1]) if ends.size else 0
-        for start in range(0, total, PIECE):
-            pair = np.arange(start, min(start + PIECE, total))
-            n = np.searchsorted(ends, pair, "right")
-            within = pair - (ends[n] - pairs[n])
-            yield self.triangles[n], first[0][n] + within % count[0][n], first[1][n] + within // count[0][n]
+    def entry(self, points: np.ndarray, axis: int, step: float) -> np.ndarray:
+        """Where the line through a point first cuts a triangle behind it."""
+        first, second = (n for n in range(3) if n != axis)
+        (x, i), (y, j) = (np.unique(points[:, n], return_inverse=True) for n in (first, second))
+        lines, wanted = j * x.size + i, np.zeros(x.size * y.size, bool)
+        wanted[lines] = True
+        cut, heights = [lines], [points[:, axis]]
+        for triangles, i, j in _candidates(self.triangles[:, :, [first, second, axis]], x, y):
+            near = wanted[j * x.size + i]
+            height, sign = _crossings(triangles[near], x[i[near]], y[j[near]])
+            cut.append((j[near] * x.size + i[near])[sign != 0])
+            heights.append(height[sign != 0])
+        return _next_cut(np.concatenate(cut), math.copysign(1, step) * np.concatenate(heights), len(points), abs(step))
+
+
+def _next_cut(line: np.ndarray, place: np.ndarray, points: int, step: float) -> np.ndarray:
+    """Of places on lines, of which the first so many are points and the others cuts: for each point how far away is the
+    next cut of its line, over `step`, at most 1.
+    """
+    is_cut = np.arange(line.size) >= points
+    order = np.lexsort((is_cut, place, line))
+    ranks = np.where(is_cut[order], np.arange(line.size), line.size)
+    following = np.minimum.accumulate(ranks[::-1])[::-1]  # by rank: that of the next cut, whatever its line
+    rank = np.empty(line.size, np.int64)
+    rank[order] = np.arange(line.size)
+    behind = following[rank[:points]]
+    found = order[np.minimum(behind, line.size - 1)]
+    same = (behind < line.size) & (line[found] == line[:points])
+    return np.where(same, np.minimum((place[found] - place[:points]) / step, 1.0), 1.0)
+
+
+def _candidates(
+    triangles: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Triangles with the columns that pass through the rectangles around them, a piece at a time."""
+    low, high = triangles.min(axis=1), triangles.max(axis=1)
+    first = [np.searchsorted(at, low[:, n], "left") for n, at in enumerate((x, y))]
+    count = [np.searchsorted(at, high[:, n], "right") - first[n] for n, at in enumerate((x, y))]
+    pairs = count[0].astype(np.int64) * count[1]
+    ends = np.cumsum(pairs)
+    total = int(ends[-1]) if ends.size else 0
+    for start in range(0, total, PIECE):
+        pair = np.arange(start, min(start + PIECE, total))
+        n = np.searchsorted(ends, pair, "right")
+        within = pair - (ends[n] - pairs[n])
+        yield triangles[n], first[0][n] + within % count[0][n], first[1][n] + within // count[0][n]
 
 
 def _crossings(triangles: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -115,7 +115,7 @@ class Setup:
         if not self.case.obstacles:
             return None
         forced = self.case.pressure.forcing or FORCING if choice(self.case).name == "fft" else 0
-        return Obstacles(self.bodies.followed, forced)
+        return self.bodies.obstacles(forced)
 
     @cached_property
     def averages(self) -> Averages | None:
@@ -145,8 +145,8 @@ class Setup:
 
     @property
     def masks(self) -> Masks | None:
-        """What fills the fields of flags; None without bodies."""
-        return self.bodies.masks(tuple(self.model.flags)) if self.case.obstacles else None
+        """What fills the fields that say where bodies are; None without any."""
+        return self.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.case.obstacles else None
 
     @cached_property
     def partition(self) -> Partition:

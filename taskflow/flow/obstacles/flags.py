@@ -2,7 +2,7 @@
 
 Each field of flags is read at the cell itself only, so that none is ever exchanged between blocks. All functions take
 `solid`, a mask [z, y, x] of cells with one more layer on every side (beyond the domain nothing is solid), and give
-arrays of the cells without that layer.
+arrays of the cells without that layer. Those of immersed bodies: `taskflow.flow.obstacles.cuts`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ KEEPS = 1 << 12  # a solid cell keeps its temperature
 
 def solid_bits(solid: np.ndarray) -> np.ndarray:
     """Which of a cell and its neighbours are solid: bit n of the neighbour n, ITSELF of the cell."""
-    bits = np.where(_moved(solid), np.uint8(ITSELF), np.uint8(0))
+    bits = np.where(moved(solid), np.uint8(ITSELF), np.uint8(0))
     for n, (axis, side) in enumerate(NEIGHBOURS):
-        bits |= np.where(_moved(solid, (axis, side)), np.uint8(1 << n), np.uint8(0))
+        bits |= np.where(moved(solid, (axis, side)), np.uint8(1 << n), np.uint8(0))
     return bits
 
 
@@ -29,13 +29,13 @@ def face_bits(solid: np.ndarray) -> np.ndarray:
     otherwise how many of its neighbours in its own plane are buried, between two solid cells: along the first of the
     other two axes in the lower two bits, along the second in the upper two.
     """
-    bits = np.zeros(_moved(solid).shape, np.uint16)
+    bits = np.zeros(moved(solid).shape, np.uint16)
     for axis in range(3):
-        closed = _moved(solid) | _moved(solid, (axis, -1))
+        closed = moved(solid) | moved(solid, (axis, -1))
         state = np.zeros(bits.shape, np.uint16)
         for place, along in enumerate(other for other in range(3) if other != axis):
             for side in (-1, 1):
-                buried = _moved(solid, (along, side)) & _moved(solid, (along, side), (axis, -1))
+                buried = moved(solid, (along, side)) & moved(solid, (along, side), (axis, -1))
                 state += buried.astype(np.uint16) << (2 * place)
         bits |= np.where(closed, np.uint16(CLOSED), state) << np.uint16(4 * axis)
     return bits
@@ -45,11 +45,11 @@ def heat_bits(solid: np.ndarray, held: np.ndarray) -> np.ndarray:
     """What heat meets behind the six faces of a cell, in two bits each: 0, INSULATED, or HELD. `held` is the mask of
     solid cells whose temperature is given. Of a solid cell only KEEPS.
     """
-    inside = _moved(solid)
+    inside = moved(solid)
     bits = np.zeros(inside.shape, np.uint16)
     for n, (axis, side) in enumerate(NEIGHBOURS):
-        behind = np.where(_moved(held, (axis, side)), np.uint16(HELD), np.uint16(INSULATED))
-        bits |= np.where(_moved(solid, (axis, side)), behind, np.uint16(0)) << np.uint16(2 * n)
+        behind = np.where(moved(held, (axis, side)), np.uint16(HELD), np.uint16(INSULATED))
+        bits |= np.where(moved(solid, (axis, side)), behind, np.uint16(0)) << np.uint16(2 * n)
     return np.where(inside, np.uint16(KEEPS), bits)
 
 
@@ -57,11 +57,11 @@ def owners(bodies: np.ndarray, axis: int) -> np.ndarray:
     """The body to which the low face of a cell across an axis belongs, 0 for none: that of the cell, or else of the one
     before. `bodies` has a number for each cell.
     """
-    here = _moved(bodies)
-    return np.where(here != 0, here, _moved(bodies, (axis, -1)))
+    here = moved(bodies)
+    return np.where(here != 0, here, moved(bodies, (axis, -1)))
 
 
-def _moved(values: np.ndarray, *steps: tuple[int, int]) -> np.ndarray:
+def moved(values: np.ndarray, *steps: tuple[int, int]) -> np.ndarray:
     """The values of cells some steps (axis, by) away, in all cells but the outermost layer."""
     shift = [0, 0, 0]
     for axis, by in steps:

@@ -11,8 +11,8 @@ from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.scalars.transport import Transport
-from taskflow.flow.stencils import BESIDE, U, V, W
-from taskflow.tasks import Read, ReadByte, Reduce, task
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, BESIDE, U, V, W
+from taskflow.tasks import Read, ReadByte, ReadShort, Reduce, task
 
 
 @dataclass(frozen=True)
@@ -47,4 +47,30 @@ def heat_from_body(
 ) -> None:  # fmt: skip
     """flux = heat per time from a body into the fluid, over density and heat capacity: the sum over its faces of
     2 diffusivity (T_body - T) / h times their area.
+    """
+
+
+@task(kernel=KERNELS / "obstacles" / "forces_immersed.cu")
+def force_on_immersed_body(
+    u: Read[U], v: Read[V], w: Read[W], p: Read[BESIDE],
+    solid: ReadByte, stick_x: Read, stick_y: Read, stick_z: Read,
+    owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
+    *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
+    friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
+    moment_x: Reduce["sum"], moment_y: Reduce["sum"], moment_z: Reduce["sum"],
+    grid: Grid, fluid: Fluid, target: Target,
+) -> None:  # fmt: skip
+    """`force_on_body` for an immersed one. pressure is that on its closed faces, friction what reaches them otherwise,
+    and viscosity stick u, volume by volume, of its cut faces.
+    """
+
+
+@task(kernel=KERNELS / "obstacles" / "forces_immersed.cu")
+def heat_from_immersed_body(
+    T: Read[1], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
+    T_faces: ReadShort, owner_T: ReadByte, bond_T: Read, warm_T: Read,
+    *, flux: Reduce["sum"], grid: Grid, transport: Transport, number: int,
+) -> None:  # fmt: skip
+    """`heat_from_body` for an immersed one: volume times the sum of diffusivity (warm_T - bond_T T) over cells beside
+    it, and of what the flow carries out of cells in it.
     """

@@ -2,7 +2,8 @@
 
 A cell is solid if its centre is inside a body (first order in the position of surfaces). The velocity on its faces is
 zero, the fluid sticks to them, and the pressure has no gradient across them (after Zaspel & Griebel 2011, section 3.3).
-Where the solver of the pressure does not know the faces, the velocity there is forced: `Obstacles.forced`.
+Where the solver of the pressure does not know the faces, the velocity there is forced: `Obstacles.forced`. Of second
+order: `taskflow.flow.obstacles.immersed`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from taskflow.flow.obstacles.projection import correct_obstructed, force, stop
 from taskflow.flow.poisson import Solver, measure_residual
 from taskflow.flow.projection import correct, divergence
 from taskflow.flow.scalars.transport import Transport
-from taskflow.regions import Box
+from taskflow.regions import Box, Location
 from taskflow.tasks import Launch, Repeat, Roles
 
 MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
@@ -49,6 +50,14 @@ class Obstacles:
     bodies: tuple[Body, ...] = ()
     forced: int = 0
 
+    def fields(self, *, heat: bool) -> dict[str, Location]:
+        """Fields of numbers that say where the bodies are, by role, with their locations."""
+        return {}
+
+    def beside(self, f: Roles) -> tuple[str, ...]:
+        """What the momentum equation itself has to know: the field of flags of faces."""
+        return (f.faces,)
+
     def flags(self, *, heat: bool, scalars: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.obstacles.flags`."""
         found = {"solid": "u1", "faces": "u2"}
@@ -66,6 +75,17 @@ class Obstacles:
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
             yield from pressure.prepare(f)
+
+    def predicted(
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
+    ) -> Iterator[Launch]:
+        """What bodies do to a velocity before it is projected; `driven` if more than the momentum equation moved it."""
+        if driven:
+            yield stop(*velocity, f.solid, over=Box.of(grid.cells))
+
+    def warmed(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
+        """What bodies add to a temperature at the end of a step dt."""
+        yield from ()
 
     def projection(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, pressure: Solver
@@ -97,16 +117,20 @@ class Obstacles:
 
     def monitor(self, f: Roles, grid: Grid, fluid: Fluid, heat: Transport | None) -> Iterator[Launch]:
         """Scalars pressure_x_1 ... moment_z_1, flux_1 and so on, of each body by its number."""
-        owners = (f.owner_x, f.owner_y, f.owner_z) if self.bodies else ()
         for number, body in enumerate(self.bodies, start=1):
             sums = {f"{kind}_{axis}": f"{kind}_{axis}_{number}" for kind in FORCES for axis in "xyz"}
-            target = Target(number, body.about)
-            yield force_on_body(
-                f.u, f.v, f.w, f.p, f.solid, *owners, over=body.around, **sums, grid=grid, fluid=fluid, target=target
-            )
+            yield self.force(f, sums, over=body.around, grid=grid, fluid=fluid, target=Target(number, body.about))
             if heat and body.heated:
                 constants = {"grid": grid, "transport": heat, "number": number}
-                yield heat_from_body(f.T, f.solid, *owners, over=body.around, flux=f"flux_{number}", **constants)
+                yield self.heat(f, f"flux_{number}", over=body.around, **constants)
+
+    def force(self, f: Roles, sums: Mapping[str, Any], **given: Any) -> Launch:
+        """The force on a body, into scalars of these names."""
+        return force_on_body(f.u, f.v, f.w, f.p, f.solid, f.owner_x, f.owner_y, f.owner_z, **sums, **given)
+
+    def heat(self, f: Roles, flux: str, **given: Any) -> Launch:
+        """The heat from a body, into a scalar of this name."""
+        return heat_from_body(f.T, f.solid, f.owner_x, f.owner_y, f.owner_z, flux=flux, **given)
 
     def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
         """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.obstacles import Body
+from taskflow.flow.obstacles import Body, ImmersedObstacles, Obstacles
 from taskflow.regions import Box, hull, triple
+from taskflow.simulation.bodies.cuts import ImmersedMasks
 from taskflow.simulation.bodies.masks import Masks
 from taskflow.simulation.bodies.shapes import shapes
 from taskflow.simulation.bodies.solids import Solids
@@ -43,7 +44,15 @@ class Bodies:
         numbers = {name: n for n, name in enumerate(self.names, start=1)}
         owners = tuple(numbers.get(obstacle.name or "", 0) for obstacle in self.case.obstacles)
         given = (obstacle.temperature for obstacle in self.case.obstacles)
-        return Masks(self.solids, roles, owners, tuple(np.nan if T is None else T for T in given))
+        kind = ImmersedMasks if self.case.bodies.treatment == "immersed" else Masks
+        return kind(self.solids, roles, owners, tuple(np.nan if T is None else T for T in given))
+
+    def obstacles(self, forced: int) -> Obstacles:
+        """What the model knows of them; `forced` is how often a projection forces the velocity in them."""
+        if self.case.bodies.treatment == "flagged":
+            return Obstacles(self.followed, forced)
+        held = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
+        return ImmersedObstacles(self.followed, forced, near=self._beside(hull(self.solids.boxes)), held=held)
 
     def _body(self, name: str) -> Body:
         parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
@@ -52,16 +61,18 @@ class Bodies:
         about = next((point for point in points if point is not None), None) or self._middle(around)
         x, y, z = (a - b for a, b in zip(about, self.grid.origin, strict=True))
         heated = any(self.case.obstacles[n].temperature is not None for n in parts)
-        return Body(name, self._faces(around), (x, y, z), heated)
+        return Body(name, self._beside(around), (x, y, z), heated)
 
     def _middle(self, cells: Box) -> tuple[float, float, float]:
         ends = zip(cells.lo, cells.hi, self.grid.origin, self.grid.spacing, strict=True)
         x, y, z = (origin + h * (lo + hi) / 2 for lo, hi, origin, h in ends)
         return x, y, z
 
-    def _faces(self, cells: Box) -> Box:
-        """The cells whose low faces are those of some cells: these, and the ones behind them."""
-        grown, domain = cells.expand((0, 0, 0), (1, 1, 1)), self.grid.box
-        round_trip = [p and hi > n for p, hi, n in zip(self.grid.periodic, grown.hi, domain.hi, strict=True)]
+    def _beside(self, cells: Box) -> Box:
+        """Some cells, and those beside them."""
+        grown, domain = cells.grow(1), self.grid.box
+        ends = zip(self.grid.periodic, grown.lo, grown.hi, domain.hi, strict=True)
+        round_trip = [periodic and (lo < 0 or hi > n) for periodic, lo, hi, n in ends]
         lo = triple(0 if all_of_it else n for all_of_it, n in zip(round_trip, grown.lo, strict=True))
-        return Box(lo, grown.hi) & domain
+        hi = triple(n if all_of_it else m for all_of_it, n, m in zip(round_trip, domain.hi, grown.hi, strict=True))
+        return Box(lo, hi) & domain

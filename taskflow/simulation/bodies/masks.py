@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,12 +25,13 @@ class Masks:
     roles: tuple[str, ...]
     owners: tuple[int, ...]
     temperatures: tuple[float, ...]
+    piece: ClassVar[int] = PIECE
 
     def fill(self, shard: Shard) -> None:
         """Write the flags of this block, and over the initial temperature that of bodies, some planes at a time."""
         blocks = shard.partition.blocks
         thickest = max(block.shape[2] for block in blocks)  # of all blocks, which write equally often
-        planes = max(1, PIECE // max(block.volume // block.shape[2] for block in blocks))
+        planes = max(1, self.piece // max(block.volume // block.shape[2] for block in blocks))
         for start in range(0, thickest, planes):
             piece = shard.cells & shard.cells.layer(2, 0, start, start + planes)
             shard.write(self.flags(piece), piece)
@@ -38,30 +40,43 @@ class Masks:
 
     def flags(self, box: Box) -> dict[str, np.ndarray]:
         """The flags of the cells of a box, by role."""
-        found = {name: np.zeros(box.shape[::-1], dtype) for name, dtype in self._dtypes.items()}
+        found = self._none(box)
         numbers, around = self.solids.numbers_around(box), box.grow(1)
         for part in self.solids.touched(box):
             for name, values in self._of(numbers[part.grow(1).slices(around.lo)]).items():
                 found[name][part.slices(box.lo)] = values
         return found
 
-    @property
-    def _dtypes(self) -> dict[str, str]:
-        return {name: "u2" if name in ("faces", "T_faces", "scalar_faces") else "u1" for name in self.roles}
+    def _none(self, box: Box) -> dict[str, np.ndarray]:
+        return {name: np.zeros(box.shape[::-1], _dtype(name)) for name in self.roles}
 
     def _of(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         solid = numbers != 0
         found = {"solid": flags.solid_bits(solid), "faces": flags.face_bits(solid)}
         if "T_faces" in self.roles:
-            held = np.isfinite(np.array([np.nan, *self.temperatures]))[numbers]
+            held = np.isfinite(self._held(numbers))
             found["T_faces"] = flags.heat_bits(solid, held)
         if "scalar_faces" in self.roles:
             found["scalar_faces"] = flags.heat_bits(solid, np.zeros_like(solid))
         if "owner_x" in self.roles:
-            bodies = np.array([0, *self.owners], np.uint8)[numbers]
+            bodies = self._bodies(numbers)
             found |= {f"owner_{name}": flags.owners(bodies, axis) for axis, name in enumerate("xyz")}
         return found
 
     def _warmed(self, temperature: np.ndarray, box: Box) -> np.ndarray:
-        values = np.array([np.nan, *self.temperatures])[self.solids.numbers(box)]
+        values = self._held(self.solids.numbers(box))
         return np.where(np.isfinite(values), values, temperature)
+
+    def _held(self, numbers: np.ndarray) -> np.ndarray:
+        """The temperature that shapes of these numbers have, or NaN."""
+        return np.array([np.nan, *self.temperatures])[numbers]
+
+    def _bodies(self, numbers: np.ndarray) -> np.ndarray:
+        """The numbers of the bodies that shapes of these numbers are part of."""
+        return np.array([0, *self.owners], np.uint8)[numbers]
+
+
+def _dtype(role: str) -> str:
+    if role.endswith("faces"):
+        return "u2"
+    return "u1" if role == "solid" or role.startswith("owner") else "f8"

@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.geometry import Shape
-from taskflow.regions import Box, periodic_images, triple
+from taskflow.regions import Box, Location, periodic_images, triple
 
 PIECE = 1 << 24  # cells that are looked at in one go
 
@@ -28,27 +28,29 @@ class Solids:
         """For each shape the cells whose centres are in the box around it: only these are ever looked at."""
         return tuple(self._cells(*shape.bounds) for shape in self.shapes)
 
-    def numbers(self, box: Box) -> np.ndarray:
-        """For the cells of a box of the domain, [z, y, x]: the number of the shape that has it, from 1; 0 for none."""
+    def numbers(self, box: Box, at: Location = "c") -> np.ndarray:
+        """For the cells of a box of the domain, [z, y, x]: the number of the shape that has the point `at` it, from 1;
+        0 for none.
+        """
         found = np.zeros(box.shape[::-1], np.uint16 if len(self.shapes) < 2**16 else np.uint32)
         for number, (shape, around) in enumerate(zip(self.shapes, self.boxes, strict=True), start=1):
             for part in pieces(around & box):
                 view = found[part.slices(box.lo)]
-                view[self._inside(shape, part)] = number
+                view[self._inside(shape, part, at)] = number
         return found
 
     def mask(self, box: Box) -> np.ndarray:
         """Which cells of a box are solid; cells beyond the domain are left out."""
         return self.numbers(box & self.grid.box) != 0
 
-    def numbers_around(self, box: Box) -> np.ndarray:
+    def numbers_around(self, box: Box, at: Location = "c") -> np.ndarray:
         """The same with one more layer on every side: of the cells beyond periodic faces, and 0 beyond others."""
         wide = box.grow(1)
         found = np.zeros(wide.shape[::-1], self.numbers(Box.of((0, 0, 0))).dtype)
         for piece, shift in periodic_images(wide, self.grid.box, self.grid.periodic):
             inside = piece & self.grid.box
             if inside:
-                found[inside.shift(shift).slices(wide.lo)] = self.numbers(inside)
+                found[inside.shift(shift).slices(wide.lo)] = self.numbers(inside, at)
         return found
 
     def touched(self, box: Box) -> Iterator[Box]:
@@ -58,8 +60,30 @@ class Solids:
                 for piece, _ in periodic_images(around.grow(1), self.grid.box, self.grid.periodic):
                     yield from pieces(piece & box)
 
-    def _inside(self, shape: Shape, box: Box) -> np.ndarray:
-        x, y, z = (self.grid.coordinates("c", axis, box.lo[axis], box.hi[axis]) for axis in range(3))
+    def shares(self, ends: np.ndarray, at: Location, axis: int, side: int) -> np.ndarray:
+        """How far it is from the points next to some along an axis to the first surface on the way, over the spacing.
+
+        `ends` [n, xyz] are the cells whose points are inside; the others lie before them, on the way to `side`. A body
+        ends where the domain does, through which it is not continued.
+        """
+        if not len(ends):
+            return np.ones(0)
+        points = np.stack([self.grid.coordinates(at, n, 0, self.grid.cells[n])[ends[:, n]] for n in range(3)], axis=1)
+        step, first, length = side * self.grid.spacing[axis], self.grid.origin[axis], self.grid.lengths[axis]
+        starts = points.copy()
+        starts[:, axis] -= step
+        within = Box(triple(ends.min(axis=0).tolist()), triple((ends.max(axis=0) + 1).tolist()))
+        found = np.ones(len(ends))
+        for shape, around in zip(self.shapes, self.boxes, strict=True):
+            if around & within:
+                low, high = shape.bounds
+                near = ((points >= low) & (points <= high)).all(axis=1)
+                found[near] = np.minimum(found[near], shape.entry(starts[near], axis, step))
+        outside = np.maximum(first - starts[:, axis], starts[:, axis] - (first + length)) / abs(step)
+        return np.maximum(found, outside)
+
+    def _inside(self, shape: Shape, box: Box, at: Location) -> np.ndarray:
+        x, y, z = (self.grid.coordinates(at, axis, box.lo[axis], box.hi[axis]) for axis in range(3))
         return shape.inside(x, y, z)
 
     def _cells(self, low: tuple[float, float, float], high: tuple[float, float, float]) -> Box:

@@ -13,7 +13,7 @@ from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
 from taskflow.simulation.case.control import SCHEMES, Checkpoint, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
-from taskflow.simulation.case.obstacles import Obstacles, obstacles
+from taskflow.simulation.case.obstacles import Bodies, Obstacles, obstacles
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.probes import Planes, Probes, planes, probes
@@ -40,6 +40,7 @@ class Case(Table):
     turbulence: Turbulence | None = None
     body: Body = Body()
     obstacles: Obstacles = ()
+    bodies: Bodies = Bodies()
     initial: Initial = Initial()
     time: Time = Field(description="give a table [time] with end or steps")
     pressure: Pressure = Pressure()

@@ -45,6 +45,14 @@ def _extent(value: object) -> tuple[float, float, float, float]:
     return x0, x1, y0, y1
 
 
+class Bodies(Table):
+    """How surfaces of obstacles are treated: "flagged", as stair steps of cells, of first order, or "immersed", where
+    they are, of second order.
+    """
+
+    treatment: Annotated[Literal["flagged", "immersed"], reads(one_of("flagged", "immersed"))] = "flagged"
+
+
 class Obstacle(Table):
     """A body: its shape, and with heat the `temperature` of its surface, which is insulated without one. The forces on
     bodies with a `name` are followed; those of one name are one body.

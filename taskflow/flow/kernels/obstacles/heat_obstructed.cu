@@ -5,6 +5,7 @@
 #include "cell.h"
 #include "../adams_bashforth.h"
 #include "../flags.h"
+#include "carried.h"
 
 // Conduction into a cell through a face behind which heat meets `kind`, over diffusivity / h^2: T_other is the temperature
 // there, of the fluid or of a body.
@@ -20,8 +21,8 @@ struct Flow {
 
 FN Flow flow(In T, In q, Index c, Index step, real inverse, int kinds) {
   const real below = T[c - step], here = T[c], above = T[c + step];
-  const real carried = real(0.5) * inverse * (q[c + step] * (here + above) - q[c] * (below + here));
-  return {carried, inverse * inverse * (conducted(kinds & 3, here, below) + conducted(kinds >> 2 & 3, here, above))};
+  const real through = conducted(kinds & 3, here, below) + conducted(kinds >> 2 & 3, here, above);
+  return {carried(T, q, c, step, inverse), inverse * inverse * through};
 }
 
 // T_new = T + dt ((1 + r/2) H - r/2 H_old), H = -div(u T) + diffusivity Laplacian(T) + source; H replaces H_old.

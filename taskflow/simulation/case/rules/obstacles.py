@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from taskflow.flow.obstacles import MOST
-from taskflow.simulation.case.obstacles import Obstacle
+from taskflow.simulation.case.obstacles import Bodies, Obstacle
 from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, wrong
@@ -28,8 +28,14 @@ def _forcing_is_for_obstacles(pressure: Pressure, obstacles: tuple[Obstacle, ...
         yield wrong(("pressure", "forcing"), pressure.forcing, "this case has no [[obstacles]]; leave it out")
 
 
+def _treatment_is_for_obstacles(bodies: Bodies, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
+    if bodies.treatment != "flagged" and not obstacles:
+        yield wrong(("bodies", "treatment"), bodies.treatment, "this case has no [[obstacles]]; leave it out")
+
+
 RULES = (
     (_obstacles_have_heat, ("heat", "obstacles")),
     (_forces_can_be_followed, ("obstacles",)),
     (_forcing_is_for_obstacles, ("pressure", "obstacles")),
+    (_treatment_is_for_obstacles, ("bodies", "obstacles")),
 )

@@ -1,0 +1,53 @@
+// What the fluid does to an immersed body: the momentum and the heat that the scheme takes from the fluid there, so that
+// what bodies, walls and the fluid gain adds up to rounding.
+#define UZ 32
+#define BY 1
+#include "cell.h"
+#include "../flags.h"
+#include "carried.h"
+#include "push.h"
+
+// Force at the low face across a of a cell: on a closed one, which stands still, all that the scheme brings there; on a cut
+// one the friction that it loses to the surface.
+FN Push push(In q, In r, In s, In p, In stick, Index c, Step a, Step b, Step d, bool shut, double viscosity) {
+  const Index A = a.cells, B = b.cells, D = d.cells;
+  const double laplacian = a.inverse * a.inverse * (double(q[c - A]) + q[c + A]) +
+                           b.inverse * b.inverse * (double(q[c - B]) + q[c + B]) +
+                           d.inverse * d.inverse * (double(q[c - D]) + q[c + D]);
+  const double brought = viscosity * laplacian - 0.25 * carried_off(q, r, s, c, a, b, d);
+  const double lost = viscosity * double(stick[c]) * q[c];
+  return {shut ? a.inverse * (double(p[c - A]) - p[c]) : 0.0, shut ? brought : lost};
+}
+
+// pressure_.. and friction_.. = sums of the forces at the faces that belong to a body; moment_.. = sum of (place -
+// about) x force
+TASK force_on_immersed_body(Range range, In u, In v, In w, In p, InByte solid, In stick_x, In stick_y, In stick_z,
+                            InByte owner_x, InByte owner_y, InByte owner_z, Partial pressure_x, Partial pressure_y,
+                            Partial pressure_z, Partial friction_x, Partial friction_y, Partial friction_z,
+                            Partial moment_x, Partial moment_y, Partial moment_z, Grid grid, Fluid fluid, Target target) {
+  STRIDES(range)
+  const Step x{X, grid.inverse[0]}, y{Y, grid.inverse[1]}, z{Z, grid.inverse[2]};
+  const double nu = fluid.viscosity;
+  sum_cells(range, {pressure_x, pressure_y, pressure_z, friction_x, friction_y, friction_z, moment_x, moment_y, moment_z},
+            CELL(c) {
+    const int bits = solid[c], number = target.number;
+    const Push fx = push(u, v, w, p, stick_x, c, x, y, z, closed(bits, 0), nu);
+    const Push fy = push(v, u, w, p, stick_y, c, y, x, z, closed(bits, 2), nu);
+    const Push fz = push(w, u, v, p, stick_z, c, z, x, y, closed(bits, 4), nu);
+    return forces(c, fx, fy, fz, owner_x[c] == number, owner_y[c] == number, owner_z[c] == number, grid, target);
+  });
+}
+
+// flux = volume times the sum over the cells that belong to a body of diffusivity (warm - bond T), or, of cells that are
+// held, of what the flow carries out of them
+TASK heat_from_immersed_body(Range range, In T, In u, In v, In w, InShort T_faces, InByte owner_T, In bond_T, In warm_T,
+                             Partial flux, Grid grid, Transport transport, int number) {
+  STRIDES(range)
+  const double volume = double(grid.spacing[0]) * grid.spacing[1] * grid.spacing[2];
+  reduce_cells(range, flux, SUM, CELL(c) {
+    const double flow = double(carried(T, u, c, X, grid.inverse[0])) + carried(T, v, c, Y, grid.inverse[1]) +
+                        carried(T, w, c, Z, grid.inverse[2]);
+    const double conducted = transport.diffusivity * (double(warm_T[c]) - double(bond_T[c]) * T[c]);
+    return owner_T[c] == number ? volume * (T_faces[c] & KEEPS ? flow : conducted) : 0.0;
+  });
+}

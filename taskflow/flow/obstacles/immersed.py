@@ -1,0 +1,70 @@
+"""Bodies in a flow, immersed: surfaces lie where they are, between the points of the grid (second order).
+
+A face is closed if its own centre is inside a body: the velocity there is zero, and no fluid passes. The flux through a
+face that the surface cuts is so that of the velocity in its centre, or none: the midpoint rule for a velocity that ends
+at the surface. Faces beside closed ones feel the friction of a surface at its true distance:
+`taskflow.flow.obstacles.adherence`. All else is as without bodies, so that the momentum equation may be any; what the
+pressure meets are closed faces, as at stair steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from taskflow.flow.grid import Grid
+from taskflow.flow.momentum import Fluid
+from taskflow.flow.obstacles.adherence import adhere, warm
+from taskflow.flow.obstacles.forces import force_on_immersed_body, heat_from_immersed_body
+from taskflow.flow.obstacles.obstacles import Obstacles
+from taskflow.regions import Box, Location
+from taskflow.tasks import Launch, Roles
+
+STICK: dict[str, Location] = {"stick_x": "fx", "stick_y": "fy", "stick_z": "fz"}
+BOND: dict[str, Location] = {"bond_T": "c", "warm_T": "c"}
+
+
+@dataclass(frozen=True)
+class ImmersedObstacles(Obstacles):
+    """`near` are the cells around all bodies, with those beside them; `held` if one has a temperature of its own."""
+
+    near: Box = field(kw_only=True)
+    held: bool = field(default=False, kw_only=True)
+
+    def fields(self, *, heat: bool) -> dict[str, Location]:
+        """See `Obstacles.fields`: `taskflow.flow.obstacles.adherence` says what they hold."""
+        return {**STICK, **(BOND if heat and self.held else {})}
+
+    def flags(self, *, heat: bool, scalars: bool = False) -> dict[str, str]:
+        """The fields of flags by role, each with its type; see `taskflow.flow.obstacles.cuts`."""
+        found = super().flags(heat=heat, scalars=scalars)
+        del found["faces"]
+        return {**found, **({"owner_T": "u1"} if heat and self.held and self.bodies else {})}
+
+    def beside(self, f: Roles) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    def predicted(
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
+    ) -> Iterator[Launch]:
+        """Friction with the surfaces, and u = 0 on closed faces."""
+        surfaces = (f.stick_x, f.stick_y, f.stick_z)
+        constants = {"dt": dt, "grid": grid, "viscosity": fluid.viscosity}
+        yield adhere(*velocity, f.p, f.solid, *surfaces, over=self.near, **constants)
+
+    def warmed(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
+        """Conduction from bodies with a temperature of their own."""
+        if self.held:
+            yield warm(T, f.bond_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
+
+    def force(self, f: Roles, sums: Mapping[str, Any], **given: Any) -> Launch:
+        """See `Obstacles.force`."""
+        owners, surfaces = (f.owner_x, f.owner_y, f.owner_z), (f.stick_x, f.stick_y, f.stick_z)
+        return force_on_immersed_body(f.u, f.v, f.w, f.p, f.solid, *surfaces, *owners, **sums, **given)
+
+    def heat(self, f: Roles, flux: str, **given: Any) -> Launch:
+        """See `Obstacles.heat`."""
+        fields = f.T, f.u, f.v, f.w, f.T_faces, f.owner_T, f.bond_T, f.warm_T
+        return heat_from_immersed_body(*fields, flux=flux, **given)

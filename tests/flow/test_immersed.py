@@ -1,0 +1,174 @@
+"""Immersed bodies: what is known of cut faces against its definition, kernels beside them against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taskflow.flow import Fluid, Transport
+from taskflow.flow.obstacles import adherence, cuts, forces
+from taskflow.machine.device import gpu
+from tests import reference
+from tests.flow.byhand import DT, ByHand
+
+CELLS = (7, 5, 6)
+FLUID, HEAT = Fluid(0.03), Transport(0.07, 0.0)
+WALLS = [(True, True, True), (False, False, False), (True, False, True)]
+VELOCITY, STICK, OWNERS = ("u", "v", "w"), ("stick_x", "stick_y", "stick_z"), ("owner_x", "owner_y", "owner_z")
+STEPS = [(axis, side) for axis in range(3) for side in (-1, 1)]
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> dict:
+    return {"device": gpu()} if request.param == "gpu" else {}
+
+
+@pytest.fixture(params=["f4", "f8"])
+def real(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def scattered(walls: tuple[bool, bool, bool], seed: int, free: float = 0.6) -> np.ndarray:
+    """Points [z, y, x] with one layer around them, some of them in the bodies 1 and 2."""
+    shares = [free, 0.6 * (1 - free), 0.4 * (1 - free)]
+    inner = np.random.default_rng(seed).choice(np.array([0, 1, 2], "u1"), size=CELLS[::-1], p=shares)
+    for axis, wall in enumerate(walls):
+        width = [(0, 0)] * 3
+        width[2 - axis] = (1, 1)
+        inner = np.pad(inner, width) if wall else np.pad(inner, width, mode="wrap")
+    return inner
+
+
+def near(values: np.ndarray, axis: int = 0, by: int = 0) -> np.ndarray:
+    return np.roll(values, -by, axis=2 - axis)[1:-1, 1:-1, 1:-1]
+
+
+def walls_of(walls: tuple[bool, bool, bool]) -> list[np.ndarray]:
+    """Which low faces of the cells, and of one layer around them, lie on walls."""
+    found = []
+    for axis, wall in enumerate(walls):
+        index = np.arange(-1, CELLS[axis] + 1).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
+        on = wall & ((index == 0) | (index == CELLS[axis]))
+        found.append(np.broadcast_to(on, [n + 2 for n in CELLS[::-1]]))
+    return found
+
+
+def prepared(walls: tuple[bool, bool, bool], real: str, names: list[str], **device: object) -> tuple[ByHand, list]:
+    """Random fields, flags of random faces; the bodies that have faces."""
+    hand = ByHand(CELLS, walls, real, **device).fill(names)
+    bodies = [scattered(walls, seed) for seed in range(3)]
+    flags = {"solid": cuts.solid_bits([each > 0 for each in bodies], walls_of(walls))}
+    flags |= {name: cuts.owners(each) for name, each in zip(OWNERS, bodies, strict=True)}
+    for name in names:
+        if name in flags:
+            hand.fields[name] = np.zeros(hand.memory.shape[::-1], flags[name].dtype)
+            hand.fields[name][hand.box.slices(hand.memory.lo)] = flags[name]
+        elif name in (*STICK, "bond_T"):
+            hand.fields[name] = np.abs(hand.fields[name]) * 50
+    for name, each in zip(STICK, bodies, strict=True):
+        if name in names:
+            hand.fields[name][hand.box.slices(hand.memory.lo)][~beside(each)] = 0
+    return hand, bodies
+
+
+def beside(bodies: np.ndarray) -> np.ndarray:
+    """Open, next to a closed one."""
+    return (near(bodies) == 0) & np.any([near(bodies, *step) > 0 for step in STEPS], axis=0)
+
+
+def on_wall(hand: ByHand, axis: int) -> np.ndarray:
+    """Which low faces of the cells lie on low walls."""
+    index = np.arange(CELLS[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
+    return np.broadcast_to(hand.walls[axis] & (index == 0), CELLS[::-1])
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_flags(walls):
+    bodies, sides = [scattered(walls, seed, 0.3) for seed in range(3)], walls_of(walls)
+    bits, faces, open_ = cuts.solid_bits([each > 0 for each in bodies], sides), [], []
+    for n, (axis, side) in enumerate(STEPS):
+        faces.append(near(bodies[axis], axis, max(side, 0)) > 0)
+        open_.append(~faces[-1] & ~near(sides[axis], axis, max(side, 0)))
+        assert ((bits >> n & 1 > 0) == faces[-1]).all()
+    shut = ~np.any(open_, axis=0)
+    assert shut.any()
+    assert ((bits & 64 > 0) == shut).all()
+    assert ((bits & 128 > 0) == np.any([(near(each) > 0) | beside(each) for each in bodies], axis=0)).all()
+    held = scattered(walls, 5) == 2
+    kinds = cuts.heat_bits([each > 0 for each in bodies], shut, held)
+    for n, (axis, side) in enumerate(STEPS):
+        insulated = (faces[n] | near(held, axis, side)) & ~(near(held) | shut)
+        assert ((kinds >> 2 * n & 3 == 1) == insulated).all()
+    assert ((kinds >> 12 > 0) == (near(held) | shut)).all()
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_velocity(walls, real, device):
+    """Closed faces stand still, cut ones are slowed down by friction at the end of the step."""
+    hand, bodies = prepared(walls, real, [*VELOCITY, "p", "solid", *STICK], **device)
+    p, wanted = hand.shifted("p")[0], {}
+    for axis, (name, stick, body) in enumerate(zip(VELOCITY, STICK, bodies, strict=True)):
+        a = DT * FLUID.viscosity * hand.values(stick)
+        gradient = DT * (p() - p(-1, axis)) / hand.staggered.spacing[axis]
+        slowed = (hand.values(name) + a * gradient) / (1 + a)
+        wanted[name] = np.where(on_wall(hand, axis), hand.values(name), np.where(near(body) > 0, 0, slowed))
+    constants = {"grid": hand.staggered.constants, "viscosity": FLUID.viscosity}
+    hand.run(hand.launch(adherence.adhere, constants))
+    for name, values in wanted.items():
+        hand.agrees(name, values)
+
+
+def test_heat(real, device):
+    hand, _ = prepared(WALLS[0], real, ["T", "bond_T", "warm_T"], **device)
+    hand.fields["bond_T"][::2] = 0
+    T, bond, step = hand.values("T"), hand.values("bond_T"), DT * HEAT.diffusivity
+    wanted = np.where(bond > 0, (T + step * hand.values("warm_T")) / (1 + step * bond), T)
+    hand.run(hand.launch(adherence.warm, {"diffusivity": HEAT.diffusivity}))
+    hand.agrees("T", wanted)
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_forces(walls, real, device):
+    """What the scheme brings to closed faces, and friction at cut ones; nothing at faces on walls."""
+    hand, bodies = prepared(walls, real, [*VELOCITY, "p", "solid", *STICK, *OWNERS], **device)
+    for axis, (name, body) in enumerate(zip(VELOCITY, bodies, strict=True)):
+        hand.fields[name][hand.box.slices(hand.memory.lo)][(near(body) > 0) & ~on_wall(hand, axis)] = 0
+    velocity, p, grid = hand.shifted(*VELOCITY), hand.shifted("p")[0], hand.staggered
+    for number in (1, 2):
+        about = (0.1, 0.2, 0.3)
+        constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.Target(number, about)}
+        hand.run(hand.launch(forces.force_on_immersed_body, constants))
+        moment, places = np.zeros(3), [grid.coordinates("c", axis) - about[axis] for axis in range(3)]
+        for axis, name in enumerate("xyz"):
+            tendency = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
+            closed = near(bodies[axis]) > 0
+            lost = FLUID.viscosity * hand.values(STICK[axis]) * velocity[axis]()
+            push = np.where(closed, (p(-1, axis) - p()) / grid.spacing[axis], 0)
+            mine = (cuts.owners(bodies[axis]) == number) & ~on_wall(hand, axis)
+            for kind, values in (("friction", np.where(closed, tendency, lost)), ("pressure", push)):
+                force = grid.volume * np.where(mine, values, 0).astype("f8")
+                assert hand.scalars[f"{kind}_{name}"] == pytest.approx(force.sum(), abs=hand.tolerance)
+                for other, sign in (((axis + 1) % 3, 1), ((axis + 2) % 3, -1)):
+                    arm = places[other].reshape([-1 if n == 2 - other else 1 for n in range(3)])
+                    moment[3 - axis - other] -= sign * (arm * force).sum()
+        for axis, name in enumerate("xyz"):
+            assert hand.scalars[f"moment_{name}"] == pytest.approx(moment[axis], abs=hand.tolerance)
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_heat_from_bodies(walls, real, device):
+    names = ["T", *VELOCITY, "T_faces", "owner_T", "bond_T", "warm_T"]
+    hand, bodies = prepared(walls, real, names, **device)
+    inside = hand.box.slices(hand.memory.lo)
+    for name, values in (("T_faces", np.where(near(bodies[0]) > 0, 1 << 12, 5)), ("owner_T", cuts.owners(bodies[0]))):
+        hand.fields[name] = np.zeros(hand.memory.shape[::-1], "u2" if name == "T_faces" else "u1")
+        hand.fields[name][inside] = values
+    T, *velocity = hand.shifted("T", *VELOCITY)
+    carried = -reference.transport_tendency(T, velocity, hand.staggered.spacing, 0.0)
+    conducted = HEAT.diffusivity * (hand.values("warm_T") - hand.values("bond_T") * T())
+    each = np.where(near(bodies[0]) > 0, carried, conducted).astype("f8")
+    for number in (1, 2):
+        constants = {"grid": hand.staggered.constants, "transport": HEAT, "number": number}
+        hand.run(hand.launch(forces.heat_from_immersed_body, constants))
+        wanted = hand.staggered.volume * each[cuts.owners(bodies[0]) == number].sum()
+        assert hand.scalars["flux"] == pytest.approx(wanted, abs=10 * hand.tolerance)

@@ -1,0 +1,290 @@
+"""Flows around immersed bodies: their order, what is conserved, that blocks and solvers do not matter."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.special import j0, j1
+
+from taskflow.errors import BadInput
+from taskflow.flow.obstacles import cuts
+from taskflow.regions import Box
+from taskflow.simulation.case import Case
+from taskflow.simulation.setup import Setup
+from tests.flows import VELOCITY, Flow, compute, orders
+from tests.simulation.test_bodies import DIRECT, PERIODIC, box, followed, obstructed, slabs, through, vector
+
+IMMERSED = {"treatment": "immersed"}
+
+
+def immersed(pressure: dict, **changes) -> Case:
+    """A warm wind around a ball, blocks over the seam and a cylinder, none of them on faces of cells."""
+    bodies = [
+        {"type": "sphere", "centre": [0.8, 0.5, 0.6], "radius": 0.31, "name": "ball", "temperature": 1.0},
+        box([-0.1, 0.23, -1.0], [0.29, 0.6, 0.51], name="block"),
+        box([1.41, 0.23, -1.0], [2.0, 0.6, 0.51], name="block"),
+        {"type": "implicit", "inside": "(x-1.3)**2 + (z-1.1)**2 - 0.03"},
+    ]
+    return obstructed(pressure, **{"bodies": IMMERSED, "obstacles": bodies, **changes})
+
+
+@cache
+def direct() -> Flow:
+    return compute(immersed(DIRECT))
+
+
+def closed(flow: Flow, axis: int) -> np.ndarray:
+    solids, at = flow.setup.bodies.solids, ("fx", "fy", "fz")[axis]
+    return solids.numbers(flow.setup.grid.box, at) > 0
+
+
+# ------------------------------------------------------------------------------------------------------------- order
+
+
+def floor(n: int) -> float:
+    """The largest error of Poiseuille flow over a floor that cuts the cells at another place on every grid."""
+    height = 0.25 + 0.1 / 3
+    case = Case(
+        grid={"cells": [1, 1, n], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 1.0},
+        boundaries={"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"}, body={"force": [8.0, 0, 0]},
+        time={"end": 0.7, "scheme": "rk3", "diffusion": 0.55}, pressure={"iterations": 1},
+        obstacles=[box([-1, -1, -1], [2, 2, height])], bodies=IMMERSED,
+    )  # fmt: skip
+    found = compute(case)
+    z = found.points("u")[2].ravel()
+    return float(np.abs(found["u"].ravel() - 4 * (z - height) * (1 - z))[z > height].max())
+
+
+def test_poiseuille_flow_over_a_floor_between_cells():
+    """Of second order; over stair steps it is of first: `test_bodies`."""
+    sizes = (6, 12, 24)
+    errors = [floor(n) for n in sizes]
+    assert np.mean(orders(errors, sizes)) > 1.9, errors
+
+
+RADIUS, X0, Z0 = 0.5, 0.57, 0.54
+WAVE = 3.8317059702075125 / RADIUS  # where J1 is 0 first
+VISCOSITY, END = 0.05, 0.2
+
+
+def swirl(x, y, z, axis: int):
+    r = np.sqrt((x - X0) ** 2 + (z - Z0) ** 2) + 0 * y
+    speed = np.where(r < RADIUS, j1(WAVE * r) / np.maximum(r, 1e-12), 0)
+    return (z - Z0) * speed if axis == 0 else (X0 - x) * speed
+
+
+def swirling(n: int, treatment: str) -> tuple[float, float]:
+    """Fluid that turns in a round pot and comes to rest, u = J1(k r) exp(-viscosity k^2 t): the mean error of its
+    velocity over the largest one, and the error of the moment on the pot.
+    """
+    case = Case(
+        grid={"cells": [n, 1, n], "lengths": [1.1, 1.0, 1.1]}, fluid={"viscosity": VISCOSITY},
+        boundaries={"x_min": "wall", "x_max": "wall", "y": "periodic", "z_min": "wall", "z_max": "wall"},
+        initial={"velocity": [lambda x, y, z: swirl(x, y, z, 0), 0, lambda x, y, z: swirl(x, y, z, 2)]},
+        pressure={"solver": "multigrid", "tolerance": 1e-8}, bodies={"treatment": treatment},
+        obstacles=[{"type": "implicit", "inside": f"{RADIUS**2}-(x-{X0})**2-(z-{Z0})**2", "name": "pot"}],
+        time={"end": END, "scheme": "rk3", "diffusion": 0.4},
+    )  # fmt: skip
+    flow = compute(case)
+    left, errors = np.exp(-VISCOSITY * WAVE**2 * END), []
+    for axis, name in ((0, "u"), (2, "w")):
+        x, y, z = flow.points(name)
+        inside = np.broadcast_to((x - X0) ** 2 + (z - Z0) ** 2 + 0 * y < RADIUS**2, flow[name].shape)
+        errors.append(np.abs(flow[name] - left * swirl(x, y, z, axis))[inside])
+    moment = 2 * np.pi * RADIUS**2 * VISCOSITY * WAVE * left * j0(WAVE * RADIUS)
+    return float(np.concatenate(errors).mean() / left), abs(followed(flow)["pot"]["moment"][1] / moment) - 1
+
+
+def test_fluid_that_turns_in_a_pot():
+    """With convection and pressure, along a surface in all directions."""
+    (coarse, _), (fine, moment) = (swirling(n, "immersed") for n in (10, 20))
+    steps, _ = swirling(20, "flagged")
+    assert np.log2(coarse / fine) > 1.9
+    assert fine < steps / 3
+    assert abs(moment) < 0.01
+
+
+@pytest.mark.slow
+def test_fluid_that_turns_in_a_pot_on_finer_grids():
+    sizes = (24, 48, 96)
+    found = [swirling(n, "immersed") for n in sizes]
+    assert np.mean(orders([error for error, _ in found], sizes)) > 1.7
+    assert abs(found[-1][1]) < 1e-3
+
+
+@pytest.mark.slow
+def test_a_round_pipe_with_a_temperature():
+    """Flow and heat in a pipe that lies askew to the cells: both have the profile R^2 - r^2."""
+    errors, sizes = [], (10, 20, 40)
+    for n in sizes:
+        case = Case(
+            grid={"cells": [2, n, n], "lengths": [0.2, 1.1, 1.1]}, fluid={"viscosity": 0.5}, boundaries=PERIODIC,
+            body={"force": [1.0, 0, 0]}, heat={"diffusivity": 0.5, "source": 0.3}, bodies=IMMERSED,
+            obstacles=[{"type": "implicit", "inside": "0.25-(y-0.57)**2-(z-0.54)**2", "temperature": 2.0}],
+            time={"end": 1.5, "scheme": "rk3", "diffusion": 0.5}, pressure={"iterations": 1},
+        )  # fmt: skip
+        flow = compute(case)
+        x, y, z = flow.points("u")
+        left = np.broadcast_to(0.25 - (y - 0.57) ** 2 - (z - 0.54) ** 2 + 0 * x, flow["u"].shape)
+        u, T = np.abs(flow["u"] - left / 2)[left > 0], np.abs(flow["T"] - 2 - 0.15 * left)[left > 0]
+        errors.append((u.max(), T.max()))
+    for found in zip(*errors, strict=True):
+        assert np.mean(orders(found, sizes)) > 2, errors
+
+
+# ------------------------------------------------------------------------------------------------- what must not change
+
+
+def test_blocks_and_overlap_do_not_change_a_bit():
+    """Bodies cut by the sides of blocks, and surfaces next to them, included."""
+    case = immersed({"iterations": 4}, time={"steps": 3})
+    whole = compute(case)
+    assert whole.scalars["speed"] > 0.01
+    for blocks, overlap in (((1, 1, 2), "full"), ((3, 2, 1), "comm")):
+        cut = compute(case, blocks, overlap=overlap)
+        for name in (*VELOCITY, "p", "T"):
+            np.testing.assert_array_equal(cut[name], whole[name], err_msg=name)
+        for name, body in followed(whole).items():
+            np.testing.assert_allclose(followed(cut)[name]["force"], body["force"], rtol=1e-10)
+        flux = followed(whole)["ball"]["heat_flux"]
+        assert followed(cut)["ball"]["heat_flux"] == pytest.approx(flux, rel=1e-10)
+
+
+def test_what_is_known_of_parts_is_that_of_the_whole():
+    setup = Setup(immersed(DIRECT), (1, 1, 1))
+    whole = setup.masks.flags(setup.grid.box)
+    assert set(whole) == {"solid", "T_faces", "owner_x", "owner_y", "owner_z", "owner_T", "bond_T", "warm_T",
+                          "stick_x", "stick_y", "stick_z"}  # fmt: skip
+    for part in (Box((0, 0, 0), (3, 8, 9)), Box((9, 3, 2), (12, 7, 5)), Box((4, 4, 4), (10, 5, 6))):
+        for name, values in setup.masks.flags(part).items():
+            np.testing.assert_array_equal(values, whole[name][part.slices((0, 0, 0))], err_msg=name)
+
+
+def test_distances_of_a_ball():
+    """1 / share - 1 from where the formula of the sphere has its surface."""
+    setup = Setup(immersed(DIRECT), (1, 1, 1))
+    grid, found = setup.grid, setup.masks.flags(setup.grid.box)["stick_x"]
+    x, y, z = grid.points("fx", grid.box)
+    off = np.sqrt((x - 0.8) ** 2 + (y - 0.5) ** 2 + (z - 0.6) ** 2)
+    k, j, i = 4, 3, int(np.flatnonzero(off[4, 3] < 0.31)[0]) - 1
+    wanted = 0.0
+    for axis, at, centre in ((0, x[0, 0, i], 0.8), (1, y[0, j, 0], 0.5), (2, z[k, 0, 0], 0.6)):
+        other = off[k, j, i] ** 2 - (at - centre) ** 2
+        if other < 0.31**2:
+            share = (abs(at - centre) - np.sqrt(0.31**2 - other)) / grid.spacing[axis]
+            if share < 1:
+                wanted += (1 / share - 1) / grid.spacing[axis] ** 2
+    assert wanted > 0
+    assert found[k, j, i] == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize("pressure", [
+    {"solver": "multigrid", "outer": "none", "tolerance": 1e-10},
+    pytest.param({"solver": "jacobi", "tolerance": 1e-10, "max_iterations": 9000}, marks=pytest.mark.slow),
+    pytest.param({"solver": "fft", "forcing": 150}, marks=pytest.mark.slow),
+], ids=["multigrid", "jacobi", "fft"])  # fmt: skip
+def test_solvers_agree(pressure):
+    reference, flow = direct(), compute(immersed(pressure), (1, 1, 2))
+    for name in (*VELOCITY, "T"):
+        np.testing.assert_allclose(flow[name], reference[name], rtol=0, atol=1e-8, err_msg=name)
+
+
+def test_nothing_flows_through_closed_faces_and_none_is_lost():
+    flow = direct()
+    assert flow.scalars["divergence"] < 1e-9
+    for axis, name in enumerate(VELOCITY):
+        assert flow[name].any()
+        assert not flow[name][closed(flow, axis)].any()
+
+
+def test_bodies_and_walls_take_what_drives_the_flow():
+    """The momentum of the fluid changes by what is given to it and what bodies and walls take: over a short step."""
+    case = immersed(DIRECT, heat=None, time={"steps": 1, "step": 1e-8}, obstacles=[
+        box([0.4, 0.21, -1.0], [0.91, 0.7, 0.5], name="block"),
+        {"type": "sphere", "centre": [1.2, 0.5, 0.9], "radius": 0.25, "name": "ball"},
+    ], initial={"velocity": ["0.5+0.3*sin(2*pi*z)", "0.2*cos(2*pi*x/1.6)", "0.1"]})  # fmt: skip
+    flow = compute(case)
+    found, grid = followed(flow), flow.setup.grid
+    for axis, name in enumerate("uv"):
+        open_ = ~closed(flow, axis)
+        gain = (flow[name] - flow[f"{name}_new"])[open_].sum() * grid.volume / 1e-8
+        friction = 2 * 0.02 / grid.spacing[2] * flow[name][0].sum() * grid.area(2)  # of the wall below
+        bodies = sum(body["force"][axis] for body in found.values())
+        given = case.body.force[axis] * open_.sum() * grid.volume
+        assert gain == pytest.approx(given - friction - bodies, rel=1e-3), name
+
+
+@pytest.mark.parametrize("across", [pytest.param("x", marks=pytest.mark.slow),
+                                    pytest.param("y", marks=pytest.mark.slow), "z"])  # fmt: skip
+def test_forces_and_heat_balance_in_a_steady_channel(across):
+    """What drives the fluid is what the bodies take, and heat from the one goes into the other."""
+    along = {"x": "y", "y": "z", "z": "x"}[across]
+    cells = [12 if axis == across else 2 for axis in "xyz"]
+    bodies = [{**body, "temperature": T} for body, T in zip(slabs(across), (1.0, 0.0), strict=True)]
+    n, h = "xyz".index(across), 0.125
+    bodies[0]["high"][n], bodies[1]["low"][n] = 1.7 * h, 10.2 * h
+    case = Case(
+        grid={"cells": cells, "lengths": [n * h for n in cells]}, fluid={"viscosity": 0.5}, boundaries=PERIODIC,
+        heat={"diffusivity": 0.5}, body={"force": vector(**{along: 0.3})}, time={"end": 9.0},
+        pressure={"iterations": 1}, obstacles=bodies, bodies=IMMERSED,
+    )  # fmt: skip
+    flow = compute(case)
+    found, axis = followed(flow), "xyz".index(along)
+    driven = 0.3 * flow.setup.grid.volume * (~closed(flow, axis)).sum()
+    assert sum(body["force"][axis] for body in found.values()) == pytest.approx(driven, rel=1e-9)
+    flux = 0.5 / (8.5 * h) * 4 * h * h  # conduction over the true width
+    assert found["low"]["heat_flux"] == pytest.approx(flux, rel=1e-9)
+    assert found["high"]["heat_flux"] == pytest.approx(-flux, rel=1e-9)
+
+
+@pytest.mark.parametrize("outflow", [
+    "outflow", pytest.param({"type": "outflow", "pressure": 0.0}, marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("pressure", [
+    DIRECT, pytest.param({"solver": "fft", "forcing": 60}, marks=pytest.mark.slow),
+    pytest.param({"solver": "jacobi", "tolerance": 1e-9, "max_iterations": 20000}, marks=pytest.mark.slow),
+], ids=["multigrid", "fft", "jacobi"])  # fmt: skip
+def test_what_comes_in_leaves_around_a_body(outflow, pressure):
+    def case(pressure: dict) -> Case:
+        found = through(outflow, pressure)
+        body = found.obstacles[0].model_copy(update={"low": (0.53, 0.27, -1.0), "high": (0.95, 0.7, 0.46)})
+        return Case(**{**dict(found), "obstacles": [body], "bodies": IMMERSED})
+
+    flow = compute(case(pressure), (2, 1, 1))
+    assert flow.scalars["divergence"] < 1e-8
+    last = flow.padded["u"][1:-1, :, -1]
+    assert last.mean() == pytest.approx(1.0, abs=1e-8)
+    assert np.ptp(last) > 0.01
+    drag = followed(flow)["block"]["force"][0]
+    assert drag == pytest.approx(followed(compute(case(DIRECT)))["block"]["force"][0], rel=1e-6)
+    assert 0.05 < drag < 5
+
+
+def test_scalars_stay_outside_and_are_not_lost():
+    """Insulated bodies: the integral of a scalar over the fluid does not change; by either scheme it stays bounded."""
+    scalars = [{"name": name, "diffusivity": 0.01, "scheme": name, "initial": "where(z > 0.7, 1, 0)"}
+               for name in ("koren", "central")]  # fmt: skip
+    case = immersed(DIRECT, heat=None, scalars=scalars, time={"steps": 6}, obstacles=[
+        {"type": "sphere", "centre": [0.8, 0.5, 0.6], "radius": 0.31},
+    ])  # fmt: skip
+    flow, short = compute(case), compute(case.model_copy(update={"time": case.time.model_copy(update={"steps": 1})}))
+    solid = flow.setup.masks.flags(flow.setup.grid.box)["solid"] & 64 > 0
+    assert solid.any()
+    for name in ("koren", "central"):
+        before, after = short[name][~solid], flow[name][~solid]
+        assert np.abs(after - before).max() > 1e-3
+        assert after.sum() == pytest.approx(before.sum(), rel=1e-10)
+    assert -1e-9 < flow["koren"].min() < flow["koren"].max() < 1 + 1e-9
+
+
+def test_a_treatment_needs_bodies():
+    with pytest.raises(BadInput, match=r'bodies\.treatment = "immersed": this case has no \[\[obstacles\]\]'):
+        immersed(DIRECT, obstacles=[])
+    with pytest.raises(BadInput, match=r'bodies\.treatment = "sharp"'):
+        immersed(DIRECT, bodies={"treatment": "sharp"})
+
+
+def test_shares_have_a_least():
+    assert cuts.bond(np.array([0.0, 0.5]), 0.1) == pytest.approx([1e8, 200.0])
+    assert cuts.stick(np.array([1.0, 0.5]), 0.1) == pytest.approx([0.0, 100.0])
