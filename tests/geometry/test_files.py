@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.geometry import Cuboid, Surface, read_heights, read_surface
+from taskflow.geometry import Cuboid, Sphere, Surface, read_heights, read_surface
 
 trimesh = pytest.importorskip("trimesh")
 EXTENT = (0.0, 4.0, -1.0, 1.0)
@@ -52,6 +52,25 @@ def test_random_points_in_a_turned_body():
     sure = np.abs(distance) > 2e-3
     assert sure.mean() > 0.95
     np.testing.assert_array_equal(found[sure], distance[sure] < 0)
+
+
+@pytest.mark.parametrize(("axis", "step"), [(0, 0.1), (1, -0.1), (2, 0.1)])
+def test_where_a_way_enters_a_surface(axis, step):
+    """A ball of facets and one of a formula, from points outside of which the next ones lie inside."""
+    radius, facets = 0.3, Surface(np.array(trimesh.creation.icosphere(subdivisions=4, radius=0.3).triangles))
+    at = np.arange(-0.47, 0.5, 0.1)
+    points = np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1).reshape(-1, 3)
+    ends = points + step * np.eye(3)[axis]
+    outside, ends_inside = (np.linalg.norm(points, axis=1) > radius), np.linalg.norm(ends, axis=1) < radius
+    chosen = points[outside & ends_inside]
+    assert len(chosen) > 20
+    found, wanted = (shape.entry(chosen, axis, step) for shape in (facets, Sphere((0, 0, 0), radius)))
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=0.05)
+    off = [chosen[:, n] for n in range(3) if n != axis]
+    distance = np.abs(chosen[:, axis]) - np.sqrt(radius**2 - off[0] ** 2 - off[1] ** 2)
+    np.testing.assert_allclose(wanted, distance / 0.1, rtol=0, atol=1e-12)
+    assert (Sphere((0, 0, 0), radius).entry(points[outside & ~ends_inside], axis, step) == 1).all()
+    assert (Sphere((0, 0, 0), radius).entry(points[~outside & ends_inside], axis, step) == 0).all()
 
 
 def test_bodies_that_overlap_are_one(tmp_path):

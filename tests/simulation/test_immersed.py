@@ -99,8 +99,8 @@ def swirling(n: int, treatment: str) -> tuple[float, float]:
 
 def test_fluid_that_turns_in_a_pot():
     """With convection and pressure, along a surface in all directions."""
-    (coarse, _), (fine, moment) = (swirling(n, "immersed") for n in (10, 20))
-    steps, _ = swirling(20, "flagged")
+    (coarse, _), (fine, moment) = (swirling(n, "immersed") for n in (12, 24))
+    steps, _ = swirling(24, "flagged")
     assert np.log2(coarse / fine) > 1.9
     assert fine < steps / 3
     assert abs(moment) < 0.01
@@ -181,7 +181,7 @@ def test_distances_of_a_ball():
 
 
 @pytest.mark.parametrize("pressure", [
-    {"solver": "multigrid", "outer": "none", "tolerance": 1e-10},
+    pytest.param({"solver": "multigrid", "outer": "none", "tolerance": 1e-10}, marks=pytest.mark.slow),
     pytest.param({"solver": "jacobi", "tolerance": 1e-10, "max_iterations": 9000}, marks=pytest.mark.slow),
     pytest.param({"solver": "fft", "forcing": 150}, marks=pytest.mark.slow),
 ], ids=["multigrid", "jacobi", "fft"])  # fmt: skip

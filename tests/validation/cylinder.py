@@ -19,7 +19,7 @@ def reference(name: str) -> dict:
     return tomllib.loads((DATA / "schaefer_turek1996.toml").read_text(encoding="utf-8"))[name]
 
 
-def cylinder(name: str, cells: int, end: float = 8.0) -> Case:
+def cylinder(name: str, cells: int, end: float = 8.0, treatment: str = "flagged") -> Case:
     """A case on a grid of so many cells per diameter; the parabola of the inflow is that of the first state as well."""
     known = reference(name)
     parabola = f"4*{known['Um']}*z*({HEIGHT} - z)/{HEIGHT}**2"
@@ -31,6 +31,7 @@ def cylinder(name: str, cells: int, end: float = 8.0) -> Case:
                     "z_min": "wall", "z_max": "wall"},
         initial={"velocity": [0 if "factor" in known else parabola, 0, 0]},
         obstacles=[{"name": "cylinder", "type": "cylinder", "axis": "y", "centre": [0.2, 0.0, 0.2], "radius": 0.05}],
+        bodies={"treatment": treatment},
         time={"end": end, "scheme": "rk3", "cfl": 1.2, "diffusion": 0.4},
         pressure={"solver": "multigrid", "tolerance": 1e-4},
         monitor={"every": {"time": 0.01}},
@@ -76,7 +77,9 @@ def pressure_difference(flow: Flow) -> float:
     return float((3 * p[before - 1] - p[before - 2]) / 2 - (3 * p[behind] - p[behind + 1]) / 2)
 
 
-def computed(name: str, cells: int, end: float = 8.0, device: Device | None = None) -> tuple[Flow, Forces]:
+def computed(
+    name: str, cells: int, end: float = 8.0, device: Device | None = None, treatment: str = "flagged"
+) -> tuple[Flow, Forces]:
     """The flow at the end, and the forces on the way."""
-    flow = compute(cylinder(name, cells, end), device=device)
+    flow = compute(cylinder(name, cells, end, treatment), device=device)
     return flow, Forces.of(flow, reference(name)["Um"])
