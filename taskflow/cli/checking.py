@@ -10,6 +10,7 @@ from taskflow.cli.words import duration, say, several, times
 from taskflow.flow import ConvectiveOutflow, PressureOutflow
 from taskflow.simulation.bodies import Part, Survey
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.rules.grid import neighbours
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
 from taskflow.simulation.moving import table
 from taskflow.simulation.proving import prove_case
@@ -17,6 +18,8 @@ from taskflow.simulation.solver import described
 from taskflow.simulation.turbulence import model_described
 from taskflow.tasks import Roles, Traffic, record
 from taskflow.units import size
+
+SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
 
 
 def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> None:
@@ -31,7 +34,7 @@ def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> 
 def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     """Label and text of each line."""
     case = found.setup.case
-    yield "grid", f"{times(case.grid.cells)} cells of {times(f'{d:.6g}' for d in case.spacing)}"
+    yield from zip(chain(["grid"], repeat("")), _grid(case), strict=False)
     yield "blocks", f"{_blocks(found)}{_auto(case.machine.blocks)}"
     yield "device", f"{_device(found)}{_auto(case.machine.device)}"
     yield "pressure", f"{described(case)}; {case.machine.precision} precision"
@@ -54,6 +57,20 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     yield "output", _output(found)
     if case.statistics:
         yield "", _statistics(found)
+
+
+def _grid(case: Case) -> Iterator[str]:
+    """The cells, and what is to be said of directions along which their widths differ."""
+    grid = case.staggered
+    mean = "" if all(grid.uniform) else " on average"
+    yield f"{times(case.grid.cells)} cells of {times(f'{d:.6g}' for d in case.spacing)}{mean}"
+    for axis, name in enumerate("xyz"):
+        if not grid.uniform[axis]:
+            widths, ratio = grid.widths(axis), neighbours(grid, axis).max(initial=1.0)
+            narrow, wide = widths.min(), widths.max()
+            yield f"{name} is stretched: {narrow:.6g} to {wide:.6g}, ratio of neighbours at most {ratio:.4g}"
+            if ratio > SMOOTH:
+                yield f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
 
 
 def _bodies(survey: Survey) -> Iterator[tuple[str, str]]:

@@ -33,8 +33,12 @@ def advective_rate(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, r
 
 
 @task(kernel=KERNELS / "diagnostics.cu")
-def kinetic_energy(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, energy: Reduce["sum"]) -> None:
-    """energy = sum over cells of |u|^2 / 2, with the mean of the squares on the cell's two faces"""
+def kinetic_energy(
+    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, energy: Reduce["sum"], grid: Grid
+) -> None:
+    """energy = sum over cells of |u|^2 / 2, with the mean of the squares on the cell's two faces; each cell counts
+    as its volume over the mean one.
+    """
 
 
 @task(kernel=KERNELS / "diagnostics.cu")
@@ -48,42 +52,60 @@ def velocity_change(u: Read, v: Read, w: Read, u_old: Read, v_old: Read, w_old: 
 
 
 @task(kernel=KERNELS / "diagnostics.cu")
-def total(q: Read, *, total: Reduce["sum"]) -> None:
-    """total = sum over cells of q"""
+def total(q: Read, *, total: Reduce["sum"], grid: Grid) -> None:
+    """total = sum over cells of q, each of which counts as its volume over the mean one."""
 
 
 @task(kernel=KERNELS / "diagnostics.cu")
-def heat_flux_x(T: Read[offsets(x=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction) -> None:
+def heat_flux_x(T: Read[offsets(x=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction, grid: Grid) -> None:
     """flux = sum over low x-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dx)"""
 
 
 @task(kernel=KERNELS / "diagnostics.cu")
-def heat_flux_y(T: Read[offsets(y=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction) -> None:
+def heat_flux_y(T: Read[offsets(y=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction, grid: Grid) -> None:
     """flux = sum over low y-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dy)"""
 
 
 @task(kernel=KERNELS / "diagnostics.cu")
-def heat_flux_z(T: Read[offsets(z=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction) -> None:
+def heat_flux_z(T: Read[offsets(z=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction, grid: Grid) -> None:
     """flux = sum over low z-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dz)"""
 
 
 @task(kernel=KERNELS / "diagnostics.cu")
 def eddy_heat_flux_x(
-    T: Read[offsets(x=(-1, 0))], q: Read, nu_t: Read[offsets(x=(-1, 0))], *, flux: Reduce["sum"], face: Conduction
+    T: Read[offsets(x=(-1, 0))],
+    q: Read,
+    nu_t: Read[offsets(x=(-1, 0))],
+    *,
+    flux: Reduce["sum"],
+    face: Conduction,
+    grid: Grid,
 ) -> None:
     """`heat_flux_x` with diffusivity + nu_t / prandtl in place of diffusivity"""
 
 
 @task(kernel=KERNELS / "diagnostics.cu")
 def eddy_heat_flux_y(
-    T: Read[offsets(y=(-1, 0))], q: Read, nu_t: Read[offsets(y=(-1, 0))], *, flux: Reduce["sum"], face: Conduction
+    T: Read[offsets(y=(-1, 0))],
+    q: Read,
+    nu_t: Read[offsets(y=(-1, 0))],
+    *,
+    flux: Reduce["sum"],
+    face: Conduction,
+    grid: Grid,
 ) -> None:
     """`heat_flux_y` with diffusivity + nu_t / prandtl in place of diffusivity"""
 
 
 @task(kernel=KERNELS / "diagnostics.cu")
 def eddy_heat_flux_z(
-    T: Read[offsets(z=(-1, 0))], q: Read, nu_t: Read[offsets(z=(-1, 0))], *, flux: Reduce["sum"], face: Conduction
+    T: Read[offsets(z=(-1, 0))],
+    q: Read,
+    nu_t: Read[offsets(z=(-1, 0))],
+    *,
+    flux: Reduce["sum"],
+    face: Conduction,
+    grid: Grid,
 ) -> None:
     """`heat_flux_z` with diffusivity + nu_t / prandtl in place of diffusivity"""
 
@@ -110,23 +132,23 @@ def plane_heat_flux(
     """The total heat flux along `axis` through the faces number `plane` (0 is the low wall, n the high one) into the
     scalar `flux`.
 
-    `normal` is the velocity along the axis. Times the area of a face it is heat per time / (density heat capacity). It
-    is the very flux of the heat equation: in a steady state without source all planes have the same.
+    `normal` is the velocity along the axis. Times the mean area of a face it is heat per time / (density heat
+    capacity). It is the very flux of the heat equation: in a steady state without source all planes have the same.
     """
     faces = Box.of(grid.cells).layer(axis, 0, plane, plane + 1)
-    conduction = Conductivity(diffusivity).between(grid.spacing[axis], 1.0)
-    return HEAT_FLUX[axis](temperature, normal, over=faces, flux=flux, face=conduction)
+    conduction = Conductivity(diffusivity).between(grid.distance(axis, plane), 1.0)
+    return HEAT_FLUX[axis](temperature, normal, over=faces, flux=flux, face=conduction, grid=grid)
 
 
 def wall_heat_flux(fields: tuple[str, ...], flux: str, face: str, grid: Grid, conductivity: Conductivity) -> Launch:
     """The heat flux through a wall (x_min to z_max), positive into the fluid, summed over its faces into the scalar
-    `flux`.
+    `flux`, each of which counts as its area over the mean one.
 
     `fields` are the temperature, the velocity normal to the wall and, if there is one, the eddy viscosity. Needs ghost
     values of the first and the last.
     """
     axis, high = AXES[face[0]], face.endswith("max")
     faces = Box.of(grid.cells).layer(axis, int(high), -int(high), 1 - int(high))
-    conduction = conductivity.between(grid.spacing[axis], -1.0 if high else 1.0)
+    conduction = conductivity.between(grid.beside(face), -1.0 if high else 1.0)
     kinds = EDDY_HEAT_FLUX if len(fields) > 2 else HEAT_FLUX
-    return kinds[axis](*fields, over=faces, flux=flux, face=conduction)
+    return kinds[axis](*fields, over=faces, flux=flux, face=conduction, grid=grid)

@@ -1,84 +1,79 @@
-"""The staggered uniform grid: what kernels know of it, and where its values live in space."""
+"""The staggered grid: what kernels know of it, and where its values live in space."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from taskflow.flow.metrics import AXES, Counts, Flags, Grid, Vector, stretched
 from taskflow.regions import Box, Location
 
-Vector = tuple[float, float, float]
-Flags = tuple[bool, bool, bool]
-Counts = tuple[int, int, int]
-NOWHERE = -(2**30)  # no cell has this index
-AXES = {"x": 0, "y": 1, "z": 2}
+__all__ = ["AXES", "Counts", "Flags", "Grid", "StaggeredGrid", "Vector"]
 
-
-@dataclass(frozen=True)
-class Grid:
-    """What kernels know of the grid: the domain's cells, their spacing, and at which of its ends there are walls (not
-    periodic).
-
-    Derived: `first` and `last` are the indices of the cells beside the low and the high wall, NOWHERE without one;
-    `inverse` = 1 / spacing; `relaxation` = 1 / (2 (1/dx^2 + 1/dy^2 + 1/dz^2)), one over the diagonal of -Laplacian.
-    """
-
-    cells: Counts
-    spacing: Vector
-    low: Flags
-    high: Flags
-    first: Counts = field(init=False)
-    last: Counts = field(init=False)
-    inverse: Vector = field(init=False)
-    relaxation: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        x, y, z = (1.0 / h for h in self.spacing)
-        derived = {
-            "first": tuple(0 if wall else NOWHERE for wall in self.low),
-            "last": tuple(n - 1 if wall else NOWHERE for n, wall in zip(self.cells, self.high, strict=True)),
-            "inverse": (x, y, z),
-            "relaxation": 0.5 / (x * x + y * y + z * z),
-        }
-        for name, value in derived.items():
-            object.__setattr__(self, name, value)
-
-    def without(self, faces: Collection[str]) -> Grid:
-        """The grid without walls at these faces (x_min to z_max): kernels then read the cells beyond them."""
-        x, y, z = (wall and f"{axis}_min" not in faces for axis, wall in zip(AXES, self.low, strict=True))
-        a, b, c = (wall and f"{axis}_max" not in faces for axis, wall in zip(AXES, self.high, strict=True))
-        return replace(self, low=(x, y, z), high=(a, b, c))
+Places = tuple[float, ...]
+Edges = tuple[Places | None, Places | None, Places | None]
 
 
 @dataclass(frozen=True)
 class StaggeredGrid:
-    """A box of `lengths` at `origin`, cut into uniform `cells`; scalars live in centres, velocities on faces (MAC).
+    """A box of `lengths` at `origin`, cut into `cells`; scalars live in centres, velocities on faces (MAC).
 
-    Raises ValueError for a number of cells below one or a length that is not positive.
+    Along a direction that has `edges`, the cells lie between these places, from one end of the box to the other;
+    otherwise they are uniform. Raises ValueError for a number of cells below one, a length that is not positive, and
+    edges that do not fit.
     """
 
     cells: Counts
     lengths: Vector
     origin: Vector = (0.0, 0.0, 0.0)
     periodic: Flags = (False, False, False)
+    edges: Edges = (None, None, None)
 
     def __post_init__(self) -> None:
         if min(self.cells) < 1 or not all(length > 0 for length in self.lengths):
             raise ValueError(f"a grid needs cells >= 1 and lengths > 0, not {self.cells} and {self.lengths}")
+        for n, start, length, edges in zip(self.cells, self.origin, self.lengths, self.edges, strict=True):
+            if edges and (len(edges) != n + 1 or not np.allclose((edges[0], edges[-1]), (start, start + length))):
+                raise ValueError(f"{n} cells from {start} to {start + length} do not lie between the edges {edges}")
+            if edges and min(np.diff(edges)) <= 0:
+                raise ValueError(f"the edges of cells have to increase, not {edges}")
+
+    @property
+    def uniform(self) -> Flags:
+        """Along which directions all cells are of one size."""
+        x, y, z = (not edges for edges in self.edges)
+        return x, y, z
 
     @property
     def spacing(self) -> Vector:
-        """Cell sizes dx, dy, dz."""
+        """Cell sizes dx, dy, dz: the mean ones."""
         (nx, ny, nz), (lx, ly, lz) = self.cells, self.lengths
         return lx / nx, ly / ny, lz / nz
 
-    @property
+    def faces(self, axis: int) -> np.ndarray:
+        """The places of all faces across an axis, from the low end to the high one."""
+        if edges := self.edges[axis]:
+            return np.array(edges)
+        return self.origin[axis] + self.spacing[axis] * np.arange(self.cells[axis] + 1)
+
+    def widths(self, axis: int) -> np.ndarray:
+        """Of the cells along an axis."""
+        return np.diff(self.faces(axis))
+
+    def narrowest(self, axis: int) -> float:
+        """The smallest width along an axis."""
+        return float(self.widths(axis).min()) if self.edges[axis] else self.spacing[axis]
+
+    @cached_property
     def constants(self) -> Grid:
         """The grid as kernels receive it."""
         x, y, z = (not p for p in self.periodic)
-        return Grid(self.cells, self.spacing, (x, y, z), (x, y, z))
+        if all(self.uniform):
+            return Grid(self.cells, self.spacing, (x, y, z), (x, y, z))
+        edges = [self.faces(axis) for axis in range(3)]
+        return stretched(self.cells, edges, self.uniform, (x, y, z), (x, y, z))
 
     @property
     def box(self) -> Box:
@@ -87,12 +82,12 @@ class StaggeredGrid:
 
     @property
     def volume(self) -> float:
-        """Volume of a cell."""
+        """Volume of a cell: the mean one."""
         dx, dy, dz = self.spacing
         return dx * dy * dz
 
     def area(self, axis: int) -> float:
-        """Area of a cell's face across an axis."""
+        """Area of a cell's face across an axis: the mean one."""
         return self.volume / self.spacing[axis]
 
     def coordinates(self, location: Location, axis: int, start: int = 0, stop: int | None = None) -> np.ndarray:
@@ -104,7 +99,19 @@ class StaggeredGrid:
         on_face = location != "c" and AXES[location[1]] == axis
         if stop is None:
             stop = self.cells[axis] + (on_face and not self.periodic[axis])
+        if self.edges[axis]:
+            faces = self._extended(axis, start, stop)
+            return faces[:-1] if on_face else (faces[:-1] + faces[1:]) / 2
         return self.origin[axis] + self.spacing[axis] * (np.arange(start, stop) + (0.0 if on_face else 0.5))
+
+    def _extended(self, axis: int, start: int, stop: int) -> np.ndarray:
+        """The low faces of the cells [start, stop), and the last high one; beyond walls cells are mirrored."""
+        n, before, behind = self.cells[axis], max(0, -start), max(0, stop - self.cells[axis])
+        widths = np.pad(self.widths(axis), (before, behind), mode="wrap" if self.periodic[axis] else "symmetric")
+        faces = np.concatenate([[0.0], np.cumsum(widths)])
+        faces += self.faces(axis)[0] - faces[before]
+        faces[before : before + n + 1] = self.faces(axis)
+        return faces[start + before : stop + before + 1]
 
     def points(self, location: Location, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """x, y, z of the values at `location` in the cells of `box`: arrays that broadcast to the shape [z, y, x]."""

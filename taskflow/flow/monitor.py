@@ -41,7 +41,7 @@ class Monitor:
         """
         flow, box = self.flow, self.flow.staggered.box
         yield divergence_max(f.u, f.v, f.w, over=box, divergence="divergence", grid=flow.grid)
-        yield kinetic_energy(f.u, f.v, f.w, over=box, energy="energy")
+        yield kinetic_energy(f.u, f.v, f.w, over=box, energy="energy", grid=flow.grid)
         yield largest_speed(f.u, f.v, f.w, over=box, speed="speed")
         yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change="change")
         measured = partial(flow.obstacles.residual, f) if flow.obstacles else None

@@ -144,6 +144,7 @@ class NavierStokes:
         yield from self.driving.begin(f, self.staggered.box, self.grid)
         if self.obstacles:
             yield from self.obstacles.start(f, self.grid, self.pressure)
+        yield from self.pressure.prepare(f)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         yield from self.projection(f, f.u, f.v, f.w, "dt")
         for name in (f.p, f.rhs):
@@ -264,4 +265,4 @@ class NavierStokes:
         """
         eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
         found = [self.fluid.viscosity + eddy, *(each.diffusivity + eddy * part for each in self.quantities)]
-        return max(found) * sum(inverse**2 for inverse in self.grid.inverse)
+        return max(found) * self.grid.crowding

@@ -16,13 +16,16 @@ CHUNK_BYTES = 16 * 2**20  # what a reader has to load and unpack for one value
 NORMALS = {"u": 0, "v": 1, "w": 2}  # the direction across whose faces a field lives; every other field lives in centres
 
 Vector = tuple[float, float, float]
+Places = tuple[float, ...]
+Edges = tuple[Places | None, Places | None, Places | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """A uniform staggered grid, the fields on it, and the blocks that write them: a group of the store, which gets a
-    record of all fields again and again.
+    """A staggered grid, the fields on it, and the blocks that write them: a group of the store, which gets a record of
+    all fields again and again.
 
+    Directions that have `edges` have their faces there; the others are uniform.
     `cells`, `lengths`, `origin`, `periodic` and `starts` are in the order x, y, z; what describes arrays in the order
     z, y, x. `starts` holds, per direction, the first cell of each block; `slots` is how many records are foreseen.
     `group` is the name of the group, "" that of the snapshots; `first` is the number that the first cell has in the
@@ -35,6 +38,7 @@ class Layout:
     lengths: Vector
     origin: Vector = (0.0, 0.0, 0.0)
     periodic: tuple[bool, bool, bool] = (False, False, False)
+    edges: Edges = (None, None, None)
     fields: tuple[str, ...] = ("u", "v", "w", "p")
     starts: tuple[tuple[int, ...], ...] = ((0,), (0,), (0,))
     precision: Literal["single", "double"] = "single"
@@ -106,6 +110,9 @@ class Layout:
         axis = "xyz".index(dim[0])
         if self.whole is not None:
             return self.whole.coordinate(dim)[self.first[axis] :][: self.size(dim)]
+        if edges := self.edges[axis]:
+            faces = np.array(edges)
+            return faces[: self.size(dim)] if dim.endswith("_f") else (faces[:-1] + faces[1:]) / 2
         places = np.arange(self.size(dim)) + (0.5 if dim.endswith("_c") else 0.0)
         return self.origin[axis] + self.lengths[axis] * places / self.cells[axis]
 

@@ -211,6 +211,7 @@ class RunDirectory:
             lengths=case.grid.lengths,
             origin=case.grid.origin,
             periodic=case.periodic,
+            edges=setup.grid.edges,
             fields=case.output_fields,
             starts=starts_of(setup.partition.blocks),
             precision=case.output.precision,

@@ -147,7 +147,7 @@ def count_steps(setup: Setup) -> Steps:
         return Steps(math.ceil(end / limit.fixed * (1 - 1e-9)), f"time.step = {limit.fixed:g}", exact=True)
     rate = advective_rate(setup)
     if rate == 0 and limit.spread == 0:
-        rate = sum(1 / spacing for spacing in case.spacing)
+        rate = sum(1 / setup.grid.narrowest(axis) for axis in range(3))
         basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
     elif rate > 0 and limit.cfl / rate <= limit.longest(rate):
         basis = f"CFL {limit.cfl:g} at the speed of walls, inflows and initial velocity"
@@ -160,7 +160,7 @@ def count_steps(setup: Setup) -> Steps:
 
 def advective_rate(setup: Setup) -> float:
     """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
-    spacing = np.array(setup.case.spacing)
+    spacing = np.array([setup.grid.narrowest(axis) for axis in range(3)])
     speeds = [np.abs(side.velocity) for side in setup.model.boundaries.values() if isinstance(side, Wall)]
     speeds += setup.entering.fastest(moments(setup.case))
     initial = largest(setup.case, setup.grid)

@@ -66,8 +66,7 @@ class Setup:
     @cached_property
     def grid(self) -> StaggeredGrid:
         """Cells and places."""
-        grid = self.case.grid
-        return StaggeredGrid(grid.cells, grid.lengths, grid.origin, self.case.periodic)
+        return self.case.staggered
 
     @cached_property
     def model(self) -> NavierStokes:

@@ -48,7 +48,8 @@ def choice(case: Case) -> Choice:
     if case.obstacles and max(case.grid.cells) >= FEWEST:
         return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
     given = " or sides with p = 0" if released(case) else ""
-    return Choice("fft", f"cells are uniform, and each direction is periodic or between walls{given}")
+    along = " along x and y" if case.grid.stretching else ""
+    return Choice("fft", f"cells are uniform{along}, and each direction is periodic or between walls{given}")
 
 
 def released(case: Case) -> tuple[str, ...]:
@@ -93,7 +94,8 @@ def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, blocks: Triple, device
     if case.obstacles and not faces:
         return ConvergedObstructedJacobi(grid, tolerance) if converges else ObstructedJacobi(grid, tolerance.most)
     x, y, z = (-(-n // count) for n, count in zip(grid.cells, blocks, strict=True))
-    twice, variable = device == "gpu" and blocking_pays((x, y, z)) and not faces, bool(case.obstacles)
+    plain = not faces and case.grid.stretching is None
+    twice, variable = device == "gpu" and blocking_pays((x, y, z)) and plain, bool(case.obstacles)
     if converges:
         return ConvergedJacobi(grid, tolerance, twice, variable, faces)
     return Jacobi(grid, tolerance.most, twice, variable, faces)

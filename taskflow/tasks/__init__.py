@@ -25,6 +25,7 @@ from taskflow.tasks.reading import place, reading, readings
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
+from taskflow.tasks.table import Table, Tables
 from taskflow.tasks.task import Launch, Task, task
 from taskflow.tasks.traffic import Traffic, traffic
 from taskflow.tasks.volume import moved, visited
@@ -65,6 +66,8 @@ __all__ = [
     "Settled",
     "Stencil",
     "Stretch",
+    "Table",
+    "Tables",
     "Task",
     "TaskGraph",
     "Traffic",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints, overload
 
@@ -12,6 +12,8 @@ from taskflow.regions import Box
 from taskflow.tasks.privilege import Operator, Privilege, Scalar
 from taskflow.tasks.source import check_source
 from taskflow.tasks.stencil import Stencil
+
+Classes = frozenset[tuple[type, type]]  # of constants: those declared, each with the one in its place
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +25,9 @@ class Task:
     `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the
     program), `scalars` (named numbers that change between steps) and `reductions` (named numbers it produces);
     `keywords` lists them all in order.
+
+    A constant may be of a class derived from the declared one. The launch then is of a task `derived` from this one,
+    whose kernel text is compiled for that class: see `taskflow.machine.kernel.text`.
     """
 
     name: str
@@ -35,6 +40,7 @@ class Task:
     scalars: tuple[str, ...]
     reductions: dict[str, Operator]
     keywords: tuple[str, ...]
+    derived: tuple[Task, Classes] | None = None
 
     def __call__(self, *fields: str, over: Box, **values: Any) -> Launch:
         """Launch the task over the cells of `over`: for each block, on the cells it owns there.
@@ -66,7 +72,24 @@ class Task:
         for name in written:
             if fields.count(name) > 1:
                 raise TypeError(f"{self.name}: field {name!r} is written and bound to a second parameter")
-        return Launch(self, fields, tuple((name, values[name]) for name in self.keywords), over)
+        chosen = self.of(_derived(self.constants, values))
+        return Launch(chosen, fields, tuple((name, values[name]) for name in self.keywords), over)
+
+    def of(self, classes: Classes) -> Task:
+        """This task for constants of derived classes, which stand for those declared: one object per process."""
+        if not classes:
+            return self
+        instead = dict(classes)
+        constants = {name: instead.get(kind, kind) for name, kind in self.constants.items()}
+        return _of_classes.setdefault((self, classes), replace(self, constants=constants, derived=(self, classes)))
+
+
+_of_classes: dict[tuple[Task, Classes], Task] = {}
+
+
+def _derived(constants: Mapping[str, Any], values: Mapping[str, Any]) -> Classes:
+    found = ((kind, type(values[name])) for name, kind in constants.items() if isinstance(kind, type))
+    return frozenset((declared, given) for declared, given in found if is_dataclass(declared) and given is not declared)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from taskflow.machine.kernel import Layout, compile_host, compiled, copier
 from taskflow.machine.kernel.agreement import KernelError
 from taskflow.machine.kernel.text import packed, struct_dtype
 from taskflow.regions import Box
-from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Task, Write, offsets, task
+from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Table, Tables, Task, Write, offsets, task
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -122,7 +123,54 @@ def test_constants_and_scalars_arrive_as_declared(real, device, tmp_path):
 def test_packed_constants_are_laid_out_as_c_does():
     assert struct_dtype(Mixed, np.dtype("f8")).fields["number"][1] == 8
     assert struct_dtype(Mixed, np.dtype("f4")).itemsize == 13 * 4
-    assert packed(MIXED, np.dtype("f8"))["counts"].tolist() == [1, -2, 3]
+    assert packed(MIXED, np.dtype("f8"), id)["counts"].tolist() == [1, -2, 3]
+
+
+@dataclass(frozen=True)
+class Slope:
+    """q = rate i"""
+
+    rate: float
+
+
+@dataclass(frozen=True)
+class Curve(Slope):
+    """q = rate of[i] + more[2][-1]"""
+
+    of: Table
+    more: Tables
+
+
+CURVES = """
+TASK drawn(Range range, Out q, Slope slope) {
+#ifdef CURVE
+  for_cells(range, CELL(c) { q[c] = slope.rate * slope.of[c.i] + slope.more[2][-1]; });
+#else
+  for_cells(range, CELL(c) { q[c] = slope.rate * c.i; });
+#endif
+}
+"""
+
+
+@task(kernel=CURVES)
+def drawn(q: Write, *, slope: Slope) -> None: ...
+
+
+@pytest.mark.parametrize("real", ["f4", "f8"])
+def test_one_text_serves_constants_of_derived_classes_which_may_hold_tables(real, device):
+    more = tuple(Table(-1, (10.0 * n, 1.0)) for n in range(3))
+    curve, box, layout = Curve(2.0, Table(3, (5.0, 7.0)), more), Box((3, 0, 0), (5, 1, 1)), Layout((3, 0, 0), (1, 1, 2))
+    for slope, wanted in ((Slope(2.0), [6.0, 8.0]), (curve, [30.0, 34.0]), (Slope(3.0), [9.0, 12.0])):
+        q, launch = device.allocate(layout.shape, real), drawn("q", over=box, slope=slope)
+        compiled(launch.task, real, device).bind(box, layout, [q], launch.constants, {})()
+        assert np.array(device.to_host(q)).ravel().tolist() == wanted
+    assert drawn("q", over=box, slope=curve).task is pickle.loads(pickle.dumps(drawn("q", over=box, slope=curve).task))
+
+
+def test_a_table_has_no_numbers_before_its_first():
+    assert Table(-1, (5.0, 6.0))[0] == 6.0
+    with pytest.raises(IndexError, match="begins with number -1; there is no number -2"):
+        Table(-1, (5.0, 6.0))[-2]
 
 
 def test_a_kernel_runs_on_its_box_alone(device, tmp_path):

@@ -180,8 +180,8 @@ def _conducting(face: str, wall: Wall, grid: Grid, diffusivity: float) -> Mirror
             )
     if wall.heat_transfer == 0:
         flux = wall.heat_flux
-        return Mirror(1.0, flux * grid.spacing[place(face)[0]] / diffusivity if flux else 0.0)
-    conductance, half = diffusivity / grid.spacing[place(face)[0]], wall.heat_transfer / 2
+        return Mirror(1.0, flux * grid.beside(face) / diffusivity if flux else 0.0)
+    conductance, half = diffusivity / grid.beside(face), wall.heat_transfer / 2
     coming = wall.heat_flux + wall.heat_transfer * wall.outside_temperature
     return Mirror((conductance - half) / (conductance + half), coming / (conductance + half))
 

@@ -25,7 +25,7 @@ from taskflow.flow.boundaries.outflow import (
 from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import measure_residual, measure_rhs
 from taskflow.flow.schemes import Scheme
-from taskflow.regions import Box, Partition
+from taskflow.regions import Partition
 from taskflow.tasks import Launch
 
 State = tuple[str, ...]  # the fields that are u, v, w and, with heat, T
@@ -89,7 +89,7 @@ class Openings:
         not that of the whole grid.
         """
         faces = released(self.boundaries)
-        yield measure_rhs(rhs, Box.of(self.grid.cells), singular=not faces)
+        yield measure_rhs(rhs, self.grid, singular=not faces)
         if measured:
             yield from pressure_ghosts(p, self.boundaries, self.grid)
             yield measured(self.grid.without(faces))

@@ -157,8 +157,8 @@ def pressure_ghosts(p: str, boundaries: Boundaries, grid: Grid) -> Iterator[Laun
 
 def opening(face: str, grid: Grid) -> Opening:
     """What kernels know of a side."""
-    axis, high = place(face)
-    return Opening(1.0 if high else -1.0, grid.inverse[axis], float(on_face(face, grid).volume))
+    _, high = place(face)
+    return Opening(1.0 if high else -1.0, 1.0 / grid.beside(face), float(on_face(face, grid).volume))
 
 
 def _convected(face: str, new: str, old: str, over: Box, grid: Grid, stage: Stage) -> Launch:

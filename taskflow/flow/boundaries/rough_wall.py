@@ -92,7 +92,7 @@ def drag_ghosts(
     for face, wall in rough(boundaries).items():
         axis, _ = place(face)
         first, second = (a for a in range(3) if a != axis)
-        y = grid.spacing[axis] / 2
+        y = grid.beside(face) / 2
         factor = (KARMAN / math.log1p(y / wall.roughness)) ** 2 * y
         law = LogLaw(factor, viscosity, wall.velocity[first], wall.velocity[second])
         yield DRAG[face](velocity[first], velocity[second], nu_t, over=beyond(face, grid, edges=False), law=law)
@@ -121,6 +121,6 @@ def supply_ghosts(
 ) -> Iterator[Launch]:
     """Values of a temperature or a scalar beyond faces through which so much comes; one launch for each."""
     for face, supply in supplies.items():
-        spacing = grid.spacing[place(face)[0]]
+        spacing = grid.beside(face)
         warmth = Warmth(spacing * supply.coming, spacing * supply.transfer / 2, diffusivity, 0.5 / prandtl)
         yield WARM[face](field, nu_t, over=beyond(face, grid, edges=False), warmth=warmth)

@@ -27,10 +27,12 @@ TASK advective_rate(Range range, In u, In v, In w, Partial rate, Grid grid) {
   });
 }
 
-// energy = sum over cells of |u|^2 / 2, with the mean of the squares on a cell's two faces
-TASK kinetic_energy(Range range, In u, In v, In w, Partial energy) {
+// energy = sum over cells of |u|^2 / 2, with the mean of the squares on a cell's two faces, each counting as its volume
+TASK kinetic_energy(Range range, In u, In v, In w, Partial energy, Grid grid) {
   STRIDES(range)
-  reduce_cells(range, energy, SUM, CELL(c) { return 0.25 * (squares(u, c, X) + squares(v, c, Y) + squares(w, c, Z)); });
+  reduce_cells(range, energy, SUM, CELL(c) {
+    return volume(grid, c) * (0.25 * (squares(u, c, X) + squares(v, c, Y) + squares(w, c, Z)));
+  });
 }
 
 // speed = max of |u|, with the mean of the squares on a cell's two faces
@@ -46,29 +48,41 @@ TASK velocity_change(Range range, In u, In v, In w, In u_old, In v_old, In w_old
   });
 }
 
-// total = sum over cells of q
-TASK total(Range range, In q, Partial total) {
-  reduce_cells(range, total, SUM, CELL(c) { return q[c]; });
+// total = sum over cells of q, each counting as its volume
+TASK total(Range range, In q, Partial total, Grid grid) {
+  reduce_cells(range, total, SUM, CELL(c) { return volume(grid, c) * double(q[c]); });
 }
+
+// The area of a cell's faces across an axis over the mean one
+#ifdef STRETCHED
+FN double area(const Grid& g, int axis, const Cell& c) {
+  const double x = axis == 0 ? 1.0 : double(g.share[0][c.i]), y = axis == 1 ? 1.0 : double(g.share[1][c.j]);
+  return x * y * (axis == 2 ? 1.0 : double(g.share[2][c.k]));
+}
+#else
+FN One area(const Grid&, int, const Cell&) { return {}; }
+#endif
 
 // flux = sum over faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / h): heat per area and time
 // through the low faces of the range, by flow and by conduction; with eddies diffusivity + nu_t / prandtl
-#define HEAT_FLUX(axis, step)                                                                            \
-  TASK heat_flux_##axis(Range range, In T, In q, Partial flux, Conduction face) {                        \
+#define HEAT_FLUX(axis, number, step)                                                                            \
+  TASK heat_flux_##axis(Range range, In T, In q, Partial flux, Conduction face, Grid grid) {             \
     STRIDES(range)                                                                                       \
     reduce_cells(range, flux, SUM, CELL(c) {                                                             \
       const double low = T[c - (step)], high = T[c];                                                     \
-      return face.sign * (0.5 * q[c] * (low + high) + face.conductance * (low - high));                  \
+      const double through = 0.5 * q[c] * (low + high) + face.conductance * (low - high);                \
+      return area(grid, number, c) * (face.sign * through);                                              \
     });                                                                                                  \
   }                                                                                                      \
-  TASK eddy_heat_flux_##axis(Range range, In T, In q, In nu_t, Partial flux, Conduction face) {          \
+  TASK eddy_heat_flux_##axis(Range range, In T, In q, In nu_t, Partial flux, Conduction face, Grid grid) {          \
     STRIDES(range)                                                                                       \
     reduce_cells(range, flux, SUM, CELL(c) {                                                             \
       const double low = T[c - (step)], high = T[c], eddies = 0.5 * (nu_t[c - (step)] + nu_t[c]);        \
-      return face.sign * (0.5 * q[c] * (low + high) + (face.conductance + face.eddy * eddies) * (low - high)); \
+      const double through = 0.5 * q[c] * (low + high) + (face.conductance + face.eddy * eddies) * (low - high); \
+      return area(grid, number, c) * (face.sign * through);                                              \
     });                                                                                                  \
   }
 
-HEAT_FLUX(x, X)
-HEAT_FLUX(y, Y)
-HEAT_FLUX(z, Z)
+HEAT_FLUX(x, 0, X)
+HEAT_FLUX(y, 1, Y)
+HEAT_FLUX(z, 2, Z)

@@ -1,8 +1,46 @@
-// The sizes of cells. A direction is met as an `Axis`, as seen from one cell: `n` counts cells from there.
+// The sizes of cells. A direction is met as an `Axis`, as seen from one cell: `n` counts cells from there. Where a grid is
+// stretched they are looked up.
 
+#ifdef STRETCHED
+struct Axis {
+  Index step;  // from a cell to the next
+  const real *cells, *faces, *two_cells, *behind;  // from that cell on
+
+  INLINE real per_cell(int n = 0) const { return cells[n]; }
+  INLINE real per_face(int n = 0) const { return faces[n]; }
+  INLINE real per_two_cells() const { return *two_cells; }
+
+  INLINE real outer_in_cells() const { return cells[0]; }
+  INLINE real outer_on_faces() const { return faces[0]; }
+  INLINE real inner_in_cells(int n) const { return faces[n]; }
+  INLINE real inner_on_faces(int n) const { return cells[n]; }
+
+  INLINE real bend_in_cells(real low, real twice, real high) const {
+    const real here = real(0.5) * twice;
+    return cells[0] * (faces[1] * (high - here) - faces[0] * (here - low));
+  }
+  INLINE real bend_on_faces(real low, real twice, real high) const {
+    const real here = real(0.5) * twice;
+    return faces[0] * (cells[0] * (high - here) - cells[-1] * (here - low));
+  }
+
+  INLINE real twice_mean(real low, real high) const { return (2 - *behind) * low + *behind * high; }
+};
+
+FN Axis axis(const Grid& grid, int number, int cell, Index step) {
+  return {step, grid.per_cell[number] + cell, grid.per_face[number] + cell, grid.per_two_cells[number] + cell,
+          grid.behind[number] + cell};
+}
+
+// The volume of a cell over the mean one
+FN double volume(const Grid& g, const Cell& c) {
+  return double(g.share[0][c.i]) * double(g.share[1][c.j]) * double(g.share[2][c.k]);
+}
+#else
 // One, which costs no multiplication.
 struct One {};
-FN real operator*(One, real value) { return value; }
+template <class Number>
+FN Number operator*(One, Number value) { return value; }
 
 struct Axis {
   Index step;    // from a cell to the next
@@ -30,3 +68,6 @@ struct Axis {
 };
 
 FN Axis axis(const Grid& grid, int number, int, Index step) { return {step, grid.inverse[number]}; }
+
+FN One volume(const Grid&, const Cell&) { return {}; }
+#endif

@@ -74,7 +74,6 @@ class Obstacles:
         yield stop(f.u, f.v, f.w, f.solid, over=Box.of(grid.cells))
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
-            yield from pressure.prepare(f)
 
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool

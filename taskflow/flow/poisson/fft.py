@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 
 from taskflow.errors import BadInput
-from taskflow.flow.grid import Counts, Flags, Grid
+from taskflow.flow.metrics import Counts, Flags, Grid, Stretched
+from taskflow.flow.poisson.elimination import ENDS, elimination, prepare_elimination
 from taskflow.flow.poisson.solver import Solver
-from taskflow.flow.poisson.spectrum import GIVEN, PERIODIC, WALL, Spectrum
+from taskflow.flow.poisson.spectrum import GIVEN, PERIODIC, WALL, LayeredSpectrum, Spectrum
 from taskflow.flow.poisson.transform import fold, forward, forward_in_place, inverse, inverse_in_place, transfer, unfold
 from taskflow.flow.poisson.tridiagonal import (
     slab_ends,
@@ -36,7 +38,9 @@ class FFT(Solver):
     given nowhere, it is the one whose mean over the lowest plane of cells is 0, whatever the blocks.
 
     It works on slabs of whole planes, one for each block. Blocks that are something else send their cells there and
-    back. Raises BadInput where a direction is periodic at one end only.
+    back. Cells may have different heights dz, between walls or faces with p = 0; then Gaussian elimination takes the
+    place of the filters. Raises BadInput where they differ along x or y, or along a periodic z, and where a direction
+    is periodic at one end only.
     """
 
     grid: Grid
@@ -49,12 +53,16 @@ class FFT(Solver):
         for axis, ends in zip("xyz", zip(low, high, strict=True), strict=True):
             if PERIODIC in ends and ends != (PERIODIC, PERIODIC):
                 raise BadInput(f'pressure.solver = "fft": {axis} is periodic at one end only; make both periodic')
+        if problem := transforms_fail(self.grid, periodic=low[2] == PERIODIC):
+            raise BadInput(f'pressure.solver = "fft": {problem}')
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """What kernels know of the modes."""
         grid, (nx, ny, nz) = self.grid, self.blocks
         low, high = _kinds(grid.low, self.given_low), _kinds(grid.high, self.given_high)
+        if isinstance(grid, Stretched):
+            return LayeredSpectrum.between(grid, low, high, nx * ny * nz)
         return Spectrum.of(grid.cells, grid.spacing, low, high, nx * ny * nz)
 
     @property
@@ -71,19 +79,21 @@ class FFT(Solver):
         s, count, dtype = self.spectrum, len(main), main.region.fields["p"].dtype
         (nx, ny, _), (width, rows, _) = s.cells, s.modes.shape
 
-        def slabs(name: str, x: int, y: int, reach: tuple[Box, ...] | None = None) -> Partition:
+        def slabs(names: tuple[str, ...], x: int, y: int, reach: tuple[Box, ...] | None = None) -> Partition:
             cuts = tuple(range(0, (count + 1) * s.slab, s.slab))
-            region = Region(Box.of((x, y, cuts[-1])), _space(dtype, name), ghost=0)
+            region = Region(Box.of((x, y, cuts[-1])), _space(dtype, *names), ghost=0)
             return Partition(region, (1, 1, count), at=((0, x), (0, y), cuts), reach=reach)
 
-        found = [slabs("spectrum", width, rows)]
+        layered = isinstance(s, LayeredSpectrum)
+        found = [slabs(("spectrum", "pivots") if layered else ("spectrum",), width, rows)]
         if s.slabs > 1:
             ends = Box.of((width, rows, count))
-            region = Region(ends, _space(dtype, "rising", "falling"), ghost=0, scale=(1, 1, s.slab))
+            names = ENDS if layered else ENDS[:2]
+            region = Region(ends, _space(dtype, *names), ghost=0, scale=(1, 1, s.slab))
             found.append(Partition(region, (1, 1, count), reach=(ends,) * count))
         if not self.slabs:
             cells = Region(Box.of(s.cells), _space(dtype, "rhs_blocks"), ghost=0)
-            planes = slabs("planes", nx, ny, main.blocks)
+            planes = slabs(("planes",), nx, ny, main.blocks)
             reach = tuple(block & cells.cells for block in planes.blocks)
             found += [planes, Partition(cells, self.blocks, at=main.cuts, reach=reach)]
         return tuple(found)
@@ -98,6 +108,11 @@ class FFT(Solver):
         yield transfer(f.planes, f.rhs_blocks, over=cells)
         yield from self._solve(f, f.planes, f.planes)
         yield transfer(f.p, f.planes, over=cells)
+
+    def prepare(self, f: Roles) -> Iterator[Launch]:
+        """The pivots of the elimination, where cells have different heights."""
+        if isinstance(self.spectrum, LayeredSpectrum):
+            yield from prepare_elimination(f, self.spectrum)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
         """One: it does not iterate."""
@@ -119,13 +134,27 @@ class FFT(Solver):
 
     def _along_z(self, f: Roles) -> Iterator[Launch]:
         s = self.spectrum
+        if isinstance(s, LayeredSpectrum):
+            yield from elimination(f, s)
+            return
         if s.slabs == 1:
             yield (tridiagonal if s.plain else tridiagonal_folded)(f.spectrum, over=s.modes, s=s)
             return
         ends, solution = (slab_ends, tridiagonal_slab) if s.plain else (slab_ends_folded, tridiagonal_slab_folded)
-        over = Box.of((*s.modes.shape[:2], s.slabs))
-        yield ends(f.rising, f.falling, f.spectrum, over=over, s=s)
+        yield ends(f.rising, f.falling, f.spectrum, over=s.ends, s=s)
         yield solution(f.spectrum, f.rising, f.falling, over=s.modes, s=s)
+
+
+def transforms_fail(grid: Grid, *, periodic: bool) -> str | None:
+    """Why an FFT cannot solve on a grid, with a remedy; None where it can. `periodic`: whether z is."""
+    if not isinstance(grid, Stretched):
+        return None
+    for axis, h in zip("xy", grid.spacing, strict=False):
+        if isnan(h):
+            return f'{axis} is stretched, but it transforms along x and y; stretch z, or give "multigrid"'
+    if periodic and isnan(grid.spacing[2]):
+        return 'z is stretched and periodic; give "multigrid"'
+    return None
 
 
 def _kinds(walls: Flags, given: Flags) -> Counts:

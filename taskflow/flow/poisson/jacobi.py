@@ -165,7 +165,7 @@ class ConvergedJacobi(Solver):
         if self.variable:
             yield measure_rhs_variable(f.rhs, coefficients(f), mesh(self.grid, self.outflow), singular=not self.outflow)
         else:
-            yield measure_rhs(f.rhs, Box.of(self.grid.cells), singular=not self.outflow)
+            yield measure_rhs(f.rhs, self.grid, singular=not self.outflow)
         yield self.tolerance.repeat(self._body, each=self.sweeps)
 
     def taken(self, scalars: Mapping[str, float]) -> int:

@@ -16,7 +16,9 @@ from taskflow.tasks import Launch, Read, Reduce, Scalar, task
 
 @task(kernel=KERNELS / "poisson" / "residual.cu")
 def residual_square(p: Read[1], rhs: Read, *, residual: Reduce["sum"], mean: Scalar, grid: Grid) -> None:
-    """residual = sum over cells of (rhs - mean - Laplacian(p))^2. A wall shows a cell its own value."""
+    """residual = sum over cells of (rhs - mean - Laplacian(p))^2, each of which counts as its volume over the mean one.
+    A wall shows a cell its own value.
+    """
 
 
 @task(kernel=KERNELS / "poisson" / "residual_open.cu")
@@ -25,13 +27,16 @@ def residual_square_open(p: Read[1], rhs: Read, *, residual: Reduce["sum"], mean
 
 
 @task(kernel=KERNELS / "poisson" / "residual.cu")
-def rhs_sums(rhs: Read, *, norm: Reduce["sum"], mean: Reduce["sum"], share: float) -> None:
-    """norm = sum over cells of rhs^2, mean = sum over cells of share rhs"""
+def rhs_sums(rhs: Read, *, norm: Reduce["sum"], mean: Reduce["sum"], grid: Grid, share: float) -> None:
+    """norm = sum over cells of rhs^2, mean = sum over cells of share rhs, each counting as its volume over the mean
+    one.
+    """
 
 
-def measure_rhs(rhs: str, box: Box, *, singular: bool = True) -> Launch:
+def measure_rhs(rhs: str, grid: Grid, *, singular: bool = True) -> Launch:
     """The scalars `norm` and `mean` of a right-hand side; `mean` is 0 where the problem is not taken for singular."""
-    return rhs_sums(rhs, over=box, norm="norm", mean="mean", share=1 / box.volume if singular else 0.0)
+    box = Box.of(grid.cells)
+    return rhs_sums(rhs, over=box, norm="norm", mean="mean", grid=grid, share=1 / box.volume if singular else 0.0)
 
 
 def measure_residual(p: str, rhs: str, grid: Grid, outflow: Collection[str] = ()) -> Launch:

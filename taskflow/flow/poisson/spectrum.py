@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskflow.flow.grid import Counts, Vector
+from taskflow.flow.metrics import Stretched
 from taskflow.regions import Box, Triple, cuts
+from taskflow.tasks import Table
 
 PERIODIC, WALL, GIVEN = 0, 1, -1
 
@@ -49,7 +51,38 @@ class Spectrum:
         """The cells of the spectrum: along x the real and the imaginary parts, one after the other."""
         return Box.of((2 * (self.extended[0] // 2 + 1), self.extended[1], self.cells[2]))
 
+    @property
+    def ends(self) -> Box:
+        """The cells of what slabs tell each other: one plane each."""
+        return Box.of((*self.modes.shape[:2], self.slabs))
+
     def fits(self, blocks: Triple) -> bool:
         """Whether so many blocks of the grid, cut as `Partition` does by default, are the slabs."""
         nx, ny, nz = blocks
         return nx == ny == 1 and cuts(self.cells[2], nz) == (*range(0, nz * self.slab, self.slab), self.cells[2])
+
+
+@dataclass(frozen=True)
+class LayeredSpectrum(Spectrum):
+    """That of planes that are not equally thick: `height` is how thick each is, and `conductance` one over the distance
+    between the centres on both sides of its low face: 0 on a wall, twice as much on a face with p = 0.
+
+    Then `stretch` is 1 / dx^2, 1 / dy^2 and 1; `scale` is one over the values of a plane.
+    """
+
+    height: Table
+    conductance: Table
+
+    @classmethod
+    def between(cls, grid: Stretched, low: Counts, high: Counts, blocks: int) -> LayeredSpectrum:
+        """That of a grid which is stretched along z, in slabs for so many blocks."""
+        plain, planes = Spectrum.of(grid.cells, (*grid.spacing[:2], 1.0), low, high, blocks), range(grid.cells[2] + 1)
+        (x, y, _), (dx, dy, _), per_face = plain.extended, grid.spacing, grid.per_face[2]
+        beside = {WALL: 0.0, GIVEN: 2.0}
+        part = {0: beside[low[2]], grid.cells[2]: beside[high[2]]}
+        conductance = Table(0, tuple(part.get(k, 1.0) * per_face[k] for k in planes))
+        height = Table(0, tuple(grid.width(2, k) for k in planes[:-1]))
+        stretch, scale = (1 / dx**2, 1 / dy**2, 1.0), 1 / (x * y)
+        return cls(
+            plain.cells, plain.extended, low, high, stretch, scale, plain.slab, plain.slabs, height, conductance
+        )

@@ -9,7 +9,7 @@ from typing import Any
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.boundary import MIRROR, Mirror, beyond
 from taskflow.flow.diagnostics import total
-from taskflow.flow.grid import AXES, Grid, StaggeredGrid
+from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.obstacles.heat import heat_obstructed
 from taskflow.flow.scalars.bounded import (
     GHOST,
@@ -132,12 +132,12 @@ class Quantity:
                     " one, or a flux of 0"
                 )
             else:
-                mirror = Mirror(1.0, condition.flux * grid.spacing[AXES[face[0]]] / self.diffusivity)
+                mirror = Mirror(1.0, condition.flux * grid.beside(face) / self.diffusivity)
             yield MIRROR[face](name, over=beyond(face, grid), mirror=mirror)
 
     def monitor(self, f: Roles, grid: StaggeredGrid) -> Launch:
         """The scalar total_NAME, the sum over cells."""
-        return total(f[self.name], over=grid.box, total=f"total_{self.name}")
+        return total(f[self.name], over=grid.box, total=f"total_{self.name}", grid=grid.constants)
 
     def _released(
         self, name: str, dt: str, grid: StaggeredGrid, *, part: float = 1.0, flags: str | None

@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from taskflow.machine.kernel.call import (
     thunk,
     tiled_shape,
 )
+from taskflow.machine.kernel.tables import table_address
 from taskflow.machine.kernel.text import complete, defined, explained, packed, parameters
 from taskflow.regions import Box, Triple
 from taskflow.tasks import Task, siblings
@@ -66,7 +67,7 @@ class Kernel(ABC):
         arrays: Sequence[Array],
         constants: Mapping[str, Any],
         scalars: Mapping[str, Array],
-        partial: Mapping[str, Array] | None = None,
+        results: Mapping[str, Array] | None = None,
         lane: Lane | None = None,
         foreign: Mapping[str, Layout] | None = None,
     ) -> Callable[[], None]:
@@ -74,7 +75,7 @@ class Kernel(ABC):
 
         `arrays` are the fields in the order of the task's parameters; those that are `foreign` have a layout of their
         own, by parameter. `constants`, `scalars` (arrays of one float64
-        that are read) and `partial` (arrays of one float64 that receive a reduction's value over the box) are by
+        that are read) and `results` (arrays of one float64 that receive a reduction's value over the box) are by
         parameter. On a GPU the operation is a launch on `lane`, by default on the stream that is current when it is
         called.
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
@@ -88,13 +89,14 @@ class Kernel(ABC):
         keep: list[Array] = [*arrays]
         for name in self.task.keywords:
             if name in self.task.constants:
-                values.append(packed(constants[name], self.real))
+                table = partial(table_address, real=self.real, device=self.device)
+                values.append(packed(constants[name], self.real, table))
             elif name in self.task.scalars:
                 values.append(address(self.device.pointer(scalars[name])))
                 keep.append(scalars[name])
             else:
                 parts, ticket = self.device.allocate((self._parts(box),), "f8"), self.device.allocate((1,), "u4")
-                memory = [(partial or {})[name], parts, ticket]
+                memory = [(results or {})[name], parts, ticket]
                 values.append(np.array(tuple(self.device.pointer(array) for array in memory), PARTIAL))
                 keep += memory
         if not box and not self.task.reductions:

@@ -2,12 +2,15 @@
 
 A text begins with the C struct of every constant, and with a prototype per task: a kernel whose parameters differ from
 the privileges that its task declares does not compile.
+
+For constants of a class derived from the declared one a text is compiled anew. There the struct has the name that was
+declared and the members of that class, and the name of the class, in capitals, is a macro: one text serves both.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -17,10 +20,11 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from taskflow.machine.kernel.agreement import KernelError, check_signature, forbidden_write
-from taskflow.tasks import Privilege, Task, siblings
+from taskflow.tasks import Privilege, Table, Task, siblings
 
 INCLUDE = Path(__file__).parent / "include"
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
+ADDRESS = np.dtype(np.uint64)
 VOCABULARY = '#include "cell.h"\n'
 _NAMES = "UZ|UY|BX|BY|UNROLL|OVERLAP|RESIDENT|PLANES"  # of settings, see cell.h and twice.h
 _SETTINGS = re.compile(rf"(?:[ \t]*(?:#[ \t]*define[ \t]+(?:{_NAMES})\b.*|//.*)?\n)*")
@@ -72,47 +76,61 @@ def defined(text: str, name: str, default: int) -> int:
 
 @cache
 def struct_dtype(constant: type, real: np.dtype) -> np.dtype:
-    """The memory of a constant, laid out as C does: int and bool as int, float as real, tuples of three as arrays.
+    """The memory of a constant, laid out as C does: int and bool as int, float as real, a table as the address of its
+    number 0, tuples of three as arrays.
 
     Raises KernelError for a type that is no dataclass of such fields.
     """
     return np.dtype([(name, base, (3,) if many else ()) for name, base, many in _members(constant, real)], align=True)
 
 
-def packed(value: Any, real: np.dtype) -> np.ndarray:
-    """A constant's value as the bytes that a kernel receives: an array without dimensions, structured for a struct."""
+def packed(value: Any, real: np.dtype, table: Callable[[Table], int]) -> np.ndarray:
+    """A constant's value as the bytes that a kernel receives: an array without dimensions, structured for a struct.
+
+    `table` tells at which address the number 0 of a table is, or would be.
+    """
     if isinstance(value, float | int):
         return np.array(value, real if isinstance(value, float) else np.intc)
     kind: type = type(value)
     memory = np.zeros((), struct_dtype(kind, real))
     for field in fields(value):
-        memory[field.name] = getattr(value, field.name)
+        member = getattr(value, field.name)
+        if memory.dtype[field.name].base == ADDRESS:
+            member = [table(each) for each in member] if isinstance(member, tuple) else table(member)
+        memory[field.name] = member
     return memory
 
 
 def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]:
     if not is_dataclass(constant):
         raise KernelError(f"a kernel's constant has to be an int, bool, float or a dataclass, not {constant!r}")
-    kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real}
+    kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real, Table: ADDRESS}
     members = []
     for name, hint in get_type_hints(constant).items():
         many = get_origin(hint) is tuple and len(get_args(hint)) == 3 and len(set(get_args(hint))) == 1
         base = get_args(hint)[0] if many else hint
         if base not in kinds:
-            raise KernelError(f"{constant.__name__}.{name}: {hint} is not int, bool, float or three of one of them")
+            wanted = "int, bool, float, Table or three of one of them"
+            raise KernelError(f"{constant.__name__}.{name}: {hint} is not {wanted}")
         members.append((name, kinds[base], many))
     return members
 
 
 def _struct(constant: type, real: np.dtype) -> str:
     """The declaration of a constant's C struct, with a check that the compiler lays it out as `packed` does."""
+    kinds = {"i": "int", "f": "real", "u": "const real*"}
     members = "".join(
-        f"  {'int' if base.kind == 'i' else 'real'} {name}{'[3]' if many else ''};\n"
-        for name, base, many in _members(constant, real)
+        f"  {kinds[base.kind]} {name}{'[3]' if many else ''};\n" for name, base, many in _members(constant, real)
     )
     size = struct_dtype(constant, real).itemsize
-    name = constant.__name__
-    return f'struct {name} {{\n{members}}};\nstatic_assert(sizeof({name}) == {size}, "layout");\n'
+    name = _declared(constant)
+    macro = "" if constant.__name__ == name else f"#define {constant.__name__.upper()}\n"
+    return f'{macro}struct {name} {{\n{members}}};\nstatic_assert(sizeof({name}) == {size}, "layout");\n'
+
+
+def _declared(constant: type) -> str:
+    """The name by which kernel texts know a class of constants: that of the first dataclass it derives from."""
+    return [kind for kind in constant.__mro__ if is_dataclass(kind)][-1].__name__
 
 
 def parameters(task: Task) -> list[tuple[str, str]]:
@@ -120,7 +138,7 @@ def parameters(task: Task) -> list[tuple[str, str]]:
     found = [(_field_kind(privilege), name) for name, privilege in task.fields.items()]
     for name in task.keywords:
         if name in task.constants:
-            found.append((SCALARS.get(task.constants[name]) or task.constants[name].__name__, name))
+            found.append((SCALARS.get(task.constants[name]) or _declared(task.constants[name]), name))
         else:
             found.append(("In64" if name in task.scalars else "Partial", name))
     return found
@@ -138,10 +156,10 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str) -> str:
     """The structs and prototypes of the tasks; `linkage` is what precedes `void` in a prototype."""
     tasks = list(tasks)
     structs = [(kind, task) for task in tasks for kind in task.constants.values() if kind not in SCALARS]
-    constants = {kind.__name__: kind for kind, _ in structs}
+    constants = {_declared(kind): kind for kind, _ in structs}
     for kind, task in structs:
-        if constants[kind.__name__] is not kind:
-            raise KernelError(f"two constants named {kind.__name__} are used with the kernel text of {task.name}")
+        if constants[_declared(kind)] is not kind:
+            raise KernelError(f"two constants named {_declared(kind)} are used with the kernel text of {task.name}")
     prototypes = [
         f"{linkage} void {task.name}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks

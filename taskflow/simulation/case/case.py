@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
+from taskflow.flow import StaggeredGrid
 from taskflow.flow.driving.stratification import buoyancy_frequency
 from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
 from taskflow.simulation.case.control import SCHEMES, Checkpoint, Monitor, Output, Time
@@ -81,9 +82,14 @@ class Case(Table):
 
     @property
     def spacing(self) -> tuple[float, float, float]:
-        """(dx, dy, dz)"""
+        """(dx, dy, dz), the mean ones."""
         dx, dy, dz = (length / cells for length, cells in zip(self.grid.lengths, self.grid.cells, strict=True))
         return dx, dy, dz
+
+    @property
+    def staggered(self) -> StaggeredGrid:
+        """Cells and places."""
+        return self.grid.staggered(self.periodic)
 
     @property
     def periodic(self) -> tuple[bool, bool, bool]:
@@ -130,7 +136,7 @@ class Case(Table):
     def clock(self) -> Clock:
         """The schedule of the run."""
         time, carried = self.time, (*((self.heat,) if self.heat else ()), *self.scalars)
-        once = sum(1 / d**2 for d in self.spacing)
+        once = self.staggered.constants.crowding
         spread = max([self.fluid.viscosity, *(each.diffusivity for each in carried)]) * once
         bounded = max((each.diffusivity * once for each in carried if each.scheme != "central"), default=None)
         scheme = SCHEMES[time.scheme]

@@ -6,8 +6,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from taskflow.errors import BadInput
+from taskflow.flow.grid import Flags, StaggeredGrid
 from taskflow.simulation.case.problems import Problem, missing
 from taskflow.simulation.case.scalars import Sources, TransportScheme
+from taskflow.simulation.case.stretching import Stretching
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, WholeVector, reads
 from taskflow.simulation.values import positive, three
 
@@ -22,13 +24,23 @@ def _length(value: object) -> float:
 
 
 class Grid(Table):
-    """A box of `cells` equal cells, `lengths` long, whose corner is `origin`."""
+    """A box of `cells`, `lengths` long, whose corner is `origin`; cells are equal but along `stretching`."""
 
     cells: WholeVector = Field(description="give three whole numbers >= 1, in the order x, y, z")
     lengths: Annotated[tuple[float, float, float], reads(three(_length, "three numbers > 0"))] = Field(
         description="give three numbers > 0, in the order x, y, z"
     )
     origin: Vector = (0.0, 0.0, 0.0)
+    stretching: Stretching | None = None
+
+    def staggered(self, periodic: Flags) -> StaggeredGrid:
+        """Cells and places. Needs `stretching.*.faces` that fit."""
+        along = dict(self.stretching or ())
+        x, y, z = (
+            spacing.edges(n, start, length) if (spacing := along.get(axis)) else None
+            for axis, n, start, length in zip("xyz", self.cells, self.origin, self.lengths, strict=True)
+        )
+        return StaggeredGrid(self.cells, self.lengths, self.origin, periodic, (x, y, z))
 
 
 class Fluid(Table):

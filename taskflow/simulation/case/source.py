@@ -62,6 +62,11 @@ def locate(tables: dict[str, Any], folder: Path) -> None:
     for side in sides.values() if isinstance(sides, dict) else ():
         if isinstance(side, dict) and isinstance(side.get("table"), str):
             side["table"] = str((folder / side["table"]).absolute())
+    grid = tables.get("grid")
+    stretching = grid.get("stretching") if isinstance(grid, dict) else None
+    for spacing in stretching.values() if isinstance(stretching, dict) else ():
+        if isinstance(spacing, dict) and isinstance(spacing.get("faces"), str):
+            spacing["faces"] = str((folder / spacing["faces"]).absolute())
     bodies = tables.get("obstacles")
     for body in bodies if isinstance(bodies, list) else ():
         if isinstance(body, dict) and isinstance(body.get("file"), str):

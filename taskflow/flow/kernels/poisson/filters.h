@@ -4,6 +4,7 @@
 // kappa. A slab of planes needs f of the plane below it and x of the plane above it. Both follow from two numbers per
 // slab: `rising`, its last f, and `falling`, its first x, both with zeros coming in. lambda is kept as w = 1 - lambda.
 #include "modes.h"
+#include "slab.h"
 
 // lambda^n, and 1 + lambda^2 + ... + lambda^(2n - 2)
 template <class V>
@@ -23,14 +24,6 @@ struct Power {
       }
     }
   }
-};
-
-// The planes [first, last) of a slab.
-struct Slab {
-  int first, last;
-  INLINE Slab(const Spectrum& s, int n)
-      : first(n * s.slab), last(first + s.slab < s.cells[2] ? first + s.slab : s.cells[2]) {}
-  INLINE int planes() const { return last > first ? last - first : 0; }
 };
 
 // The last f and the first x of a slab, with zeros coming in.
@@ -177,9 +170,6 @@ FN void filter(const Spectrum& s, const Slab& slab, const M& modes, const Planes
       if (top - n >= slab.first) modes.store(spectrum, top - n, v[n]);
   }
 }
-
-FN Planes planes(const Foreign& f) { return {const_cast<real*>(f.field), f.y, f.z}; }
-FN Planes planes(real* q, const Range& r) { return {q, r.y, r.z}; }
 
 // What is done with the lines at (i, j), V of them at once.
 template <template <class> class Modes>

@@ -38,12 +38,15 @@ template <class V>
 struct PlainModes {
   static constexpr int N = 1;
   int i, j;
-  V decay[N];
+  V stiff[N], decay[N];
 
   INLINE PlainModes(const Spectrum& s, int i, int j)
-      : i(i), j(j), decay{decay_of<V>(each<V>([&](int l) { return stiffness(s, (i + l) / 2, j); }))} {}
+      : i(i), j(j), stiff{each<V>([&](int l) { return stiffness(s, (i + l) / 2, j); })}, decay{decay_of<V>(stiff[0])} {}
   INLINE void load(const Planes& p, int k, V (&v)[N]) const { v[0] = fetch<V>(p.at(i, j, k), 1); }
   INLINE void store(const Planes& p, int k, const V (&v)[N]) const { put<V>(p.at(i, j, k), 1, v[0]); }
+  // Numbers that belong to modes themselves
+  INLINE void load_own(const Planes& p, int k, V (&v)[N]) const { load(p, k, v); }
+  INLINE void store_own(const Planes& p, int k, const V (&v)[N]) const { store(p, k, v); }
 };
 
 // WIDTH complex numbers side by side, and those of the row -j.
@@ -53,7 +56,7 @@ struct FoldedModes {
   int a, j, mirror;
   bool cosine;       // along y
   V cx, sx, cy, sy;  // rotations exp(-i pi a / 2n) of a cosine transform; none: 1
-  V decay[N];
+  V stiff[N], decay[N];
 
   INLINE FoldedModes(const Spectrum& s, int a, int j)
       : a(a), j(j), mirror(j ? s.extended[1] - j : 0), cosine(s.low[1]), cy(V() + 1.0), sy(V()) {
@@ -66,7 +69,8 @@ struct FoldedModes {
     for (int n = 0; n < N; ++n) {
       const bool second = cosine ? n % 2 : n / 2;  // the coefficient n - a
       const int b = cosine && n > 1 ? ny - j : j;
-      decay[n] = decay_of<V>(each<V>([&](int l) { return stiffness(s, s.low[0] && second ? nx - a - l : a + l, b); }));
+      stiff[n] = each<V>([&](int l) { return stiffness(s, s.low[0] && second ? nx - a - l : a + l, b); });
+      decay[n] = decay_of<V>(stiff[n]);
     }
   }
 
@@ -102,6 +106,19 @@ struct FoldedModes {
     real *one = p.at(2 * a, j, k), *two = p.at(2 * a, mirror, k);
     put<V>(one, 2, pr), put<V>(one + 1, 2, pi);
     put<V>(two, 2, qr), put<V>(two + 1, 2, qi);
+  }
+
+  // Numbers that belong to modes themselves: four where the modes are, else two, as the modes 0 and 1, and 2 and 3, are
+  // parts of one. Where both rows are one, the first two count.
+  INLINE void load_own(const Planes& p, int k, V (&v)[N]) const {
+    const real *one = p.at(2 * a, j, k), *two = p.at(2 * a, mirror, k);
+    v[0] = fetch<V>(one, 2), v[1] = cosine ? fetch<V>(one + 1, 2) : v[0];
+    v[2] = fetch<V>(cosine ? two : one + 1, 2), v[3] = cosine ? fetch<V>(two + 1, 2) : v[2];
+  }
+  INLINE void store_own(const Planes& p, int k, const V (&v)[N]) const {
+    real *one = p.at(2 * a, j, k), *two = p.at(2 * a, mirror, k);
+    put<V>(two, 2, cosine ? v[2] : v[0]), put<V>(two + 1, 2, cosine ? v[3] : v[2]);
+    put<V>(one, 2, v[0]), put<V>(one + 1, 2, cosine ? v[1] : v[2]);
   }
 
   // (r + i m) (c - i s)

@@ -4,21 +4,21 @@
 #include "cell.h"
 #include "laplacian.h"
 
-// residual = sum of (rhs - mean - Laplacian(p))^2
+// residual = sum of (rhs - mean - Laplacian(p))^2, each cell counting as its volume
 TASK residual_square(Range range, In p, In rhs, Partial residual, In64 mean, Grid grid) {
   STRIDES(range)
-  const real diagonal = 1 / grid.relaxation, off = real(*mean);
+  const real off = real(*mean);
+  const Laplacian laplacian(grid);
   reduce_cells(range, residual, SUM, CELL(c) {
-    const Star q = star(p, c, X, Y, Z);
-    const double r = rhs[c] - off - (around(q, c, grid) - diagonal * q.here);
-    return r * r;
+    const double r = rhs[c] - off - laplacian.at(star(p, c, X, Y, Z), c);
+    return volume(grid, c) * (r * r);
   });
 }
 
-// norm = sum of rhs^2, mean = sum of share rhs
-TASK rhs_sums(Range range, In rhs, Partial norm, Partial mean, real share) {
+// norm = sum of rhs^2, mean = sum of share rhs, each cell counting as its volume
+TASK rhs_sums(Range range, In rhs, Partial norm, Partial mean, Grid grid, real share) {
   sum_cells(range, {norm, mean}, CELL(c) {
     const double r = rhs[c];
-    return Sums<2>{{r * r, share * r}};
+    return Sums<2>{{volume(grid, c) * (r * r), volume(grid, c) * (share * r)}};
   });
 }

@@ -83,7 +83,7 @@ class Cycling(Solver):
         mesh = self.cycle.mesh
         if b := self.faces(f):
             return measure_rhs_variable(f.rhs, b, mesh, singular=singular)
-        return measure_rhs(f.rhs, mesh.box, singular=singular)
+        return measure_rhs(f.rhs, self.cycle.grid, singular=singular)
 
     def find_residual(self, f: Roles) -> Launch:
         """The residual from which a cycle begins, and its square, the scalar `residual`; needs `measure_rhs` before."""

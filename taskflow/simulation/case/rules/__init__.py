@@ -8,6 +8,7 @@ from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.rules import (
     boundaries,
     driving,
+    grid,
     machine,
     obstacles,
     pressure,
@@ -20,7 +21,7 @@ from taskflow.simulation.case.rules.defaults import all_fields, completed
 
 __all__ = ["all_fields", "completed", "contradictions"]
 
-TOPICS = (machine, boundaries, scalars, pressure, driving, obstacles, turbulence, statistics, probes)
+TOPICS = (machine, grid, boundaries, scalars, pressure, driving, obstacles, turbulence, statistics, probes)
 
 
 def contradictions(tables: Mapping[str, Any]) -> Iterator[Problem]:

@@ -1,0 +1,95 @@
+"""The equations along z where cells have different heights h_k: for every mode, with mu its eigenvalue along x and y,
+
+    c_(k+1) (x_(k+1) - x_k) - c_k (x_k - x_(k-1)) - mu h_k x_k = h_k d_k
+
+by Gaussian elimination, c_k being one over the distance between the centres of the planes k - 1 and k. The pivots
+follow from the grid alone. They are c_(k+1) + e_k, and the e_k are kept, a number per mode and plane: sums of positive
+ones, which are right to the last digits. What blocks tell each other in a solve are two numbers per mode and slab, and
+once before the first one two more.
+"""
+
+from collections.abc import Iterator
+
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.poisson.spectrum import Spectrum
+from taskflow.tasks import Foreign, Launch, Read, ReadWrite, Roles, Write, lines, task
+
+PLAIN, FOLDED = KERNELS / "poisson" / "elimination.cu", KERNELS / "poisson" / "elimination_folded.cu"
+ENDS = ("rising", "falling", "through", "reach")  # of slabs: the first two follow from the right-hand side
+
+
+@task(kernel=PLAIN, whole=True)
+def find_pivots(pivots: Write, *, s: Spectrum) -> None:
+    """e_k = mu h_k + c_k e_(k-1) / (c_k + e_(k-1)), from the lowest plane up"""
+
+
+@task(kernel=FOLDED, whole=True)
+def find_pivots_folded(pivots: Write, *, s: Spectrum) -> None:
+    """The same where x or y has walls."""
+
+
+@task(kernel=PLAIN, whole=True)
+def slab_gains(through: Write, reach: Write, pivots: Foreign, *, s: Spectrum) -> None:
+    """What 1 that comes into a slab from below is above it, and what it adds to the first x of the slab."""
+
+
+@task(kernel=FOLDED, whole=True)
+def slab_gains_folded(through: Write, reach: Write, pivots: Foreign, *, s: Spectrum) -> None:
+    """The same where x or y has walls."""
+
+
+@task(kernel=PLAIN, whole=True)
+def slab_sums(rising: Write, falling: Write, spectrum: Foreign, pivots: Foreign, *, s: Spectrum) -> None:
+    """What goes to the plane above each slab, and its first x, with zeros coming in from the planes around it."""
+
+
+@task(kernel=FOLDED, whole=True)
+def slab_sums_folded(rising: Write, falling: Write, spectrum: Foreign, pivots: Foreign, *, s: Spectrum) -> None:
+    """The same where x or y has walls."""
+
+
+@task(kernel=PLAIN, whole=True)
+def eliminate_slab(
+    spectrum: ReadWrite, pivots: Read, rising: Foreign[lines("z")], falling: Foreign[lines("z")],
+    through: Foreign[lines("z")], reach: Foreign[lines("z")], *, s: Spectrum,
+) -> None:  # fmt: skip
+    """The solution in one of several slabs, from the ends of all; see `eliminate`."""
+
+
+@task(kernel=FOLDED, whole=True)
+def eliminate_slab_folded(
+    spectrum: ReadWrite, pivots: Read, rising: Foreign[lines("z")], falling: Foreign[lines("z")],
+    through: Foreign[lines("z")], reach: Foreign[lines("z")], *, s: Spectrum,
+) -> None:  # fmt: skip
+    """The same where x or y has walls."""
+
+
+@task(kernel=PLAIN, whole=True)
+def eliminate(spectrum: ReadWrite, pivots: Read, *, s: Spectrum) -> None:
+    """The solution in place of the right-hand side; all planes are one slab.
+
+    Where the problem is singular the mean of x over a plane is 0 in the lowest plane.
+    """
+
+
+@task(kernel=FOLDED, whole=True)
+def eliminate_folded(spectrum: ReadWrite, pivots: Read, *, s: Spectrum) -> None:
+    """The same where x or y has walls."""
+
+
+def prepare_elimination(f: Roles, s: Spectrum) -> Iterator[Launch]:
+    """What follows from the grid alone."""
+    yield (find_pivots if s.plain else find_pivots_folded)(f.pivots, over=s.modes, s=s)
+    if s.slabs > 1:
+        gains = slab_gains if s.plain else slab_gains_folded
+        yield gains(f.through, f.reach, f.pivots, over=s.ends, s=s)
+
+
+def elimination(f: Roles, s: Spectrum) -> Iterator[Launch]:
+    """The solution in place of the right-hand side."""
+    if s.slabs == 1:
+        yield (eliminate if s.plain else eliminate_folded)(f.spectrum, f.pivots, over=s.modes, s=s)
+        return
+    sums, solution = (slab_sums, eliminate_slab) if s.plain else (slab_sums_folded, eliminate_slab_folded)
+    yield sums(f.rising, f.falling, f.spectrum, f.pivots, over=s.ends, s=s)
+    yield solution(f.spectrum, f.pivots, *(f[end] for end in ENDS), over=s.modes, s=s)

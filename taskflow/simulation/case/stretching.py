@@ -1,0 +1,109 @@
+"""Cells that are not all of one width: [grid.stretching]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.flow.grid import Places
+from taskflow.simulation.case.problems import Problem, missing, present, wrong
+from taskflow.simulation.case.table import Table, reads
+from taskflow.simulation.values import number, one_of
+
+KINDS = ("tanh", "geometric", "faces")
+STEEPEST = 1e3
+
+
+def _faces(value: object) -> Places:
+    """Numbers, or those of a file: as many as you like in a line, with commas or blanks between them."""
+    if isinstance(value, str):
+        try:
+            value = Path(value).read_text(encoding="utf-8").replace(",", " ").split()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise BadInput(f"cannot be read ({reason}); give a file of numbers") from None
+        try:
+            value = [float(word) for word in value]
+        except ValueError as error:
+            raise BadInput(f"{error}; give a file of numbers, the places of all faces") from None
+    if not isinstance(value, (list, tuple)):
+        raise BadInput("give a list of numbers, the places of all faces, or the name of a file with them")
+    return tuple(number(item) for item in value)
+
+
+def _ratio(value: object) -> float:
+    ratio = number(value)
+    if not 1 < ratio <= STEEPEST:
+        raise BadInput(f"give the ratio of neighbouring widths, a number > 1 and at most {STEEPEST:g}")
+    return ratio
+
+
+def _strength(value: object) -> float:
+    strength = number(value)
+    if not 0 < strength <= 10:
+        raise BadInput("give a number > 0 and at most 10; with 2 the outer cells are about a seventh of the mean one")
+    return strength
+
+
+class Spacing(Table):
+    """The widths of cells along one direction, of which one is given: `tanh`, how much they vary along a hyperbolic
+    tangent; `geometric`, the ratio of neighbouring widths; or the places of all `faces`. Narrow cells are `toward` one
+    end, or both.
+    """
+
+    tanh: Annotated[float, reads(_strength)] | None = None
+    geometric: Annotated[float, reads(_ratio)] | None = None
+    faces: Annotated[Places, reads(_faces)] | None = None
+    toward: Annotated[Literal["min", "max", "both"], reads(one_of("min", "max", "both"))] | None = None
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+        kinds = present(given, *KINDS)
+        if not kinds:
+            yield missing("tanh", "give one of tanh, geometric and faces")
+        for key in kinds[1:]:
+            yield wrong(key, given[key], f"{kinds[0]} is given as well; give one of them")
+        if kinds == ["faces"] and present(given, "toward"):
+            yield wrong("toward", given["toward"], "faces say where cells are narrow; leave it out")
+
+    def edges(self, cells: int, start: float, length: float) -> Places:
+        """The places of all faces. For xi from 0 to 1, with a = `tanh`, they are, narrow toward both ends,
+        (1 + tanh(a (2 xi - 1)) / tanh(a)) / 2 of the length, toward the high one tanh(a xi) / tanh(a).
+        """
+        if self.faces is not None:
+            return self.faces
+        parts = self._tanh(np.arange(cells + 1) / cells) if self.tanh else self._geometric(cells)
+        return (start, *(start + length * parts[1:-1]).tolist(), start + length)
+
+    def _tanh(self, xi: np.ndarray) -> np.ndarray:
+        strength = self.tanh or 0.0
+        if self.toward == "max":
+            return np.tanh(strength * xi) / np.tanh(strength)
+        if self.toward == "min":
+            return 1 + np.tanh(strength * (xi - 1)) / np.tanh(strength)
+        return (1 + np.tanh(strength * (2 * xi - 1)) / np.tanh(strength)) / 2
+
+    def _geometric(self, cells: int) -> np.ndarray:
+        number = np.arange(cells)
+        power = {"min": number, "max": number[::-1]}.get(self.toward or "both", np.minimum(number, number[::-1]))
+        widths = np.exp((power - power.max()) * np.log(self.geometric or 1.0))
+        return np.concatenate([[0.0], np.cumsum(widths)]) / widths.sum()
+
+
+class Stretching(Table):
+    """Directions along which cells are not all of one width."""
+
+    x: Spacing | None = None
+    y: Spacing | None = None
+    z: Spacing | None = None
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+        if not given:
+            yield missing("z", "give x, y or z, and how cells are spaced along it")
+
+

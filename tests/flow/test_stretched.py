@@ -1,0 +1,280 @@
+"""Grids with cells of different sizes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from taskflow.flow import Fluid, StaggeredGrid, Transport
+from taskflow.flow.momentum import momentum
+from taskflow.flow.poisson import FFT
+from taskflow.flow.projection import correct, divergence
+from taskflow.flow.scalars.transport import transport
+from taskflow.machine import Mapper, run_threads
+from taskflow.machine.device import cpu
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from tests.flow.byhand import DT, RATIO, ByHand
+from tests.reference.stretched import Metrics
+
+PLAIN, CORE = Mapper("none"), cpu(1)
+LENGTHS = (1.1, 0.7, 1.7)
+
+
+def uneven(n, length, seed=3):
+    """Edges of n cells whose widths differ by a factor of 3 at most."""
+    widths = np.random.default_rng(seed).uniform(1, 3, n)
+    return tuple(np.concatenate([[0.0], np.cumsum(widths * length / widths.sum())]))
+
+
+def staggered(cells, ends, along="z"):
+    """The grid with these ends of each direction, p(eriodic), w(all) or 0 (p = 0), stretched along some."""
+    edges = tuple(
+        uneven(n, length) if axis in along else None for axis, n, length in zip("xyz", cells, LENGTHS, strict=True)
+    )
+    return StaggeredGrid(cells, LENGTHS, periodic=tuple(end == "pp" for end in ends), edges=edges)
+
+
+def laplacian(p, grid, ends):
+    """div(grad p), p [z, y, x] being mirrored beyond walls, with a minus beyond faces where it is 0."""
+    q, total = p.astype("f8"), np.zeros(p.shape)
+    for axis, kinds in enumerate(ends):
+        along, result = np.moveaxis(q, 2 - axis, 0), np.moveaxis(total, 2 - axis, 0)
+        widths = grid.widths(axis)
+        around = np.pad(widths, 1, mode="wrap" if kinds == "pp" else "symmetric")
+        beyond = {"p": (along[-1], along[0]), "w": (along[0], along[-1]), "0": (-along[0], -along[-1])}
+        padded = np.concatenate([beyond[kinds[0]][0][None], along, beyond[kinds[1]][1][None]])
+        slope = np.diff(padded, axis=0) / ((around[1:] + around[:-1]) / 2)[:, None, None]
+        result += np.diff(slope, axis=0) / widths[:, None, None]
+    return total
+
+
+def volumes(grid):
+    x, y, z = (grid.widths(axis) for axis in range(3))
+    return z[:, None, None] * y[None, :, None] * x[None, None, :]
+
+
+def right_hand_side(grid, ends, dtype="f8"):
+    """Noise; its integral is 0 where p is given nowhere."""
+    rhs = np.random.default_rng(7).standard_normal(grid.cells[::-1])
+    if not any("0" in end for end in ends):
+        rhs -= np.average(rhs, weights=volumes(grid))
+    return rhs.astype(dtype)
+
+
+def solved(grid, ends, rhs, blocks=(1, 1, 1), mapper=PLAIN):
+    """p by FFT from rhs [z, y, x]."""
+    given = ([end[n] == "0" for end in ends] for n in (0, 1))
+    fft = FFT(grid.constants, blocks, *(tuple(g) for g in given))
+    space = FieldSpace(Field(name, rhs.dtype.str[1:]) for name in ("p", "rhs"))
+    main = Partition(Region(Box.of(grid.cells), space, grid.periodic), blocks)
+    where, p = Partition(main.region, main.shape, beside=fft.partitions(main)), np.empty_like(rhs)
+
+    def job(shard):
+        mine = shard.cells.slices((0, 0, 0))
+        shard.write({"rhs": rhs[mine], "p": rhs[mine]})
+        shard.run(fft.prepare)
+        shard.run(fft.solve)
+        p[mine] = shard.read("p")
+
+    run_threads(where, job, CORE, mapper)
+    return p
+
+
+def residual(p, grid, ends, rhs):
+    """max |rhs - Laplacian(p)| in units of what rounding makes of the terms of which it is the difference."""
+    smallest = [grid.widths(axis).min() for axis in range(3)]
+    terms = 4 * sum(1 / h**2 for h in smallest) * np.abs(p).max() + np.abs(rhs).max()
+    return np.abs(laplacian(p, grid, ends) - rhs).max() / (np.finfo(rhs.dtype).eps * np.log2(rhs.size) * terms)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("cells", [(7, 6, 11), (34, 3, 4)])
+@pytest.mark.parametrize("ends", list(product(("pp", "ww", "w0"), ("pp", "ww"), ("ww", "0w", "00"))), ids=" ".join)
+def test_fft_is_direct(ends, cells, dtype):
+    grid = staggered(cells, ends)
+    rhs = right_hand_side(grid, ends, dtype)
+    assert residual(solved(grid, ends, rhs), grid, ends, rhs) < 2
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("blocks", [(1, 1, 3), (1, 1, 5), (2, 1, 2), (1, 3, 1)])
+@pytest.mark.parametrize(
+    "ends", [("pp", "pp", "ww"), ("ww", "pp", "w0"), ("pp", "ww", "ww"), ("ww", "ww", "00")], ids=" ".join
+)
+def test_fft_on_blocks(ends, blocks, dtype):
+    grid = staggered((8, 6, 11), ends)
+    rhs = right_hand_side(grid, ends, dtype)
+    assert residual(solved(grid, ends, rhs, blocks), grid, ends, rhs) < 2
+
+
+def test_the_constant_is_that_of_the_lowest_plane():
+    grid = staggered((8, 6, 9), ends := ("pp", "ww", "ww"))
+    p = solved(grid, ends, right_hand_side(grid, ends), (1, 1, 2))
+    assert abs(p[0].mean()) < 1e-14 * abs(p).max()
+
+
+@dataclass
+class Uneven(ByHand):
+    """Fields over a grid that is stretched along some directions."""
+
+    along: str = "xyz"
+    shape: Callable[[int, float], tuple[float, ...]] = uneven
+
+    @property
+    def staggered(self) -> StaggeredGrid:
+        edges = tuple(
+            self.shape(n, length) if axis in self.along else None
+            for axis, n, length in zip("xyz", self.cells, LENGTHS, strict=True)
+        )
+        return StaggeredGrid(self.cells, LENGTHS, periodic=tuple(not wall for wall in self.walls), edges=edges)
+
+    @property
+    def velocity(self):
+        return [self.fields[name].astype("f8") for name in "uvw"]
+
+    def inside(self, q):
+        return q[self.box.slices(self.memory.lo)]
+
+    def agrees(self, name, wanted):
+        """Whether a field is what it should be, in all cells; on walls the velocity was not changed."""
+        found = self.inside(self.fields[name])
+        assert abs(found - wanted).max() <= self.tolerance * abs(wanted).max()
+
+
+WALLED = [(True, True, True), (False, True, False), (False, False, False)]
+VELOCITY = ("u", "v", "w")
+SIZES = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (33, 3, 2)]
+NEW = ("u_new", "v_new", "w_new")
+OLD = ("h_u", "h_v", "h_w")
+
+
+def prepared(cells, walls, real, along="xyz"):
+    hand = Uneven(cells, walls, real, along=along).fill(
+        (*VELOCITY, "p", "T", *OLD, *NEW, "h_T", "T_new", "rhs", "nu_t")
+    )
+    return hand, hand.staggered.constants, Metrics(hand.staggered)
+
+
+@pytest.mark.parametrize("real", ["f8", "f4"])
+@pytest.mark.parametrize("walls", WALLED)
+@pytest.mark.parametrize("cells", SIZES)
+def test_momentum(cells, walls, real):
+    hand, grid, metrics = prepared(cells, walls, real)
+    names, fluid = (*VELOCITY, *OLD, *NEW), Fluid(0.03, (0.3, -0.2, 0.1))
+    before = [hand.inside(hand.fields[name]).astype("f8") for name in OLD]
+    hand.run(momentum(*names, over=hand.box, dt="dt", ratio="ratio", grid=grid, fluid=fluid))
+    for a, wall in enumerate(walls):
+        H = hand.inside(metrics.momentum(hand.velocity, a, 0.03) + fluid.force[a])
+        new = hand.inside(hand.velocity[a]) + DT * ((1 + RATIO / 2) * H - RATIO / 2 * before[a])
+        if wall:
+            first = [slice(None)] * 3
+            first[2 - a] = slice(0, 1)
+            H[tuple(first)], new[tuple(first)] = 0, hand.inside(hand.velocity[a])[tuple(first)]
+        hand.agrees(OLD[a], H)
+        hand.agrees(NEW[a], new)
+
+
+@pytest.mark.parametrize("real", ["f8", "f4"])
+@pytest.mark.parametrize("walls", WALLED)
+@pytest.mark.parametrize("cells", SIZES)
+def test_scalars_and_pressure(cells, walls, real):
+    hand, grid, metrics = prepared(cells, walls, real)
+    before, step = hand.inside(hand.fields["h_T"]).astype("f8"), {"over": hand.box, "dt": "dt", "grid": grid}
+    hand.run(transport("T", *VELOCITY, "h_T", "T_new", ratio="ratio", transport=Transport(0.07, 0.6), **step))
+    H = hand.inside(metrics.transport(hand.fields["T"].astype("f8"), hand.velocity, 0.07) + 0.6)
+    hand.agrees("h_T", H)
+    hand.agrees("T_new", hand.inside(hand.fields["T"]) + DT * ((1 + RATIO / 2) * H - RATIO / 2 * before))
+
+    hand.run(divergence(*VELOCITY, "rhs", **step))
+    hand.agrees("rhs", hand.inside(metrics.divergence(hand.velocity)) / DT)
+
+    p = hand.fields["p"].astype("f8")
+    wanted = [q - DT * metrics.gradient(p, a) for a, q in enumerate(hand.velocity)]
+    on_wall = [hand.inside(q).copy() for q in hand.velocity]
+    hand.run(correct(*VELOCITY, "p", **step))
+    for a, wall in enumerate(walls):
+        corrected, first = hand.inside(wanted[a]).copy(), [slice(None)] * 3
+        first[2 - a] = slice(0, int(wall))
+        corrected[tuple(first)] = on_wall[a][tuple(first)]
+        hand.agrees(VELOCITY[a], corrected)
+
+
+def test_convection_conserves_energy_and_momentum_of_a_velocity_without_divergence():
+    hand, grid, metrics = prepared((6, 5, 8), (False, False, True), "f8", along="z")
+    for q in hand.velocity:
+        for axis in (0, 1):
+            rows = np.moveaxis(q, 2 - axis, 0)
+            rows[0], rows[-1] = rows[-2], rows[1]
+    wrapped = {name: np.pad(q[1:-1, 1:-1, 1:-1], 1, mode="wrap") for name, q in zip("uvw", hand.velocity, strict=True)}
+    wrapped["w"][[0, 1, -1]] = 0
+    wrapped["w"] = np.ascontiguousarray(wrapped["w"])
+    hand.fields |= wrapped
+    hand.run(divergence(*VELOCITY, "rhs", over=hand.box, dt="dt", grid=grid))
+    p = solved(hand.staggered, ("pp", "pp", "ww"), hand.inside(hand.fields["rhs"]))
+    hand.fields["p"] = np.pad(np.pad(p, ((0, 0), (1, 1), (1, 1)), mode="wrap"), ((1, 1), (0, 0), (0, 0)), mode="edge")
+    hand.run(correct(*VELOCITY, "p", over=hand.box, dt="dt", grid=grid))
+    for name in VELOCITY:
+        q = np.pad(hand.inside(hand.fields[name]), ((1, 1), (0, 0), (0, 0)))
+        q = np.pad(q, ((0, 0), (1, 1), (1, 1)), mode="wrap")
+        if name != "w":  # the fluid slips at the walls
+            q[0], q[-1] = q[1], q[-2]
+        hand.fields[name] = q
+    assert abs(hand.inside(metrics.divergence(hand.velocity))).max() < 1e-12
+    hand.run(momentum(*VELOCITY, *OLD, *NEW, over=hand.box, dt="dt", ratio="ratio", grid=grid, fluid=Fluid(0.0)))
+    work = gain = scale = 0.0
+    for a, q in enumerate(hand.velocity):
+        volume = np.broadcast_to(1.0, q.shape)
+        for axis in range(3):
+            volume = volume * (metrics.D[axis] if axis == a else metrics.W[axis])
+        H = hand.fields[OLD[a]]
+        work += hand.inside(volume * q * H).sum()
+        scale += hand.inside(volume * abs(q * H)).sum()
+        gain += hand.inside(volume * H).sum() if a < 2 else 0.0
+    assert abs(work) < 1e-13 * scale
+    assert abs(gain) < 1e-13 * scale
+
+
+def smooth(n, length):
+    """Edges that follow a sine: cells differ in width by a factor of 3."""
+    xi = np.arange(n + 1) / n
+    return tuple(length * (xi - np.sin(2 * np.pi * xi) / (4 * np.pi)))
+
+
+def tendencies(cells, a, b):
+    """By kernel minus exact, of u along a and of T, for u = sin(kx) cos(my) / k, v = -cos(kx) sin(my) / m along b,
+    T = cos(kx) + sin(my).
+    """
+    hand = Uneven(cells, (False,) * 3, along="xyz"[a] + "xyz"[b], shape=smooth)
+    hand.fill((*VELOCITY, *OLD, *NEW, "T", "h_T", "T_new"))
+    grid, (k, m), nu = hand.staggered, (2 * np.pi / LENGTHS[a], 2 * np.pi / LENGTHS[b]), 0.1
+
+    def at(location):
+        points = grid.points(location, hand.memory)
+        x, y = (np.broadcast_to(points[axis], hand.memory.shape[::-1]) for axis in (a, b))
+        return np.sin(k * x), np.cos(k * x), np.sin(m * y), np.cos(m * y)
+
+    for axis, name in enumerate(VELOCITY):
+        sx, cx, sy, cy = at("f" + "xyz"[axis])
+        hand.fields[name] = {a: sx * cy / k, b: -cx * sy / m}.get(axis, 0 * sx)
+    sx, cx, sy, cy = at("c")
+    hand.fields["T"] = cx + sy
+    step = {"over": hand.box, "dt": "dt", "ratio": "ratio", "grid": grid.constants}
+    hand.run(momentum(*VELOCITY, *OLD, *NEW, fluid=Fluid(nu), **step))
+    hand.run(transport("T", *VELOCITY, "h_T", "T_new", transport=Transport(nu), **step))
+    carried = sx**2 * cy + cx * sy * cy - nu * (k**2 * cx + m**2 * sy)
+    sx, cx, sy, cy = at("f" + "xyz"[a])
+    pushed = -sx * cx / k - nu * (k**2 + m**2) * sx * cy / k
+    return [hand.inside(hand.fields[name] - exact) for name, exact in ((OLD[a], pushed), ("h_T", carried))]
+
+
+@pytest.mark.parametrize("axes", [(0, 1), (2, 0)])
+def test_momentum_and_scalars_are_of_order_2(axes):
+    errors = []
+    for n in (16, 32, 64):
+        cells = [1, 1, 1]
+        cells[axes[0]] = cells[axes[1]] = n
+        errors.append([np.sqrt(np.mean(error**2)) for error in tendencies(tuple(cells), *axes)])
+    for coarse, fine in pairwise(errors):
+        assert min(np.log2(np.divide(coarse, fine))) > 1.9

@@ -1,0 +1,146 @@
+"""Cases with cells of different widths."""
+
+import numpy as np
+import pytest
+
+from taskflow.cli.checking import describe
+from taskflow.errors import BadInput
+from taskflow.output import Layout
+from taskflow.simulation.case import Case
+from taskflow.simulation.estimate import estimate
+from taskflow.simulation.solver import choice
+from tests.flows import compute
+
+CHANNEL = {
+    "grid": {"cells": [4, 6, 12], "lengths": [1.0, 0.5, 2.0], "stretching": {"z": {"tanh": 1.5}}},
+    "fluid": {"viscosity": 0.1},
+    "boundaries": {"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"},
+    "body": {"force": [0.2, 0.0, 0.0]},
+    "initial": {
+        "velocity": ["z * (2 - z) + 0.1 * sin(6.283185307179586 * x)", "0.1 * cos(12.566370614359172 * y) * z", 0]
+    },
+    "time": {"steps": 3, "step": 0.01},
+    "pressure": {"solver": "fft"},
+}
+
+
+def case(**tables) -> Case:
+    return Case(**{**CHANNEL, **tables})
+
+
+def spaced(cells: int = 12, **z) -> dict:
+    return {**CHANNEL["grid"], "cells": [4, 6, cells], "stretching": {"z": z}}
+
+
+def widths(**z) -> np.ndarray:
+    return case(grid=spaced(**z)).staggered.widths(2)
+
+
+def test_tanh_is_narrow_toward_both_ends():
+    h, xi = widths(tanh=1.5), np.arange(13) / 12
+    np.testing.assert_allclose(h, np.diff(1 + np.tanh(1.5 * (2 * xi - 1)) / np.tanh(1.5)), rtol=1e-12)
+    np.testing.assert_allclose(h, h[::-1], rtol=1e-12)
+    assert h.argmin() in (0, 11)
+
+
+@pytest.mark.parametrize(("toward", "narrowest"), [("min", 0), ("max", 11)])
+@pytest.mark.parametrize("kind", ["tanh", "geometric"])
+def test_cells_are_narrow_toward_one_end(kind, toward, narrowest):
+    h = widths(**{kind: 1.1, "toward": toward})
+    assert h.argmin() == narrowest
+    np.testing.assert_allclose(h.sum(), 2.0, rtol=1e-14)
+    assert (np.sign(np.diff(h)) == (1 if narrowest == 0 else -1)).all()
+
+
+def test_geometric_has_one_ratio():
+    h = widths(geometric=1.1, toward="min")
+    np.testing.assert_allclose(h[1:] / h[:-1], 1.1, rtol=1e-12)
+    both = widths(geometric=1.1)
+    np.testing.assert_allclose(both[:6], both[:5:-1], rtol=1e-12)
+    np.testing.assert_allclose(both[1:6] / both[:5], 1.1, rtol=1e-12)
+
+
+def test_faces_of_a_file_are_relative_to_the_case_and_written_out(tmp_path):
+    faces = [0.0, 0.1, 0.25, 0.5, 0.8, 1.2, 1.55, 1.8, 1.93, 2.0]
+    (tmp_path / "faces.csv").write_text(", ".join(map(str, faces[:4])) + "\n" + "\n".join(map(str, faces[4:])))
+    written = case(grid=spaced(9, faces=faces)).to_toml().replace(f"faces = {faces}", 'faces = "faces.csv"')
+    assert "faces.csv" in written
+    (tmp_path / "case.toml").write_text(written)
+    loaded = Case.load(tmp_path / "case.toml")
+    assert loaded.staggered.faces(2).tolist() == faces
+    (tmp_path / "again.toml").write_text(loaded.to_toml())
+    assert Case.load(tmp_path / "again.toml").grid == loaded.grid
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({"grid": spaced(faces=[0, 1, 2])}, "grid.stretching.z.faces = .*3 numbers.*13 faces"),
+        ({"grid": spaced(2, faces=[0, 2, 1])}, r"faces = \[2.0, 1.0\]: faces have to increase"),
+        ({"grid": spaced(2, faces=[0, 1, 3])}, "faces = .*0 to 3.*goes from 0 to 2"),
+        ({"grid": spaced(8, tanh=2.5)}, r"grid.stretching.z = \{ tanh = 2.5 \}: cells 0 and 1 differ by a factor of 3"),
+        ({"grid": spaced(tanh=1.0, geometric=1.1)}, "grid.stretching.z.geometric = 1.1: tanh is given as well"),
+        ({"grid": spaced(geometric=0.9)}, "geometric = 0.9: give the ratio"),
+        ({"grid": spaced(toward="min")}, "grid.stretching.z.tanh: missing; give one of tanh, geometric and faces"),
+        ({"grid": spaced(faces="nowhere.csv")}, "faces = .*nowhere.csv.*cannot be read"),
+        ({"grid": {**CHANNEL["grid"], "stretching": {"x": {"tanh": 1.0}}}}, "pressure.solver = .*fft.*x is stretched"),
+        ({"grid": {**CHANNEL["grid"], "stretching": {}}}, "grid.stretching.z: missing"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused(tables, message):
+    with pytest.raises(BadInput, match=message):
+        case(**tables)
+
+
+def test_check_tells_of_the_spacing():
+    lines = [text for label, text in describe(estimate(case(grid=spaced(tanh=2.0), machine={"device": "cpu"})))]
+    h = widths(tanh=2.0)
+    ratio = (h[1:6] / h[:5]).max()
+    assert f"z is stretched: {h.min():.6g} to {h.max():.6g}, ratio of neighbours at most {ratio:.4g}" in lines
+    assert any("warning: more than 1.2 in z" in line for line in lines)
+
+
+def test_auto_transforms_where_z_is_stretched():
+    chosen = choice(case(pressure={"solver": "auto"}))
+    assert chosen.name == "fft"
+    assert chosen.why.startswith("cells are uniform along x and y")
+
+
+def test_a_store_has_the_places_of_cells():
+    grid = case().staggered
+    layout = Layout(cells=grid.cells, lengths=grid.lengths, periodic=grid.periodic, edges=grid.edges)
+    np.testing.assert_array_equal(layout.coordinate("z_f"), grid.faces(2))
+    np.testing.assert_array_equal(layout.coordinate("z_c"), grid.coordinates("c", 2))
+    np.testing.assert_array_equal(layout.coordinate("x_f"), [0.0, 0.25, 0.5, 0.75])
+
+
+def fields(case: Case, blocks=(1, 1, 1)) -> dict[str, np.ndarray]:
+    flow = compute(case, blocks)
+    return {name: flow[name] for name in ("u", "v", "w", "p", *(("T",) if case.heat else ()))}
+
+
+def test_a_stretched_grid_of_equal_cells_is_a_uniform_one():
+    even = spaced(faces=(np.arange(13) / 6).tolist())
+    plain = {**CHANNEL["grid"], "stretching": None}
+    heat = {"heat": {"diffusivity": 0.05, "expansion": 0.3}, "body": {"gravity": [0.0, 0.0, -9.0]}}
+    heat["initial"] = {**CHANNEL["initial"], "temperature": "z * cos(6.283185307179586 * x)"}
+    stretched, uniform = fields(case(grid=even, **heat)), fields(case(grid=plain, **heat))
+    for name, values in uniform.items():
+        assert abs(stretched[name] - values).max() < 1e-12 * abs(values).max(), name
+
+
+def test_blocks_change_no_bit_of_a_sweeping_flow():
+    jacobi = {
+        "pressure": {"solver": "jacobi"},
+        "grid": {**CHANNEL["grid"], "stretching": {a: {"tanh": 1.0} for a in "xyz"}},
+    }
+    one, many = fields(case(**jacobi)), fields(case(**jacobi), (2, 1, 3))
+    for name, values in one.items():
+        np.testing.assert_array_equal(many[name], values)
+
+
+def test_the_flow_keeps_no_divergence_on_any_blocks():
+    for blocks in ((1, 1, 1), (1, 2, 2)):
+        flow = compute(case(), blocks)
+        assert flow.scalars["divergence"] < 1e-12
+        assert flow.history[-1]["residual"] < 1e-11
