@@ -187,6 +187,25 @@ def plot(
 
 
 @app.command()
+def export(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+    vtk: Annotated[bool, typer.Option("--vtk", help="VTK files with a .pvd, for ParaView.")] = False,
+    netcdf: Annotated[bool, typer.Option("--netcdf", help="One NetCDF file.")] = False,
+    group: Annotated[
+        str, typer.Option(metavar="NAME", help="statistics, or a probe or plane by its name; by default snapshots.")
+    ] = "",
+    time: Annotated[float | None, typer.Option(metavar="TIME", help="One record; by default all.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="Where to; default DIR/vtk, or DIR.")
+    ] = None,
+) -> None:
+    """Write snapshots as VTK or NetCDF files and print what to open."""
+    from taskflow.cli.exporting import export_run
+
+    export_run(directory, group, time, output, vtk=vtk, netcdf=netcdf)
+
+
+@app.command()
 def graph(
     case: CaseFile,
     settings: Settings = [],  # noqa: B006

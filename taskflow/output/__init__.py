@@ -32,6 +32,9 @@ _HOME = {
     "read_log": "log",
     "read_report": "log",
     "write_report": "log",
+    "at_time": "planes",
+    "export_netcdf": "netcdf",
+    "export_vtk": "vtk",
     "plot_run": "plot",
     "plot_graph": "graph",
     "plot_shares": "shares",
@@ -51,10 +54,13 @@ __all__ = [
     "RunLog",
     "Store",
     "Writer",
+    "at_time",
     "compare_profiles",
     "create",
     "create_points",
     "dataset",
+    "export_netcdf",
+    "export_vtk",
     "load_initial",
     "newest",
     "on_disk",
@@ -88,6 +94,8 @@ if TYPE_CHECKING:
     from taskflow.output.layout import Layout, starts_of
     from taskflow.output.log import RunLog, read_log, read_report, write_report
     from taskflow.output.metadata import statistics_attributes
+    from taskflow.output.netcdf import export_netcdf
+    from taskflow.output.planes import at_time
     from taskflow.output.plot import plot_run
     from taskflow.output.point_store import create_points, write_points
     from taskflow.output.points import Points
@@ -97,6 +105,7 @@ if TYPE_CHECKING:
     from taskflow.output.shards import recover, reshard
     from taskflow.output.shares import plot_shares
     from taskflow.output.store import BlockStore, Store, create, remove
+    from taskflow.output.vtk import export_vtk
     from taskflow.output.writer import Writer
 
 

@@ -43,15 +43,19 @@ def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:
     times = ds["time"].values
     if not len(times):
         raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")
-    if time is None:
-        return ds.isel(time=-1)
-    nearest = int(np.abs(times - time).argmin())
-    if abs(times[nearest] - time) > 1e-6 * max(1.0, abs(time)):
+    return ds.isel(time=-1) if time is None else at_time(ds, time).isel(time=0)
+
+
+def at_time(ds: xr.Dataset, time: float) -> xr.Dataset:
+    """The one record of a time. Raises BadInput where there is none."""
+    times = ds["time"].values
+    nearest = int(np.abs(times - time).argmin()) if len(times) else 0
+    if not len(times) or abs(times[nearest] - time) > 1e-6 * max(1.0, abs(time)):
         shown = [f"{t:g}" for t in times]
         if len(shown) > SHOWN:
             shown[SHOWN // 2 : -SHOWN // 2] = ["..."]
-        raise BadInput(f"time = {time:g}: no snapshot was written then; choose one of {', '.join(shown)}")
-    return ds.isel(time=nearest)
+        raise BadInput(f"time = {time:g}: no snapshot was written then; choose one of {', '.join(shown) or 'none'}")
+    return ds.isel(time=[nearest])
 
 
 def extent(ds: xr.Dataset, axis: str) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import pytest
 
 import taskflow
 
-COMMANDS = ["run", "check", "new", "info", "plot", "graph", "bench"]
+COMMANDS = ["run", "check", "new", "info", "plot", "export", "graph", "bench"]
 HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}
 MAIN = "from taskflow.cli import main; main()"
 WRONG = [["runn"], ["run"], ["run", "a.toml", "--forse"], ["plot", "a", "--time=b"], ["bench", "kernels", "--cells=2"]]
@@ -60,7 +60,7 @@ def test_wrong_usage(give, words):
 @pytest.mark.parametrize(("typed", "offered"), [
     ("taskflow ru", ["run"]),
     ("taskflow run a.toml --set time.st", ["time.steps=", "time.steady=", "time.step="]),
-    ("taskflow new a.toml --example t", ["taylor_green"]),
+    ("taskflow new a.toml --example ta", ["taylor_green"]),
 ])
 def test_shell_completion(typed, offered):
     last = str(len(typed.split()) - 1)

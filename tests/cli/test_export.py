@@ -1,0 +1,27 @@
+"""`taskflow export`: files where they belong, and their paths."""
+
+import pytest
+
+
+def test_both_formats(give, run_directory):
+    pytest.importorskip("h5py")
+    result = give("export", run_directory, "--vtk", "--netcdf")
+    paths = [run_directory / "vtk" / "fields.pvd", run_directory / "fields.nc"]
+    assert (result.exit_code, result.stdout.split()) == (0, [str(path) for path in paths])
+    snapshots = len(list((run_directory / "vtk").glob("fields_*.vtr")))
+    assert snapshots == paths[0].read_text().count("timestep") > 1
+
+
+def test_one_snapshot_elsewhere(give, run_directory, here):
+    result = give("export", run_directory, "--vtk", "--time", "0", "-o", "new")
+    assert result.exit_code == 0, result.stderr
+    assert sorted(path.name for path in (here / "new").iterdir()) == ["fields.pvd", "fields_000000.vtr"]
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    ([], "give a format"), (["--vtk", "--time", "77"], "time = 77"), (["--vtk", "--group", "q"], "no q to read"),
+    (["--vtk", "-o", "/proc/nowhere"], "/proc/nowhere"),
+])  # fmt: skip
+def test_refusals(give, refused, run_directory, words, told):
+    result = give("export", run_directory, *words)
+    refused(result.exit_code, result.stderr, told)
