@@ -162,6 +162,29 @@ def info(
 
 
 @app.command()
+def watch(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+    web: Annotated[bool, typer.Option("--web", help="As a web page with curves and a slice, on this machine.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="N", help="Of the page; 0 is any that is free.", show_default=True)
+    ] = 8765,
+) -> None:
+    """Watch a run until it has ended.
+
+    All that is looked at is its directory: the run may be one of another machine. Ctrl-C ends the watching, not the
+    run.
+    """
+    if web:
+        from taskflow.cli.web import serve
+
+        serve(directory, port)
+    else:
+        from taskflow.cli.following import follow
+
+        follow(directory)
+
+
+@app.command()
 def plot(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
     field: Annotated[

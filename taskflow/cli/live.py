@@ -59,8 +59,9 @@ class Display(View):
 
 def stage(told: Mapping[str, Any]) -> str:
     """What a run is doing, in words."""
-    if "waiting" in told:
-        return str(told["waiting"])
+    for key in ("waiting", "stage"):
+        if key in told:
+            return str(told[key])
     if "step" not in told:
         return "compiling kernels (once), preparing the fields"
     if "ended" in told:

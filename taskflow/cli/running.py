@@ -83,7 +83,8 @@ def view(case: Case, output: Path, *, quiet: bool) -> View:
     if quiet:
         return View()
     cells = case.grid.cells
-    heading = f"{case.title}: {times(cells)} cells, to {target(case)}, into {output}\nPressure: {described(case)}"
+    end = target(case.time.end, case.time.steps)
+    heading = f"{case.title}: {times(cells)} cells, to {end}, into {output}\nPressure: {described(case)}"
     meter = Meter(cells[0] * cells[1] * cells[2], case.clock())
     if not on_terminal():
         return Lines(heading, meter, output / "log.jsonl")
@@ -92,9 +93,9 @@ def view(case: Case, output: Path, *, quiet: bool) -> View:
     return Display(heading, meter)
 
 
-def target(case: Case) -> str:
+def target(end: float | None, steps: int | None) -> str:
     """Where a run stops."""
-    return f"time {case.time.end:g}" if case.time.end is not None else several(case.time.steps or 0, "step")
+    return f"time {end:g}" if end is not None else several(steps or 0, "step")
 
 
 def heading(report: Mapping[str, Any]) -> str:

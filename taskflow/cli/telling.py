@@ -17,6 +17,7 @@ from taskflow.units import size
 if TYPE_CHECKING:
     from taskflow.machine.accelerators import Accelerator
     from taskflow.machine.inventory import Inventory
+    from taskflow.output import Tail
 
 
 def tell_machine() -> None:
@@ -84,14 +85,14 @@ class Record:
     log: list[dict[str, Any]]
 
     @classmethod
-    def read(cls, directory: Path) -> Record:
-        """Raises BadInput where the directory is not one of a run."""
-        from taskflow.output import read_log, read_report
+    def read(cls, directory: Path, tail: Tail | None = None) -> Record:
+        """Who looks again and again gives a `tail` of the log. Raises BadInput where there is no run."""
+        from taskflow.output import Tail, read_report
 
         try:
             case = tomllib.loads((directory / "case.toml").read_text(encoding="utf-8"))
             report = read_report(directory / "report.json") if (directory / "report.json").exists() else {}
-            log = read_log(directory / "log.jsonl") if (directory / "log.jsonl").exists() else []
+            log = (tail or Tail(directory / "log.jsonl")).look() if (directory / "log.jsonl").exists() else []
             return cls(directory, case, report, log)
         except FileNotFoundError:
             refuse(f"{directory}: not a run directory (it has no case.toml); give one that `taskflow run` wrote")
@@ -131,6 +132,14 @@ def describe(record: Record) -> Iterator[tuple[str, str]]:
     commit = f" ({brief(report['git_commit'])})" if report.get("git_commit") else ""
     yield "started", f"{report['started']}, taskflow {report['taskflow']}{commit}"
     yield "command", " ".join(map(str, report["command"]))
+
+
+def over(record: Record) -> bool:
+    """Whether nothing more will come of a run by itself, as far as can be seen from here."""
+    from taskflow.simulation.leader import alive
+
+    ended = record.report.get("ended")
+    return ended is not None and (ended != "running" or alive(record.report) is False)
 
 
 def state(record: Record) -> str:

@@ -133,8 +133,16 @@ def facts(numbers: Mapping[str, Any]) -> list[str]:
     return [f"{WORDS.get(name, name)} {text}" for name, text in shown.items()]
 
 
-SPECS = {"step": "", "time": ".6g", "dt": ".3g", "cfl": ".3f", "divergence": ".2e", "residual": ".2e"}
-WORDS = {"cfl": "CFL"}
+SPECS = {
+    "step": "",
+    "time": ".6g",
+    "dt": ".3g",
+    "cfl": ".3f",
+    "divergence": ".2e",
+    "residual": ".2e",
+    "kinetic_energy": ".4g",
+}
+WORDS = {"cfl": "CFL", "kinetic_energy": "energy"}
 
 
 def on_terminal() -> bool:

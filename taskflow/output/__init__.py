@@ -28,6 +28,7 @@ _HOME = {
     "on_disk": "disk",
     "replace_synced": "disk",
     "RunLog": "log",
+    "Tail": "log",
     "statistics_attributes": "metadata",
     "read_log": "log",
     "read_report": "log",
@@ -36,6 +37,8 @@ _HOME = {
     "export_netcdf": "netcdf",
     "export_vtk": "vtk",
     "plot_run": "plot",
+    "plane_values": "slices",
+    "shown": "slices",
     "plot_graph": "graph",
     "plot_shares": "shares",
     "compare_profiles": "profiles",
@@ -53,6 +56,7 @@ __all__ = [
     "Points",
     "RunLog",
     "Store",
+    "Tail",
     "Writer",
     "at_time",
     "compare_profiles",
@@ -64,6 +68,7 @@ __all__ = [
     "load_initial",
     "newest",
     "on_disk",
+    "plane_values",
     "plot_campaign",
     "plot_convergence",
     "plot_graph",
@@ -78,6 +83,7 @@ __all__ = [
     "replace_synced",
     "reshard",
     "save_initial",
+    "shown",
     "starts_of",
     "statistics_attributes",
     "write_points",
@@ -92,7 +98,7 @@ if TYPE_CHECKING:
     from taskflow.output.graph import plot_graph
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of
-    from taskflow.output.log import RunLog, read_log, read_report, write_report
+    from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report
     from taskflow.output.metadata import statistics_attributes
     from taskflow.output.netcdf import export_netcdf
     from taskflow.output.planes import at_time
@@ -104,6 +110,7 @@ if TYPE_CHECKING:
     from taskflow.output.scaling import plot_scaling
     from taskflow.output.shards import recover, reshard
     from taskflow.output.shares import plot_shares
+    from taskflow.output.slices import plane_values, shown
     from taskflow.output.store import BlockStore, Store, create, remove
     from taskflow.output.vtk import export_vtk
     from taskflow.output.writer import Writer

@@ -44,11 +44,37 @@ class RunLog:
         self.lines = len(kept)
 
 
+class Tail:
+    """The records of a log that somebody else writes: what is new is read at each look. null is read as NaN."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._read = 0  # bytes
+        self._records: list[dict[str, Any]] = []
+
+    def look(self) -> list[dict[str, Any]]:
+        """All complete records in order. A log that was cut meanwhile, as by a run that goes on, is read anew."""
+        with self._path.open("rb") as file:
+            file.seek(max(0, self._read - 1))
+            before, text = file.read(1) if self._read else b"\n", file.read()
+        text = text[: _complete(text)]
+        new = [_record(line) for line in text.splitlines()] if before == b"\n" else []
+        again = new and self._records and new[0].get("step", 0) <= self._records[-1].get("step", 0)
+        if before != b"\n" or again:
+            self._read, self._records = 0, []
+            return self.look()
+        self._read += len(text)
+        self._records += new
+        return self._records
+
+
 def read_log(path: str | Path) -> list[dict[str, Any]]:
     """The records of a log in order, also of a run that still writes; null is read as NaN."""
-    text = Path(path).read_bytes()
-    lines = text[: _complete(text)].splitlines()
-    return [{key: math.nan if value is None else value for key, value in json.loads(line).items()} for line in lines]
+    return Tail(path).look()
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    return {key: math.nan if value is None else value for key, value in json.loads(line).items()}
 
 
 def write_report(path: str | Path, report: Mapping[str, Any]) -> None:

@@ -1,0 +1,134 @@
+"""`taskflow watch --web`: a run as a page, served on demand, to this machine alone, without anything from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import typer
+
+from taskflow.cli.ending import refuse
+from taskflow.cli.following import Followed
+from taskflow.cli.telling import over, state
+from taskflow.errors import BadInput
+
+HERE = "127.0.0.1"
+NAMES = (HERE, "localhost")  # as which a browser may ask: another name is that of a page that wants to look in here
+POINTS = 1000  # of a curve
+POLICY = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+CURVES = ("time", "step", "dt", "cfl", "divergence", "residual", "kinetic_energy")
+
+
+class Page(ThreadingHTTPServer):
+    """The server of a run's page."""
+
+    daemon_threads = True
+
+    def __init__(self, directory: Path, port: int) -> None:
+        self.followed, self.lock = Followed(directory), Lock()
+        super().__init__((HERE, port), Answer)
+
+    @property
+    def address(self) -> str:
+        """Where the page is."""
+        return f"http://{HERE}:{self.server_address[1]}/"
+
+
+class Answer(BaseHTTPRequestHandler):
+    """Answers a browser: the page, the run as it is now, a slice."""
+
+    server: Page
+
+    def do_GET(self) -> None:
+        """Answer, or say what was wrong with the question."""
+        url = urlsplit(self.path)
+        if self.headers.get("Host", "").rpartition(":")[0] not in NAMES:
+            return self._send(HTTPStatus.FORBIDDEN, {"error": f"this page is at {self.server.address}"})
+        if url.path == "/":
+            text = files(__package__).joinpath("page.html").read_bytes()
+            return self._send(HTTPStatus.OK, text, "text/html; charset=utf-8")
+        ways: Mapping[str, Callable[[Followed, Mapping[str, str]], Any]] = {"/run": _run, "/slice": _slice}
+        if url.path not in ways:
+            return self._send(HTTPStatus.NOT_FOUND, {"error": f"{url.path}: there is nothing"})
+        try:
+            with self.server.lock:
+                found = ways[url.path](self.server.followed, dict(parse_qsl(url.query)))
+        except (BadInput, KeyError, ValueError) as error:
+            return self._send(HTTPStatus.BAD_REQUEST, {"error": str(error)})
+        except OSError as error:  # the directory went away
+            return self._send(HTTPStatus.GONE, {"error": str(error)})
+        return self._send(HTTPStatus.OK, found)
+
+    def _send(self, status: HTTPStatus, found: Any, kind: str = "application/json") -> None:
+        from taskflow.output.log import plain
+
+        body = found if isinstance(found, bytes) else json.dumps(plain(found), allow_nan=False).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Content-Security-Policy", POLICY)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody wants a line for every request."""
+
+
+def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
+    """The run as it is now, and its curves."""
+    followed.look()
+    record, log = followed.record, followed.record.log
+    stride = max(1, -(-len(log) // POINTS))
+    lines = [*log[:-1:stride], *log[-1:]]
+    return {
+        "heading": followed.heading,
+        "directory": str(record.directory.absolute()),
+        "state": state(record),
+        "over": over(record),
+        "reason": record.report.get("reason", ""),
+        "restarts": [f"from step {each['step']}: {each['reason']}" for each in record.report.get("restarts", ())],
+        "share": followed.meter.share,
+        "goal": followed.goal,
+        "rate": followed.meter.speed,
+        "left": "" if over(record) else followed.meter.left,
+        "last": followed.last,
+        "curves": {name: [line.get(name) for line in lines] for name in CURVES},
+        **_shown(record.directory),
+    }
+
+
+def _shown(directory: Path) -> dict[str, Any]:
+    from taskflow.output import shown
+
+    try:
+        return shown(directory)
+    except BadInput:  # no snapshots yet
+        return {"fields": [], "times": [], "plane": "y"}
+
+
+def _slice(followed: Followed, asked: Mapping[str, str]) -> dict[str, Any]:
+    from taskflow.output import plane_values
+
+    return plane_values(followed.directory, asked["field"], asked["plane"], int(asked["snapshot"]))
+
+
+def serve(directory: Path, port: int) -> None:
+    """Serve the page of a run until Ctrl-C. Raises BadInput where there is no run, or the port is taken."""
+    try:
+        page = Page(directory, port)
+    except OSError as error:
+        refuse(f"--port {port}: {error.strerror}; choose another one, or 0 for any")
+    with page:
+        typer.echo(f"{page.followed.heading}\n{page.address}  (Ctrl-C ends the page, not the run)")
+        try:
+            page.serve_forever(poll_interval=0.2)
+        except KeyboardInterrupt:
+            typer.echo()

@@ -1,0 +1,67 @@
+"""A plane of a snapshot as numbers for a screen: no more of them than it has points."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from taskflow.errors import BadInput
+from taskflow.output.planes import STORE, Plane, extent, on_plane, plane_of
+from taskflow.output.reading import dataset
+from taskflow.output.solid import SOLID
+
+SPEED = "speed"
+VELOCITIES = ("u", "v", "w")
+MOST = 400  # values along a side
+
+
+def shown(directory: str | Path) -> dict[str, Any]:
+    """What of a run can be shown: names of `fields`, `times` of snapshots, and across which axis a `plane` is best."""
+    ds = dataset(Path(directory) / STORE)
+    return {"fields": _fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
+
+
+def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -> dict[str, Any]:
+    """The values of a field, or of the `speed`, on a plane ("y", or "y=0.3") of a snapshot, counted from 0 or, below 0,
+    from the last: single precision, little-endian, row by row upwards, in base64; NaN where a body is.
+
+    Raises BadInput where something asked for is not there.
+    """
+    ds = dataset(Path(directory) / STORE)
+    count = ds.sizes["time"]
+    if not -count <= snapshot < count:
+        raise BadInput(f"snapshot {snapshot}: the run has {count}")
+    if field not in _fields(ds):
+        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(_fields(ds))}")
+    ds = ds.isel(time=snapshot)
+    where = plane_of(ds, plane)
+    values = _values(ds, field, where)
+    stride = ceil(max(values.shape) / MOST)
+    values = values[::stride, ::stride]
+    return {
+        "field": field,
+        "plane": str(where),
+        "axes": [where.across, where.up],
+        "extents": [extent(ds, where.across), extent(ds, where.up)],
+        "time": float(ds["time"]),
+        "shape": values.shape,
+        "values": b64encode(values.astype("<f4").tobytes()).decode("ascii"),
+    }
+
+
+def _fields(ds: xr.Dataset) -> list[str]:
+    names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims]
+    return [SPEED, *names] if set(VELOCITIES) <= set(names) else names
+
+
+def _values(ds: xr.Dataset, field: str, where: Plane) -> np.ndarray:
+    if field == SPEED:
+        values = np.sqrt(sum(on_plane(ds, name, where) ** 2 for name in VELOCITIES))
+    else:
+        values = on_plane(ds, field, where)
+    return np.where(on_plane(ds, SOLID, where) >= 0.5, np.nan, values) if SOLID in ds else values

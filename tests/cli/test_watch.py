@@ -1,0 +1,163 @@
+"""`taskflow watch`: runs that go on, that ended and that failed, in a terminal and as a page."""
+
+import json
+import os
+import shutil
+import socket
+import threading
+import urllib.error
+import urllib.request
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
+from taskflow.cli import following
+from taskflow.cli.web import Page
+from taskflow.output import Tail, dataset
+
+
+def line(step, **numbers):
+    usual = {"time": step / 10, "dt": 0.1, "cfl": 0.5, "divergence": 1e-9, "residual": 1e-6, "kinetic_energy": 0.25}
+    return json.dumps({"step": step, "wall": step / 10, **usual, **numbers}) + "\n"
+
+
+@pytest.fixture
+def going_on(run_directory, tmp_path):
+    """A copy of the finished run that says that this process leads it, and a way to let it say something else."""
+    directory = tmp_path / "run"
+    shutil.copytree(run_directory, directory)
+    (directory / "log.jsonl").write_text("".join(map(line, range(0, 21, 4))))
+
+    def say(lines="", **changes):
+        report = json.loads((directory / "report.json").read_text())
+        (directory / "report.json").write_text(json.dumps(report | changes))
+        with (directory / "log.jsonl").open("a") as log:
+            log.write(lines)
+        return directory
+
+    say(ended="running", leader={"host": socket.gethostname(), "process": os.getpid()})
+    return say
+
+
+def test_a_log_is_read_on_and_after_a_cut_anew(tmp_path):
+    log = tmp_path / "log.jsonl"
+    log.write_text(line(0) + line(1, residual=None) + '{"step": 2')
+    tail = Tail(log)
+    assert [each["step"] for each in tail.look()] == [0, 1]
+    assert np.isnan(tail.look()[1]["residual"])
+    log.write_text(line(0) + line(1) + line(2))
+    assert [each["step"] for each in tail.look()] == [0, 1, 2]
+    log.write_text(line(0) + line(1))  # the run went on from step 1
+    assert [each["step"] for each in tail.look()] == [0, 1]
+    log.write_text(line(0) + line(1) + line(2, dt=0.12345))
+    tail.look()
+    log.write_text(line(0) + line(1, time=0.100000001) + line(2) + line(3) + line(4))  # cut, and grown beyond that
+    assert [each["step"] for each in tail.look()] == [0, 1, 2, 3, 4]
+
+
+def test_a_finished_run(give, run_directory):
+    result = give("watch", run_directory)
+    assert (result.exit_code, result.stderr) == (0, "")
+    for word in ("A small cavity: 16 x 2 x 16 cells, to 40 steps", "step 40  ", "energy ", "finished at time", "T_eff"):
+        assert word in result.stdout
+
+
+def test_a_run_is_watched_until_it_ends(give, going_on, monkeypatch):
+    directory = going_on()
+    moments = iter(
+        [lambda: going_on(line(24) + line(28)), lambda: going_on(line(32), ended="failed", reason="the run diverged")]
+    )
+    monkeypatch.setattr(following.time, "sleep", lambda _: next(moments)())
+    told = give("watch", directory).stdout
+    assert [int(row.split()[1]) for row in told.splitlines() if row.startswith("step ")] == list(range(0, 33, 4))
+    assert "10.0 kcell/s" not in told.splitlines()[1]
+    assert "left" in told
+    assert "state      failed" in told
+    assert "reason     the run diverged" in told
+
+
+def test_what_is_no_run(give, refused, tmp_path):
+    for words in (["watch", tmp_path], ["watch", tmp_path, "--web", "--port=0"]):
+        result = give(*words)
+        refused(result.exit_code, result.stderr, "not a run directory")
+
+
+def test_a_port_that_is_taken(give, refused, run_directory):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = give("watch", run_directory, "--web", f"--port={taken.getsockname()[1]}")
+    refused(result.exit_code, result.stderr, "--port", "in use", "0 for any")
+
+
+@pytest.fixture
+def page(going_on):
+    """The page of the run, served while a test lasts."""
+    with Page(going_on(), 0) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
+        yield server
+        server.shutdown()
+
+
+def ask(page, path, **headers):
+    """Status and content of an answer."""
+    request = urllib.request.Request(page.address + path, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_the_page_needs_nothing_from_elsewhere(page):
+    status, text = ask(page, "")
+    assert status == 200
+    assert "//" not in text.replace("http://www.w3.org/2000/svg", "").replace("  // ", "").replace("\n// ", "\n")
+    assert page.server_address[0] == "127.0.0.1"
+
+
+def test_the_run_as_the_page_sees_it(page, going_on):
+    found = json.loads(ask(page, "run")[1])
+    assert found["heading"] == "A small cavity: 16 x 2 x 16 cells, to 40 steps"
+    assert found["state"].startswith("running: process")
+    assert (found["share"], found["over"], found["last"]["step"]) == (0.5, False, 20)
+    assert found["rate"] == "5.12 kcell/s"
+    assert found["left"] == "0:00:02 left"
+    assert found["curves"]["kinetic_energy"] == [0.25] * 6
+    assert found["times"] == dataset(going_on() / "fields.zarr")["time"].values.tolist()
+    assert found["fields"] == ["speed", "p", "u", "v", "w"]
+    going_on(
+        line(24, residual=None), ended="failed", reason="no more", restarts=[{"step": 4, "reason": "a worker died"}]
+    )
+    found = json.loads(ask(page, "run")[1])
+    assert (found["over"], found["reason"], found["restarts"]) == (True, "no more", ["from step 4: a worker died"])
+    assert found["curves"]["residual"][-1] is None
+
+
+def test_a_slice(page, going_on):
+    found = json.loads(ask(page, "slice?field=w&plane=y&snapshot=-1")[1])
+    values = np.frombuffer(b64decode(found["values"]), "<f4").reshape(found["shape"])
+    w = dataset(going_on() / "fields.zarr")["w"].isel(time=-1).values
+    np.testing.assert_allclose(values, w[:, :, :].mean(axis=1)[:-1] / 2 + w.mean(axis=1)[1:] / 2, atol=1e-7)
+    assert found["extents"] == [[0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "words"),
+    [
+        ("slice?field=q&plane=y&snapshot=0", 400, "no such field"),
+        ("slice?field=u&plane=y=9&snapshot=0", 400, "outside the domain"),
+        ("slice?field=u&plane=y&snapshot=99", 400, "the run has 3"),
+        ("slice?field=u", 400, "plane"),
+        ("../../etc/passwd", 404, "there is nothing"),
+    ],
+)
+def test_what_there_is_no_answer_to(page, path, status, words):
+    found = ask(page, path)
+    assert found[0] == status
+    assert words in json.loads(found[1])["error"]
+
+
+def test_a_page_from_elsewhere_cannot_ask(page):
+    status, text = ask(page, "run", Host="example.org")
+    assert status == 403
+    assert "A small cavity" not in text
