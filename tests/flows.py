@@ -140,7 +140,7 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
                 tick = tick.last()
         if tick.finished:
             break
-        before, tick = tick.time, clock.advance(tick, shard.scalars["rate"], model.spread(shard.scalars))
+        before, tick = tick.time, clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
         shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **setup.entering.advance(shard, before, tick.dt))
     if after is not None:
         shard.run(after)

@@ -48,7 +48,8 @@ class Monitor:
         yield from flow.openings.residual(f.p, f.rhs, measured)
         if flow.obstacles:
             transport = flow.heat.transport if flow.heat else None
-            yield from flow.obstacles.monitor(f, flow.grid, flow.fluid, transport)
+            stirred = flow.turbulence is not None
+            yield from flow.obstacles.monitor(f, flow.grid, flow.fluid, transport, eddies=stirred)
         if flow.heat:
             eddies = (f.nu_t,) if flow.turbulence else ()
             prandtl = flow.turbulence.prandtl if flow.turbulence else 1.0

@@ -36,9 +36,9 @@ from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.obstacles.momentum import MOMENTUM_OBSTRUCTED
 from taskflow.flow.poisson import Solver
 from taskflow.flow.projection import correct, divergence
-from taskflow.flow.scalars.quantity import Flux, Quantity
-from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
-from taskflow.flow.turbulence import Turbulence, eddy_viscosity
+from taskflow.flow.scalars.quantity import Flux, Medium, Quantity
+from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme, Spreads
+from taskflow.flow.turbulence import Surroundings, Turbulence, eddy_viscosity
 from taskflow.regions import Location, Partition
 from taskflow.tasks import Launch, Repeat, Roles
 
@@ -48,8 +48,7 @@ VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 @dataclass(frozen=True, eq=False)
 class NavierStokes:
     """The equations on a grid, with a solver for the pressure; without `heat`, a quantity T, there is no temperature,
-    without `obstacles` no body in the flow, without `turbulence` no eddy viscosity. Eddies have no operators beside
-    bodies yet, nor for bounded quantities: these do not go together.
+    without `obstacles` no body in the flow, without `turbulence` no eddy viscosity.
 
     Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
     roles are the names of `fields`. `varying`: what enters at inflows changes in time. What steps with open boundaries
@@ -102,7 +101,10 @@ class NavierStokes:
     @property
     def flags(self) -> dict[str, str]:
         """Fields of flags that say where bodies are, by role, each with its type. Nothing ever writes them."""
-        return self.obstacles.flags(heat=self.heat is not None, scalars=bool(self.passive)) if self.obstacles else {}
+        if not self.obstacles:
+            return {}
+        heat, scalars, eddies = self.heat is not None, bool(self.passive), self.turbulence is not None
+        return self.obstacles.flags(heat=heat, scalars=scalars, eddies=eddies)
 
     @property
     def surfaces(self) -> dict[str, Location]:
@@ -179,15 +181,15 @@ class NavierStokes:
         """
         box, scheme = self.staggered.box, {**names, "grid": self.grid}
         tendencies, new = (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new)
-        eddies, faces = (f.nu_t,) if self.turbulence else (), self.obstacles.beside(f) if self.obstacles else ()
+        eddies = (f.nu_t,) if self.turbulence else ()
+        faces = self.obstacles.beside(f, eddies=bool(eddies)) if self.obstacles else ()
         warm, lift = ((f.T,), {"buoyancy": self.buoyancy}) if self.heat and self.buoyancy else ((), {})
-        momentum = MOMENTUM_OBSTRUCTED[bool(warm)] if faces else MOMENTUM[bool(eddies), bool(warm)]
+        momentum = (MOMENTUM_OBSTRUCTED if faces else MOMENTUM)[bool(eddies), bool(warm)]
         read = f.u, f.v, f.w, *eddies, *warm, *faces
         yield momentum(*read, *tendencies, *new, over=box, fluid=self.fluid, **lift, **scheme)
-        prandtl = self.turbulence.prandtl if self.turbulence else None
         for quantity in self.quantities:
             if not quantity.bounded:
-                yield from quantity.central(f, names, self.staggered, self.bodies(f, quantity), prandtl)
+                yield from quantity.central(f, names, self.staggered, self.medium(f, quantity))
                 yield from self.warmed(f, quantity, f[f"{quantity.name}_new"], names["dt"])
         yield from self.driving.act(f, names, box, self.grid)
         if self.obstacles:
@@ -209,28 +211,26 @@ class NavierStokes:
         """Boundary values of a velocity along walls, and the eddy viscosity that follows from it."""
         yield from velocity_ghosts(velocity, self.boundaries, self.grid)
         if self.turbulence:
-            viscosity = self.fluid.viscosity
-            yield from eddy_viscosity(velocity, f.nu_t, self.turbulence, self.boundaries, self.grid, viscosity)
+            there = Surroundings(self.boundaries, self.grid, self.fluid.viscosity)
+            yield from eddy_viscosity(velocity, f.nu_t, self.turbulence, there, f.solid if self.obstacles else None)
 
     def carried(self, f: Roles, quantity: Quantity, n: int) -> Iterator[Launch]:
         """A quantity at the end of stage n, with its ghost values, once the velocity is known."""
         if quantity.bounded:
-            dt = self.scheme.names[n]["dt"]
-            bodies = self.bodies(f, quantity)
-            yield from quantity.euler(f, dt, self.staggered, bodies)
+            dt, medium = self.scheme.names[n]["dt"], self.medium(f, quantity)
+            yield from quantity.euler(f, dt, self.staggered, medium)
             yield from self.warmed(f, quantity, f[f"{quantity.name}_new"], dt)
             yield from self.ghosts(f, quantity, f[f"{quantity.name}_new"], n)
-            yield from quantity.heun(f, dt, self.staggered, bodies)
+            yield from quantity.heun(f, dt, self.staggered, medium)
             yield from self.warmed(f, quantity, f[quantity.name], dt, 0.5)
         else:
             f.swap(quantity.name, f"{quantity.name}_new")
         yield from self.ghosts(f, quantity, f[quantity.name], n)
 
-    def bodies(self, f: Roles, quantity: Quantity) -> str | None:
-        """The field that says what a quantity meets behind the faces of cells; None without bodies."""
-        if not self.obstacles:
-            return None
-        return f.T_faces if quantity is self.heat else f.scalar_faces
+    def medium(self, f: Roles, quantity: Quantity) -> Medium:
+        """The bodies and eddies that a quantity meets."""
+        flags = "T_faces" if quantity is self.heat else "scalar_faces"
+        return Medium(f[flags] if self.obstacles else None, self.turbulence.prandtl if self.turbulence else None)
 
     def warmed(self, f: Roles, quantity: Quantity, name: str, dt: str, part: float = 1.0) -> Iterator[Launch]:
         """What bodies add to the temperature, in the field of a name, in this part of a step dt."""
@@ -259,10 +259,12 @@ class NavierStokes:
         if not self.turbulence:
             yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate="rate", grid=self.grid)
 
-    def spread(self, scalars: Mapping[str, float]) -> float:
-        """The largest of viscosity and diffusivities, with what eddies add to them, times 1/dx^2 + 1/dy^2 + 1/dz^2:
-        what bounds the next step, too.
+    def spreads(self, scalars: Mapping[str, float]) -> Spreads:
+        """The largest of viscosity and diffusivities, with what eddies add to them, times 1/dx^2 + 1/dy^2 + 1/dz^2, and
+        that of bounded quantities alone: what bounds the next step, too.
         """
         eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
-        found = [self.fluid.viscosity + eddy, *(each.diffusivity + eddy * part for each in self.quantities)]
-        return max(found) * self.grid.crowding
+        carried = [(each.bounded, each.diffusivity + eddy * part) for each in self.quantities]
+        once = self.grid.crowding
+        most = max([self.fluid.viscosity + eddy, *(found for _, found in carried)])
+        return Spreads(most * once, max((found for bounded, found in carried if bounded), default=0.0) * once)

@@ -10,6 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
+
+
+class Spreads(NamedTuple):
+    """diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2), the largest of all that diffuses, and that of what is to stay bounded."""
+
+    most: float = 0.0
+    bounded: float = 0.0
 
 
 @dataclass(frozen=True)

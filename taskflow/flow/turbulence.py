@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from taskflow.flow.boundaries.boundary import INSIDE, MIRROR, Boundaries, Inflow, Mirror, Wall, beyond, place
 from taskflow.flow.boundaries.rough_wall import drag_ghosts, rough
@@ -15,7 +16,7 @@ from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import GRADIENT_U, GRADIENT_V, GRADIENT_W
 from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, Reduce, Write, task
+from taskflow.tasks import Launch, Read, ReadByte, Reduce, Task, Write, task
 
 PRANDTL = 0.85  # turbulent, of boundary layers (W. M. Kays 1994, J. Heat Transfer 116, 284)
 FAR = 1e6  # times the size of the domain: where walls are that do not damp
@@ -73,6 +74,52 @@ def vreman(
     """nu_t = constant (B_beta / (alpha_ij alpha_ij))^(1/2); eddy = max of nu_t, rate as that of `advective_rate`."""
 
 
+OBSTRUCTED = KERNELS / "obstacles" / "turbulence_obstructed.cu"
+
+
+@task(kernel=OBSTRUCTED)
+def smagorinsky_obstructed(
+    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], solid: ReadByte, nu_t: Write,
+    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float,
+) -> None:  # fmt: skip
+    """`smagorinsky` beside bodies: 0 in them. Neighbours in a body have minus the velocity of the cell, so that it is 0
+    on the face between them.
+    """
+
+
+@task(kernel=OBSTRUCTED)
+def smagorinsky_damped_obstructed(
+    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], solid: ReadByte, nu_t: Write,
+    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float, walls: SmoothWalls,
+) -> None:  # fmt: skip
+    """`smagorinsky_damped` beside bodies, as `smagorinsky_obstructed`. Bodies do not damp."""
+
+
+@task(kernel=OBSTRUCTED)
+def wale_obstructed(
+    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], solid: ReadByte, nu_t: Write,
+    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float,
+) -> None:  # fmt: skip
+    """`wale` beside bodies, as `smagorinsky_obstructed`."""
+
+
+@task(kernel=OBSTRUCTED)
+def vreman_obstructed(
+    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], solid: ReadByte, nu_t: Write,
+    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, constant: float,
+) -> None:  # fmt: skip
+    """`vreman` beside bodies, as `smagorinsky_obstructed`."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a model may know besides the velocity, and where ghost values come from."""
+
+    boundaries: Boundaries
+    grid: Grid
+    viscosity: float
+
+
 @dataclass(frozen=True)
 class Smagorinsky:
     """nu_t = (C D Delta)^2 |S|, |S| = (2 S_ij S_ij)^(1/2) (J. Smagorinsky 1963, Mon. Weather Rev. 91, 99), Delta being
@@ -88,18 +135,14 @@ class Smagorinsky:
     constant: float = 0.17
     damped: bool = True
 
-    def launch(
-        self, velocity: tuple[str, str, str], nu_t: str, boundaries: Boundaries, grid: Grid, viscosity: float
-    ) -> Launch:
-        """nu_t in all cells."""
-        mixing, numbers = (self.constant * _width(grid)) ** 2, {"rate": "rate", "eddy": "eddy"}
-        smooth = _smooth(boundaries)
-        if not (self.damped and smooth and viscosity > 0):
-            return smagorinsky(*velocity, nu_t, over=Box.of(grid.cells), **numbers, grid=grid, mixing=mixing)
-        walls = _walls(smooth, grid, viscosity)
-        return smagorinsky_damped(
-            *velocity, nu_t, over=Box.of(grid.cells), **numbers, grid=grid, mixing=mixing, walls=walls
-        )
+    def task(self, there: Surroundings) -> tuple[Task, Task, dict[str, Any]]:
+        """That which finds nu_t, the one beside bodies, and their constants."""
+        grid, smooth = there.grid, _smooth(there.boundaries)
+        mixing = {"mixing": (self.constant * _width(grid)) ** 2}
+        if self.damped and smooth and there.viscosity > 0:
+            walls = _walls(smooth, grid, there.viscosity)
+            return smagorinsky_damped, smagorinsky_damped_obstructed, {**mixing, "walls": walls}
+        return smagorinsky, smagorinsky_obstructed, mixing
 
 
 @dataclass(frozen=True)
@@ -111,10 +154,9 @@ class Wale:
 
     constant: float = 0.5
 
-    def launch(self, velocity: tuple[str, str, str], nu_t: str, _: Boundaries, grid: Grid, viscosity: float) -> Launch:
-        """nu_t in all cells."""
-        mixing = (self.constant * _width(grid)) ** 2
-        return wale(*velocity, nu_t, over=Box.of(grid.cells), rate="rate", eddy="eddy", grid=grid, mixing=mixing)
+    def task(self, there: Surroundings) -> tuple[Task, Task, dict[str, Any]]:
+        """That which finds nu_t, the one beside bodies, and their constants."""
+        return wale, wale_obstructed, {"mixing": (self.constant * _width(there.grid)) ** 2}
 
 
 @dataclass(frozen=True)
@@ -126,10 +168,9 @@ class Vreman:
 
     constant: float = 0.07
 
-    def launch(self, velocity: tuple[str, str, str], nu_t: str, _: Boundaries, grid: Grid, viscosity: float) -> Launch:
-        """nu_t in all cells."""
-        box, constant = Box.of(grid.cells), self.constant
-        return vreman(*velocity, nu_t, over=box, rate="rate", eddy="eddy", grid=grid, constant=constant)
+    def task(self, _: Surroundings) -> tuple[Task, Task, dict[str, Any]]:
+        """That which finds nu_t, the one beside bodies, and their constants."""
+        return vreman, vreman_obstructed, {"constant": self.constant}
 
 
 @dataclass(frozen=True)
@@ -141,21 +182,21 @@ class Turbulence:
 
 
 def eddy_viscosity(
-    velocity: tuple[str, str, str],
-    nu_t: str,
-    turbulence: Turbulence,
-    boundaries: Boundaries,
-    grid: Grid,
-    viscosity: float,
+    velocity: tuple[str, str, str], nu_t: str, turbulence: Turbulence, there: Surroundings, solid: str | None = None
 ) -> Iterator[Launch]:
-    """nu_t with its ghost values, from a velocity with its own; the scalars rate and eddy."""
+    """nu_t with its ghost values, from a velocity with its own; the scalars rate and eddy. `solid` is the field that
+    says where bodies are.
+    """
+    boundaries, grid = there.boundaries, there.grid
     yield from _inflow_edges(velocity, boundaries, grid)
-    yield turbulence.model.launch(velocity, nu_t, boundaries, grid, viscosity)
+    free, obstructed, constants = turbulence.model.task(there)
+    found, read = (obstructed, (*velocity, solid)) if solid else (free, velocity)
+    yield found(*read, nu_t, over=Box.of(grid.cells), rate="rate", eddy="eddy", grid=grid, **constants)
     for face in INSIDE:
         if face in boundaries and face not in rough(boundaries):
             sign = -1.0 if isinstance(boundaries[face], Wall) else 1.0
             yield MIRROR[face](nu_t, over=beyond(face, grid), mirror=Mirror(sign, 0.0))
-    yield from drag_ghosts(velocity, nu_t, boundaries, grid, viscosity)
+    yield from drag_ghosts(velocity, nu_t, boundaries, grid, there.viscosity)
 
 
 def _inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:

@@ -140,8 +140,7 @@ class Loop:
         tick = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
         while not tick.finished:
             self.profiling.at(tick.step)
-            spread = model.spread(shard.scalars)
-            before, tick = tick, self.clock.advance(tick, shard.scalars["rate"], spread)
+            before, tick = tick, self.clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
             numbers = self.job.entering.advance(shard, before.time, tick.dt)
             with explained(f"step {tick.step}, time {tick.time:g}"):
                 shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)

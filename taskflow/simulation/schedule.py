@@ -9,11 +9,12 @@ from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.scalars.bounded import CROSSINGS, SPREADINGS
-from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme
+from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme, Spreads
 from taskflow.simulation.values import positive, whole
 
 MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one
 FITS = 9e-13  # relative excess over the longest step that is rounding, not a reason for one more step
+NO_EDDIES = Spreads()
 GROWTH = 0.1  # share by which the velocity may grow in a step with bounded quantities
 ROUNDING = 2.0**-50  # relative: moments this close cannot be told apart
 
@@ -92,8 +93,8 @@ class StepLimit:
     are to stay within bounds what that needs (`taskflow.flow.scalars.bounded`), less a tenth, as the velocity may grow
     in the step.
 
-    advection = max(|u|/dx + |v|/dy + |w|/dz), found anew before each step;
-    spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case, which eddies add to;
+    advection = max(|u|/dx + |v|/dy + |w|/dz) and eddies = what diffuses with them, found anew before each step;
+    spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;
     `scheme` knows for which numbers it is stable;
     frequency = that of the fastest oscillation that forces make, in radians per time.
     bounded = the spread of the bounded quantities alone, None without any.
@@ -107,25 +108,25 @@ class StepLimit:
     frequency: float = 0.0
     bounded: float | None = None
 
-    def longest(self, advection: float, spread: float = 0.0) -> float:
-        """Length of the step; `spread` is that with eddies. `BadInput` if nothing moves and nothing diffuses, so that
-        no length can be found.
+    def longest(self, advection: float, eddies: Spreads = NO_EDDIES) -> float:
+        """Length of the step, with eddies. `BadInput` if nothing moves and nothing diffuses, so that no length can be
+        found.
         """
         if self.fixed is not None:
             return self.fixed
-        spread = max(self.spread, spread)
+        spread = max(self.spread, eddies.most)
         stable = min(_ratio(self.cfl, advection + self.frequency), _ratio(self.diffusion, spread))
-        dt = min(stable, self.within_bounds(advection))
+        dt = min(stable, self.within_bounds(advection, eddies.bounded))
         if dt == math.inf:
             raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
         return dt
 
-    def within_bounds(self, advection: float) -> float:
+    def within_bounds(self, advection: float, spread: float = 0.0) -> float:
         """The longest step with which bounded quantities stay within their bounds: each stage is one of Euler's."""
         if self.bounded is None:
             return math.inf
         stage = max(stage.share for stage in self.scheme.stages)
-        return _ratio(1 - GROWTH, stage * (CROSSINGS * advection + SPREADINGS * self.bounded))
+        return _ratio(1 - GROWTH, stage * (CROSSINGS * advection + SPREADINGS * max(self.bounded, spread)))
 
 
 @dataclass(frozen=True)
@@ -169,9 +170,9 @@ class Clock:
         """The initial state: written and logged."""
         return Tick()
 
-    def advance(self, now: Tick, advection: float, spread: float = 0.0) -> Tick:
-        """Where the step that begins at `now` leads; `advection` = max(|u|/dx + |v|/dy + |w|/dz) at `now`, `spread` as
-        in `StepLimit`, with eddies.
+    def advance(self, now: Tick, advection: float, eddies: Spreads = NO_EDDIES) -> Tick:
+        """Where the step that begins at `now` leads; `advection` = max(|u|/dx + |v|/dy + |w|/dz) at `now`, `eddies` as
+        in `StepLimit`.
 
         `RunFailed` if the velocity is not finite any more, or demands steps too short to get anywhere.
         """
@@ -180,7 +181,7 @@ class Clock:
             raise RunFailed(
                 f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; {self.remedy}"
             )
-        dt, time = self._stride(now, self.limit.longest(advection, spread))
+        dt, time = self._stride(now, self.limit.longest(advection, eddies))
         step = now.step + 1
         finished = time == self.end or step == self.steps
         output = finished or self._writes(now, step, time)

@@ -32,7 +32,7 @@ def model_described(case: Case) -> str:
     walls = [case.boundary(face) for face in FACES if case.boundary(face).type == "wall"]
     rough = [wall for wall in walls if wall.roughness]
     if wanted.damping == "van-driest" and len(walls) > len(rough) and case.fluid.viscosity > 0:
-        told.append("damped at smooth walls")
+        told.append("damped at smooth walls" + (", not at bodies" if case.obstacles else ""))
     if rough:
         told.append("logarithmic law at rough walls")
     if case.heat:

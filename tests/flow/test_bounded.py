@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fixed, Flux, Quantity, Transport
+from taskflow.flow.obstacles import flags
 from taskflow.flow.scalars import bounded
 from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from tests import reference
 from tests.flow.byhand import DT, ByHand
+from tests.reference import turbulence as by_numpy
 
 TRANSPORT = Transport(0.07, 0.6)
 VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
@@ -47,6 +49,45 @@ def test_both_stages(cells, walls, real, device):
     hand.agrees("q_new", q() + DT * tendency(q))
     hand.run(hand.launch(bounded.bounded_heun, constants))
     hand.agrees("q", (q() + euler() + DT * tendency(euler)) / 2)
+
+
+def test_both_stages_with_eddies(device):
+    """What nu_t / prandtl conducts comes to what they do without it."""
+    hand = ByHand((7, 5, 6), ghost=2, **device).fill(["q", "q_euler", "q_new", *VELOCITY, *NEW, "nu_t"])
+    constants = {"transport": TRANSPORT, "grid": hand.staggered.constants}
+    laminar = ByHand(hand.cells, ghost=2, fields=dict(hand.fields), **device)
+    (q, euler, nu_t), h = hand.shifted("q", "q_euler", "nu_t"), hand.staggered.spacing
+    for name, of, share in (("euler", q, 1.0), ("heun", euler, 0.5)):
+        laminar.run(laminar.launch(getattr(bounded, f"bounded_{name}"), constants))
+        hand.run(hand.launch(getattr(bounded, f"bounded_{name}_eddy"), {**constants, "prandtl": 0.7}))
+        found = "q_new" if name == "euler" else "q"
+        more = share * DT * by_numpy.conduction(of, nu_t, h, 0.0, 0.7)
+        hand.agrees(found, laminar.values(found) + more)
+
+
+def test_eddies_conduct_nothing_into_bodies(device):
+    """Between cells of the fluid one nu_t everywhere is more diffusivity; through faces of bodies it is not."""
+    numbers = np.zeros((8, 7, 9), bool)
+    numbers[3:5, 2:5, 4:6] = True
+    hand = ByHand((7, 5, 6), ghost=2, **device).fill(["q", "q_euler", "q_new", *VELOCITY, *NEW, "nu_t"])
+    hand.fields["q_faces"] = np.zeros(hand.memory.shape[::-1], np.uint16)
+    hand.fields["q_faces"][hand.box.slices(hand.memory.lo)] = flags.heat_bits(numbers, numbers)
+    hand.fields["nu_t"][...] = 0.3
+    one = ByHand(hand.cells, ghost=2, fields=dict(hand.fields), **device)
+    grid, h = hand.staggered, hand.staggered.spacing
+    (q, euler), inside = hand.shifted("q", "q_euler"), numbers[1:-1, 1:-1, 1:-1]
+    diffusive = Transport(TRANSPORT.diffusivity + 0.3 / 0.5, TRANSPORT.source)
+    for name, of, share in (("euler", q, 1.0), ("heun", euler, 0.5)):
+        constants, eddies = {"grid": grid.constants}, {"transport": TRANSPORT, "prandtl": 0.5}
+        one.run(one.launch(getattr(bounded, f"bounded_{name}_obstructed"), {**constants, "transport": diffusive}))
+        hand.run(hand.launch(getattr(bounded, f"bounded_{name}_eddy_obstructed"), {**constants, **eddies}))
+        less = np.zeros_like(of())
+        for axis, side in product(range(3), (-1, 1)):
+            body = np.roll(numbers, -side, 2 - axis)[1:-1, 1:-1, 1:-1] & ~inside
+            less += np.where(body, 2 * 0.6 * (of(side, axis) - of()) / h[axis] ** 2, 0)
+        found = "q_new" if name == "euler" else "q"
+        assert abs(less).max() > 1
+        hand.agrees(found, one.values(found) - share * DT * less)
 
 
 @pytest.mark.parametrize("task", [bounded.bounded_euler, bounded.bounded_heun], ids=lambda task: task.name)

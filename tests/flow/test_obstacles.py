@@ -62,6 +62,11 @@ def buried(solid: np.ndarray, axis: int, along: int, by: int) -> np.ndarray:
     return near(solid, along, by) & near(solid, along, by, axis, -1)
 
 
+def touched(solid: np.ndarray, axis: int, along: int, by: int) -> np.ndarray:
+    """Whether one of the four cells around an edge of the low face across an axis is solid."""
+    return near(solid) | near(solid, axis, -1) | near(solid, along, by) | near(solid, along, by, axis, -1)
+
+
 def prepared(walls: tuple, real: str, names: list[str], **device: object) -> tuple[ByHand, np.ndarray]:
     """Random fields with velocities of 0 on closed faces, and the flags; the bodies."""
     hand = ByHand(CELLS, walls, real, **device).fill([name for name in names if name not in FLAGS])
@@ -100,6 +105,7 @@ def exchange(hand: ByHand, name: str) -> None:
 FLAGS = {
     "solid": lambda numbers: flags.solid_bits(numbers > 0),
     "faces": lambda numbers: flags.face_bits(numbers > 0),
+    "edges": lambda numbers: flags.edge_bits(numbers > 0),
     "T_faces": lambda numbers: flags.heat_bits(numbers > 0, numbers == 2),
     "owner_x": lambda numbers: flags.owners(numbers.astype("u1"), 0),
     "owner_y": lambda numbers: flags.owners(numbers.astype("u1"), 1),
@@ -114,7 +120,7 @@ FLAGS = {
 def test_flags(walls):
     numbers = bodies(walls)
     solid = numbers > 0
-    bits, faces = flags.solid_bits(solid), flags.face_bits(solid)
+    bits, faces, edges = flags.solid_bits(solid), flags.face_bits(solid), flags.edge_bits(solid)
     assert ((bits & 64 > 0) == near(solid)).all()
     for n, (axis, side) in enumerate(STEPS):
         assert ((bits >> n & 1 > 0) == near(solid, axis, side)).all()
@@ -125,6 +131,8 @@ def test_flags(walls):
             count = sum(buried(solid, axis, along, by).astype(int) for by in (-1, 1))
             open_ = ~closed(solid, axis)
             assert ((state >> 2 * place & 3)[open_] == count[open_]).all()
+            for high, by in enumerate((-1, 1)):
+                assert ((edges >> (4 * axis + 2 * place + high) & 1 > 0) == touched(solid, axis, along, by)).all()
 
 
 # ----------------------------------------------------------------------------------------------------------- kernels

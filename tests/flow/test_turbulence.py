@@ -24,7 +24,7 @@ from taskflow.flow import (
 from taskflow.flow import momentum as momentum_module
 from taskflow.flow.boundaries.rough_wall import KARMAN, heat_supplies, supply_ghosts
 from taskflow.flow.scalars import transport as transport_module
-from taskflow.flow.turbulence import eddy_viscosity
+from taskflow.flow.turbulence import Surroundings, eddy_viscosity
 from taskflow.machine.device import gpu
 from taskflow.simulation.case import Case
 from tests import reference
@@ -62,7 +62,7 @@ def find(hand: ByHand, model: object, boundaries: Boundaries | None = None, visc
     """nu_t with its ghosts, and the scalars."""
     sides = smooth(hand) if boundaries is None else boundaries
     turbulence = Turbulence(model)
-    hand.run(*eddy_viscosity(VELOCITY, "nu_t", turbulence, sides, hand.staggered.constants, viscosity))
+    hand.run(*eddy_viscosity(VELOCITY, "nu_t", turbulence, Surroundings(sides, hand.staggered.constants, viscosity)))
 
 
 def damping(hand: ByHand) -> np.ndarray:

@@ -37,7 +37,7 @@ def slabs(across: str, **more) -> list[dict]:
     return [low, high]
 
 
-def channel(along: str, across: str, *, bodies: bool, pressure: dict) -> Case:
+def channel(along: str, across: str, *, bodies: bool, pressure: dict, **tables) -> Case:
     """Eight cells between two walls, or the same between two bodies; stirred."""
     cells = [{along: 6, across: 12 if bodies else 8}.get(axis, 3) for axis in "xyz"]
     boundaries = {axis: "periodic" for axis in "xyz" if axis != across}
@@ -49,21 +49,32 @@ def channel(along: str, across: str, *, bodies: bool, pressure: dict) -> Case:
     wave = {"x": "x", "y": "y", "z": "z"}[along]
     stirring = [f"0.3*cos(2*pi*{wave}/{6 * H})" if axis != across else "0" for axis in "xyz"]
     return Case(
-        grid={"cells": cells, "lengths": [n * H for n in cells]}, fluid={"viscosity": 0.1},
-        boundaries=boundaries | walls,
+        grid={"cells": cells, "lengths": [n * H for n in cells]}, boundaries=boundaries | walls,
         body={"force": vector(**{along: 0.3, across: 0.1}), "gravity": vector(**{across: -2.0})}, heat=heat,
         initial={"velocity": stirring}, time={"steps": 12}, pressure=pressure, obstacles=found,
+        **{"fluid": {"viscosity": 0.1}, **tables},
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("along", "across", "pressure"), [
-    *((*pair, {"iterations": 9}) for pair in permutations("xyz", 2)), ("x", "z", DIRECT),
+def eddies(model: str, **more) -> dict:
+    """Tables of a turbulence model."""
+    return {"turbulence": {"model": model, **more}, "fluid": {"viscosity": 0.002}}
+
+
+@pytest.mark.parametrize(("along", "across", "pressure", "tables"), [
+    *((*pair, {"iterations": 9}, {}) for pair in permutations("xyz", 2)), ("x", "z", DIRECT, {}),
+    *((*pair, {"iterations": 9}, eddies("wale", constant=2.0)) for pair in [("x", "z"), ("y", "x"), ("z", "y")]),
+    ("x", "y", {"iterations": 9}, eddies("smagorinsky", damping="none")),
+    ("y", "z", {"iterations": 9}, eddies("vreman")),
 ])  # fmt: skip
-def test_a_channel_between_two_bodies_is_one_between_two_walls(along, across, pressure):
-    """To rounding: velocity, temperature, and the pressure but for a constant."""
-    inner, walls = (compute(channel(along, across, bodies=bodies, pressure=pressure)) for bodies in (True, False))
+def test_a_channel_between_two_bodies_is_one_between_two_walls(along, across, pressure, tables):
+    """To rounding: velocity, temperature, eddy viscosity, and the pressure but for a constant."""
+    flows = (compute(channel(along, across, bodies=bodies, pressure=pressure, **tables)) for bodies in (True, False))
+    inner, walls = flows
     assert np.abs(walls["uvw"["xyz".index(along)]]).max() > 0.02
-    for name in (*VELOCITY, "p", "T"):
+    if tables:
+        assert walls["nu_t"].max() > 1e-4
+    for name in (*VELOCITY, "p", "T", *(["nu_t"] if tables else [])):
         found = inner[name].take(range(2, 10), axis=2 - "xyz".index(across))
         if name == "p":
             found = found - found.mean() + walls[name].mean()
@@ -121,6 +132,19 @@ def followed(flow: Flow) -> dict[str, dict]:
 def bits(one: Flow, other: Flow) -> None:
     for name in (*VELOCITY, "p", "T"):
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_eddies_around_bodies_have_the_same_bits_on_any_blocks():
+    """With heat and a bounded scalar; whatever memory held before."""
+    tracer = {"name": "c", "diffusivity": 0.001, "sources": [{"point": [1.0, 0.5, 1.1], "rate": 1.0}]}
+    case = obstructed({"iterations": 4}, time={"steps": 3}, scalars=[tracer], turbulence={"model": "wale"})
+    whole, cut = compute(case), compute(case, (3, 2, 1), overlap="full", garbage=np.nan)
+    assert whole["nu_t"].max() > 1e-3
+    assert not whole["nu_t"][whole["nu_t"] < 0].size
+    for name in (*VELOCITY, "p", "T", "c", "nu_t"):
+        np.testing.assert_array_equal(whole[name], cut[name], err_msg=name)
+    for name, body in followed(whole).items():
+        assert followed(cut)[name]["force"] == pytest.approx(body["force"], rel=1e-12)
 
 
 @pytest.mark.parametrize("scheme", ["ab2", pytest.param("rk3", marks=pytest.mark.slow)])

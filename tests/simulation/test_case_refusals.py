@@ -189,13 +189,6 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      'output.fields = ["u", "T"]: this case has no field "T"; it has u, v, w, p; T needs a [heat] table'),
     ({"output__fields": ["nu_t"]},
      'output.fields = ["nu_t"]: this case has no field "nu_t"; it has u, v, w, p; nu_t needs a [turbulence] table'),
-    ({"turbulence": {"model": "wale"}, "obstacles": [{"type": "sphere", "centre": [0.5, 0.1, 0.5], "radius": 0.1}]},
-     'turbulence.model = "wale": not available around obstacles in this version; leave out [turbulence] or'
-     " [[obstacles]]"),
-    ({"turbulence": {"model": "wale"}, "heat": {"diffusivity": 1.0, "scheme": "koren"}},
-     'heat.scheme = "koren": not available with turbulence in this version; give scheme = "central"'),
-    ({"turbulence": {"model": "wale"}, "scalars": [{"name": "c", "diffusivity": 1.0}]},
-     'scalars[1].scheme = "koren": not available with turbulence in this version; give scheme = "central"'),
     ({"turbulence": {}}, 'turbulence.model: missing; give "smagorinsky", "wale" or "vreman"'),
     ({"turbulence": {"model": "smagorinski"}},
      'turbulence.model = "smagorinski": give "smagorinsky", "wale" or "vreman"; did you mean "smagorinsky"?'),

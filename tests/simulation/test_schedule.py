@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.flow.schemes import RUNGE_KUTTA
+from taskflow.flow.schemes import RUNGE_KUTTA, Spreads
 from taskflow.simulation.schedule import Clock, Every, StepLimit, Tick
 
 
@@ -78,8 +78,8 @@ def test_the_longest_step_obeys_both_limits():
     assert limit.longest(100.0) == 0.5 / 100.0
     assert limit.longest(1.0) == 0.2 / 4.0
     assert limit.longest(0.0) == 0.2 / 4.0
-    assert limit.longest(1.0, 8.0) == 0.2 / 8.0  # with eddies
-    assert limit.longest(1.0, 3.0) == 0.2 / 4.0
+    assert limit.longest(1.0, Spreads(8.0)) == 0.2 / 8.0  # with eddies
+    assert limit.longest(1.0, Spreads(3.0)) == 0.2 / 4.0
     assert StepLimit(fixed=0.1, spread=1e9).longest(1e9) == 0.1
 
 

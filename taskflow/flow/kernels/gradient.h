@@ -6,30 +6,44 @@ struct Gradient {
 };
 
 // What a cell has on its faces, and cells below and above use, too: u and v across x and y, low and high, and their sums;
-// across z, on the low face alone, w and its differences along x and y, over two cells.
+// across z, on the low face alone, w and that of its neighbours.
 struct Faces {
   real u_low, u_high, u, v_low, v_high, v;
-  real w, w_x, w_y;
+  real w, w_west, w_east, w_south, w_north;
 };
 
 FN Faces faces(In u, In v, In w, Index c, Index X, Index Y) {
   const real u_low = u[c], u_high = u[c + X], v_low = v[c], v_high = v[c + Y];
-  return {u_low, u_high, u_low + u_high, v_low, v_high, v_low + v_high,
-          w[c], w[c + X] - w[c - X], w[c + Y] - w[c - Y]};
+  return {u_low, u_high, u_low + u_high, v_low, v_high, v_low + v_high, w[c], w[c - X], w[c + X], w[c - Y], w[c + Y]};
 }
 
-// Twice the mean on both faces of a cell across `own` of the difference of q, which lives there, over two cells along `step`.
-FN real beside(In q, Index c, Index own, Index step) {
-  return (q[c + step] + q[c + step + own]) - (q[c - step] + q[c - step + own]);
-}
+// Which neighbours of a cell are in a body: none. Those that are move with it, as ghost cells do beyond a wall: where they
+// are, on both faces together, the velocity is minus that of the cell.
+struct Fluids {
+  INLINE real seen(int, real neighbour, real) const { return neighbour; }
+  INLINE bool solid() const { return false; }
+};
 
-FN Gradient gradient(In u, In v, Index c, const Faces& below, const Faces& here, const Faces& above, Axis x, Axis y, Axis z) {
+FN real twice(In q, Index c, Index own) { return q[c] + q[c + own]; }
+
+template <class Neighbours>
+FN Gradient gradient(In u, In v, Index c, const Faces& below, const Faces& here, const Faces& above, Axis x, Axis y, Axis z,
+                     const Neighbours& around) {
   const real half_x = real(0.5) * x.per_two_cells(), half_y = real(0.5) * y.per_two_cells();
   const real half_z = real(0.5) * z.per_two_cells();
   const Index X = x.step, Y = y.step;
-  return {{{x.per_cell() * (here.u_high - here.u_low), half_y * beside(u, c, X, Y), half_z * (above.u - below.u)},
-           {half_x * beside(v, c, Y, X), y.per_cell() * (here.v_high - here.v_low), half_z * (above.v - below.v)},
-           {half_x * (here.w_x + above.w_x), half_y * (here.w_y + above.w_y), z.per_cell() * (above.w - here.w)}}};
+  const real w = here.w + above.w;
+  // from the low to the high neighbour across x, y or z, of twice the mean on both faces of each
+  const auto rise = [&](real own, real low, real high, int axis) __attribute__((always_inline)) {
+    return around.seen(2 * axis + 1, high, own) - around.seen(2 * axis, low, own);
+  };
+  return {{{x.per_cell() * (here.u_high - here.u_low),
+            half_y * rise(here.u, twice(u, c - Y, X), twice(u, c + Y, X), 1), half_z * rise(here.u, below.u, above.u, 2)},
+           {half_x * rise(here.v, twice(v, c - X, Y), twice(v, c + X, Y), 0),
+            y.per_cell() * (here.v_high - here.v_low), half_z * rise(here.v, below.v, above.v, 2)},
+           {half_x * rise(w, here.w_west + above.w_west, here.w_east + above.w_east, 0),
+            half_y * rise(w, here.w_south + above.w_south, here.w_north + above.w_north, 1),
+            z.per_cell() * (above.w - here.w)}}};
 }
 
 FN real square(real a) { return a * a; }

@@ -41,6 +41,20 @@ def face_bits(solid: np.ndarray) -> np.ndarray:
     return bits
 
 
+def edge_bits(solid: np.ndarray) -> np.ndarray:
+    """Which edges of the low faces of a cell across x, y, z touch a solid cell, in four bits each: along the first of
+    the other two axes the lower and the higher edge, then along the second.
+    """
+    bits = np.zeros(_moved(solid).shape, np.uint16)
+    for axis in range(3):
+        for place, along in enumerate(other for other in range(3) if other != axis):
+            for high, side in enumerate((-1, 1)):
+                here = _moved(solid) | _moved(solid, (axis, -1))
+                there = _moved(solid, (along, side)) | _moved(solid, (along, side), (axis, -1))
+                bits |= (here | there).astype(np.uint16) << np.uint16(4 * axis + 2 * place + high)
+    return bits
+
+
 def heat_bits(solid: np.ndarray, held: np.ndarray) -> np.ndarray:
     """What heat meets behind the six faces of a cell, in two bits each: 0, INSULATED, or HELD. `held` is the mask of
     solid cells whose temperature is given. Of a solid cell only KEEPS.

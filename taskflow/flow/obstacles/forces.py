@@ -41,6 +41,20 @@ def force_on_body(
 
 
 @task(kernel=KERNELS / "obstacles" / "forces.cu")
+def force_of_eddies(
+    u: Read[U], v: Read[V], w: Read[W], p: Read[BESIDE], nu_t: Read[BESIDE],
+    solid: ReadByte, owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
+    *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
+    friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
+    moment_x: Reduce["sum"], moment_y: Reduce["sum"], moment_z: Reduce["sum"],
+    grid: Grid, fluid: Fluid, target: Target,
+) -> None:  # fmt: skip
+    """`force_on_body` with what eddies bring to its faces: 2 nu_t du/dn in the fluid beside them, n being normal. On
+    edges nu_t is 0.
+    """
+
+
+@task(kernel=KERNELS / "obstacles" / "forces.cu")
 def heat_from_body(
     T: Read[BESIDE], solid: ReadByte, owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
     *, flux: Reduce["sum"], grid: Grid, transport: Transport, number: int,

@@ -17,3 +17,12 @@ def heat_obstructed(
 
     Solid cells keep their temperature: in those of a body that has one it is the body's.
     """
+
+
+@task(kernel=KERNELS / "obstacles" / "heat_obstructed.cu")
+def heat_eddy_obstructed(
+    T: Read[1], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], nu_t: Read[1], T_faces: ReadShort,
+    h_T: ReadWrite, T_new: Write,
+    *, dt: Scalar, ratio: Scalar, grid: Grid, transport: Transport, prandtl: float,
+) -> None:  # fmt: skip
+    """`heat_obstructed` with the diffusivity of `transport_eddy` between cells of the fluid: at bodies nu_t is 0."""

@@ -36,13 +36,13 @@ class ImmersedObstacles(Obstacles):
         """See `Obstacles.fields`: `taskflow.flow.obstacles.adherence` says what they hold."""
         return {**STICK, **(BOND if heat and self.held else {})}
 
-    def flags(self, *, heat: bool, scalars: bool = False) -> dict[str, str]:
+    def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.obstacles.cuts`."""
         found = super().flags(heat=heat, scalars=scalars)
         del found["faces"]
         return {**found, **({"owner_T": "u1"} if heat and self.held and self.bodies else {})}
 
-    def beside(self, f: Roles) -> tuple[str, ...]:
+    def beside(self, f: Roles, *, eddies: bool) -> tuple[str, ...]:
         """Nothing."""
         return ()
 
@@ -59,8 +59,8 @@ class ImmersedObstacles(Obstacles):
         if self.held:
             yield warm(T, f.bond_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
 
-    def force(self, f: Roles, sums: Mapping[str, Any], **given: Any) -> Launch:
-        """See `Obstacles.force`."""
+    def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
+        """See `Obstacles.force`; of eddies nothing is known here."""
         owners, surfaces = (f.owner_x, f.owner_y, f.owner_z), (f.stick_x, f.stick_y, f.stick_z)
         return force_on_immersed_body(f.u, f.v, f.w, f.p, f.solid, *surfaces, *owners, **sums, **given)
 

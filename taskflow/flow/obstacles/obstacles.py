@@ -14,7 +14,7 @@ from typing import Any
 
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.momentum import Fluid
-from taskflow.flow.obstacles.forces import Target, force_on_body, heat_from_body
+from taskflow.flow.obstacles.forces import Target, force_of_eddies, force_on_body, heat_from_body
 from taskflow.flow.obstacles.pressure import coefficients_at_bodies, measure_residual_obstructed
 from taskflow.flow.obstacles.projection import correct_obstructed, force, stop
 from taskflow.flow.poisson import Solver, measure_residual
@@ -54,17 +54,19 @@ class Obstacles:
         """Fields of numbers that say where the bodies are, by role, with their locations."""
         return {}
 
-    def beside(self, f: Roles) -> tuple[str, ...]:
-        """What the momentum equation itself has to know: the field of flags of faces."""
-        return (f.faces,)
+    def beside(self, f: Roles, *, eddies: bool) -> tuple[str, ...]:
+        """What the momentum equation itself has to know: fields of flags of faces, and with eddies of their edges."""
+        return (f.faces, f.edges) if eddies else (f.faces,)
 
-    def flags(self, *, heat: bool, scalars: bool = False) -> dict[str, str]:
+    def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.obstacles.flags`."""
         found = {"solid": "u1", "faces": "u2"}
         if heat:
             found["T_faces"] = "u2"
         if scalars:
             found["scalar_faces"] = "u2"
+        if eddies:
+            found["edges"] = "u2"
         if self.bodies:
             found |= {f"owner_{axis}": "u1" for axis in "xyz"}
         return found
@@ -114,18 +116,22 @@ class Obstacles:
             return measure_residual(f.p, f.rhs, grid)
         return measure_residual_obstructed(f, grid)
 
-    def monitor(self, f: Roles, grid: Grid, fluid: Fluid, heat: Transport | None) -> Iterator[Launch]:
+    def monitor(
+        self, f: Roles, grid: Grid, fluid: Fluid, heat: Transport | None, *, eddies: bool = False
+    ) -> Iterator[Launch]:
         """Scalars pressure_x_1 ... moment_z_1, flux_1 and so on, of each body by its number."""
         for number, body in enumerate(self.bodies, start=1):
             sums = {f"{kind}_{axis}": f"{kind}_{axis}_{number}" for kind in FORCES for axis in "xyz"}
-            yield self.force(f, sums, over=body.around, grid=grid, fluid=fluid, target=Target(number, body.about))
+            given = {"over": body.around, "grid": grid, "fluid": fluid, "target": Target(number, body.about)}
+            yield self.force(f, sums, eddies=eddies, **given)
             if heat and body.heated:
                 constants = {"grid": grid, "transport": heat, "number": number}
                 yield self.heat(f, f"flux_{number}", over=body.around, **constants)
 
-    def force(self, f: Roles, sums: Mapping[str, Any], **given: Any) -> Launch:
+    def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
         """The force on a body, into scalars of these names."""
-        return force_on_body(f.u, f.v, f.w, f.p, f.solid, f.owner_x, f.owner_y, f.owner_z, **sums, **given)
+        task, read = (force_of_eddies, (f.nu_t,)) if eddies else (force_on_body, ())
+        return task(f.u, f.v, f.w, f.p, *read, f.solid, f.owner_x, f.owner_y, f.owner_z, **sums, **given)
 
     def heat(self, f: Roles, flux: str, **given: Any) -> Launch:
         """The heat from a body, into a scalar of this name."""

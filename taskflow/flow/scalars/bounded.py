@@ -64,3 +64,54 @@ def bounded_heun_obstructed(
     *, dt: Scalar, grid: Grid, transport: Transport,
 ) -> None:  # fmt: skip
     """`bounded_heun` beside bodies, as `bounded_euler_obstructed`."""
+
+
+@task(kernel=KERNELS / "scalars" / "bounded.cu")
+def bounded_euler_eddy(
+    q: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
+    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], nu_t: Read[1], q_new: Write,
+    *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float,
+) -> None:  # fmt: skip
+    """`bounded_euler` with the diffusivity of `transport_eddy`."""
+
+
+@task(kernel=KERNELS / "scalars" / "bounded.cu")
+def bounded_heun_eddy(
+    q: ReadWrite, q_euler: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
+    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], nu_t: Read[1],
+    *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float,
+) -> None:  # fmt: skip
+    """`bounded_heun` with the diffusivity of `transport_eddy`."""
+
+
+@task(kernel=KERNELS / "scalars" / "bounded.cu")
+def bounded_euler_eddy_obstructed(
+    q: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
+    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], nu_t: Read[1], q_faces: ReadShort,
+    q_new: Write, *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float,
+) -> None:  # fmt: skip
+    """`bounded_euler_obstructed` with the diffusivity of `transport_eddy` between cells of the fluid."""
+
+
+@task(kernel=KERNELS / "scalars" / "bounded.cu")
+def bounded_heun_eddy_obstructed(
+    q: ReadWrite, q_euler: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
+    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], nu_t: Read[1], q_faces: ReadShort,
+    *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float,
+) -> None:  # fmt: skip
+    """`bounded_heun_obstructed` with the diffusivity of `transport_eddy` between cells of the fluid."""
+
+
+EULER = {
+    (False, False): bounded_euler,
+    (False, True): bounded_euler_obstructed,
+    (True, False): bounded_euler_eddy,
+    (True, True): bounded_euler_eddy_obstructed,
+}
+HEUN = {
+    (False, False): bounded_heun,
+    (False, True): bounded_heun_obstructed,
+    (True, False): bounded_heun_eddy,
+    (True, True): bounded_heun_eddy_obstructed,
+}
+"""The task with an eddy diffusivity or not, beside bodies or not."""

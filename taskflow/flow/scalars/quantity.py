@@ -10,14 +10,8 @@ from taskflow.errors import BadInput
 from taskflow.flow.boundaries.boundary import MIRROR, Mirror, beyond
 from taskflow.flow.diagnostics import total
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.obstacles.heat import heat_obstructed
-from taskflow.flow.scalars.bounded import (
-    GHOST,
-    bounded_euler,
-    bounded_euler_obstructed,
-    bounded_heun,
-    bounded_heun_obstructed,
-)
+from taskflow.flow.obstacles.heat import heat_eddy_obstructed, heat_obstructed
+from taskflow.flow.scalars.bounded import EULER, GHOST, HEUN
 from taskflow.flow.scalars.sources import Source, released
 from taskflow.flow.scalars.transport import Transport, transport, transport_eddy
 from taskflow.regions import Location
@@ -41,6 +35,38 @@ class Flux:
 
 
 Faces = Mapping[str, Fixed | Flux]  # by face, x_min to z_max
+
+CENTRAL = {
+    (False, False): transport,
+    (False, True): heat_obstructed,
+    (True, False): transport_eddy,
+    (True, True): heat_eddy_obstructed,
+}
+"""The task with an eddy diffusivity or not, beside bodies or not."""
+
+
+@dataclass(frozen=True)
+class Medium:
+    """What a quantity moves in: `flags` is the field that says where bodies are, `prandtl` that of eddies; None without
+    these.
+    """
+
+    flags: str | None = None
+    prandtl: float | None = None
+
+    @property
+    def kind(self) -> tuple[bool, bool]:
+        """Whether there are eddies, and bodies."""
+        return self.prandtl is not None, self.flags is not None
+
+    def read(self, f: Roles) -> tuple[str, ...]:
+        """The fields that tasks read for it."""
+        return (*(() if self.prandtl is None else (f.nu_t,)), *(() if self.flags is None else (self.flags,)))
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """What tasks have to be told of it."""
+        return {} if self.prandtl is None else {"prandtl": self.prandtl}
 
 
 @dataclass(frozen=True)
@@ -73,47 +99,27 @@ class Quantity:
         """Layers of ghost cells that it needs."""
         return GHOST if self.bounded else 1
 
-    def central(
-        self,
-        f: Roles,
-        names: Mapping[str, str],
-        grid: StaggeredGrid,
-        flags: str | None = None,
-        prandtl: float | None = None,
-    ) -> Iterator[Launch]:
-        """The new value by central differences, from the velocity now; `names` are those of the stage's dt and ratio,
-        `flags` is the field that says where bodies are, `prandtl` that of eddies where there are some.
-        """
+    def central(self, f: Roles, names: Mapping[str, str], grid: StaggeredGrid, medium: Medium) -> Iterator[Launch]:
+        """The new value by central differences, from the velocity now; `names` are those of a stage's dt and ratio."""
         now, new, tendency = f[self.name], f[f"{self.name}_new"], f[f"h_{self.name}"]
-        constants: dict[str, Any] = {"grid": grid.constants, "transport": self.transport}
-        if flags:
-            yield heat_obstructed(now, f.u, f.v, f.w, flags, tendency, new, over=grid.box, **names, **constants)
-        elif prandtl is not None:
-            constants["prandtl"] = prandtl
-            yield transport_eddy(now, f.u, f.v, f.w, f.nu_t, tendency, new, over=grid.box, **names, **constants)
-        else:
-            yield transport(now, f.u, f.v, f.w, tendency, new, over=grid.box, **names, **constants)
-        yield from self._released(new, names["dt"], grid, flags=flags)
+        read, constants = medium.read(f), {**medium.constants, "grid": grid.constants, "transport": self.transport}
+        task = CENTRAL[medium.kind]
+        yield task(now, f.u, f.v, f.w, *read, tendency, new, over=grid.box, **names, **constants)
+        yield from self._released(new, names["dt"], grid, flags=medium.flags)
 
-    def euler(self, f: Roles, dt: str, grid: StaggeredGrid, flags: str | None = None) -> Iterator[Launch]:
+    def euler(self, f: Roles, dt: str, grid: StaggeredGrid, medium: Medium) -> Iterator[Launch]:
         """A first new value within bounds, from the velocities before and after the stage. Needs ghosts."""
         now, new, velocity = f[self.name], f[f"{self.name}_new"], (f.u, f.v, f.w, f.u_new, f.v_new, f.w_new)
-        constants = {"grid": grid.constants, "transport": self.transport}
-        if flags:
-            yield bounded_euler_obstructed(now, *velocity, flags, new, over=grid.box, dt=dt, **constants)
-        else:
-            yield bounded_euler(now, *velocity, new, over=grid.box, dt=dt, **constants)
-        yield from self._released(new, dt, grid, flags=flags)
+        read, constants = medium.read(f), {**medium.constants, "grid": grid.constants, "transport": self.transport}
+        yield EULER[medium.kind](now, *velocity, *read, new, over=grid.box, dt=dt, **constants)
+        yield from self._released(new, dt, grid, flags=medium.flags)
 
-    def heun(self, f: Roles, dt: str, grid: StaggeredGrid, flags: str | None = None) -> Iterator[Launch]:
+    def heun(self, f: Roles, dt: str, grid: StaggeredGrid, medium: Medium) -> Iterator[Launch]:
         """The value now becomes the new one, from the first new value, which needs ghosts."""
         now, new, velocity = f[self.name], f[f"{self.name}_new"], (f.u, f.v, f.w, f.u_new, f.v_new, f.w_new)
-        constants = {"grid": grid.constants, "transport": self.transport}
-        if flags:
-            yield bounded_heun_obstructed(now, new, *velocity, flags, over=grid.box, dt=dt, **constants)
-        else:
-            yield bounded_heun(now, new, *velocity, over=grid.box, dt=dt, **constants)
-        yield from self._released(now, dt, grid, part=0.5, flags=flags)
+        read, constants = medium.read(f), {**medium.constants, "grid": grid.constants, "transport": self.transport}
+        yield HEUN[medium.kind](now, new, *velocity, *read, over=grid.box, dt=dt, **constants)
+        yield from self._released(now, dt, grid, part=0.5, flags=medium.flags)
 
     def ghosts(self, name: str, grid: Grid) -> Iterator[Launch]:
         """Ghost values of a passive scalar: 2 value - inside beyond faces that have one, inside + flux spacing /

@@ -53,6 +53,8 @@ class Masks:
     def _of(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         solid = numbers != 0
         found = {"solid": flags.solid_bits(solid), "faces": flags.face_bits(solid)}
+        if "edges" in self.roles:
+            found["edges"] = flags.edge_bits(solid)
         if "T_faces" in self.roles:
             held = np.isfinite(self._held(numbers))
             found["T_faces"] = flags.heat_bits(solid, held)
@@ -77,6 +79,6 @@ class Masks:
 
 
 def _dtype(role: str) -> str:
-    if role.endswith("faces"):
+    if role.endswith("faces") or role == "edges":
         return "u2"
     return "u1" if role == "solid" or role.startswith("owner") else "f8"

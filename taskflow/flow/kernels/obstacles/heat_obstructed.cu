@@ -5,13 +5,15 @@
 #include "cell.h"
 #include "../adams_bashforth.h"
 #include "../flags.h"
+#include "../metrics.h"
+#include "../scalars/diffusivity.h"
 #include "carried.h"
 
-// Conduction into a cell through a face behind which heat meets `kind`, over diffusivity / h^2: T_other is the temperature
-// there, of the fluid or of a body.
-FN real conducted(int kind, real T_here, real T_other) {
-  const int weight = kind == 0 ? 1 : kind & HELD;
-  return real(weight) * (T_other - T_here);
+// Conduction into a cell through a face behind which heat meets `kind`, over 1 / h^2: T_other is the temperature there, of the
+// fluid, to which it is conducted as `across`, or of a body.
+FN real conducted(int kind, real T_here, real T_other, real across, real diffusivity) {
+  const real weight = kind == 0 ? across : real(kind & HELD) * diffusivity;
+  return weight * (T_other - T_here);
 }
 
 // Net flow out of a cell along one direction: of T carried by q through both faces, and what is conducted into it.
@@ -19,25 +21,40 @@ struct Flow {
   real carried, conducted;
 };
 
-FN Flow flow(In T, In q, Index c, Index step, real inverse, int kinds) {
-  const real below = T[c - step], here = T[c], above = T[c + step];
-  const real through = conducted(kinds & 3, here, below) + conducted(kinds >> 2 & 3, here, above);
-  return {carried(T, q, c, step, inverse), inverse * inverse * through};
+template <class Diffusivity>
+FN Flow flow(In T, In q, Index c, Axis a, int kinds, const Diffusivity& by) {
+  const Index S = a.step;
+  const real below = T[c - S], here = T[c], above = T[c + S];
+  const real low = conducted(kinds & 3, here, below, by.between(c - S, c), by.diffusivity);
+  const real high = conducted(kinds >> 2 & 3, here, above, by.between(c, c + S), by.diffusivity);
+  return {carried(T, q, c, S, a.per_cell()), a.outer_in_cells() * (low + high)};
 }
 
-// T_new = T + dt ((1 + r/2) H - r/2 H_old), H = -div(u T) + diffusivity Laplacian(T) + source; H replaces H_old.
-TASK heat_obstructed(Range range, In T, In u, In v, In w, InShort T_faces, InOut h_T, Out T_new, In64 dt, In64 ratio,
-                     Grid grid, Transport transport) {
+// T_new = T + dt ((1 + r/2) H - r/2 H_old), H = -div(u T) + conduction + source; H replaces H_old.
+template <class Diffusivity>
+FN void advance(const Range& range, In T, In u, In v, In w, InShort T_faces, InOut h_T, Out T_new, In64 dt, In64 ratio,
+                const Grid& grid, real source, Diffusivity by) {
   STRIDES(range)
   const AdamsBashforth scheme(dt, ratio);
   for_cells(range, CELL(c) {
     const int kinds = T_faces[c];
-    const Flow x = flow(T, u, c, X, grid.inverse[0], kinds), y = flow(T, v, c, Y, grid.inverse[1], kinds >> 4);
-    const Flow z = flow(T, w, c, Z, grid.inverse[2], kinds >> 8);
+    const Flow x = flow(T, u, c, axis(grid, 0, c.i, X), kinds, by), y = flow(T, v, c, axis(grid, 1, c.j, Y), kinds >> 4, by);
+    const Flow z = flow(T, w, c, axis(grid, 2, c.k, Z), kinds >> 8, by);
     const real convection = x.carried + y.carried + z.carried, conduction = x.conducted + y.conducted + z.conducted;
-    const real H = transport.diffusivity * conduction - convection + transport.source;
+    const real H = conduction - convection + source;
     const real old = h_T[c], here = T[c], next = scheme.advance(here, H, old);
     h_T[c] = H;
     T_new[c] = kinds & KEEPS ? here : next;
   });
+}
+
+TASK heat_obstructed(Range range, In T, In u, In v, In w, InShort T_faces, InOut h_T, Out T_new, In64 dt, In64 ratio,
+                     Grid grid, Transport transport) {
+  advance(range, T, u, v, w, T_faces, h_T, T_new, dt, ratio, grid, transport.source, Even{transport.diffusivity});
+}
+
+TASK heat_eddy_obstructed(Range range, In T, In u, In v, In w, In nu_t, InShort T_faces, InOut h_T, Out T_new, In64 dt,
+                          In64 ratio, Grid grid, Transport transport, real prandtl) {
+  const Stirred by{transport.diffusivity, real(0.5) / prandtl, nu_t};
+  advance(range, T, u, v, w, T_faces, h_T, T_new, dt, ratio, grid, transport.source, by);
 }

@@ -23,10 +23,10 @@ FN double carried_off(In q, In r, In s, Index c, Step a, Step b, Step d) {
 // Pressure and friction on the low faces of a cell that are on the body, and their moment about a point
 FN Sums<9> forces(Cell c, Push x, Push y, Push z, bool on_x, bool on_y, bool on_z, const Grid& grid, const Target& target) {
   const double volume = double(grid.spacing[0]) * grid.spacing[1] * grid.spacing[2];
-  const double in_x = on_x & (c.i != grid.first[0]) ? volume : 0.0, in_y = on_y & (c.j != grid.first[1]) ? volume : 0.0;
-  const double in_z = on_z & (c.k != grid.first[2]) ? volume : 0.0;
-  const double px = in_x * x.pressure, py = in_y * y.pressure, pz = in_z * z.pressure;
-  const double qx = in_x * x.friction, qy = in_y * y.friction, qz = in_z * z.friction;
+  const bool in_x = on_x & (c.i != grid.first[0]), in_y = on_y & (c.j != grid.first[1]), in_z = on_z & (c.k != grid.first[2]);
+  const double px = in_x ? volume * x.pressure : 0.0, qx = in_x ? volume * x.friction : 0.0;
+  const double py = in_y ? volume * y.pressure : 0.0, qy = in_y ? volume * y.friction : 0.0;
+  const double pz = in_z ? volume * z.pressure : 0.0, qz = in_z ? volume * z.friction : 0.0;
   const double tx = px + qx, ty = py + qy, tz = pz + qz;
   // from the point to the cell's centre: across its own direction a force has no moment
   const double i = (c.i + 0.5) * double(grid.spacing[0]) - target.about[0];

@@ -4,6 +4,7 @@
 #include "cell.h"
 #include "../flags.h"
 #include "../metrics.h"
+#include "diffusivity.h"
 
 FN real smaller(real a, real b) { return b < a ? b : a; }
 
@@ -28,7 +29,8 @@ FN real limited(real behind, real ahead, bool ends) {
 
 // What passes the low face of cell c, number n along d: carried, and by diffusion. On boundaries what enters has the value
 // there, the mean of both cells, and what leaves that of the cell inside. `kind` is what lies behind the face: 0 for fluid.
-FN real passing(In q, Index c, int n, const Direction& d, real per_face, real diffusivity, int kind) {
+template <class Diffusivity>
+FN real passing(In q, Index c, int n, const Direction& d, real per_face, const Diffusivity& by, int kind) {
   const Index S = d.step;
   const real low = q[c - S], high = q[c], speed = real(0.5) * (d.before[c] + d.after[c]);
   const bool forward = speed > 0;
@@ -38,15 +40,16 @@ FN real passing(In q, Index c, int n, const Direction& d, real per_face, real di
   const bool ends = forward ? n == d.first + 1 : n == d.last;
   const real inner = up + real(0.5) * limited(up - beyond, down - up, ends);
   const real value = entering ? real(0.5) * (low + high) : leaving ? up : inner;
-  const int weight = kind == 0 ? 1 : kind & HELD;
-  return speed * value - real(weight) * (diffusivity * per_face * (high - low));
+  const real across = kind == 0 ? by.between(c - S, c) : real(kind & HELD) * by.diffusivity;
+  return speed * value - across * per_face * (high - low);
 }
 
 // What enters a cell along d; `kinds` are those behind its low and its high face.
-FN real inflow(In q, Index c, int n, const Direction& d, const Grid& grid, real diffusivity, int kinds) {
+template <class Diffusivity>
+FN real inflow(In q, Index c, int n, const Direction& d, const Grid& grid, const Diffusivity& by, int kinds) {
   const Axis a = axis(grid, d.number, n, d.step);
-  const real low = passing(q, c, n, d, a.per_face(), diffusivity, kinds & 3);
-  return a.per_cell() * (low - passing(q, c + d.step, n + 1, d, a.per_face(1), diffusivity, kinds >> 2 & 3));
+  const real low = passing(q, c, n, d, a.per_face(), by, kinds & 3);
+  return a.per_cell() * (low - passing(q, c + d.step, n + 1, d, a.per_face(1), by, kinds >> 2 & 3));
 }
 
 // What lies behind the faces of a cell: fluid everywhere, or what flags say.
@@ -63,28 +66,30 @@ struct Velocity {
   In u, v, w, u_new, v_new, w_new;
 };
 
-// -div(u q) + diffusivity Laplacian(q) + source
+// -div(u q) + diffusion + source
+template <class Diffusivity>
 struct Tendency {
   Direction x, y, z;
   Grid grid;
-  Transport transport;
+  real source;
+  Diffusivity by;
 
-  INLINE Tendency(const Range& range, const Velocity& v, const Grid& g, const Transport& transport)
+  INLINE Tendency(const Range& range, const Velocity& v, const Grid& g, const Transport& transport, Diffusivity by)
       : x{0, 1, g.first[0], g.last[0], v.u, v.u_new},
         y{1, range.y, g.first[1], g.last[1], v.v, v.v_new},
         z{2, range.z, g.first[2], g.last[2], v.w, v.w_new},
         grid(g),
-        transport(transport) {}
+        source(transport.source),
+        by(by) {}
 
   INLINE real at(In q, const Cell& c, int kinds) const {
-    const real kappa = transport.diffusivity;
-    return inflow(q, c, c.i, x, grid, kappa, kinds) + inflow(q, c, c.j, y, grid, kappa, kinds >> 4) +
-           inflow(q, c, c.k, z, grid, kappa, kinds >> 8) + transport.source;
+    return inflow(q, c, c.i, x, grid, by, kinds) + inflow(q, c, c.j, y, grid, by, kinds >> 4) +
+           inflow(q, c, c.k, z, grid, by, kinds >> 8) + source;
   }
 };
 
 // q_new = q + dt H(q); solid cells keep theirs.
-template <class Bodies>
+template <class Tendency, class Bodies>
 FN void euler(const Range& range, In q, Out q_new, In64 dt, Tendency H, Bodies bodies) {
   const real step = real(*dt);
   for_cells(range, CELL(c) {
@@ -95,7 +100,7 @@ FN void euler(const Range& range, In q, Out q_new, In64 dt, Tendency H, Bodies b
 }
 
 // q = (q + q_euler + dt H(q_euler)) / 2; solid cells keep theirs.
-template <class Bodies>
+template <class Tendency, class Bodies>
 FN void heun(const Range& range, InOut q, In q_euler, In64 dt, Tendency H, Bodies bodies) {
   const real step = real(*dt);
   for_cells(range, CELL(c) {
@@ -107,20 +112,48 @@ FN void heun(const Range& range, InOut q, In q_euler, In64 dt, Tendency H, Bodie
 
 TASK bounded_euler(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, Out q_new, In64 dt, Grid grid,
                    Transport transport) {
-  euler(range, q, q_new, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport), Free{});
+  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport, Even{transport.diffusivity});
+  euler(range, q, q_new, dt, H, Free{});
 }
 
 TASK bounded_heun(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new, In64 dt, Grid grid,
                   Transport transport) {
-  heun(range, q, q_euler, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport), Free{});
+  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport, Even{transport.diffusivity});
+  heun(range, q, q_euler, dt, H, Free{});
 }
 
 TASK bounded_euler_obstructed(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, InShort q_faces, Out q_new,
                               In64 dt, Grid grid, Transport transport) {
-  euler(range, q, q_new, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport), Obstructed{q_faces});
+  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport, Even{transport.diffusivity});
+  euler(range, q, q_new, dt, H, Obstructed{q_faces});
 }
 
 TASK bounded_heun_obstructed(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new,
                              InShort q_faces, In64 dt, Grid grid, Transport transport) {
-  heun(range, q, q_euler, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport), Obstructed{q_faces});
+  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport, Even{transport.diffusivity});
+  heun(range, q, q_euler, dt, H, Obstructed{q_faces});
+}
+
+TASK bounded_euler_eddy(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, In nu_t, Out q_new, In64 dt,
+                        Grid grid, Transport transport, real prandtl) {
+  const Stirred by{transport.diffusivity, real(0.5) / prandtl, nu_t};
+  euler(range, q, q_new, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport, by), Free{});
+}
+
+TASK bounded_heun_eddy(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new, In nu_t, In64 dt,
+                       Grid grid, Transport transport, real prandtl) {
+  const Stirred by{transport.diffusivity, real(0.5) / prandtl, nu_t};
+  heun(range, q, q_euler, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport, by), Free{});
+}
+
+TASK bounded_euler_eddy_obstructed(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, In nu_t,
+                                   InShort q_faces, Out q_new, In64 dt, Grid grid, Transport transport, real prandtl) {
+  const Stirred by{transport.diffusivity, real(0.5) / prandtl, nu_t};
+  euler(range, q, q_new, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport, by), Obstructed{q_faces});
+}
+
+TASK bounded_heun_eddy_obstructed(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new, In nu_t,
+                                  InShort q_faces, In64 dt, Grid grid, Transport transport, real prandtl) {
+  const Stirred by{transport.diffusivity, real(0.5) / prandtl, nu_t};
+  heun(range, q, q_euler, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport, by), Obstructed{q_faces});
 }

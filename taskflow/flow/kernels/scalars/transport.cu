@@ -4,6 +4,7 @@
 #include "cell.h"
 #include "../adams_bashforth.h"
 #include "../metrics.h"
+#include "diffusivity.h"
 
 // One diffusivity everywhere, a factor of the whole.
 struct Molecular {
@@ -13,13 +14,12 @@ struct Molecular {
   INLINE real times(real laplacian) const { return diffusivity * laplacian; }
 };
 
-// diffusivity + nu_t / prandtl, nu_t on a face being the mean of its two cells.
+// One that differs between faces.
 struct Turbulent {
-  real diffusivity, half;  // half = 1 / (2 prandtl)
-  In nu_t;
+  Stirred diffusivity;
 
   INLINE real bend(real below, real here, real above, Index c, Axis a) const {
-    const real low = diffusivity + half * (nu_t[c - a.step] + nu_t[c]), high = diffusivity + half * (nu_t[c] + nu_t[c + a.step]);
+    const real low = diffusivity.between(c - a.step, c), high = diffusivity.between(c, c + a.step);
     return a.outer_in_cells() *
            (high * (a.inner_in_cells(1) * (above - here)) - low * (a.inner_in_cells(0) * (here - below)));
   }
@@ -63,6 +63,6 @@ TASK transport(Range range, In q, In u, In v, In w, InOut h_q, Out q_new, In64 d
 
 TASK transport_eddy(Range range, In q, In u, In v, In w, In nu_t, InOut h_q, Out q_new, In64 dt, In64 ratio, Grid grid,
                     Transport transport, real prandtl) {
-  const Turbulent diffusion{transport.diffusivity, real(0.5) / prandtl, nu_t};
+  const Turbulent diffusion{{transport.diffusivity, real(0.5) / prandtl, nu_t}};
   advance(range, q, u, v, w, h_q, q_new, dt, ratio, grid, transport.source, diffusion);
 }

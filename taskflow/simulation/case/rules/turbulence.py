@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
-from taskflow.simulation.case.obstacles import Obstacle
-from taskflow.simulation.case.physics import Grid, Heat
+from taskflow.simulation.case.obstacles import Bodies, Obstacle
+from taskflow.simulation.case.physics import Grid
 from taskflow.simulation.case.problems import Problem, wrong
-from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.turbulence import Turbulence
 
 
@@ -24,25 +23,15 @@ def _rough_walls_are_resolved(grid: Grid, boundaries: Boundaries, turbulence: Tu
             yield wrong(key, roughness, remedy)
 
 
-def _eddies_meet_no_obstacles(turbulence: Turbulence | None, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
-    if turbulence is not None and obstacles:
-        remedy = "not available around obstacles in this version; leave out [turbulence] or [[obstacles]]"
-        yield wrong(("turbulence", "model"), turbulence.model, remedy)
-
-
-def _eddies_carry_centrally(
-    turbulence: Turbulence | None, heat: Heat | None, scalars: Scalars
+def _eddies_meet_flagged_cells(
+    turbulence: Turbulence | None, bodies: Bodies, obstacles: tuple[Obstacle, ...]
 ) -> Iterator[Problem]:
-    remedy = 'not available with turbulence in this version; give scheme = "central"'
-    if turbulence is not None and heat is not None and heat.scheme != "central":
-        yield wrong(("heat", "scheme"), heat.scheme, remedy)
-    for n, scalar in enumerate(scalars if turbulence is not None else (), start=1):
-        if scalar.scheme != "central":
-            yield wrong(("scalars", f"[{n}]", "scheme"), scalar.scheme, remedy)
+    if turbulence is not None and obstacles and bodies.treatment == "immersed":
+        remedy = 'not available with turbulence in this version; give "flagged"'
+        yield wrong(("bodies", "treatment"), bodies.treatment, remedy)
 
 
 RULES = (
     (_rough_walls_are_resolved, ("grid", "boundaries", "turbulence")),
-    (_eddies_meet_no_obstacles, ("turbulence", "obstacles")),
-    (_eddies_carry_centrally, ("turbulence", "heat", "scalars")),
+    (_eddies_meet_flagged_cells, ("turbulence", "bodies", "obstacles")),
 )

@@ -1,0 +1,88 @@
+// Eddy viscosities of large-eddy simulation, from the velocity gradient in a cell; with them what bounds the next time
+// step, since both read the same velocities.
+#include "crossing.h"
+#include "damping.h"
+#include "gradient.h"
+
+// nu_t = mixing |S|, mixing being the square of the mixing length
+struct Strained {
+  real mixing;
+  INLINE real at(const Gradient& g, const Cell&, const Faces&, const Faces&) const { return mixing * root(strain(g)); }
+};
+
+// The same with a mixing length that van Driest's damping shortens.
+struct Damped {
+  real mixing;
+  SmoothWalls walls;
+  Grid grid;
+
+  INLINE real at(const Gradient& g, const Cell& c, const Faces& here, const Faces& above) const {
+    const Nearest wall = nearest(c, walls, grid);
+    const real x = real(0.5) * here.u - wall.velocity[0], y = real(0.5) * here.v - wall.velocity[1];
+    const real z = real(0.5) * (here.w + above.w) - wall.velocity[2];
+    const real speed = root(square(x) + square(y) + square(z));
+    const real damping = risen(wall_units(wall.distance * speed * walls.inverse_viscosity) * real(1.0 / 26));
+    return mixing * square(damping) * root(strain(g));
+  }
+};
+
+// nu_t = mixing b^6 / (a^5 + b^5) = mixing b / (1 + (a / b)^5), a = (S_ij S_ij)^(1/2), b = (Sd_ij Sd_ij)^(1/4), Sd being the
+// traceless symmetric part of the square of the gradient: no power of the gradient overflows but where nu_t is 0.
+struct Adapting {
+  real mixing;
+
+  INLINE real at(const Gradient& gradient, const Cell&, const Faces&, const Faces&) const {
+    const auto& g = gradient.of;
+    const real p = g[0][1] * g[1][0], q = g[0][2] * g[2][0], r = g[1][2] * g[2][1];
+    const real x = square(g[0][0]) + p + q, y = square(g[1][1]) + p + r, z = square(g[2][2]) + q + r;
+    const real third = (x + y + z) * real(1.0 / 3);
+    const real xy = (g[0][0] + g[1][1]) * (g[0][1] + g[1][0]) + g[0][2] * g[2][1] + g[1][2] * g[2][0];
+    const real xz = (g[0][0] + g[2][2]) * (g[0][2] + g[2][0]) + g[0][1] * g[1][2] + g[2][1] * g[1][0];
+    const real yz = (g[1][1] + g[2][2]) * (g[1][2] + g[2][1]) + g[1][0] * g[0][2] + g[2][0] * g[0][1];
+    const real turned = square(x - third) + square(y - third) + square(z - third) +
+                        real(0.5) * (square(xy) + square(xz) + square(yz));
+    const real b_square = root(turned), ratio = real(0.5) * strain(gradient) / (b_square > 0 ? b_square : real(1));
+    return mixing * root(b_square) / (1 + square(ratio) * root(ratio));
+  }
+};
+
+// nu_t = constant (B / (alpha_ij alpha_ij))^(1/2): alpha is the gradient; B, the second invariant of the matrix beta of the
+// paper, is the sum of the squares of the minors of the gradient times the size of the cell (Cauchy and Binet), which
+// loses no digits where B is 0.
+struct Vanishing {
+  real constant;
+  Grid grid;
+
+  INLINE real at(const Gradient& gradient, const Cell&, const Faces&, const Faces&) const {
+    const auto& g = gradient.of;
+    const real(&h)[3] = grid.spacing;
+    real B = 0, alpha = 0;
+    for (int m = 0; m < 3; ++m) {
+      const int n = m == 2 ? 0 : m + 1;
+      real minors = 0;
+      for (int i = 0; i < 3; ++i) {
+        const int j = i == 2 ? 0 : i + 1;
+        minors += square(g[i][m] * g[j][n] - g[j][m] * g[i][n]);
+        alpha += square(g[i][m]);
+      }
+      B += square(h[m] * h[n]) * minors;
+    }
+    return constant * root(B / (alpha > 0 ? alpha : real(1)));
+  }
+};
+
+// nu_t in every cell, 0 in bodies; rate = max of |u|/dx + |v|/dy + |w|/dz, eddy = max of nu_t
+template <class Model, class Bodies>
+FN void evaluate(const Range& range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, const Grid& grid, Model model,
+                 Bodies bodies) {
+  STRIDES(range)
+  max_cells(range, {rate, eddy}, CELL(c) { return faces(u, v, w, c, X, Y); }, BETWEEN(c, below, here, above) {
+    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
+    const auto around = bodies.at(c);
+    const real modelled = model.at(gradient(u, v, c, below, here, above, x, y, z, around), c, here, above);
+    const real found = around.solid() ? real(0) : modelled;
+    nu_t[c] = found;
+    const real across_x = fastest(here.u_low, here.u_high), across_y = fastest(here.v_low, here.v_high);
+    return Maxima<2>{{crossings(across_x, across_y, fastest(here.w, above.w), x, y, z), found}};
+  });
+}

@@ -1,0 +1,12 @@
+// What heat and scalars diffuse with: the same everywhere, or more by the eddy diffusivity nu_t / prandtl, nu_t on a face
+// being the mean of its two cells.
+struct Even {
+  real diffusivity;
+  INLINE real between(Index, Index) const { return diffusivity; }
+};
+
+struct Stirred {
+  real diffusivity, half;  // half = 1 / (2 prandtl)
+  In nu_t;
+  INLINE real between(Index a, Index b) const { return diffusivity + half * (nu_t[a] + nu_t[b]); }
+};
