@@ -45,12 +45,12 @@ def edge_bits(solid: np.ndarray) -> np.ndarray:
     """Which edges of the low faces of a cell across x, y, z touch a solid cell, in four bits each: along the first of
     the other two axes the lower and the higher edge, then along the second.
     """
-    bits = np.zeros(_moved(solid).shape, np.uint16)
+    bits = np.zeros(moved(solid).shape, np.uint16)
     for axis in range(3):
         for place, along in enumerate(other for other in range(3) if other != axis):
             for high, side in enumerate((-1, 1)):
-                here = _moved(solid) | _moved(solid, (axis, -1))
-                there = _moved(solid, (along, side)) | _moved(solid, (along, side), (axis, -1))
+                here = moved(solid) | moved(solid, (axis, -1))
+                there = moved(solid, (along, side)) | moved(solid, (along, side), (axis, -1))
                 bits |= (here | there).astype(np.uint16) << np.uint16(4 * axis + 2 * place + high)
     return bits
 
