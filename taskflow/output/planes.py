@@ -58,10 +58,22 @@ def at_time(ds: xr.Dataset, time: float) -> xr.Dataset:
     return ds.isel(time=[nearest])
 
 
+def edges(ds: xr.Dataset, axis: str) -> np.ndarray:
+    """Where cells begin, and the last one ends, along an axis."""
+    faces, centres = ds[f"{axis}_f"].values, ds[f"{axis}_c"].values
+    return faces if len(faces) > len(centres) else np.append(faces, 2 * centres[-1] - faces[-1])
+
+
+def uniform(ds: xr.Dataset, axis: str) -> bool:
+    """Whether all cells along an axis have one size."""
+    widths = np.diff(edges(ds, axis))
+    return bool(np.ptp(widths) <= 1e-9 * widths.max())
+
+
 def extent(ds: xr.Dataset, axis: str) -> tuple[float, float]:
     """Where the domain begins and ends along an axis."""
-    first, centres = float(ds[f"{axis}_f"][0]), ds[f"{axis}_c"]
-    return first, first + 2.0 * (float(centres[0]) - first) * centres.size
+    ends = edges(ds, axis)
+    return float(ends[0]), float(ends[-1])
 
 
 def plane_of(ds: xr.Dataset, text: str | None) -> Plane:
@@ -91,14 +103,16 @@ def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float)
     Half a cell from a wall a field in centres keeps its last value; across a periodic face it goes round.
     """
     dim = next(d for d in map(str, field.dims) if d[0] == axis)
-    points = field.sizes[dim]
-    low, high = extent(ds, axis)
-    place = (position - float(ds[dim][0])) / (high - low) * ds.sizes[f"{axis}_c"]
-    if not periodic(ds, axis):
-        place = min(max(place, 0.0), points - 1.0)
-    below = int(np.floor(place))
-    left, right = (field.isel({dim: n % points}, drop=True) for n in (below, below + 1))
-    weight = place - below
+    places, numbers = ds[dim].values, np.arange(field.sizes[dim])
+    if periodic(ds, axis):
+        low, high = extent(ds, axis)
+        places = np.concatenate([places[-1:] - (high - low), places, places[:1] + (high - low)])
+        numbers = np.concatenate([numbers[-1:], numbers, numbers[:1]])
+    if len(places) == 1:
+        return field.isel({dim: 0}, drop=True)
+    below = int(np.clip(np.searchsorted(places, position, "right") - 1, 0, len(places) - 2))
+    weight = float(np.clip((position - places[below]) / (places[below + 1] - places[below]), 0.0, 1.0))
+    left, right = (field.isel({dim: numbers[n]}, drop=True) for n in (below, below + 1))
     return left if weight == 0.0 else (1.0 - weight) * left + weight * right
 
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from taskflow.errors import BadInput
-from taskflow.output.planes import Plane, extent, on_plane, plane_of, snapshot
+from taskflow.output.planes import Plane, edges, extent, on_plane, plane_of, snapshot, uniform
 from taskflow.output.solid import SOLID
 
 DPI = 160
@@ -113,8 +113,11 @@ def _aspect(ds: xr.Dataset, plane: Plane) -> float:
 
 def _image(axes: Axes, ds: xr.Dataset, plane: Plane, values: np.ndarray, words: str, **colours: Any) -> None:
     """Values [up, across] of the cells as colours, with a colour bar."""
-    domain = (*extent(ds, plane.across), *extent(ds, plane.up))
-    image = axes.imshow(values, origin="lower", extent=domain, interpolation="bilinear", **colours)
+    if uniform(ds, plane.across) and uniform(ds, plane.up):
+        domain = (*extent(ds, plane.across), *extent(ds, plane.up))
+        image: Any = axes.imshow(values, origin="lower", extent=domain, interpolation="bilinear", **colours)
+    else:
+        image = axes.pcolormesh(edges(ds, plane.across), edges(ds, plane.up), values, **colours)
     axes.figure.colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.03, 1.0)), label=words)
 
 
@@ -123,9 +126,9 @@ def _bodies(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
     if SOLID not in ds:
         return
     solid = on_plane(ds, SOLID, plane) >= 0.5
-    domain = (*extent(ds, plane.across), *extent(ds, plane.up))
     shade = np.ma.masked_where(~solid, np.full(solid.shape, 0.6))
-    axes.imshow(shade, origin="lower", extent=domain, interpolation="none", cmap="gray", vmin=0.0, vmax=1.0, zorder=3)
+    cells = edges(ds, plane.across), edges(ds, plane.up)
+    axes.pcolormesh(*cells, shade, cmap="gray", vmin=0.0, vmax=1.0, zorder=3)
 
 
 def _speed(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
@@ -136,16 +139,29 @@ def _speed(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
     along, upwards = velocity[plane.across], velocity[plane.up]
     aspect = _aspect(ds, plane)
     if min(speed.shape) >= 4 and np.hypot(along, upwards).max() > 0:
+        x, y = _even(ds, plane.across), _even(ds, plane.up)
         axes.streamplot(
-            ds[f"{plane.across}_c"].values,
-            ds[f"{plane.up}_c"].values,
-            along,
-            upwards,
+            x,
+            y,
+            _evenly(ds, plane, along, x, y),
+            _evenly(ds, plane, upwards, x, y),
             color=(1.0, 1.0, 1.0, 0.75),
             linewidth=0.7,
             arrowsize=0.7,
             density=(DENSITY * min(1.0, aspect), DENSITY / max(1.0, aspect)),
         )
+
+
+def _even(ds: xr.Dataset, axis: str) -> np.ndarray:
+    """As many places as there are cells along an axis, all as far from each other."""
+    centres = ds[f"{axis}_c"].values
+    return centres if uniform(ds, axis) else np.linspace(centres[0], centres[-1], len(centres))
+
+
+def _evenly(ds: xr.Dataset, plane: Plane, values: np.ndarray, across: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """Values [up, across] of the cells at evenly spaced places."""
+    rows = np.array([np.interp(across, ds[f"{plane.across}_c"].values, row) for row in values])
+    return np.array([np.interp(up, ds[f"{plane.up}_c"].values, column) for column in rows.T]).T
 
 
 def _scalar(field: str) -> Panel:

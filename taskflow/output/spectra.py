@@ -8,9 +8,8 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output.averages import widths
 from taskflow.output.derived import VELOCITY, field_of
-from taskflow.output.planes import periodic
+from taskflow.output.planes import extent, periodic, uniform
 
 
 def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
@@ -76,10 +75,10 @@ def _length(ds: xr.Dataset, axis: str) -> float:
     """Of the domain. Raises BadInput where the axis is not periodic, with uniform cells."""
     if axis not in ("x", "y", "z") or not periodic(ds, axis):
         raise BadInput(f"axis = {axis!r}: spectra are along periodic directions; this run has {_listed(ds)}")
-    sizes = widths(ds, axis).values
-    if np.ptp(sizes) > 1e-9 * sizes.max():
+    if not uniform(ds, axis):
         raise BadInput(f"axis = {axis!r}: spectra need cells of one size; choose another axis")
-    return float(sizes.sum())
+    low, high = extent(ds, axis)
+    return high - low
 
 
 def _listed(ds: xr.Dataset) -> str:

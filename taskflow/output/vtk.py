@@ -20,7 +20,7 @@ import xarray as xr
 from taskflow.errors import BadInput
 from taskflow.output.derived import VELOCITY
 from taskflow.output.disk import on_disk
-from taskflow.output.planes import periodic
+from taskflow.output.planes import edges, periodic
 
 SLAB = 2**25  # bytes of a field that are in memory at once, or one layer of cells
 WRITERS = 4  # snapshots that are written at the same time
@@ -63,12 +63,6 @@ def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:
         text = "\n".join(['<VTKFile type="Collection" version="1.0">', "<Collection>", *lines, "</Collection>"])
         _replace(target / f"{name}.pvd", [f"{text}\n</VTKFile>\n".encode()])
     return target / f"{name}.pvd"
-
-
-def edges(ds: xr.Dataset, axis: str) -> np.ndarray:
-    """Where cells begin, and the last one ends, along an axis."""
-    faces, centres = ds[f"{axis}_f"].values, ds[f"{axis}_c"].values
-    return faces if len(faces) > len(centres) else np.append(faces, 2 * centres[-1] - faces[-1])
 
 
 def _arrays(ds: xr.Dataset) -> list[Array]:

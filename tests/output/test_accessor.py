@@ -19,11 +19,15 @@ CELLS, LENGTHS, ORIGIN = (6, 5, 7), (1.5, 1.0, 2.1), (0.2, -0.4, 0.0)
 WALLS, PERIODIC = (False, False, False), (True, True, True)
 
 
-def stored(path: Path, periodic=WALLS, cells=CELLS, lengths=LENGTHS, **functions: Callable) -> xr.Dataset:
+STRETCHED = (None, None, (0.0, 0.1, 0.3, 0.7, 1.3, 1.8, 2.0, 2.1))
+
+
+def stored(
+    path: Path, periodic=WALLS, cells=CELLS, lengths=LENGTHS, edges=(None, None, None), **functions: Callable
+) -> xr.Dataset:
     """A store with one snapshot of functions of x, y, z at the places of each field."""
-    layout = Layout(
-        cells=cells, lengths=lengths, origin=ORIGIN, periodic=periodic, fields=tuple(functions), precision="double"
-    )
+    grid = {"cells": cells, "lengths": lengths, "origin": ORIGIN, "edges": edges, "periodic": periodic}
+    layout = Layout(**grid, fields=tuple(functions), precision="double")
     store = create(path / "fields.zarr", layout, {})
     values = {}
     for name, function in functions.items():
@@ -46,9 +50,10 @@ def linear(matrix) -> dict[str, Callable]:
 @pytest.mark.parametrize("matrix", [
     [[0, -1, 0], [1, 0, 0], [0, 0, 0]], [[0.3, 0.7, -0.4], [-0.2, 0.5, 1.1], [0.9, 0.6, -0.8]],
 ])  # fmt: skip
-def test_a_constant_gradient_is_found_everywhere(matrix, tmp_path):
+@pytest.mark.parametrize("edges", [(None, None, None), STRETCHED], ids=["uniform", "stretched"])
+def test_a_constant_gradient_is_found_everywhere(matrix, edges, tmp_path):
     """At boundaries, too."""
-    flow, (a, b, c) = stored(tmp_path, **linear(matrix)).flow, matrix
+    flow, (a, b, c) = stored(tmp_path, edges=edges, **linear(matrix)).flow, matrix
     vorticity = flow.vorticity().load()
     for name, value in zip("xyz", (c[1] - b[2], a[2] - c[0], b[0] - a[1]), strict=True):
         np.testing.assert_allclose(vorticity[f"vorticity_{name}"], value, rtol=0, atol=1e-12)
@@ -96,6 +101,12 @@ def test_a_plane_lies_between_the_values_on_both_sides(tmp_path):
     assert ds.p.dims == ("time", "z_c", "x_c")
     expected = ds.x_c - 0.13 + 2 * ds.z_c
     np.testing.assert_allclose(ds.p[0], expected.transpose("z_c", "x_c"), rtol=0, atol=1e-13)
+    stretched = stored(tmp_path / "stretched", edges=STRETCHED, **linear(matrix)).flow
+    found = stretched.plane("z=1.5").load()
+    for name, row in zip("uvw", matrix, strict=True):
+        expected = row[0] * found.x_c + row[1] * found.y_c + row[2] * 1.5
+        np.testing.assert_allclose(found[name][0], expected.transpose("y_c", "x_c"), rtol=0, atol=1e-13)
+    assert stretched.streamlines("y").axes[0].collections
     np.testing.assert_allclose(ds.v[0], (-0.2 * ds.x_c + 0.5 * 0.13 + 1.1 * ds.z_c).transpose("z_c", "x_c"),
                                rtol=0, atol=1e-13)  # fmt: skip
 
@@ -109,7 +120,12 @@ def warm(tmp_path_factory):
         "z_max": {"type": "wall", "temperature": 0.5, "velocity": [0.4, 0.0, 0.0]},
     }  # fmt: skip
     output = {"fields": ["u", "v", "w", "T"], "precision": "double"}
-    go(stirred(boundaries=walls, output=output, monitor={"every": {"steps": 9}}), path)
+    grid = {"cells": [8, 5, 9], "lengths": [1.0, 0.7, 1.3], "stretching": {"z": {"tanh": 1.5}}}
+    probe = {"name": "here", "points": [[0.3, 0.3, 0.05]], "fields": ["T"]}
+    plane = {"name": "layer", "z": 0.1, "every": {"steps": 9}, "fields": ["w", "T"]}
+    statistics = {"every": {"steps": 9}, "fields": ["u", "v", "w"]}
+    tables = {"statistics": statistics, "probes": [probe], "planes": [plane]}
+    go(stirred(grid=grid, boundaries=walls, output=output, monitor={"every": {"steps": 9}}, **tables), path)
     return path
 
 
@@ -125,7 +141,7 @@ def test_shear_is_that_of_the_equations(warm):
     ds = dataset(warm / "fields.zarr")
     shear = ds.flow.wall_shear("z_max")
     inside = (ds.u[-1, -1] + ds.u[-1, -1].roll(x_f=-1)) / 2
-    np.testing.assert_allclose(shear.shear_x[-1], 0.01 * (inside - 0.4) / (1.3 / 9 / 2), rtol=1e-13)
+    np.testing.assert_allclose(shear.shear_x[-1], 0.01 * (inside - 0.4) / (1.3 - ds.z_c[-1]), rtol=1e-12)
     assert set(shear.data_vars) == {"shear_x", "shear_y"}
 
 
@@ -170,6 +186,19 @@ def test_comparison_with_a_table(warm, tmp_path):
     found = dataset(warm / "fields.zarr").flow.compare(table, "y")
     assert found == compare_profiles(warm, [table], "y")[table]
     assert found > 0
+
+
+def test_what_was_recorded_beside_snapshots_lies_on_the_same_cells(warm):
+    """Statistics, planes and probes of a stretched grid."""
+    ds, store = dataset(warm / "fields.zarr").load(), warm / "fields.zarr"
+    mean, layer = dataset(store, "statistics"), dataset(store, "layer").load()
+    np.testing.assert_array_equal(mean.mean_u[0], ds.flow.velocity().u[-1])
+    assert mean.flow.profiles("z").mean_u.sizes["z_c"] == 9
+    index = int(np.abs(ds.z_c.values - 0.1).argmin())
+    np.testing.assert_array_equal(layer["T"][-1, 0], ds["T"][-1, index])
+    np.testing.assert_array_equal([layer.z_f[0], layer.z_c[0]], [ds.z_f[index], ds.z_c[index]])
+    beside = ds["T"][0].interp(x_c=0.3, y_c=0.3, z_c=0.05)
+    assert dataset(store, "here")["T"][0, 0].item() == pytest.approx(float(beside), rel=1e-13)
 
 
 def test_streamlines_are_drawn(warm):
