@@ -202,11 +202,30 @@ def plot(
         list[Path],
         typer.Option(metavar="CSV", help="Draw the centreline profiles too, over this table, as often as wanted."),
     ] = [],  # noqa: B006
+    series: Annotated[
+        bool, typer.Option("--series", help="Draw energy, residual, divergence and time step over time instead.")
+    ] = False,
+    animation: Annotated[
+        bool, typer.Option("--animation", help="Make a film of all snapshots instead: .gif, or .mp4 with ffmpeg.")
+    ] = False,
 ) -> None:
     """Draw a snapshot of a run and print the paths of the pictures."""
-    from taskflow.cli.drawing import draw
+    from taskflow.cli.drawing import draw, draw_series, film
 
-    draw(directory, field, plane, time, output, reference)
+    if series or animation:
+        if series and animation:
+            refuse("--series --animation: one at a time")
+        for option, given in (("--time", time is not None), ("--reference", reference)):
+            if given:
+                refuse(f"{option}: not with --series or --animation, which are over time; leave it out")
+        if series and (field or plane):
+            refuse("--field, --plane: not with --series, which draws the log; leave them out")
+    if series:
+        draw_series(directory, output)
+    elif animation:
+        film(directory, field, plane, output)
+    else:
+        draw(directory, field, plane, time, output, reference)
 
 
 @app.command()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -26,7 +27,7 @@ def draw(
     """
     from taskflow.output import compare_profiles, plot_profiles, plot_run
 
-    try:
+    with _writable(directory, out):
         differences = compare_profiles(directory, references, plane, time) if references else {}
         for path in plot_run(directory, field, plane, time, out):
             typer.echo(path)
@@ -38,6 +39,29 @@ def draw(
         for table, difference in differences.items():
             found = "no point lies between cell centres" if math.isnan(difference) else f"{difference:.2g}"
             typer.echo(f"{table}: largest difference {found}")
+
+
+def draw_series(directory: Path, out: Path | None) -> None:
+    """Draw the log over time; print the path."""
+    from taskflow.output import plot_series
+
+    with _writable(directory, out):
+        typer.echo(plot_series(directory, out))
+
+
+def film(directory: Path, field: str | None, plane: str | None, out: Path | None) -> None:
+    """Make a film of the snapshots; print the path."""
+    from taskflow.output import animate_run
+
+    with _writable(directory, out):
+        typer.echo(animate_run(directory, field, plane, out))
+
+
+@contextmanager
+def _writable(directory: Path, out: Path | None) -> Iterator[None]:
+    """A place that cannot be written is bad input."""
+    try:
+        yield
     except OSError as error:
         refuse(f"{error.filename or out or directory}: {error.strerror or error}; choose another place with -o")
 

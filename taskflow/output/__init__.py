@@ -37,6 +37,8 @@ _HOME = {
     "export_netcdf": "netcdf",
     "export_vtk": "vtk",
     "plot_run": "plot",
+    "plot_series": "series",
+    "animate_run": "animation",
     "plane_values": "slices",
     "shown": "slices",
     "plot_graph": "graph",
@@ -58,6 +60,7 @@ __all__ = [
     "Store",
     "Tail",
     "Writer",
+    "animate_run",
     "at_time",
     "compare_profiles",
     "create",
@@ -75,6 +78,7 @@ __all__ = [
     "plot_profiles",
     "plot_run",
     "plot_scaling",
+    "plot_series",
     "plot_shares",
     "read_log",
     "read_report",
@@ -91,6 +95,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from taskflow.output.animation import animate_run
     from taskflow.output.campaign import plot_campaign
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
     from taskflow.output.convergence import plot_convergence
@@ -108,6 +113,7 @@ if TYPE_CHECKING:
     from taskflow.output.profiles import compare_profiles, plot_profiles
     from taskflow.output.reading import dataset
     from taskflow.output.scaling import plot_scaling
+    from taskflow.output.series import plot_series
     from taskflow.output.shards import recover, reshard
     from taskflow.output.shares import plot_shares
     from taskflow.output.slices import plane_values, shown

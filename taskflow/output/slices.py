@@ -23,7 +23,7 @@ MOST = 400  # values along a side
 def shown(directory: str | Path) -> dict[str, Any]:
     """What of a run can be shown: names of `fields`, `times` of snapshots, and across which axis a `plane` is best."""
     ds = dataset(Path(directory) / STORE)
-    return {"fields": _fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
+    return {"fields": fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
 
 
 def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -> dict[str, Any]:
@@ -36,13 +36,12 @@ def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -
     count = ds.sizes["time"]
     if not -count <= snapshot < count:
         raise BadInput(f"snapshot {snapshot}: the run has {count}")
-    if field not in _fields(ds):
-        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(_fields(ds))}")
+    if field not in fields(ds):
+        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(fields(ds))}")
     ds = ds.isel(time=snapshot)
     where = plane_of(ds, plane)
-    values = _values(ds, field, where)
-    stride = ceil(max(values.shape) / MOST)
-    values = values[::stride, ::stride]
+    columns, rows = (_even(ds[f"{axis}_c"].values, *extent(ds, axis)) for axis in (where.across, where.up))
+    values = values_on(ds, field, where)[np.ix_(rows, columns)]
     return {
         "field": field,
         "plane": str(where),
@@ -54,12 +53,22 @@ def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -
     }
 
 
-def _fields(ds: xr.Dataset) -> list[str]:
+def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
+    """The cells in which evenly spaced points lie, as many as show the smallest cell, MOST at most."""
+    narrowest = np.diff(centres).min() if len(centres) > 1 else high - low
+    count = min(MOST, max(len(centres), ceil((high - low) / narrowest * (1 - 1e-9))))
+    points = low + (np.arange(count) + 0.5) * (high - low) / count
+    return np.searchsorted((centres[1:] + centres[:-1]) / 2, points)
+
+
+def fields(ds: xr.Dataset) -> list[str]:
+    """Names of what can be shown."""
     names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims]
     return [SPEED, *names] if set(VELOCITIES) <= set(names) else names
 
 
-def _values(ds: xr.Dataset, field: str, where: Plane) -> np.ndarray:
+def values_on(ds: xr.Dataset, field: str, where: Plane) -> np.ndarray:
+    """Values [up, across] of a field, or of the speed, on a plane of a snapshot; NaN where a body is."""
     if field == SPEED:
         values = np.sqrt(sum(on_plane(ds, name, where) ** 2 for name in VELOCITIES))
     else:

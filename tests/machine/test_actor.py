@@ -62,6 +62,14 @@ def cluster():
         yield client
 
 
+def test_dask_shows_blocks_under_the_name_of_their_run(cluster: Client):
+    partition = Partition(region((6, 4, 9)), (1, 1, 2))
+    plan = Plan("my-cavity_2-1a2b3c4d", partition, "cpu", 1, "auto", Mapper("full"))
+    with Gang(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]):
+        names = cluster.run_on_scheduler(lambda dask_scheduler: [t.prefix.name for t in dask_scheduler.tasks.values()])
+    assert names.count("my_cavity_2-block") == 2
+
+
 @pytest.mark.parametrize("channel", ["peer", "ucx", "actor"])
 def test_blocks_in_processes_agree_with_the_oracle(cluster: Client, channel):
     if (problem := channel_problem(channel)) is not None:
