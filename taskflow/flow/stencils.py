@@ -25,6 +25,9 @@ def _component(axis: str) -> Stencil:
 U, V, W = (_component(axis) for axis in "xyz")
 """What the momentum equation reads of each velocity."""
 
+WIDE_U, WIDE_V, WIDE_W = (own | star(2) for own in (U, V, W))
+"""What it reads where they are carried by values that are biased upwind."""
+
 
 def _around_edges() -> Stencil:
     """The cells around the edges of three faces: the low ones of a cell across x, y and z."""

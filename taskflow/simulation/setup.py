@@ -81,7 +81,8 @@ class Setup:
         pressure = solver(case, self.grid.constants, self.blocks, self.device)
         varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
         heat, carried = temperature(case, self.grid), passive(case, self.grid)
-        more = _driving(case), varying, self.obstacles, carried, turbulence(case)
+        upwind = case.fluid.scheme == "quick"
+        more = _driving(case), varying, self.obstacles, carried, turbulence(case), upwind
         return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme, *more)
 
     @cached_property

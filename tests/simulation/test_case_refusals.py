@@ -34,7 +34,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"boundaries__zmax": "wall"}, 'boundaries.zmax = "wall": there is no such key; did you mean boundaries.z_max?'),
     ({"boundaries__z_max__velocty": 1},
      "boundaries.z_max.velocty = 1: there is no such key; did you mean boundaries.z_max.velocity?"),
-    ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity"),
+    ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity, scheme"),
     ({"self": 1}, "self = 1: there is no such key; known here: title, grid, fluid, boundaries, heat, scalars, "
                   "turbulence, body, obstacles, bodies, initial, time, pressure, output, statistics, probes, planes, "
                   "monitor, checkpoint, machine"),
@@ -189,6 +189,11 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      'output.fields = ["u", "T"]: this case has no field "T"; it has u, v, w, p; T needs a [heat] table'),
     ({"output__fields": ["nu_t"]},
      'output.fields = ["nu_t"]: this case has no field "nu_t"; it has u, v, w, p; nu_t needs a [turbulence] table'),
+    ({"fluid__scheme": "weno"}, 'fluid.scheme = "weno": give "central" or "quick"'),
+    ({"fluid__scheme": "quick", "obstacles": [SPHERE]},
+     'fluid.scheme = "quick": not available with obstacles in this version; give "central"'),
+    ({"turbulence": {"model": "wale"}, "bodies": {"treatment": "immersed"}, "obstacles": [SPHERE]},
+     'bodies.treatment = "immersed": not available with turbulence in this version; give "flagged"'),
     ({"turbulence": {}}, 'turbulence.model: missing; give "smagorinsky", "wale" or "vreman"'),
     ({"turbulence": {"model": "smagorinski"}},
      'turbulence.model = "smagorinski": give "smagorinsky", "wale" or "vreman"; did you mean "smagorinsky"?'),

@@ -68,7 +68,7 @@ FN void advance(const Range& range, Motion m, In64 dt, In64 ratio, const Grid& g
     // of q along a, the component of that number; r and s are the velocities along b and d
     const auto tendency = [&](In q, In r, In s, int number, Axis a, Axis b, Axis d) __attribute__((always_inline)) {
       const real friction = terms.friction.on(number, c).at(q, r, s, c, a, b, d);
-      const real inner = friction - real(0.25) * terms.convection.at(q, r, s, c, a, b, d);
+      const real inner = friction - real(0.25) * terms.convection.on(number, c).at(q, r, s, c, a, b, d);
       return terms.force.added(body.slowed(inner, q, c, number, b, d), number, c, a.step);
     };
     const real H_u = tendency(m.u, m.v, m.w, 0, x, y, z);

@@ -1,7 +1,7 @@
 """The space, the fluid and what acts on it: [grid], [fluid], [heat], [body]."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from taskflow.simulation.case.problems import Problem, missing
 from taskflow.simulation.case.scalars import Sources, TransportScheme
 from taskflow.simulation.case.stretching import Stretching
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, WholeVector, reads
-from taskflow.simulation.values import positive, three
+from taskflow.simulation.values import one_of, positive, three
 
 SMALLEST, LARGEST = 1e-100, 1e100
 
@@ -44,9 +44,10 @@ class Grid(Table):
 
 
 class Fluid(Table):
-    """`viscosity` is kinematic."""
+    """`viscosity` is kinematic; `scheme` says how the velocity is carried."""
 
     viscosity: NonNegative = Field(description="give the kinematic viscosity, a number >= 0")
+    scheme: Annotated[Literal["central", "quick"], reads(one_of("central", "quick"))] = "central"
 
 
 class Heat(Table):

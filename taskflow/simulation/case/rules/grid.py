@@ -8,7 +8,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.obstacles import Obstacle
-from taskflow.simulation.case.physics import Body, Grid, Heat
+from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.scalars import Scalars
@@ -106,7 +106,13 @@ def _stretched_alone(
         yield wrong(("initial", "noise"), initial.noise.written(), f"{LATER}; give expressions, or leave it out")
 
 
+def _stretched_centrally(grid: Grid, fluid: Fluid) -> Iterator[Problem]:
+    if grid.stretching is not None and fluid.scheme != "central":
+        yield wrong(("fluid", "scheme"), fluid.scheme, f'{LATER}; give "central"')
+
+
 RULES = (
+    (_stretched_centrally, ("grid", "fluid")),
     (_faces_fit, ("grid",)),
     (_cells_do_not_jump, ("grid",)),
     (_pressure_can_be_solved, ("grid", "boundaries", "pressure")),
