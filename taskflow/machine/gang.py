@@ -34,9 +34,9 @@ class Gang:
         blocks = len(plan.partition)
         self.workers = [workers[block * len(workers) // blocks] for block in range(blocks)]
         name, _, token = plan.run.rpartition("-")
-        group = f"{name.replace('-', '_')}-block-{token}"  # Dask's dashboard shows it up to the token
+        group = f"{name.replace('-', '_')}-block-{token}"  # Dask shows the words before the token
         self._futures = [  # an actor lives as long as its future
-            client.submit(BlockActor, plan, block, actor=True, workers=[worker], key=(group, block), pure=False)
+            client.submit(BlockActor, plan, block, actor=True, workers=[worker], key=f"{group}-{block}", pure=False)
             for block, worker in enumerate(self.workers)
         ]
         self._statuses = [Status("new", {})] * blocks  # as they were told last
