@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
-from math import gcd, prod
+from math import ceil, gcd, log2, prod
 from typing import Any, Literal
 
 import numpy as np
@@ -27,7 +27,8 @@ class Layout:
 
     Directions that have `edges` have their faces there; the others are uniform.
     `cells`, `lengths`, `origin`, `periodic` and `starts` are in the order x, y, z; what describes arrays in the order
-    z, y, x. `starts` holds, per direction, the first cell of each block; `slots` is how many records are foreseen.
+    z, y, x. Values are stored in a `precision`, rounded to a `relative_error` if that is given. `starts` holds, per
+    direction, the first cell of each block; `slots` is how many records are foreseen.
     `group` is the name of the group, "" that of the snapshots; `first` is the number that the first cell has in the
     `whole`, where this is the layout of a part. `described` has attributes of fields and of time beside
     the usual ones; `columns` are the names of numbers that come with each record, with their attributes.
@@ -42,6 +43,8 @@ class Layout:
     fields: tuple[str, ...] = ("u", "v", "w", "p")
     starts: tuple[tuple[int, ...], ...] = ((0,), (0,), (0,))
     precision: Literal["single", "double"] = "single"
+    compression: Literal["lz4", "zstd", "none"] = "lz4"
+    relative_error: float | None = None
     slots: int = 8
     group: str = ""
     whole: Layout | None = None
@@ -77,6 +80,16 @@ class Layout:
             starts=changed(self.starts, (0,)),
             first=changed(self.first, index),
         )
+
+    @property
+    def kept_bits(self) -> int | None:
+        """Bits of the fraction of a number that are stored, rounded: its relative error is at most 2^-(bits + 1). None
+        where all are.
+        """
+        if self.relative_error is None:
+            return None
+        bits = max(1, ceil(-log2(self.relative_error)) - 1)
+        return bits if bits < np.finfo(self.dtype).nmant else None
 
     def dims(self, field: str) -> tuple[str, str, str]:
         """Dimensions in space, such as (z_c, y_c, x_f)."""

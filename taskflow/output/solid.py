@@ -27,7 +27,9 @@ ATTRIBUTES: dict[str, Any] = {
 }
 
 
-def save_solid(group: zarr.Group, layout: Layout, inside: Callable[[Box], np.ndarray], packing: BloscCodec) -> None:
+def save_solid(
+    group: zarr.Group, layout: Layout, inside: Callable[[Box], np.ndarray], packing: BloscCodec | None
+) -> None:
     """Store which cells are solid; `inside` gives the mask [z, y, x] of a box of cells."""
     shape = layout.shape(SOLID)
     chunk = divide(shape, PIECE)

@@ -215,13 +215,15 @@ class RunDirectory:
             fields=case.output_fields,
             starts=starts_of(setup.partition.blocks),
             precision=case.output.precision,
+            compression=case.output.compression,
+            relative_error=case.output.relative_error,
             slots=min(case.clock().snapshots() or SLOTS, SLOTS),
         )
         found = [snapshots]
         if setup.averages is not None:
             statistics = setup.averages.statistics
             described = statistics_attributes(statistics.means, statistics.covariances)
-            averages = replace(snapshots, slots=1, described=described, columns=COLUMNS)
+            averages = replace(snapshots, slots=1, relative_error=None, described=described, columns=COLUMNS)
             found.append(replace(averages, group=STATISTICS, fields=tuple(statistics.fields)))
         for plane in case.planes:
             places = setup.grid.coordinates("c", plane.axis)

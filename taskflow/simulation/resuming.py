@@ -20,7 +20,8 @@ from taskflow.simulation.schedule import Tick
 from taskflow.simulation.setup import Setup
 
 FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", "probes", "planes", "machine")
-FIXED = (("time", "scheme"), ("output", "fields"), ("output", "precision"), ("machine", "precision"))  # may not
+STORED = ("fields", "precision", "compression", "relative_error")
+FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
 
 
 @dataclass(frozen=True)

@@ -280,3 +280,39 @@ def test_several_processes_write_one_store_while_it_grows(tmp_path):
     for field in layout.fields:
         for index in range(6):
             np.testing.assert_array_equal(ds[field][index], value(field, index, whole(layout, field)))
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd", "none"])
+def test_packed_values_are_the_same(written, compression):
+    layout = layout_of(blocks=(1, 1, 2), compression=compression, precision="double")
+    ds = dataset(written(layout))
+    for field in layout.fields:
+        np.testing.assert_array_equal(ds[field][1], value(field, 1, whole(layout, field)))
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("error", [0.3, 1e-2, 1e-5])
+def test_rounded_values_keep_their_relative_error(tmp_path, precision, error):
+    """Of all sizes and both signs; zeros, infinities and NaN stay what they are."""
+    layout = layout_of(fields=("p",), precision=precision, relative_error=error, compression="zstd")
+    numbers = np.random.default_rng(0).standard_normal(layout.shape("p")) * 10.0 ** np.linspace(-30, 30, 8)
+    numbers[0, 0, :5] = 0.0, np.inf, -np.inf, np.nan, -0.0
+    numbers = numbers.astype(layout.dtype)
+    store = create(tmp_path / "s", layout, WRITTEN)
+    BlockStore(tmp_path / "s", Box.of(layout.cells)).write(0, {"p": numbers})
+    store.commit(0, 0.0)
+    found = dataset(tmp_path / "s").p
+    bound = found.attrs["relative_error"]
+    assert bound <= error
+    np.testing.assert_array_equal(found[0, 0, 0, :5], numbers[0, 0, :5])
+    finite = np.isfinite(numbers)
+    exact, rounded = (values[finite].astype("f8") for values in (numbers, found[0].values))
+    errors = np.abs(rounded - exact)
+    assert (errors <= bound * np.abs(exact)).all()
+    assert errors.max() > 0
+
+
+def test_more_digits_than_there_are_need_no_rounding():
+    assert layout_of(relative_error=1e-7).kept_bits is None
+    assert layout_of(relative_error=1e-7, precision="double").kept_bits == 23
+    assert layout_of().kept_bits is None

@@ -370,6 +370,7 @@ def test_a_state_that_is_not_finite_is_no_checkpoint(tmp_path):
     ({"heat__source": 0.2}, "heat.source = 0.2; it was 0.1"),
     ({"output__fields": ["u"]}, 'output.fields = ["u"]; it was ["u", "p"]'),
     ({"output__precision": "single"}, 'output.precision = "single"; it was "double"'),
+    ({"output__compression": "zstd"}, 'output.compression = "zstd"; it was "lz4"'),
     ({"machine__precision": "single"}, 'machine.precision = "single"; it was "double"'),
     ({"body__force": [1, 0, 0]}, "body.force = [1.0, 0.0, 0.0]; it was [0.0, 0.0, 0.0]"),
 ])  # fmt: skip

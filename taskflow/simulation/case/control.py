@@ -11,8 +11,9 @@ from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, reads
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import natural, one_of, text
+from taskflow.simulation.values import natural, one_of, positive, text
 
+LEAST_ERROR = 1e-15
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
 
@@ -52,12 +53,24 @@ def names(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _relative(value: object) -> float:
+    error = positive(value)
+    if not LEAST_ERROR <= error < 1:
+        raise BadInput(f"give a number from {LEAST_ERROR:g} to below 1, or leave it out for all digits")
+    return error
+
+
 class Output(Table):
-    """Which `fields` are written, and when besides time 0 and the end."""
+    """Which `fields` are written, and when besides time 0 and the end; how precisely, and how packed.
+
+    Numbers are rounded to a `relative_error`, where there is one: then fewer digits are left to store.
+    """
 
     fields: Annotated[tuple[str, ...] | None, reads(names)] = None
     every: Interval | None = None
     precision: Precision = "single"
+    compression: Annotated[Literal["lz4", "zstd", "none"], reads(one_of("lz4", "zstd", "none"))] = "lz4"
+    relative_error: Annotated[float | None, reads(_relative)] = None
 
 
 class Monitor(Table):
