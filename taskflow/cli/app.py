@@ -144,6 +144,21 @@ def new(
 
 
 @app.command()
+def schema(
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="A file instead of standard output.")
+    ] = None,
+) -> None:
+    """Write the JSON schema of case files, for editors.
+
+    With it they complete keys, explain them and mark what is wrong.
+    """
+    from taskflow.cli.examples import write_schema
+
+    write_schema(output)
+
+
+@app.command()
 def info(
     directory: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)

@@ -1,7 +1,8 @@
-"""The shipped example cases, and how one becomes a user's own."""
+"""The shipped example cases, and how one becomes a user's own; what editors need to help with it."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import typer
@@ -51,3 +52,18 @@ def _write(path: Path, content: bytes, remedy: str) -> None:
         refuse(f"{path} exists; {remedy}")
     except (OSError, ValueError) as error:
         refuse(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error}); choose another name")
+
+
+def write_schema(path: Path | None) -> None:
+    """Write the JSON schema of case files, to a file or to standard output. Raises BadInput where that cannot be."""
+    from taskflow.simulation.case.schema import schema
+
+    text = json.dumps(schema(), indent=2)
+    if path is None:
+        typer.echo(text)
+        return
+    try:
+        path.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        refuse(f"{path}: cannot be written ({error.strerror}); choose another file with -o")
+    typer.echo(f"{path} is written")

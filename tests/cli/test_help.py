@@ -8,7 +8,7 @@ import pytest
 
 import taskflow
 
-COMMANDS = ["run", "check", "new", "info", "watch", "plot", "export", "graph", "bench"]
+COMMANDS = ["run", "check", "new", "schema", "info", "watch", "plot", "export", "graph", "bench"]
 HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}
 MAIN = "from taskflow.cli import main; main()"
 WRONG = [["runn"], ["run"], ["run", "a.toml", "--forse"], ["plot", "a", "--time=b"], ["bench", "kernels", "--cells=2"]]

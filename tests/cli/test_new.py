@@ -1,5 +1,7 @@
 """`taskflow new`: a case that is valid, and nothing replaced."""
 
+import json
+
 import pytest
 
 from taskflow import Case
@@ -45,3 +47,14 @@ def test_refusals(give, refused, here):
         refused(result.exit_code, result.stderr, told)
     assert (here / "cavity.toml").read_text() == text
     assert [path.name for path in here.iterdir()] == ["cavity.toml"]
+
+
+def test_schema_for_editors(give, refused, tmp_path):
+    shown = give("schema")
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert json.loads(shown.stdout)["properties"]["grid"]
+    file = tmp_path / "taskflow.schema.json"
+    assert give("schema", "-o", file).exit_code == 0
+    assert json.loads(file.read_text()) == json.loads(shown.stdout)
+    result = give("schema", "-o", tmp_path / "none" / "file.json")
+    refused(result.exit_code, result.stderr, "cannot be written")

@@ -1,0 +1,81 @@
+"""The schema of case files: what is a case passes, what editors can see to be wrong does not."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.schema import schema
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+VALIDATOR = Draft202012Validator(schema())
+GOOD = (ROOT / "examples" / "lid_driven_cavity.toml").read_text()
+
+
+def problems(text):
+    return [error.message for error in VALIDATOR.iter_errors(tomllib.loads(text))]
+
+
+def test_it_is_a_schema():
+    Draft202012Validator.check_schema(schema())
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
+def test_examples_pass(path):
+    assert problems(path.read_text()) == []
+
+
+def test_tables_in_the_docs_pass():
+    """Whatever is missing there, what is given is right."""
+    found = 0
+    for page in PAGES:
+        for block in re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.S | re.M):
+            wrong = [problem for problem in problems(block) if "is a required property" not in problem]
+            assert wrong == [], page
+            found += 1
+    assert found > 10
+
+
+def test_a_case_as_it_is_written_passes():
+    """With every default."""
+    assert problems(Case(**tomllib.loads(GOOD)).to_toml()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("[fluid]", "[fluids]"),
+        ("viscosity = ", "viscosityy = "),
+        ('solver = "jacobi"', 'solver = "jacoby"'),
+        ('y = "periodic"', "y = 3"),
+        ('x_min = "wall"', 'x_min = "wal"'),
+        ('x_min = "wall"', 'x_min = { type = "wall", speed = 1.0 }'),
+        ("end = ", "end = true #"),
+        ("every = ", "every = { hours = 1 } #"),
+    ],
+)
+def test_what_is_wrong_is_seen(line, instead):
+    text = re.sub(rf"^{re.escape(line)}", instead, GOOD, count=1, flags=re.M)
+    assert text != GOOD
+    assert problems(text)
+
+
+def test_every_key_is_in_it():
+    found = schema()
+
+    def tables(node):
+        """What may stand here: tables, or those in a list."""
+        if "$ref" in node:
+            return tables(found["$defs"][node["$ref"].rpartition("/")[2]])
+        inner = [*node.get("anyOf", ()), *([node["items"]] if "items" in node else ())]
+        return [node] if "properties" in node else [table for each in inner for table in tables(each)]
+
+    for path in Case.paths():
+        here = [found]
+        for key in path:
+            here = [table["properties"][key] for node in here for table in tables(node) if key in table["properties"]]
+        assert here, path
