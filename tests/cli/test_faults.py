@@ -78,22 +78,22 @@ def test_a_lost_worker_is_replaced_and_the_run_goes_on(how, shell, here, undistu
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("seed", range(5))
-def test_killed_at_random_moments(seed, shell, here, undisturbed, report_of):
-    """Four in each of five runs over four workers: while blocks begin, compute, write; and while the run recovers."""
-    chance, known, struck = random.Random(seed), set(), 0
-    running = shell.begin("run", *words(2000, 4), "--set", "machine.restarts=20")
-    wait_for_step(running, here, 20)
-    while struck < 4:
-        time.sleep(chance.uniform(0, 6))
-        struck += strike(running, known, chance)
-        assert running.poll() is None, running.communicate()
-    code, _, err = shell.end(running, 600)
-    assert code == 0, err
-    assert "Traceback" not in err
-    assert 1 <= len(report_of(here / "cavity")["restarts"]) <= 4
-    check_same(here / "cavity", undisturbed(2000, 4))
+@pytest.mark.timeout(3600)
+def test_killed_at_random_moments(shell, here, undisturbed, report_of):
+    """Twenty in all, up to four in a run: while blocks begin, compute, write; and while the run recovers."""
+    chance, struck, whole = random.Random(0), 0, undisturbed(2000, 4)
+    while struck < 20:
+        running, known = shell.begin("run", *words(2000, 4), "--set", "machine.restarts=20", "--force"), set()
+        shell.wait_for(running, here / "cavity", 1)
+        while len(known) < 4 and running.poll() is None:
+            time.sleep(chance.uniform(0, 4))
+            strike(running, known, chance)
+        code, _, err = shell.end(running, 600)
+        assert code == 0, err
+        assert "Traceback" not in err
+        assert len(report_of(here / "cavity").get("restarts", [])) <= len(known)
+        check_same(here / "cavity", whole)
+        struck += len(known)
 
 
 @pytest.mark.slow

@@ -1,0 +1,106 @@
+"""A disk without room, for real: a small file system in memory that this test alone sees."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+MOUNTED = "mount -t tmpfs -o size={size}k none disk && cp cavity.toml disk && cd disk && exec {python} ../inside.py"
+INSIDE = """
+import json, os, shutil, subprocess, sys
+import numpy as np
+from pathlib import Path
+from taskflow.output import Checkpoints, dataset, newest, read_log
+
+command = [sys.executable, "-c", "from taskflow.cli import main; main()", "run", "cavity.toml", "--quiet"]
+words = json.loads(os.environ["WORDS"])
+ran = subprocess.run([*command, *words], capture_output=True, text=True, timeout=200)
+run = Path("cavity")
+with dataset(run / "fields.zarr") as found:
+    seen = np.isfinite(found.time.values)
+    whole = [bool(np.isfinite(found[name].values[seen]).all()) for name in ("u", "v", "w", "p") if name in found]
+checkpoint, damaged = newest(Checkpoints(run / "checkpoints", ""))
+hidden = [path.name for path in run.rglob(".*") if path.name.startswith(".step")]
+told = {
+    "code": ran.returncode, "said": ran.stderr, "snapshots": int(seen.sum()), "first": bool(seen[: seen.sum()].all()),
+    "whole": all(whole), "step": checkpoint and checkpoint.step, "damaged": damaged, "hidden": hidden,
+    "lines": len(read_log(run / "log.jsonl")), "partial": [path.name for path in run.glob("*.partial")],
+}
+if "RESUME" in os.environ:
+    for path in Checkpoints(run / "checkpoints", "").found()[1:]:  # somebody makes room
+        shutil.rmtree(path)
+    words += json.loads(os.environ["RESUME"])
+    ran = subprocess.run([*command, *words], capture_output=True, text=True, timeout=200)
+    told["again"] = [ran.returncode, ran.stderr, json.loads((run / "report.json").read_text())["ended"]]
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture
+def on_small_disk(here):
+    """Runs the case on a file system of so many KiB; what is found there afterwards."""
+
+    def run(size, *words, resume=()):
+        (here / "disk").mkdir()
+        (here / "inside.py").write_text(INSIDE)
+        text = MOUNTED.format(size=size, python=sys.executable)
+        extra = {"WORDS": json.dumps(words), **({"RESUME": json.dumps(resume)} if resume else {})}
+        found = subprocess.run(
+            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", text],
+            capture_output=True, text=True, env=os.environ | extra, timeout=280, check=False,
+        )  # fmt: skip
+        assert found.returncode == 0, found.stderr
+        return json.loads(found.stdout)
+
+    if shutil.which("unshare") is None or subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"],
+        capture_output=True, check=False,
+    ).returncode:  # fmt: skip
+        pytest.skip("this system lets nobody mount a file system")
+    return run
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_during_output(blocks, on_small_disk):
+    found = on_small_disk(
+        700, "--set", "output.every={steps=1}", "--set", "time.steps=4000", "--set", f"machine.blocks=[1,1,{blocks}]"
+    )
+    assert found["code"] == 1
+    assert found["said"].startswith("Error: ")
+    assert "No space left on device" in found["said"]
+    assert len(found["said"].splitlines()) == 1
+    assert found["snapshots"] > 5
+    assert found["first"]
+    assert found["whole"]
+    assert found["hidden"] == found["partial"] == []
+
+
+def test_during_a_checkpoint(on_small_disk):
+    """The newest whole one is there, and no draft; with room again the run goes on from it."""
+    found = on_small_disk(
+        1500, "--set", "checkpoint.every={steps=3}", "--set", "checkpoint.keep=1000", "--set", "time.steps=400",
+        resume=["--resume", "--set", "checkpoint.keep=2"],
+    )  # fmt: skip
+    assert found["code"] == 1
+    assert "checkpoint of step" in found["said"]
+    assert "No space left on device" in found["said"]
+    assert found["step"] >= 30
+    assert found["damaged"] == found["hidden"] == []
+    assert found["snapshots"] >= 1
+    assert found["whole"]
+    assert found["again"] == [0, "", "end"]
+
+
+def test_by_the_log(on_small_disk):
+    found = on_small_disk(
+        150, "--set", "monitor.every={steps=1}", "--set", "checkpoint.keep=0", "--set", "time.steps=40000",
+        "--set", 'output.fields=["u"]',
+    )  # fmt: skip
+    assert found["code"] == 1
+    assert "log.jsonl: No space left on device" in found["said"]
+    assert found["lines"] > 20
+    assert found["whole"]
