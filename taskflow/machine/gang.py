@@ -125,8 +125,23 @@ class Gang:
         """Call a method of all actors at the same time; what each returned, or an error in its place."""
         blocks = range(len(self._actors))
         calls = [self._call(block, method, arguments[block] if arguments else ()) for block in blocks]
-        await_all([call for call in calls if not isinstance(call, Lost)], seconds)
-        return [call if isinstance(call, Lost) else self._answer(block, call) for block, call in enumerate(calls)]
+        pending = [block for block in blocks if block not in self._lost]
+        while pending and seconds > 0:
+            await_all([calls[block] for block in pending], min(seconds, CALL))
+            seconds -= CALL
+            pending = [block for block in pending if not calls[block].done()]
+            if pending and seconds > 0:
+                self._feel(pending)
+                pending = [block for block in pending if block not in self._lost]
+        return [self._lost.get(block) or self._answer(block, calls[block]) for block in blocks]
+
+    def _feel(self, blocks: Sequence[int]) -> None:
+        """Note which of these blocks, who are at something long, do not answer anything else either."""
+        pulses = {block: self._call(block, "status", ()) for block in blocks}
+        await_all([pulse for pulse in pulses.values() if not isinstance(pulse, Lost)], CALL)
+        for block, pulse in pulses.items():
+            if block not in self._lost:
+                self._answer(block, pulse)
 
     def _call(self, block: int, method: str, arguments: tuple[Any, ...]) -> Any:
         """A call that is under way; a Lost where it cannot be."""

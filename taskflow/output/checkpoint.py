@@ -68,20 +68,22 @@ class Checkpoints:
     def commit(self, step: int, keep: int) -> None:
         """Make the checkpoint of a step one, which all blocks have written, and drop all but the newest `keep`.
 
-        Raises RunFailed where that fails.
+        Nothing happens where whoever died has done so already. Raises RunFailed where it fails.
         """
         draft, final = self._draft(step), self.path / f"step-{step:09}"
+        if not draft.exists():
+            return
         with on_disk(f"checkpoint of step {step} in {self.path}"):
             told = [json.loads(path.read_bytes()) for path in sorted(draft.glob("block-*.json"))]
             state = next(part["state"] for part in told if "state" in part)
             body = {"format": FORMAT, "step": step, "state": state, "files": [part["file"] for part in told]}
             write_synced(draft / MANIFEST, [_sealed(body)])
-            for path in draft.glob("block-*.json"):
-                path.unlink()
             sync_folder(draft)
             self._drop(final)
             draft.rename(final)
             sync_folder(self.path)
+            for path in final.glob("block-*.json"):  # only now: until it is renamed anybody can do all of this again
+                path.unlink()
             for old in self.found()[keep:]:
                 self._drop(old)
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import time
 
@@ -53,7 +54,7 @@ def undisturbed(shell, here):
     """What a run over so many blocks leaves."""
 
     def run(count, blocks):
-        code, _, err = shell("run", *words(count, blocks), "-o", "whole", "--quiet")
+        code, _, err = shell.end(shell.begin("run", *words(count, blocks), "-o", "whole", "--quiet"), 600)
         assert (code, err) == (0, "")
         return here / "whole"
 
@@ -81,9 +82,10 @@ def test_a_lost_worker_is_replaced_and_the_run_goes_on(how, shell, here, undistu
 @pytest.mark.timeout(3600)
 def test_killed_at_random_moments(shell, here, undisturbed, report_of):
     """Twenty in all, up to four in a run: while blocks begin, compute, write; and while the run recovers."""
-    chance, struck, whole = random.Random(0), 0, undisturbed(2000, 4)
+    chance, struck, whole = random.Random(0), 0, undisturbed(400, 4)
     while struck < 20:
-        running, known = shell.begin("run", *words(2000, 4), "--set", "machine.restarts=20", "--force"), set()
+        shutil.rmtree(here / "cavity", ignore_errors=True)
+        running, known = shell.begin("run", *words(400, 4), "--set", "machine.restarts=20"), set()
         shell.wait_for(running, here / "cavity", 1)
         while len(known) < 4 and running.poll() is None:
             time.sleep(chance.uniform(0, 4))
@@ -102,7 +104,7 @@ def test_killed_at_random_moments(shell, here, undisturbed, report_of):
 def test_killed_while_a_checkpoint_is_written(seed, shell, here, undisturbed):
     """As soon as its draft is there, four times."""
     chance, known = random.Random(seed), set()
-    running = shell.begin("run", *words(2000, 4), "--set", "machine.restarts=20")
+    running = shell.begin("run", *words(400, 4), "--set", "machine.restarts=20")
     for n in range(4):
         wait_for_step(running, here, 20 + 20 * n)
         until = time.monotonic() + 100
@@ -113,7 +115,7 @@ def test_killed_while_a_checkpoint_is_written(seed, shell, here, undisturbed):
         time.sleep(1)
     code, _, err = shell.end(running, 600)
     assert code == 0, err
-    check_same(here / "cavity", undisturbed(2000, 4))
+    check_same(here / "cavity", undisturbed(400, 4))
 
 
 @pytest.mark.slow

@@ -1,10 +1,15 @@
 """How often a run goes on by itself: in a row from one step, and anew after each checkpoint."""
 
+import psutil
 import pytest
 
+from taskflow.cluster import embedded
 from taskflow.errors import BadInput, ChannelTimeout, Lost, RunFailed, TaskflowError
 from taskflow.machine import Status, cause
 from taskflow.simulation.recovery import Recovery
+from taskflow.simulation.run import run
+from tests.simulation.going_on import check_same
+from tests.simulation.test_resuming import stirred
 
 
 def lost(worker="tcp://a"):
@@ -45,3 +50,30 @@ def test_what_would_happen_again_is_no_loss(error: TaskflowError, goes_on):
     """Nor is it hidden by those who only miss messages because of it."""
     missed = Status("failed", {}, ChannelTimeout("a message is missing"), failed_at=1.0)
     assert isinstance(cause([missed, Status("failed", {}, error, failed_at=2.0)]), Lost) == goes_on
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(200)
+def test_on_a_cluster_that_is_given_the_nanny_brings_a_worker_back(tmp_path):
+    """The workers that live go on to be used."""
+    case = stirred(
+        time={"steps": 400}, checkpoint__every={"steps": 20}, output__every={"steps": 100}, machine__blocks=[1, 1, 2]
+    )
+    struck = []
+
+    def strike(told):
+        if told.get("step", 0) >= 60 and not struck:
+            children = psutil.Process().children(recursive=True)
+            struck.append(next(child for child in children if "spawn_main" in " ".join(child.cmdline())))
+            struck[0].kill()
+
+    with embedded(2, gpu=False) as client:
+        before = set(client.scheduler_info(n_workers=-1)["workers"])
+        with pytest.warns(UserWarning, match=r"block \d on worker .* the run goes on from step"):
+            found = run(case, tmp_path / "run", client, progress=strike)
+        after = {place["worker"] for place in found.report["hardware"]}
+        run(case, tmp_path / "whole", client)
+    assert struck
+    assert len(before & after) == len(after - before) == 1
+    assert len(found.report["restarts"]) == 1
+    check_same(tmp_path / "run", tmp_path / "whole")

@@ -15,9 +15,10 @@ import pytest
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import Checkpoint, Checkpoints, newest
 from taskflow.output.checkpoint import Damaged
+from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
-from tests.simulation.going_on import check_same, contents, go
+from tests.simulation.going_on import Killed, check_same, contents, go
 
 BOX = {
     "x_min": "wall", "x_max": {"type": "wall", "velocity": [0.0, 0.5, 0.2], "temperature": 1.0}, "y": "periodic",
@@ -325,6 +326,40 @@ def test_what_a_kill_amid_a_checkpoint_leaves_is_none(tmp_path, whole, monkeypat
     go(stirred(), tmp_path / "other", (1, 1, 2), resume=True)
     check_same(tmp_path / "other", whole(blocks=(1, 1, 2)))
     assert all(not path.name.startswith(".") for path in (tmp_path / "other" / "checkpoints").iterdir())
+
+
+@pytest.mark.parametrize("name", ["rename", "unlink", "open"])
+def test_whoever_commits_may_die_at_any_moment(name, tmp_path, monkeypatch):
+    """Another one does it again, without knowing how far it was; and a third has nothing left to do."""
+    usual, deaths, left = getattr(Path, name), 0, 0
+
+    def mortal(*arguments, **options):
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise Killed
+        return usual(*arguments, **options)
+
+    for deaths in range(1, 20):
+        folder = Checkpoints(tmp_path / str(deaths), "run")
+        for block in range(3):
+            values = [("u", Box((0, 0, block), (2, 2, block + 1)), np.full((1, 2, 2), 1.0 + block))]
+            folder.write(8, block, values, {"time": 1.0} if block == 0 else None)
+        left = deaths
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, name, mortal)
+            try:
+                folder.commit(8, 2)
+            except Killed:
+                pass
+            else:
+                break
+        folder.commit(8, 2)
+        folder.commit(8, 2)
+        found, values = Checkpoint.load(folder.path / "step-000000008"), np.zeros((3, 2, 2))
+        found.fill("u", values, Box.of((2, 2, 3)))
+        assert values[:, 0, 0].tolist() == [1, 2, 3]
+    assert deaths > 1
 
 
 @pytest.mark.parametrize("when", ["data", "manifest"])

@@ -1,0 +1,113 @@
+"""What the client makes of blocks that are slow, silent or gone; their actors are played, and so is the clock."""
+
+import pytest
+
+from taskflow.errors import BadInput, ChannelError, Lost
+from taskflow.machine import Gang, Status
+
+
+class Clock:
+    """Goes on where somebody waits."""
+
+    now = 0.0
+
+
+class Reply:
+    """What comes back after so many seconds."""
+
+    def __init__(self, value, seconds=0.0):
+        self.value, self.at = value, Clock.now + seconds
+
+    def done(self):
+        return Clock.now >= self.at
+
+    def result(self, timeout):
+        Clock.now = min(Clock.now + timeout, max(Clock.now, self.at))
+        if not self.done():
+            raise TimeoutError
+        if isinstance(self.value, Exception):
+            raise self.value
+        return self.value
+
+
+class Actor:
+    """Answers `start` after so many seconds, and says after so many more how it is."""
+
+    def __init__(self, start=0.0, status=0.0, value=None, told=None):
+        self.begins, self.tells, self.value, self.closed, self.asked = start, status, value, False, 0
+        self.told = told or Status("running", {"step": 3})
+
+    def start(self, _):
+        return Reply(self.value, self.begins)
+
+    def status(self, patience=0.0):
+        self.asked += 1
+        return Reply(self.told, self.tells + patience)
+
+    def abort(self, _):
+        return Reply(None)
+
+    def close(self):
+        self.closed = True
+        return Reply(None)
+
+
+class Gone:
+    """As Dask's handle of an actor whose worker has died."""
+
+    def __getattr__(self, name):
+        raise RuntimeError("Worker holding Actor was lost")
+
+
+def team(*actors):
+    """A gang of these, at work."""
+    played = object.__new__(Gang)
+    played.workers = [f"tcp://{block}" for block in range(len(actors))]
+    played._actors, played._lost = list(actors), {}
+    played._statuses = [Status("running", {"step": 2})] * len(actors)
+    return played
+
+
+def test_who_is_busy_is_waited_for():
+    """A job can take minutes to be unpacked; the block answers meanwhile."""
+    busy = Actor(start=100)
+    team(busy, Actor()).start([None, None])
+    assert busy.asked >= 1
+
+
+@pytest.mark.parametrize("silent", [Actor(start=1e6, status=1e6), Gone()], ids=["frozen", "dead"])
+def test_who_is_gone_is_not_waited_for_twice(silent):
+    blocks = team(Actor(), silent)
+    with pytest.raises(Lost, match="block 1 on worker tcp://1 does not answer") as lost:
+        blocks.start([None, None])
+    assert lost.value.workers == {"tcp://1"}
+    begin = Clock.now
+    blocks.abort("a block was lost")
+    states = [status.state for status in blocks.status()]
+    blocks.close()
+    assert states == ["running", "failed"]
+    assert Clock.now - begin < 20
+
+
+def test_a_silent_block_at_work_is_lost_in_seconds_with_what_it_told_last():
+    blocks = team(Actor(), Actor(status=1e6))
+    begin = Clock.now
+    statuses = blocks.status(0.2)
+    assert Clock.now - begin < 5
+    assert [status.state for status in statuses] == ["running", "failed"]
+    assert [status.progress["step"] for status in statuses] == [3, 2]
+    assert blocks.blamed(statuses) == {"tcp://0", "tcp://1"}  # the other one did not end, either
+    assert blocks.status()[1].failed_at == statuses[1].failed_at
+
+
+def test_before_anything_is_known_of_a_job_it_may_be_silent_for_longer():
+    blocks = team(Actor(status=20))
+    blocks._statuses = [Status("running", {})]
+    assert blocks.status()[0].state == "running"
+
+
+def test_what_a_block_says_is_told_rather_than_what_others_miss():
+    refused = Actor(value=BadInput("machine.device"))
+    with pytest.raises(BadInput, match=r"machine\.device"):
+        team(Actor(value=ChannelError("a message was lost")), refused).start([None, None])
+    assert team(refused).blamed([Status("failed", {}, BadInput("no"))]) == set()
