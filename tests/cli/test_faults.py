@@ -61,10 +61,12 @@ def undisturbed(shell, here):
     return run
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("how", [
+    pytest.param(signal.SIGKILL, id="killed"), pytest.param(signal.SIGSTOP, id="frozen", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_a_lost_worker_is_replaced_and_the_run_goes_on(how, shell, here, undisturbed, report_of):
     """Killed, or frozen: no answer comes, and no sign of death."""
-    running = shell.begin("run", *words(300, 2))
+    running = shell.begin("run", *words(120, 2))
     wait_for_step(running, here, 40)
     assert strike(running, set(), random.Random(1), how)
     code, out, err = shell.end(running)
@@ -75,7 +77,7 @@ def test_a_lost_worker_is_replaced_and_the_run_goes_on(how, shell, here, undistu
     assert err.startswith("Warning: block ")
     assert f"the run goes on from step {restarts[0]['step']}\n" in err
     assert "Finished at time" in out
-    check_same(here / "cavity", undisturbed(300, 2))
+    check_same(here / "cavity", undisturbed(120, 2))
 
 
 @pytest.mark.slow
