@@ -52,7 +52,7 @@ threads = 1
 CONFIGURATION = """
 ClusterName=taskflow
 SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={ports[0]}
+SlurmctldPort={port}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
@@ -73,9 +73,13 @@ ReturnToService=2
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SchedulerParameters=batch_sched_delay=1,sched_min_interval=1
-NodeName=node[0-{last}] NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]},{ports[2]} CPUs={cores} RealMemory=1000
+GresTypes=gpu
+NodeName=node[0-{last}] NodeHostname={host} NodeAddr=127.0.0.1 Port={ports} CPUs={cores} RealMemory=1000 Gres=gpu:2
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
+
+# Two GPUs for each node, as far as SLURM counts them; any two devices will do.
+GPUS = "NodeName=node[0-{last}] Name=gpu File=/dev/null\nNodeName=node[0-{last}] Name=gpu File=/dev/zero\n"
 
 
 @dataclass(frozen=True)
@@ -159,12 +163,14 @@ def configure(folder: Path) -> None:
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(1 + NODES)]
         ports = [each.getsockname()[1] for each in sockets]
+    (folder / "gres.conf").write_text(GPUS.format(last=NODES - 1))
     (folder / "slurm.conf").write_text(
         CONFIGURATION.format(
             folder=folder,
             user=getpass.getuser(),
             host=socket.gethostname().partition(".")[0],
-            ports=ports,
+            port=ports[0],
+            ports=",".join(map(str, ports[1:])),
             cores=os.cpu_count(),
             last=NODES - 1,
         )

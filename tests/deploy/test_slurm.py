@@ -1,5 +1,6 @@
 """Runs in an allocation of a SLURM that really runs here: to the end, past a time limit, after a lost node."""
 
+import shutil
 import time
 from pathlib import Path
 
@@ -53,6 +54,32 @@ def test_a_run_on_two_nodes(slurm, case, undisturbed):
     same(case.with_suffix(""), undisturbed)
     assert "2 workers (cpu) on node[0-1]" in slurm.log(job)
     assert not list(slurm.folder.glob(".taskflow-*"))
+
+
+DASK = """#!/usr/bin/env bash
+[[ $1 == cuda ]] || exec {dask} "$@"
+echo "$CUDA_VISIBLE_DEVICES: $*" >>{log}
+exec {dask} worker "${{@:3:$(($# - 4))}}" --nworkers 2 --nthreads 1
+"""
+
+
+def test_a_worker_for_every_gpu(slurm, case, tmp_path):
+    """SLURM has GPUs to give, this machine has none: `dask cuda worker` is one of ours, which begins others instead."""
+    log = tmp_path / "asked"
+    (tmp_path / "dask").write_text(DASK.format(dask=shutil.which("dask", path=slurm.environment["PATH"]), log=log))
+    (tmp_path / "dask").chmod(0o755)
+    path = f"{tmp_path}:{slurm.environment['PATH']}"
+    steps = ("--set", "time.steps=20", "--set", "machine.device=cpu")
+    _, out, err = slurm.run("sbatch", "--parsable", "--nodes=2", "--gpus-per-node=2", SCRIPT, case, *steps, PATH=path)
+    job = out.strip()
+    assert job.isdecimal(), err
+    assert slurm.ended(job)["ExitCode"] == "0:0", slurm.log(job)
+    assert "4 workers (gpu) on node[0-1]" in slurm.log(job)
+    asked = log.read_text().splitlines()
+    assert len(asked) == 2
+    for line in asked:
+        assert line.startswith("0,1: cuda worker --scheduler-file ")
+        assert line.endswith(" --device-memory-limit 0")
 
 
 def test_before_its_time_is_over_the_run_saves_its_state_and_the_job_is_queued_again(slurm, case, undisturbed):
