@@ -146,11 +146,11 @@ class NavierStokes:
         """
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from self.openings.begin((f.u, f.v, f.w))
-        yield from self.driving.begin(f, self.staggered.box, self.grid)
+        yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         if self.obstacles:
             yield from self.obstacles.start(f, self.grid, self.pressure)
+        yield from self.driving.begin(f, self.staggered.box, self.grid, bodies=self.obstacles is not None)
         yield from self.pressure.prepare(f)
-        yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         yield from self.projection(f, f.u, f.v, f.w, "dt")
         for name in (f.p, f.rhs):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
@@ -195,7 +195,7 @@ class NavierStokes:
             if not quantity.bounded:
                 yield from quantity.central(f, names, self.staggered, self.medium(f, quantity))
                 yield from self.warmed(f, quantity, f[f"{quantity.name}_new"], names["dt"])
-        yield from self.driving.act(f, names, box, self.grid)
+        yield from self.driving.act(f, names, box, self.grid, bodies=self.obstacles is not None)
         if self.obstacles:
             driven = self.driving != NO_DRIVING
             yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, driven=driven)

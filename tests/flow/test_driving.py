@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.flow.driving.bulk_velocity import PARTS, shift_to_mean, total_velocity
+from taskflow.flow.driving.bulk_velocity import shift_to_mean
 from taskflow.flow.driving.coriolis import coriolis_x, coriolis_y, coriolis_z
 from taskflow.flow.driving.stratification import stratify_x, stratify_y, stratify_z
+from taskflow.flow.exact_sums import PARTS, exact_sum
 from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
@@ -25,6 +26,7 @@ GAIN = DT * (1 + RATIO / 2)
 PERIODIC = dict.fromkeys("xyz", "periodic")
 CORIOLIS = coriolis_x, coriolis_y, coriolis_z
 STRATIFY = stratify_x, stratify_y, stratify_z
+SUMS = {part: part for part in PARTS}
 SCHEMES = {"ab2": 2, "rk3": 3}  # and their orders
 ROTATION = np.array([0.3, 0.5, 1.0])
 
@@ -78,7 +80,7 @@ def test_a_velocity_gets_its_mean(cells, real, device):
     hand = ByHand(cells, real=real, **device).fill(["q"])
     before = hand.values("q").astype("f8")
     hand.scalars["rate"] = 9.0  # of |q| up to 1
-    hand.run(hand.launch(total_velocity, {"spacing": 0.13}))
+    hand.run(exact_sum("q", over=hand.box, **SUMS, bound="rate", scale=0.13))
     assert sum(hand.scalars[part] for part in PARTS) == pytest.approx(math.fsum(before.ravel()), rel=1e-14)
     hand.run(hand.launch(shift_to_mean, {"mean": 0.7, "share": 1 / before.size}))
     hand.agrees("q", before + 0.7 - before.mean())
@@ -94,7 +96,7 @@ def test_a_sum_has_the_same_bits_in_any_order(speed, device):
     values = hand.fields["q"][inside].copy()
     for order in (np.arange(values.size), random.permutation(values.size)):
         hand.fields["q"][inside] = values.ravel()[order].reshape(values.shape)
-        hand.run(hand.launch(total_velocity, {"spacing": 1.0}))
+        hand.run(exact_sum("q", over=hand.box, **SUMS, bound="rate", scale=1.0))
         found.append([hand.scalars[part] for part in PARTS])
     assert found[0] == found[1]
     assert sum(found[0]) == pytest.approx(math.fsum(values.ravel()), rel=1e-15)

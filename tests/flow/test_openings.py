@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from taskflow.flow.boundaries.boundary import Wall, on_face, temperature_ghosts
-from taskflow.flow.boundaries.outflow import balance, opening, outflow_sums
+from taskflow.flow.boundaries.outflow import QUANTA, balance, opening
+from taskflow.flow.exact_sums import PARTS, exact_sum
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Roles
@@ -145,14 +146,13 @@ def test_sums_of_what_leaves_do_not_depend_on_their_order():
     hand = ByHand((37, 3, 29)).fill("q", seed=5)
     hand.scalars["quantum"] = 2.0**-20
     face = on_face("y_min", hand.staggered.constants)
-    sums = {"total": "total", "rest": "rest"}
-    found = set()
+    sums, found = {part: part for part in PARTS}, set()
     for turned in (False, True):
         for threads in (1, 2, 3):
             if turned:
                 hand.fields["q"] = hand.fields["q"][::-1, :, ::-1].copy()
-            hand.run(outflow_sums("q", over=face, quantum="quantum", **sums), threads=threads)
-            found.add((hand.scalars["total"], hand.scalars["rest"]))
+            hand.run(exact_sum("q", over=face, bound="quantum", scale=QUANTA, **sums), threads=threads)
+            found.add(tuple(hand.scalars[part] for part in PARTS))
     assert len(found) == 1
     assert sum(found.pop()) == pytest.approx(math.fsum(hand.values("q", face).ravel()), abs=1e-12)
 
@@ -162,9 +162,9 @@ def test_a_balance_gives_the_mean():
     hand.scalars |= {"quantum": 2.0**-20, "throughflow": 0.7}
     for face, sign in (("x_min", -1), ("x_max", 1)):
         grid = hand.staggered.constants
-        over, sums = on_face(face, grid), {"total": "total", "rest": "rest"}
+        over, sums = on_face(face, grid), {part: part for part in PARTS}
         before = hand.values("u", over).copy()
-        hand.run(outflow_sums("u", over=over, quantum="quantum", **sums))
+        hand.run(exact_sum("u", over=over, bound="quantum", scale=QUANTA, **sums))
         hand.run(balance("u", over=over, throughflow="throughflow", opening=opening(face, grid), **sums))
         after = hand.values("u", over)
         assert after.mean() == pytest.approx(sign * 0.7, rel=1e-14)
@@ -310,4 +310,4 @@ def test_a_closed_flow_has_no_launch_for_openings():
     assert count[0] == Counter(wall) + Counter(kernels) + solving
     assert len(closed.partition.beside) == len(closed.model.pressure.partitions(closed.partition))
     more = count[1] - count[0]
-    assert more == {"impose_values": 1, "reflect_x_min": 2, "convect_x_max": 3, "outflow_sums": 1, "balance": 1}
+    assert more == {"impose_values": 1, "reflect_x_min": 2, "convect_x_max": 3, "exact_sum": 1, "balance": 1}

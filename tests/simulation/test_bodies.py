@@ -134,10 +134,40 @@ def bits(one: Flow, other: Flow) -> None:
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
+def open_faces(flow: Flow, axis: int) -> np.ndarray:
+    """Which low faces across an axis no solid cell has."""
+    masks = flow.setup.masks
+    solid = masks.solids.numbers_around(flow.setup.grid.box) != 0
+    inner, before = (slice(1, -1),) * 3, tuple(slice(0, -2) if n == 2 - axis else slice(1, -1) for n in range(3))
+    return ~(solid[inner] | solid[before])
+
+
+@pytest.mark.parametrize("scheme", ["ab2", pytest.param("rk3", marks=pytest.mark.slow)])
+def test_a_bulk_velocity_around_bodies(scheme):
+    """In a steady flow it is the mean over the fluid, and the force that keeps it is what bodies take."""
+    case = Case(
+        grid={"cells": [8, 8, 1], "lengths": [1.0, 1.0, 0.1]}, fluid={"viscosity": 0.5}, boundaries=PERIODIC,
+        body={"bulk_velocity": {"x": 0.7}}, time={"end": 9.0, "steady": 1e-9, "scheme": scheme}, pressure=DIRECT,
+        obstacles=[box([0.25, 0.25, -1.0], [0.5, 0.625, 1.0], name="block")],
+    )  # fmt: skip
+    flow = compute(case)
+    model, volume = flow.setup.model, flow.setup.grid.volume
+    fluid = open_faces(flow, 0)
+    assert 0 < fluid.sum() < fluid.size
+    assert flow["u"][fluid].mean() == pytest.approx(0.7, rel=1e-7)
+    assert not flow["u"][~fluid].any()
+    force = model.driving.forces(flow.scalars, model.scheme, flow.tick.dt, fluid.size)["force_x"]
+    [body] = followed(flow).values()
+    assert force * fluid.sum() * volume == pytest.approx(body["force"][0], rel=1e-6)
+
+
 def test_eddies_around_bodies_have_the_same_bits_on_any_blocks():
-    """With heat and a bounded scalar; whatever memory held before."""
+    """With heat, a bounded scalar and a bulk velocity; whatever memory held before."""
     tracer = {"name": "c", "diffusivity": 0.001, "sources": [{"point": [1.0, 0.5, 1.1], "rate": 1.0}]}
-    case = obstructed({"iterations": 4}, time={"steps": 3}, scalars=[tracer], turbulence={"model": "wale"})
+    driven = {"gravity": [0.0, 0.0, -1.0], "bulk_velocity": {"x": 0.5}}
+    case = obstructed(
+        {"iterations": 4}, time={"steps": 3}, scalars=[tracer], turbulence={"model": "wale"}, body=driven
+    )
     whole, cut = compute(case), compute(case, (3, 2, 1), overlap="full", garbage=np.nan)
     assert whole["nu_t"].max() > 1e-3
     assert not whole["nu_t"][whole["nu_t"] < 0].size

@@ -2,7 +2,7 @@
 
 Without open boundaries there are no launches. What enters is written by whoever runs the steps into the fields of
 `partitions`; he also gives the scalars `throughflow` of each stage, the mean outward speed at a convective outflow at
-its end, and `quantum`, see `taskflow.flow.boundaries.outflow.outflow_sums`.
+its end, and `quantum`, to which what leaves is summed up.
 """
 
 from __future__ import annotations

@@ -24,12 +24,14 @@ from taskflow.flow.boundaries.boundary import (
     on_face,
     place,
 )
+from taskflow.flow.exact_sums import exact_sum, parts
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, ReadWrite, Reduce, Scalar, Task, Write, offsets, task
+from taskflow.tasks import Launch, Read, ReadWrite, Scalar, Task, Write, offsets, task
 
 HERE = offsets()
+QUANTA = 2.0**24  # a sixteenth of the largest velocity that sums are exact for
 CELL = {face: HERE if face.endswith("min") else inside for face, inside in INSIDE.items()}  # inside a face
 
 
@@ -85,17 +87,10 @@ release_x_min, release_x_max, release_y_min, release_y_max, release_z_min, relea
 
 
 @task(kernel=KERNELS / "boundaries" / "outflow.cu")
-def outflow_sums(q: Read, *, total: Reduce["sum"], rest: Reduce["sum"], quantum: Scalar) -> None:
-    """total + rest = sum of q, the same bits in any order: sums of multiples of `quantum`, and of 2^-28 quantum.
-
-    So they are for fewer than 2^24 faces and |q| < 2^28 quantum; q counts to 2^-29 quantum. (After J. Demmel, H. D.
-    Nguyen 2013, Proc. 21st IEEE Symp. Comput. Arith., 163.)
-    """
-
-
-@task(kernel=KERNELS / "boundaries" / "outflow.cu")
-def balance(q: ReadWrite, *, total: Scalar, rest: Scalar, throughflow: Scalar, opening: Opening) -> None:
-    """q plus the constant with which its mean is `throughflow` outward."""
+def balance(
+    q: ReadWrite, *, total: Scalar, rest: Scalar, last: Scalar, throughflow: Scalar, opening: Opening
+) -> None:
+    """q plus the constant with which its mean, by the parts of its sum, becomes `throughflow` outward."""
 
 
 def convective(boundaries: Boundaries) -> list[str]:
@@ -169,6 +164,6 @@ def _convected(face: str, new: str, old: str, over: Box, grid: Grid, stage: Stag
 def _balanced(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, throughflow: str) -> Iterator[Launch]:
     for face in convective(boundaries):
         axis, _ = place(face)
-        faces, sums = on_face(face, grid), {"total": "outflow", "rest": "outflow_rest"}
-        yield outflow_sums(velocity[axis], over=faces, quantum="quantum", **sums)
+        faces, sums = on_face(face, grid), parts("outflow")
+        yield exact_sum(velocity[axis], over=faces, bound="quantum", scale=QUANTA, **sums)
         yield balance(velocity[axis], over=faces, throughflow=throughflow, opening=opening(face, grid), **sums)

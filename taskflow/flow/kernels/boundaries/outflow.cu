@@ -32,19 +32,8 @@ OUTFLOWS(y_max, -Y, -Y)
 OUTFLOWS(z_min, Z, 0)
 OUTFLOWS(z_max, -Z, -Z)
 
-// total + rest = sum of q: total is that of the multiples of `quantum` in it, rest that of the multiples of 2^-28
-// quantum in what is left. Sums of such numbers are exact, hence the same in any order. To add 1.5 2^52 quanta, and take
-// them away, rounds to a quantum.
-TASK outflow_sums(Range range, In q, Partial total, Partial rest, In64 quantum) {
-  const double coarse = 6755399441055744.0 * *quantum, fine = coarse / 268435456.0;
-  sum_cells(range, {total, rest}, CELL(c) {
-    const double value = q[c], most = (value + coarse) - coarse;
-    return Sums<2>{{most, ((value - most) + fine) - fine}};
-  });
-}
-
 // q plus the constant with which its mean is sign throughflow
-TASK balance(Range range, InOut q, In64 total, In64 rest, In64 throughflow, Opening opening) {
-  const real shift = real(opening.sign * *throughflow - (*total + *rest) / opening.faces);
+TASK balance(Range range, InOut q, In64 total, In64 rest, In64 last, In64 throughflow, Opening opening) {
+  const real shift = real(opening.sign * *throughflow - (*total + (*rest + *last)) / opening.faces);
   for_cells(range, CELL(c) { q[c] += shift; });
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.boundaries import AXES, Boundaries
 from taskflow.simulation.case.initial import Initial
-from taskflow.simulation.case.obstacles import Obstacle
+from taskflow.simulation.case.obstacles import Bodies, Obstacle
 from taskflow.simulation.case.physics import Body, Grid
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.initial.spectrum import SPECTRA
@@ -32,10 +32,12 @@ def _bulk_velocity_is_free(boundaries: Boundaries, body: Body) -> Iterator[Probl
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
-def _bulk_velocity_is_without_bodies(body: Body, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
-    if body.bulk_velocity is not None and obstacles:
-        remedy = "not available in this version with obstacles, as these change it; give body.force"
-        yield wrong(("body", "bulk_velocity"), body.bulk_velocity.written(), remedy)
+def _bulk_velocity_meets_flagged_cells(
+    body: Body, bodies: Bodies, obstacles: tuple[Obstacle, ...]
+) -> Iterator[Problem]:
+    if body.bulk_velocity is not None and obstacles and bodies.treatment == "immersed":
+        remedy = 'not available with body.bulk_velocity in this version; give "flagged"'
+        yield wrong(("bodies", "treatment"), bodies.treatment, remedy)
 
 
 def _wind_is_geostrophic(body: Body) -> Iterator[Problem]:
@@ -65,7 +67,7 @@ def _noise_has_waves(grid: Grid, boundaries: Boundaries, initial: Initial) -> It
 
 RULES = (
     (_bulk_velocity_is_free, ("boundaries", "body")),
-    (_bulk_velocity_is_without_bodies, ("body", "obstacles")),
+    (_bulk_velocity_meets_flagged_cells, ("body", "bodies", "obstacles")),
     (_wind_is_geostrophic, ("body",)),
     (_noise_has_waves, ("grid", "boundaries", "initial")),
 )
