@@ -2,17 +2,22 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import taskflow as tf
 from taskflow.machine import copy_bandwidth, run_threads
 from taskflow.machine.accelerators import accelerators
 from taskflow.machine.device import gpu
+from taskflow.output import dataset
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.simulation.case import Case
 from taskflow.tasks import Read, Reduce, Write, task
 from tests.flow.test_scalars import mixed
 from tests.flows import compute
 from tests.machine.test_shard import NAMES, Everything, noise, oracle, region
+from tests.simulation.going_on import go
+from tests.simulation.test_probes import FOLLOWED
+from tests.simulation.test_resuming import stirred
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 
@@ -56,6 +61,19 @@ def test_gpu_and_cpu_agree_to_the_bit(sides, precision, scheme):
     for name, value in host.scalars.items():
         if name != "mean":  # of a right-hand side: what rounding leaves
             assert device.scalars[name] == pytest.approx(value, rel=1e-12), name
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
+def test_what_is_recorded_beside_snapshots_has_the_bits_of_a_cpu(blocks, precision, tmp_path):
+    """Statistics, planes, and probes, of which only some cells leave the GPU."""
+    tables = {**FOLLOWED, "statistics": {"every": {"steps": 1}}, "machine": {"precision": precision}}
+    case = stirred(output={"precision": precision}, **tables)
+    go(case, tmp_path / "host", blocks)
+    go(case, tmp_path / "device", blocks, device=gpu())
+    for group in ("statistics", "three", "line", "across-z", "across-x"):
+        host, device = (dataset(tmp_path / name / "fields.zarr", group).load() for name in ("host", "device"))
+        xr.testing.assert_identical(device.drop_attrs(), host.drop_attrs())
 
 
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])

@@ -14,7 +14,7 @@ import numpy as np
 
 from taskflow.errors import RunFailed
 from taskflow.machine import Control
-from taskflow.machine.device import cpu
+from taskflow.machine.device import Device, cpu
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.threads import run_threads
 from taskflow.output import Writer, dataset, read_log
@@ -56,13 +56,15 @@ def go(
     resume: bool = False,
     stop: int | None = None,
     kill: int | None = None,
+    device: Device | None = None,
 ) -> Mapping[str, Any]:
     """What `taskflow.run` does to a directory; what block 0 said last.
 
     With `stop` the run is asked to end after this step; with `kill` it dies there, and nobody cleans up: all that it
-    wrote by then is on the disk, so that the tests know where it goes on. No bandwidth is measured.
+    wrote by then is on the disk, so that the tests know where it goes on. No bandwidth is measured. All blocks are on
+    one `device`, by default a core of the CPU.
     """
-    setup, directory = Setup(case, blocks), RunDirectory(path)
+    setup, directory = Setup(case, blocks, device=device.kind if device else "cpu"), RunDirectory(path)
     keeping = Keeping.of(setup, path, uuid.uuid4().hex)
     going_on = None
     if resume:
@@ -77,7 +79,8 @@ def go(
     at_once = patch.object(Writer, "submit", _submit_and_wait) if kill else nullcontext()
     try:
         with at_once, patch("taskflow.simulation.job.copy_bandwidth", lambda _: 1.0):
-            run_threads(setup.partition, lambda shard: job(shard, controls[shard.block]), cpu(1), Mapper("none"))
+            here = device or cpu(1)
+            run_threads(setup.partition, lambda shard: job(shard, controls[shard.block]), here, Mapper("none"))
     except Killed:
         return {}
     except RunFailed:
