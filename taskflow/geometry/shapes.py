@@ -73,6 +73,12 @@ class Cuboid(Formula):
         )
         return in_z & in_y & in_x
 
+    def entry(self, points: np.ndarray, axis: int, step: float) -> np.ndarray:
+        """At the face across the axis."""
+        x, y, z = (points[:, n] + (step if n == axis else 0.0) for n in range(3))
+        at = self.low[axis] if step > 0 else self.high[axis]
+        return np.where(self.contains(x, y, z), np.clip((at - points[:, axis]) / step, 0.0, 1.0), 1.0)
+
 
 @dataclass(frozen=True)
 class Sphere(Formula):

@@ -17,11 +17,9 @@ BESIDE = 128  # the bit of a cell with a low face that is closed or cut
 LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
 
 
-def cuts(inside: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Along each axis and to each side: which points are outside, and the next one inside, of a body."""
-    outside = ~moved(inside)
-    for axis, side in NEIGHBOURS:
-        yield axis, side, outside & moved(inside, (axis, side))
+def cut(inside: np.ndarray, axis: int, side: int) -> np.ndarray:
+    """Which points are outside of bodies, and the next one along an axis to this side inside of one."""
+    return ~moved(inside) & moved(inside, (axis, side))
 
 
 def bond(share: np.ndarray, spacing: float) -> np.ndarray:
@@ -72,4 +70,4 @@ def owners(bodies: np.ndarray) -> np.ndarray:
 
 def _beside(closed: np.ndarray) -> np.ndarray:
     """Which faces are cut."""
-    return np.any([cut for _, _, cut in cuts(closed)], axis=0)
+    return np.any([cut(closed, axis, side) for axis, side in NEIGHBOURS], axis=0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.geometry import Shape
-from taskflow.regions import Box, Location, periodic_images, triple
+from taskflow.regions import Box, Location, hull, periodic_images, triple
 
 PIECE = 1 << 24  # cells that are looked at in one go
 
@@ -60,27 +60,42 @@ class Solids:
                 for piece, _ in periodic_images(around.grow(1), self.grid.box, self.grid.periodic):
                     yield from pieces(piece & box)
 
-    def shares(self, ends: np.ndarray, at: Location, axis: int, side: int) -> np.ndarray:
-        """How far it is from the points next to some along an axis to the first surface on the way, over the spacing.
+    def shares(self, ends: np.ndarray, owners: np.ndarray, axis: int, side: int) -> np.ndarray:
+        """How far it is from points outside to the first surface on the way along an axis, to the next point on this
+        side, over the spacing.
 
-        `ends` [n, xyz] are the cells whose points are inside; the others lie before them, on the way to `side`. A body
-        ends where the domain does, through which it is not continued.
+        `ends` [n, xyz] are those next points, which lie inside the shapes of the numbers `owners`. A body ends where
+        the domain does, through which it is not continued.
         """
         if not len(ends):
             return np.ones(0)
-        points = np.stack([self.grid.coordinates(at, n, 0, self.grid.cells[n])[ends[:, n]] for n in range(3)], axis=1)
         step, first, length = side * self.grid.spacing[axis], self.grid.origin[axis], self.grid.lengths[axis]
-        starts = points.copy()
+        starts = ends.copy()
         starts[:, axis] -= step
-        within = Box(triple(ends.min(axis=0).tolist()), triple((ends.max(axis=0) + 1).tolist()))
-        found = np.ones(len(ends))
-        for shape, around in zip(self.shapes, self.boxes, strict=True):
-            if around & within:
-                low, high = shape.bounds
-                near = ((points >= low) & (points <= high)).all(axis=1)
-                found[near] = np.minimum(found[near], shape.entry(starts[near], axis, step))
+        found, order = np.ones(len(ends)), np.argsort(owners, kind="stable")
+        numbers, begin = np.unique(owners[order], return_index=True)
+        for number, group in zip(numbers.tolist(), np.split(order, begin[1:]), strict=True):
+            for n in (number - 1, *self._touching[number - 1]):
+                found[group] = np.minimum(found[group], self.shapes[n].entry(starts[group], axis, step))
         outside = np.maximum(first - starts[:, axis], starts[:, axis] - (first + length)) / abs(step)
         return np.maximum(found, outside)
+
+    @cached_property
+    def _touching(self) -> tuple[tuple[int, ...], ...]:
+        """For each shape the others whose boxes touch its own: the first surface on a way may be theirs."""
+        low, high = (np.array([end[n] for end in (shape.bounds for shape in self.shapes)]) for n in (0, 1))
+        found = []
+        for n in range(len(self.shapes)):
+            near = ((low <= high[n]) & (high >= low[n])).all(axis=1)
+            near[n] = False
+            found.append(tuple(np.flatnonzero(near).tolist()))
+        return tuple(found)
+
+    def together(self, box: Box) -> Iterator[Box]:
+        """`touched`, or where that would look at most cells several times, one box around all."""
+        parts = list(self.touched(box))
+        whole = hull(parts) if parts else Box.of((0, 0, 0))
+        yield from parts if sum(part.volume for part in parts) < whole.volume else [whole]
 
     def _inside(self, shape: Shape, box: Box, at: Location) -> np.ndarray:
         x, y, z = (self.grid.coordinates(at, axis, box.lo[axis], box.hi[axis]) for axis in range(3))
