@@ -27,7 +27,7 @@ from taskflow.output.disk import on_disk, sync_folder, write_synced
 from taskflow.output.log import plain
 from taskflow.regions import Box, triple
 
-FORMAT = 1
+FORMAT = 2  # of the state: 2 counts the records of every group, not snapshots alone
 MANIFEST = "manifest.json"
 PIECE = 16 * 2**20  # bytes that are read at a time
 READERS = 8  # files that are verified at the same time
