@@ -66,6 +66,18 @@ class StaggeredGrid:
         """The smallest width along an axis."""
         return float(self.widths(axis).min()) if self.edges[axis] else self.spacing[axis]
 
+    def number_at(self, axis: int, place: float) -> float:
+        """How many cells lie before a place along an axis, and parts of the one that it is in."""
+        if self.edges[axis]:
+            return float(np.interp(place, self.faces(axis), np.arange(self.cells[axis] + 1)))
+        return (place - self.origin[axis]) / self.spacing[axis]
+
+    def width_at(self, axis: int, place: float) -> float:
+        """The width of the cell at a place along an axis."""
+        if not self.edges[axis]:
+            return self.spacing[axis]
+        return float(self.widths(axis)[min(int(self.number_at(axis, place)), self.cells[axis] - 1)])
+
     @cached_property
     def constants(self) -> Grid:
         """The grid as kernels receive it."""
@@ -89,6 +101,14 @@ class StaggeredGrid:
     def area(self, axis: int) -> float:
         """Area of a cell's face across an axis: the mean one."""
         return self.volume / self.spacing[axis]
+
+    def area_shares(self, axis: int) -> np.ndarray:
+        """The areas of the faces across an axis over the mean one, as an array that broadcasts to [z, y, x]."""
+        shares = [
+            np.ones(1) if a == axis or uniform else self.widths(a) / self.spacing[a]
+            for a, uniform in enumerate(self.uniform)
+        ]
+        return shares[2][:, None, None] * shares[1][:, None] * shares[0]
 
     def coordinates(self, location: Location, axis: int, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Positions along an axis of the values at `location` in the cells [start, stop), by default all.

@@ -9,6 +9,7 @@ P. Moin 1998, J. Comput. Phys. 143, 90; R. W. C. P. Verstappen, A. E. P. Veldman
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -67,6 +68,31 @@ class Grid:
         axis = AXES[face[0]]
         return self.width(axis, self.cells[axis] - 1 if face.endswith("max") else 0)
 
+    def length(self, axis: int) -> float:
+        """Of the domain along an axis."""
+        return self.spacing[axis] * self.cells[axis]
+
+    def ends(self, axis: int) -> tuple[float, float]:
+        """How far it is to the low and to the high end from the place where kernels begin to count along an axis: the
+        centre of the first cell or, on a stretched grid, the low end.
+        """
+        return self.spacing[axis] / 2, (self.cells[axis] - 0.5) * self.spacing[axis]
+
+    def largest(self, axis: int) -> float:
+        """The largest width along an axis."""
+        return self.spacing[axis]
+
+    @property
+    def unevenness(self) -> float:
+        """The largest volume of a cell over the mean one."""
+        return 1.0
+
+    @property
+    def filter_width(self) -> float:
+        """The cube root of a cell's volume; 1 on stretched grids, where kernels know it cell by cell."""
+        dx, dy, dz = self.spacing
+        return float((dx * dy * dz) ** (1 / 3))
+
     @property
     def crowding(self) -> float:
         """1/dx^2 + 1/dy^2 + 1/dz^2: times a viscosity, what bounds the time step."""
@@ -86,7 +112,8 @@ class Stretched(Grid):
 
     `per_cell`: one over its width. `per_face`: one over the distance between the centres on both sides of its low face;
     `per_two_cells`: between those of the cells before and behind it. `behind`: twice the part that it has of the volume
-    around its low face. `share`: its width over the mean one. `centre`: its distance from the low end.
+    around its low face. `share`: its width over the mean one. `centre`: its distance from the low end. `filter`: its
+    width to the power of 2/3.
     """
 
     per_cell: Tables
@@ -95,6 +122,34 @@ class Stretched(Grid):
     behind: Tables
     share: Tables
     centre: Tables
+    filter: Tables
+
+    def edges(self, axis: int) -> np.ndarray:
+        """The places of all faces across an axis, from the low end, which is 0."""
+        widths = [self.width(axis, cell) for cell in range(self.cells[axis])]
+        return np.concatenate([[0.0], np.cumsum(widths)])
+
+    def length(self, axis: int) -> float:
+        """Of the domain along an axis."""
+        return sum(1.0 / self.per_cell[axis][cell] for cell in range(self.cells[axis]))
+
+    def ends(self, axis: int) -> tuple[float, float]:
+        """0, and the length along an axis."""
+        return 0.0, self.length(axis)
+
+    def largest(self, axis: int) -> float:
+        """The largest width along an axis."""
+        return 1.0 / min(self.per_cell[axis].values)
+
+    @property
+    def unevenness(self) -> float:
+        """What the largest width along each direction is over the mean one, multiplied up."""
+        return math.prod(max(share.values) for share in self.share)
+
+    @property
+    def filter_width(self) -> float:
+        """1: kernels know that of each cell."""
+        return 1.0
 
     def width(self, axis: int, cell: int) -> float:
         """Of a cell along an axis."""
@@ -142,4 +197,5 @@ def _along(edges: np.ndarray, wall: bool) -> dict[str, np.ndarray]:
         "behind": 2 * widths[here] / (widths[:-2] + widths[here]),
         "share": widths[here] / inside.mean(),
         "centre": centres[here],
+        "filter": widths[here] ** (2 / 3),
     }

@@ -138,7 +138,7 @@ class Smagorinsky:
     def task(self, there: Surroundings) -> tuple[Task, Task, dict[str, Any]]:
         """That which finds nu_t, the one beside bodies, and their constants."""
         grid, smooth = there.grid, _smooth(there.boundaries)
-        mixing = {"mixing": (self.constant * _width(grid)) ** 2}
+        mixing = {"mixing": (self.constant * grid.filter_width) ** 2}
         if self.damped and smooth and there.viscosity > 0:
             walls = _walls(smooth, grid, there.viscosity)
             return smagorinsky_damped, smagorinsky_damped_obstructed, {**mixing, "walls": walls}
@@ -156,7 +156,7 @@ class Wale:
 
     def task(self, there: Surroundings) -> tuple[Task, Task, dict[str, Any]]:
         """That which finds nu_t, the one beside bodies, and their constants."""
-        return wale, wale_obstructed, {"mixing": (self.constant * _width(there.grid)) ** 2}
+        return wale, wale_obstructed, {"mixing": (self.constant * there.grid.filter_width) ** 2}
 
 
 @dataclass(frozen=True)
@@ -208,12 +208,6 @@ def _inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: 
                 yield MIRROR[face](name, over=edge, mirror=Mirror(1.0, 0.0))
 
 
-def _width(grid: Grid) -> float:
-    """The filter width: the cube root of a cell's volume."""
-    dx, dy, dz = grid.spacing
-    return float((dx * dy * dz) ** (1 / 3))
-
-
 def _smooth(boundaries: Boundaries) -> dict[str, Wall]:
     """The smooth walls by face."""
     return {
@@ -222,10 +216,9 @@ def _smooth(boundaries: Boundaries) -> dict[str, Wall]:
 
 
 def _walls(smooth: dict[str, Wall], grid: Grid, viscosity: float) -> SmoothWalls:
-    x, y, z = (h * n for h, n in zip(grid.spacing, grid.cells, strict=True))
-    far = FAR * (x + y + z)
-    places = list(zip("xyz", grid.cells, grid.spacing, strict=True))
-    low = [h / 2 if f"{axis}_min" in smooth else far for axis, _, h in places]
-    high = [(n - 0.5) * h if f"{axis}_max" in smooth else far for axis, n, h in places]
+    far = FAR * sum(grid.length(axis) for axis in range(3))
+    ends = {axis: grid.ends(number) for number, axis in enumerate("xyz")}
+    low = [first if f"{axis}_min" in smooth else far for axis, (first, _) in ends.items()]
+    high = [last if f"{axis}_max" in smooth else far for axis, (_, last) in ends.items()]
     speeds = {face: smooth[face].velocity if face in smooth else REST for face in INSIDE}
     return SmoothWalls(1 / viscosity, (low[0], low[1], low[2]), (high[0], high[1], high[2]), **speeds)

@@ -22,6 +22,7 @@ from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.cycle import Shape
 from taskflow.regions import Triple
 from taskflow.simulation.case import FACES, Case
+from taskflow.simulation.case.rules.grid import untransformed
 from taskflow.simulation.case.rules.pressure import FEWEST
 
 FORCING = 4  # solves of FFT in a projection around obstacles
@@ -47,6 +48,8 @@ def choice(case: Case) -> Choice:
         return Choice("jacobi", "a number of iterations is given")
     if case.obstacles and max(case.grid.cells) >= FEWEST:
         return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
+    if reason := untransformed(case.grid, case.boundaries):
+        return Choice("multigrid" if max(case.grid.cells) >= FEWEST else "jacobi", reason)
     given = " or sides with p = 0" if released(case) else ""
     along = " along x and y" if case.grid.stretching else ""
     return Choice("fft", f"cells are uniform{along}, and each direction is periodic or between walls{given}")

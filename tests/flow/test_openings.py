@@ -145,13 +145,17 @@ def test_as_much_leaves_as_enters(outflow, solver):
 def test_sums_of_what_leaves_do_not_depend_on_their_order():
     hand = ByHand((37, 3, 29)).fill("q", seed=5)
     hand.scalars["quantum"] = 2.0**-20
-    face = on_face("y_min", hand.staggered.constants)
+    grid = hand.staggered.constants
+    face = on_face("y_min", grid)
     sums, found = {part: part for part in PARTS}, set()
     for turned in (False, True):
         for threads in (1, 2, 3):
             if turned:
                 hand.fields["q"] = hand.fields["q"][::-1, :, ::-1].copy()
-            hand.run(exact_sum("q", over=face, bound="quantum", scale=QUANTA, **sums), threads=threads)
+            hand.run(
+                exact_sum("q", over=face, bound="quantum", scale=QUANTA, grid=grid, axis=1, layer=True, **sums),
+                threads=threads,
+            )
             found.add(tuple(hand.scalars[part] for part in PARTS))
     assert len(found) == 1
     assert sum(found.pop()) == pytest.approx(math.fsum(hand.values("q", face).ravel()), abs=1e-12)
@@ -164,7 +168,7 @@ def test_a_balance_gives_the_mean():
         grid = hand.staggered.constants
         over, sums = on_face(face, grid), {part: part for part in PARTS}
         before = hand.values("u", over).copy()
-        hand.run(exact_sum("u", over=over, bound="quantum", scale=QUANTA, **sums))
+        hand.run(exact_sum("u", over=over, bound="quantum", scale=QUANTA, grid=grid, axis=0, layer=True, **sums))
         hand.run(balance("u", over=over, throughflow="throughflow", opening=opening(face, grid), **sums))
         after = hand.values("u", over)
         assert after.mean() == pytest.approx(sign * 0.7, rel=1e-14)

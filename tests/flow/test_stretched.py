@@ -9,7 +9,8 @@ import pytest
 
 from taskflow.flow import Fluid, StaggeredGrid, Transport
 from taskflow.flow.momentum import momentum
-from taskflow.flow.poisson import FFT
+from taskflow.flow.poisson import FFT, ConjugateGradients, Cycle, Multigrid, Tolerance
+from taskflow.flow.poisson.mesh import mesh
 from taskflow.flow.projection import correct, divergence
 from taskflow.flow.scalars.transport import transport
 from taskflow.machine import Mapper, run_threads
@@ -66,20 +67,26 @@ def right_hand_side(grid, ends, dtype="f8"):
 def solved(grid, ends, rhs, blocks=(1, 1, 1), mapper=PLAIN):
     """p by FFT from rhs [z, y, x]."""
     given = ([end[n] == "0" for end in ends] for n in (0, 1))
-    fft = FFT(grid.constants, blocks, *(tuple(g) for g in given))
-    space = FieldSpace(Field(name, rhs.dtype.str[1:]) for name in ("p", "rhs"))
-    main = Partition(Region(Box.of(grid.cells), space, grid.periodic), blocks)
-    where, p = Partition(main.region, main.shape, beside=fft.partitions(main)), np.empty_like(rhs)
+    return by(FFT(grid.constants, blocks, *(tuple(g) for g in given)), grid, rhs, blocks, mapper)[0]
+
+
+def by(solver, grid, rhs, blocks=(1, 1, 1), mapper=PLAIN):
+    """p from rhs [z, y, x] by a solver, begun with something else, and the scalars that it leaves."""
+    fields = {"p": "c", "rhs": "c", **solver.fields}
+    space = FieldSpace(Field(name, rhs.dtype.str[1:], location) for name, location in fields.items())
+    main = Partition(Region(Box.of(grid.cells), space, grid.periodic, solver.ghost), blocks)
+    where, p, numbers = Partition(main.region, main.shape, beside=solver.partitions(main)), np.empty_like(rhs), {}
 
     def job(shard):
         mine = shard.cells.slices((0, 0, 0))
-        shard.write({"rhs": rhs[mine], "p": rhs[mine]})
-        shard.run(fft.prepare)
-        shard.run(fft.solve)
+        shard.write({"rhs": rhs[mine], "p": 1e-3 * rhs[mine]})
+        shard.run(solver.prepare)
+        shard.run(solver.solve)
         p[mine] = shard.read("p")
+        numbers.update(shard.scalars)
 
     run_threads(where, job, CORE, mapper)
-    return p
+    return p, numbers
 
 
 def residual(p, grid, ends, rhs):
@@ -278,3 +285,68 @@ def test_momentum_and_scalars_are_of_order_2(axes):
         errors.append([np.sqrt(np.mean(error**2)) for error in tendencies(tuple(cells), *axes)])
     for coarse, fine in pairwise(errors):
         assert min(np.log2(np.divide(coarse, fine))) > 1.9
+
+
+def even(n, length):
+    return tuple(np.linspace(0, length, n + 1))
+
+
+def toward_walls(n, length):
+    """Edges along a hyperbolic tangent: cells differ in width by a factor of 5."""
+    return tuple(length * (1 + np.tanh(1.5 * (2 * np.arange(n + 1) / n - 1)) / np.tanh(1.5)) / 2)
+
+
+def spaced(cells, ends, along, shape):
+    edges = (shape(n, length) if axis in along else None for axis, n, length in zip("xyz", cells, LENGTHS, strict=True))
+    return StaggeredGrid(cells, LENGTHS, periodic=tuple(end == "pp" for end in ends), edges=tuple(edges))
+
+
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])
+@pytest.mark.parametrize(
+    ("cells", "along", "ends", "most"),
+    [
+        ((16, 12, 16), "z", ("ww", "pp", "ww"), 11),
+        ((16, 12, 16), "xz", ("w0", "ww", "ww"), 14),
+        ((16, 1, 16), "xz", ("ww", "pp", "ww"), 17),
+        ((13, 10, 11), "xyz", ("pp", "ww", "00"), 14),
+    ],
+)  # fmt: skip
+def test_conjugate_gradients_with_multigrid(cells, along, ends, most, blocks):
+    grid = spaced(cells, ends, along, toward_walls)
+    rhs = right_hand_side(grid, ends)
+    faces = [
+        f"{'xyz'[a]}_{end}"
+        for a, kinds in enumerate(ends)
+        for end, kind in zip(("min", "max"), kinds, strict=True)
+        if kind == "0"
+    ]
+    solver = ConjugateGradients(Cycle(grid.constants, tuple(faces), gathered=100), Tolerance(1e-8, 30))
+    p, numbers = by(solver, grid, rhs, blocks)
+    left = laplacian(p, grid, ends) - rhs
+    weights = volumes(grid)
+    assert np.sqrt((weights * left**2).sum() / (weights * rhs**2).sum()) < 1.1e-8
+    assert numbers["rounds"] <= most
+
+
+def test_levels_of_equal_cells_are_those_of_a_uniform_grid():
+    ends = ("ww", "pp", "w0")
+    plain, tabled = (spaced((16, 9, 11), ends, along, even) for along in ("", "xyz"))
+    rhs = right_hand_side(plain, ends)
+    wanted, found = (
+        by(Multigrid(Cycle(grid.constants, ("z_max",)), Tolerance(1e-3, 20)), grid, rhs) for grid in (plain, tabled)
+    )
+    assert found[1]["rounds"] == wanted[1]["rounds"]
+    assert abs(found[0] - wanted[0]).max() < 1e-13 * abs(wanted[0]).max()
+
+
+def test_coarser_levels_fill_the_same_domain():
+    level = mesh(spaced((7, 4, 12), ("ww", "pp", "ww"), "xyz", toward_walls).constants)
+    while max(level.cells) > 1:
+        level = level.coarser
+        for axis, length in enumerate(LENGTHS):
+            edges = np.array(level.edges[axis].values)
+            assert len(edges) == level.cells[axis] + 1
+            assert (np.diff(edges) > 0).all()
+            np.testing.assert_allclose(edges[[0, -1]], [0, length], atol=1e-15)
+            inside = level.share[axis].values[3 : 3 + level.cells[axis]]
+            assert sum(inside) == pytest.approx(level.cells[axis], rel=1e-14)

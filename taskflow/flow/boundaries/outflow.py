@@ -12,6 +12,7 @@ next face inside, but for the gradient of p, which is that between the last cell
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from taskflow.flow.boundaries.boundary import (
     INSIDE,
@@ -165,5 +166,6 @@ def _balanced(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid
     for face in convective(boundaries):
         axis, _ = place(face)
         faces, sums = on_face(face, grid), parts("outflow")
-        yield exact_sum(velocity[axis], over=faces, bound="quantum", scale=QUANTA, **sums)
+        where: dict[str, Any] = {"grid": grid, "axis": axis, "layer": True}
+        yield exact_sum(velocity[axis], over=faces, bound="quantum", scale=QUANTA, **where, **sums)
         yield balance(velocity[axis], over=faces, throughflow=throughflow, opening=opening(face, grid), **sums)

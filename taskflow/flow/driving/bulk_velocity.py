@@ -27,7 +27,8 @@ def keep(q: str, mean: float, axis: int, *, over: Box, grid: Grid, stage: str) -
     The scalar rate has to be that of this velocity or of one before: see `taskflow.flow.diagnostics.advective_rate`.
     """
     sums = parts("uvw"[axis] + stage)
-    yield exact_sum(q, over=over, **sums, bound="rate", scale=grid.spacing[axis])
+    most = grid.largest(axis) * grid.unevenness
+    yield exact_sum(q, over=over, **sums, bound="rate", scale=most, grid=grid, axis=axis, layer=False)
     yield shift_to_mean(q, over=over, **sums, mean=mean, share=1.0 / over.volume)
 
 

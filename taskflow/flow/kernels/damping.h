@@ -1,5 +1,6 @@
 // Van Driest's damping of the mixing length beside smooth walls: 1 - exp(-y+ / 26), y+ being the distance in viscous
 // lengths.
+#include "metrics.h"
 
 // 1 - exp(-x) for x >= 0, by operations that have the same bits everywhere: a Taylor series for x / 64, doubled six
 // times, 1 - exp(-2x) = (1 - exp(-x)) (1 + exp(-x)), which keeps the relative error.
@@ -38,13 +39,13 @@ struct Nearest {
 };
 
 FN Nearest nearest(const Cell& c, const SmoothWalls& walls, const Grid& grid) {
-  const int n[3] = {c.i, c.j, c.k};
-  const real(&low)[3] = walls.low, (&high)[3] = walls.high, (&h)[3] = grid.spacing;
-  Nearest found{low[0] + n[0] * h[0], {walls.x_min[0], walls.x_min[1], walls.x_min[2]}};
-  found.or_else(high[0] - n[0] * h[0], walls.x_max);
-  found.or_else(low[1] + n[1] * h[1], walls.y_min);
-  found.or_else(high[1] - n[1] * h[1], walls.y_max);
-  found.or_else(low[2] + n[2] * h[2], walls.z_min);
-  found.or_else(high[2] - n[2] * h[2], walls.z_max);
+  const real x = along(grid, 0, c.i), y = along(grid, 1, c.j), z = along(grid, 2, c.k);
+  const real(&low)[3] = walls.low, (&high)[3] = walls.high;
+  Nearest found{low[0] + x, {walls.x_min[0], walls.x_min[1], walls.x_min[2]}};
+  found.or_else(high[0] - x, walls.x_max);
+  found.or_else(low[1] + y, walls.y_min);
+  found.or_else(high[1] - y, walls.y_max);
+  found.or_else(low[2] + z, walls.z_min);
+  found.or_else(high[2] - z, walls.z_max);
   return found;
 }

@@ -53,16 +53,6 @@ TASK total(Range range, In q, Partial total, Grid grid) {
   reduce_cells(range, total, SUM, CELL(c) { return volume(grid, c) * double(q[c]); });
 }
 
-// The area of a cell's faces across an axis over the mean one
-#ifdef STRETCHED
-FN double area(const Grid& g, int axis, const Cell& c) {
-  const double x = axis == 0 ? 1.0 : double(g.share[0][c.i]), y = axis == 1 ? 1.0 : double(g.share[1][c.j]);
-  return x * y * (axis == 2 ? 1.0 : double(g.share[2][c.k]));
-}
-#else
-FN One area(const Grid&, int, const Cell&) { return {}; }
-#endif
-
 // flux = sum over faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / h): heat per area and time
 // through the low faces of the range, by flow and by conduction; with eddies diffusivity + nu_t / prandtl
 #define HEAT_FLUX(axis, number, step)                                                                            \

@@ -4,10 +4,13 @@
 #include "damping.h"
 #include "gradient.h"
 
-// nu_t = mixing |S|, mixing being the square of the mixing length
+// nu_t = mixing |S|, mixing being the square of the mixing length, on stretched grids that of a filter of width 1
 struct Strained {
   real mixing;
-  INLINE real at(const Gradient& g, const Cell&, const Faces&, const Faces&) const { return mixing * root(strain(g)); }
+  Grid grid;
+  INLINE real at(const Gradient& g, const Cell& c, const Faces&, const Faces&) const {
+    return filter_square(grid, c) * (mixing * root(strain(g)));
+  }
 };
 
 // The same with a mixing length that van Driest's damping shortens.
@@ -22,7 +25,7 @@ struct Damped {
     const real z = real(0.5) * (here.w + above.w) - wall.velocity[2];
     const real speed = root(square(x) + square(y) + square(z));
     const real damping = risen(wall_units(wall.distance * speed * walls.inverse_viscosity) * real(1.0 / 26));
-    return mixing * square(damping) * root(strain(g));
+    return filter_square(grid, c) * (mixing * square(damping) * root(strain(g)));
   }
 };
 
@@ -30,8 +33,9 @@ struct Damped {
 // traceless symmetric part of the square of the gradient: no power of the gradient overflows but where nu_t is 0.
 struct Adapting {
   real mixing;
+  Grid grid;
 
-  INLINE real at(const Gradient& gradient, const Cell&, const Faces&, const Faces&) const {
+  INLINE real at(const Gradient& gradient, const Cell& c, const Faces&, const Faces&) const {
     const auto& g = gradient.of;
     const real p = g[0][1] * g[1][0], q = g[0][2] * g[2][0], r = g[1][2] * g[2][1];
     const real x = square(g[0][0]) + p + q, y = square(g[1][1]) + p + r, z = square(g[2][2]) + q + r;
@@ -42,7 +46,7 @@ struct Adapting {
     const real turned = square(x - third) + square(y - third) + square(z - third) +
                         real(0.5) * (square(xy) + square(xz) + square(yz));
     const real b_square = root(turned), ratio = real(0.5) * strain(gradient) / (b_square > 0 ? b_square : real(1));
-    return mixing * root(b_square) / (1 + square(ratio) * root(ratio));
+    return filter_square(grid, c) * (mixing * root(b_square) / (1 + square(ratio) * root(ratio)));
   }
 };
 
@@ -53,9 +57,9 @@ struct Vanishing {
   real constant;
   Grid grid;
 
-  INLINE real at(const Gradient& gradient, const Cell&, const Faces&, const Faces&) const {
+  INLINE real at(const Gradient& gradient, const Cell& c, const Faces&, const Faces&) const {
     const auto& g = gradient.of;
-    const real(&h)[3] = grid.spacing;
+    const real h[3] = {width(grid, 0, c.i), width(grid, 1, c.j), width(grid, 2, c.k)};
     real B = 0, alpha = 0;
     for (int m = 0; m < 3; ++m) {
       const int n = m == 2 ? 0 : m + 1;

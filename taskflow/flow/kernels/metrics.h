@@ -1,5 +1,6 @@
 // The sizes of cells. A direction is met as an `Axis`, as seen from one cell: `n` counts cells from there. Where a grid is
 // stretched they are looked up.
+#include "one.h"
 
 #ifdef STRETCHED
 struct Axis {
@@ -32,16 +33,32 @@ FN Axis axis(const Grid& grid, int number, int cell, Index step) {
           grid.behind[number] + cell};
 }
 
-// The volume of a cell over the mean one
+FN real width(const Grid& g, int axis, int n) { return 1 / g.per_cell[axis][n]; }
+
+// How far the centre of cell n along an axis is from the low end
+FN real along(const Grid& g, int axis, int n) { return g.centre[axis][n]; }
+
+// The square of the cube root of a cell's volume
+FN real filter_square(const Grid& g, const Cell& c) { return g.filter[0][c.i] * g.filter[1][c.j] * g.filter[2][c.k]; }
+
+// The volume of a cell, and that around its low face across an axis, over the mean one
 FN double volume(const Grid& g, const Cell& c) {
   return double(g.share[0][c.i]) * double(g.share[1][c.j]) * double(g.share[2][c.k]);
 }
-#else
-// One, which costs no multiplication.
-struct One {};
-template <class Number>
-FN Number operator*(One, Number value) { return value; }
+FN double part(const Grid& g, int axis, int n, bool on_face) {
+  const real* share = g.share[axis] + n;
+  return on_face ? 0.5 * (double(share[-1]) + double(share[0])) : double(share[0]);
+}
+FN double volume_on_face(const Grid& g, const Cell& c, int axis) {
+  return part(g, 0, c.i, axis == 0) * part(g, 1, c.j, axis == 1) * part(g, 2, c.k, axis == 2);
+}
 
+// The area of a cell's faces across an axis over the mean one
+FN double area(const Grid& g, int axis, const Cell& c) {
+  const double x = axis == 0 ? 1.0 : double(g.share[0][c.i]), y = axis == 1 ? 1.0 : double(g.share[1][c.j]);
+  return x * y * (axis == 2 ? 1.0 : double(g.share[2][c.k]));
+}
+#else
 struct Axis {
   Index step;    // from a cell to the next
   real inverse;  // one over the spacing
@@ -69,5 +86,14 @@ struct Axis {
 
 FN Axis axis(const Grid& grid, int number, int, Index step) { return {step, grid.inverse[number]}; }
 
+FN real width(const Grid& g, int axis, int) { return g.spacing[axis]; }
+
+// How far cell n along an axis is from the first one
+FN real along(const Grid& g, int axis, int n) { return n * g.spacing[axis]; }
+
+// What cells of different sizes count: here all are alike
+FN One filter_square(const Grid&, const Cell&) { return {}; }
 FN One volume(const Grid&, const Cell&) { return {}; }
+FN One volume_on_face(const Grid&, const Cell&, int) { return {}; }
+FN One area(const Grid&, int, const Cell&) { return {}; }
 #endif

@@ -10,7 +10,7 @@ struct Free {
 };
 
 TASK smagorinsky(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, Grid grid, real mixing) {
-  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Strained{mixing}, Free{});
+  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Strained{mixing, grid}, Free{});
 }
 
 TASK smagorinsky_damped(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, Grid grid, real mixing,
@@ -19,7 +19,7 @@ TASK smagorinsky_damped(Range range, In u, In v, In w, Out nu_t, Partial rate, P
 }
 
 TASK wale(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, Grid grid, real mixing) {
-  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Adapting{mixing}, Free{});
+  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Adapting{mixing, grid}, Free{});
 }
 
 TASK vreman(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, Grid grid, real constant) {

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.flow.grid import AXES, Counts, Grid, Vector
-from taskflow.regions import Box, triple
+from taskflow.flow.metrics import AXES, BEYOND, Counts, Flags, Grid, Stretched, Vector
+from taskflow.regions import Box
+from taskflow.tasks import Table, Tables
 
-BEYOND = 2**30  # no cell has this index, nor its negative
+NOWHERE = 2**30  # no cell has this index, nor its negative
 WALL, OPEN = 1.0, -1.0
 ISOTROPIC = 1.35  # how much longer than along their shortest side cells may be where they are coarsened
 
@@ -44,8 +48,8 @@ class Mesh:
         )
         diagonal = 2 * sum(weight)
         derived = {
-            "first": tuple(-BEYOND if closed else 0 for closed in self.periodic),
-            "last": tuple(BEYOND if closed else n - 1 for n, closed in zip(self.cells, self.periodic, strict=True)),
+            "first": tuple(-NOWHERE if closed else 0 for closed in self.periodic),
+            "last": tuple(NOWHERE if closed else n - 1 for n, closed in zip(self.cells, self.periodic, strict=True)),
             "weight": weight,
             "diagonal": diagonal,
             "relaxation": 1 / diagonal if diagonal else 0.0,
@@ -76,6 +80,12 @@ class Mesh:
         return tuple(axis for axis in several if self.spacing[axis] <= ISOTROPIC * shortest)
 
     @property
+    def fewer(self) -> Counts:
+        """The cells of the next level: ceil(n / 2) along `halved` directions."""
+        x, y, z = (-(-n // 2) if axis in self.halved else n for axis, n in enumerate(self.cells))
+        return x, y, z
+
+    @property
     def coarser(self) -> Mesh:
         """The next level: ceil(n / 2) cells along `halved` directions, over the same domain.
 
@@ -83,9 +93,50 @@ class Mesh:
         do not match them. So every level has the same operator, and no narrow cell at its end that couples strongly to
         one neighbour.
         """
-        cells = triple(-(-n // 2) if axis in self.halved else n for axis, n in enumerate(self.cells))
+        cells = self.fewer
         x, y, z = (h * n / m for h, n, m in zip(self.spacing, self.cells, cells, strict=True))
         return Mesh(cells, (x, y, z), self.low, self.high, self.periodic)
+
+
+@dataclass(frozen=True)
+class StretchedMesh(Mesh):
+    """A level whose cells lie between `edges`, by their numbers along x, y and z. `spacing` is the mean one, and what
+    follows from it counts nowhere but in the choice of directions that are halved.
+
+    `per_cell`: one over the width of a cell; `per_face`: one over the distance between the centres on both sides of its
+    low face, 0 where a mesh has no weight; `share`: the width over the mean one.
+    """
+
+    edges: Tables
+    per_cell: Tables
+    per_face: Tables
+    share: Tables
+
+    @classmethod
+    def between(cls, edges: Sequence[np.ndarray], low: Vector, high: Vector, periodic: Flags) -> StretchedMesh:
+        """That of cells between these places; beyond its ends cells are mirrored, or those of the other end."""
+        x, y, z = (len(along) - 1 for along in edges)
+        spacing = tuple(float(along[-1] - along[0]) / (len(along) - 1) for along in edges)
+        plain = Mesh((x, y, z), (spacing[0], spacing[1], spacing[2]), low, high, periodic)
+        tables: dict[str, list[Table]] = {"edges": [], "per_cell": [], "per_face": [], "share": []}
+        for along, mean, weight, closed in zip(edges, spacing, plain.weight, periodic, strict=True):
+            widths = np.pad(np.diff(along), BEYOND + 1, mode="wrap" if closed else "symmetric")
+            per_face = (2.0 if weight else 0.0) / (widths[:-1] + widths[1:])
+            found = {"per_cell": 1 / widths[1:-1], "per_face": per_face[:-1], "share": widths[1:-1] / mean}
+            tables["edges"].append(Table(0, tuple(along.tolist())))
+            for name, values in found.items():
+                tables[name].append(Table(-BEYOND, tuple(values.tolist())))
+        members: dict[str, Any] = {name: tuple(along) for name, along in tables.items()}
+        return cls(plain.cells, plain.spacing, low, high, periodic, **members)
+
+    @property
+    def coarser(self) -> StretchedMesh:
+        """The next level. Where a cell of it ends within one of this level, it has a part of that in proportion."""
+        edges = [
+            np.interp(np.arange(m + 1) * (n / m), np.arange(n + 1), along.values)
+            for along, n, m in zip(self.edges, self.cells, self.fewer, strict=True)
+        ]
+        return StretchedMesh.between(edges, self.low, self.high, self.periodic)
 
 
 def mesh(grid: Grid, outflow: Collection[str] = ()) -> Mesh:
@@ -101,4 +152,7 @@ def mesh(grid: Grid, outflow: Collection[str] = ()) -> Mesh:
             raise BadInput(f"multigrid: outflow = {face} is a face of a periodic direction; give faces of others")
         (high if face.endswith("max") else low)[AXES[face[0]]] = OPEN
     x, y, z = periodic
+    if isinstance(grid, Stretched):
+        edges = [grid.edges(axis) for axis in range(3)]
+        return StretchedMesh.between(edges, (low[0], low[1], low[2]), (high[0], high[1], high[2]), (x, y, z))
     return Mesh(grid.cells, grid.spacing, (low[0], low[1], low[2]), (high[0], high[1], high[2]), (x, y, z))

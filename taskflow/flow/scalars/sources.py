@@ -23,7 +23,8 @@ class Source:
     def at(cls, point: Vector, rate: float, grid: StaggeredGrid) -> Source:
         """In a box of the size of a cell around the point, or as near to it as the domain allows."""
         low, high = [], []
-        for place, origin, length, h in zip(point, grid.origin, grid.lengths, grid.spacing, strict=True):
+        for axis, (place, origin, length) in enumerate(zip(point, grid.origin, grid.lengths, strict=True)):
+            h = grid.width_at(axis, place)
             start = min(max(place - h / 2, origin), origin + length - h)
             low.append(start)
             high.append(start + h)
@@ -82,7 +83,7 @@ class _Extent:
 
 
 def _extent(source: Source, grid: StaggeredGrid, axis: int) -> _Extent:
-    low, high = ((corner[axis] - grid.origin[axis]) / grid.spacing[axis] for corner in (source.low, source.high))
+    low, high = (grid.number_at(axis, corner[axis]) for corner in (source.low, source.high))
     first = min(max(math.floor(low), 0), grid.cells[axis] - 1)
     last = min(max(math.ceil(high) - 1, first), grid.cells[axis] - 1)
     return _Extent(first, last, min(high, first + 1.0) - low, high - last)

@@ -96,7 +96,7 @@ class Entering:
         for face in self.profiles:
             self._write(shard, face, moments)
         flows = [self._flow(time) for time in times]
-        largest = max(speed for _, speed in flows)
+        largest = max(speed for _, speed in flows) * self.grid.constants.unevenness
         quantum = FINEST * 2.0 ** ceil(log2(largest)) if largest > 0 else FINEST
         names = (f"throughflow{ending}" for ending in self.openings.scheme.endings)
         return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "quantum": quantum}
@@ -124,8 +124,9 @@ class Entering:
         net, gross, largest = 0.0, 0.0, 0.0
         for face in self.profiles:
             inward, area = self.inward(face, time), self.grid.area(place(face)[0])
-            net += float(inward.sum()) * area
-            gross += float(np.abs(inward).sum()) * area
+            shares = self.grid.area_shares(place(face)[0])
+            net += float((shares * inward).sum()) * area
+            gross += float((shares * np.abs(inward)).sum()) * area
             largest = max(largest, float(np.abs(inward).max()))
         leaves = convective(self.openings.boundaries)
         if leaves:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.regions import Box
+from taskflow.regions import Box, Location
 
+FACES: tuple[Location, Location, Location] = ("fx", "fy", "fz")
 FLAT = 4  # cells along a direction in which nothing varies, and along which nothing flows: the plane of two dimensions
 PIECE = 1 << 20  # cells whose values are computed at a time
 Pair = tuple[Any, Any]  # real and imaginary parts
@@ -95,7 +96,10 @@ class WaveSum:
     def _waves(self, along: int, axis: int) -> tuple[np.ndarray, np.ndarray | None]:
         """cos and sin of k x [n, cell] along a direction, on the faces across `axis`; one of them if not periodic."""
         n, grid = self.lattice.numbers[along], self.lattice.grid
-        place = 2 * np.arange(grid.cells[along]) + (along != axis)  # in half cells
+        place: np.ndarray = 2 * np.arange(grid.cells[along]) + (along != axis)  # in half cells
+        if grid.edges[along]:
+            here = grid.coordinates("c" if along != axis else FACES[axis], along, 0, grid.cells[along])
+            place = (here - grid.origin[along]) / (grid.spacing[along] / 2)
         turn = (2 if grid.periodic[along] else 4) * grid.cells[along]
         angle = 2 * np.pi / turn * (np.outer(n, place) % turn)
         if grid.periodic[along]:

@@ -19,7 +19,7 @@ struct Bodies {
 
 TASK smagorinsky_obstructed(Range range, In u, In v, In w, InByte solid, Out nu_t, Partial rate, Partial eddy, Grid grid,
                             real mixing) {
-  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Strained{mixing}, Bodies{solid});
+  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Strained{mixing, grid}, Bodies{solid});
 }
 
 TASK smagorinsky_damped_obstructed(Range range, In u, In v, In w, InByte solid, Out nu_t, Partial rate, Partial eddy,
@@ -29,7 +29,7 @@ TASK smagorinsky_damped_obstructed(Range range, In u, In v, In w, InByte solid, 
 
 TASK wale_obstructed(Range range, In u, In v, In w, InByte solid, Out nu_t, Partial rate, Partial eddy, Grid grid,
                      real mixing) {
-  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Adapting{mixing}, Bodies{solid});
+  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Adapting{mixing, grid}, Bodies{solid});
 }
 
 TASK vreman_obstructed(Range range, In u, In v, In w, InByte solid, Out nu_t, Partial rate, Partial eddy, Grid grid,

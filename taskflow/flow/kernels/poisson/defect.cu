@@ -13,7 +13,7 @@ FN void left_over(const Range& range, Foreign p, Foreign rhs, Out r, Partial res
     const real left = at(rhs, c) - off - laplacian(p, c, m);
     const real counts = sought(c.i, c.j, c.k, m) ? left : real(0);
     r[c] = counts;
-    return double(counts) * counts;
+    return volume(m, c) * (double(counts) * counts);
   }, p, rhs);
 }
 

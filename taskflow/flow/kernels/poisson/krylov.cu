@@ -22,7 +22,8 @@ FN void projected(const Range& range, In d, Foreign r, ForeignOf<Number> z, Part
   sum_cells(range, interior(m), {rz, zAz, zAd}, CELL(c) {
     const double here = at(z, c), left = at(r, c);
     const double bent = laplacian(z, c, m), other = laplacian(d, c, Y, Z, m);
-    return Sums<3>{{left * here, here * bent, here * other}};
+    const auto size = volume(m, c);
+    return Sums<3>{{size * (left * here), size * (here * bent), size * (here * other)}};
   }, d, r, z);
 }
 
@@ -53,7 +54,8 @@ FN void left_over(const Range& range, Foreign p, Foreign rhs, Foreign d, Out r, 
     const real left = at(rhs, c) - off - laplacian(p, c, m), along = laplacian(d, c, m);
     const real counts = sought(c.i, c.j, c.k, m) ? left : real(0);
     r[c] = counts;
-    return Sums<2>{{double(counts) * counts, double(at(d, c)) * along}};
+    const auto size = volume(m, c);
+    return Sums<2>{{size * (double(counts) * counts), size * (double(at(d, c)) * along)}};
   }, p, rhs, d);
 }
 

@@ -1,5 +1,6 @@
 // The discrete Laplacian on a level of multigrid. What lies beyond a wall shows a cell its own value, what lies beyond a
 // face with p = 0 minus that: the factor `low` or `high` of the direction. What is stored there is never used.
+#include "../one.h"
 
 // Cells that do not lie beside faces across y and z
 FN Interior interior(const Mesh& m) {
@@ -24,6 +25,29 @@ FN Seen seen(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
   return {here, west, east, south, north, below, above};
 }
 
+#ifdef STRETCHEDMESH
+// What couples cell n of a direction to the one before, and to the one behind
+FN real before(const Mesh& m, int axis, int n) { return m.per_cell[axis][n] * m.per_face[axis][n]; }
+FN real behind(const Mesh& m, int axis, int n) { return m.per_cell[axis][n] * m.per_face[axis][n + 1]; }
+
+// The volume of a cell over the mean one
+FN double volume(const Mesh& m, const Cell& c) {
+  return double(m.share[0][c.i]) * double(m.share[1][c.j]) * double(m.share[2][c.k]);
+}
+
+// Laplacian(p) in a cell
+template <class Number, class C>
+FN real laplacian(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
+  const Seen q = seen(p, c, Y, Z, m);
+  return (behind(m, 0, c.i) * (q.east - q.here) - before(m, 0, c.i) * (q.here - q.west)) +
+         (behind(m, 1, c.j) * (q.north - q.here) - before(m, 1, c.j) * (q.here - q.south)) +
+         (behind(m, 2, c.k) * (q.above - q.here) - before(m, 2, c.k) * (q.here - q.below));
+}
+#else
+FN real before(const Mesh& m, int axis, int) { return m.weight[axis]; }
+FN real behind(const Mesh& m, int axis, int) { return m.weight[axis]; }
+FN One volume(const Mesh&, const Cell&) { return {}; }
+
 // Laplacian(p) in a cell
 template <class Number, class C>
 FN real laplacian(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
@@ -31,6 +55,7 @@ FN real laplacian(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
   return m.weight[0] * (q.west + q.east) + m.weight[1] * (q.south + q.north) + m.weight[2] * (q.below + q.above) -
          m.diagonal * q.here;
 }
+#endif
 
 // Laplacian of a field of another region with the same cells
 template <class Number, class C, class Operator>
@@ -55,6 +80,20 @@ struct Ones {
 
 FN Ones across(int, const Mesh&) { return {}; }
 
+#ifdef STRETCHEDMESH
+// What cell n of a direction has in the diagonal of -Laplacian
+FN real pull(const Mesh& m, int axis, int n) {
+  const real low = n == m.first[axis] ? 1 - m.low[axis] : real(1), high = n == m.last[axis] ? 1 - m.high[axis] : real(1);
+  return low * before(m, axis, n) + high * behind(m, axis, n);
+}
+
+// One over the diagonal of -Laplacian in the cell (i, j, k), c or one beside it; 0 where nothing couples it to anything
+template <class C>
+FN real relaxation(C, int i, int j, int k, const Mesh& m) {
+  const real diagonal = pull(m, 0, i) + pull(m, 1, j) + pull(m, 2, k), found = 1 / (diagonal > 0 ? diagonal : real(1));
+  return diagonal > 0 ? found : real(0);
+}
+#else
 FN real inverse(real diagonal, const Mesh& m) {
   const real found = diagonal > 0 ? 1 / diagonal : real(0), usual = m.relaxation;
   return diagonal == m.diagonal ? usual : found;
@@ -76,3 +115,4 @@ FN real relaxation(C c, int i, int j, int k, const Mesh& m) {
   return first ? (last ? at_both : at_low) : (last ? at_high : inside);
 #endif
 }
+#endif

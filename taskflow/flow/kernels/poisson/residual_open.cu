@@ -4,12 +4,12 @@
 #include "cell.h"
 #include "mesh.h"
 
-// residual = sum of (rhs - mean - Laplacian(p))^2
+// residual = sum of (rhs - mean - Laplacian(p))^2, each cell counting as its volume
 TASK residual_square_open(Range range, In p, In rhs, Partial residual, In64 mean, Mesh mesh) {
   STRIDES(range)
   const real off = real(*mean);
   reduce_cells(range, residual, SUM, CELL(c) {
     const double r = rhs[c] - off - laplacian(p, c, Y, Z, mesh);
-    return r * r;
+    return volume(mesh, c) * (r * r);
   });
 }

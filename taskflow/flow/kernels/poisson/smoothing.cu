@@ -87,10 +87,10 @@ TASK relax_zero_colours(Range range, In rhs, Out p, Mesh mesh, real weight, int 
     const int i = c.i, j = c.j, k = c.k;
     const real here = rhs[c], west = rhs[c - X], east = rhs[c + X], south = rhs[c - Y], north = rhs[c + Y];
     const real below = rhs[c - Z], above = rhs[c + Z];
-    const real ax = mesh.weight[0], ay = mesh.weight[1], az = mesh.weight[2], own = relaxation(c, i, j, k, mesh);
-    const real w = ax * relaxation(c, i - 1, j, k, mesh), e = ax * relaxation(c, i + 1, j, k, mesh);
-    const real s = ay * relaxation(c, i, j - 1, k, mesh), n = ay * relaxation(c, i, j + 1, k, mesh);
-    const real b = az * relaxation(c, i, j, k - 1, mesh), a = az * relaxation(c, i, j, k + 1, mesh);
+    const real own = relaxation(c, i, j, k, mesh);
+    const real w = before(mesh, 0, i) * relaxation(c, i - 1, j, k, mesh), e = behind(mesh, 0, i) * relaxation(c, i + 1, j, k, mesh);
+    const real s = before(mesh, 1, j) * relaxation(c, i, j - 1, k, mesh), n = behind(mesh, 1, j) * relaxation(c, i, j + 1, k, mesh);
+    const real b = before(mesh, 2, k) * relaxation(c, i, j, k - 1, mesh), a = behind(mesh, 2, k) * relaxation(c, i, j, k + 1, mesh);
     const real x = (i == ex.first ? real(0) : w * west) + (i == ex.last ? real(0) : e * east);
     const real y = (!c.inner && j == ey.first ? real(0) : s * south) + (!c.inner && j == ey.last ? real(0) : n * north);
     const real z = (!c.inner && k == ez.first ? real(0) : b * below) + (!c.inner && k == ez.last ? real(0) : a * above);

@@ -70,6 +70,22 @@ FN Overlap overlap(int cell, int fine, int coarse) {
   return {first, common(first, coarse, fine, begin), common(first + 1, coarse, fine, begin), common(first + 2, coarse, fine, begin)};
 }
 
+// On cells of a mesh
+#ifdef STRETCHEDMESH
+FN Overlap overlap(int cell, const Mesh& m, const Transfer& transfer, int axis) {
+  const Overlap even = overlap(cell, m.cells[axis], transfer.cells[axis]);
+  const real* per_cell = m.per_cell[axis] + even.first;
+  const real part = even.part / per_cell[0];
+  const real second = even.second > 0 ? even.second / per_cell[1] : real(0);
+  const real third = even.third > 0 ? even.third / per_cell[2] : real(0), all = part + second + third;
+  return {even.first, part / all, second / all, third / all};
+}
+#else
+FN Overlap overlap(int cell, const Mesh& m, const Transfer& transfer, int axis) {
+  return overlap(cell, m.cells[axis], transfer.cells[axis]);
+}
+#endif
+
 // f along x, f in a plane, f in a box: in the mean over an overlap
 template <class F>
 FN real mean(const Overlap& x, int j, int k, F f) {
@@ -106,8 +122,7 @@ struct Residual {
 template <class Operator>
 FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const Operator& m, const Transfer& transfer) {
   for_cells(range, CELL(c) {
-    const Overlap x = overlap(c.i, m.cells[0], transfer.cells[0]), y = overlap(c.j, m.cells[1], transfer.cells[1]);
-    const Overlap z = overlap(c.k, m.cells[2], transfer.cells[2]);
+    const Overlap x = overlap(c.i, m, transfer, 0), y = overlap(c.j, m, transfer, 1), z = overlap(c.k, m, transfer, 2);
     coarse[c] = mean(x, y, z, Residual<Operator>{p, rhs, m});
   });
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.coefficients import Faces, faces_across
-from taskflow.flow.poisson.mesh import Mesh
+from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Level
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.tasks import Foreign, ForeignDouble, Launch, ReadWrite, Write, box, offsets, task
@@ -138,7 +138,8 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
     times, and converges more slowly (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
     """
     fields, over, mesh = (p, fine.rhs, *fine.faces, coarse.target), coarse.mesh.box, fine.mesh
-    if all(n == 2 * m for n, m in zip(mesh.cells, coarse.mesh.cells, strict=True)):
+    even = not isinstance(mesh, StretchedMesh)
+    if even and all(n == 2 * m for n, m in zip(mesh.cells, coarse.mesh.cells, strict=True)):
         matching = restrict_residual_variable if fine.faces else restrict_residual
         return matching(*fields, over=over, mesh=mesh)
     overlapping = restrict_overlapping_variable if fine.faces else restrict_overlapping

@@ -5,21 +5,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
-from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.boundaries import AXES, Boundaries
 from taskflow.simulation.case.obstacles import Obstacle
-from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
+from taskflow.simulation.case.physics import Fluid, Grid
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, wrong
-from taskflow.simulation.case.scalars import Scalars
-from taskflow.simulation.case.turbulence import Turbulence
 
 JUMP = 2.0  # the largest ratio of neighbouring widths
 NEAR = 1e-9  # relative: places this close are one
 LATER = "not available in this version on stretched grids"
 
 
-def _faces_fit(grid: Grid) -> Iterator[Problem]:
+def faces_fit(grid: Grid) -> Iterator[Problem]:
+    """What is wrong with given faces."""
     if grid.stretching is None:
         return
     for axis, spacing in grid.stretching:
@@ -39,7 +37,7 @@ def _faces_fit(grid: Grid) -> Iterator[Problem]:
 
 
 def _cells_do_not_jump(grid: Grid) -> Iterator[Problem]:
-    if grid.stretching is None or list(_faces_fit(grid)):
+    if grid.stretching is None or list(faces_fit(grid)):
         return
     for axis, spacing in grid.stretching:
         if spacing is None:
@@ -70,40 +68,14 @@ def untransformed(grid: Grid, boundaries: Boundaries) -> str | None:
 
 
 def _pressure_can_be_solved(grid: Grid, boundaries: Boundaries, pressure: Pressure) -> Iterator[Problem]:
-    reason, solver = untransformed(grid, boundaries), pressure.solver
-    if solver == "multigrid" and grid.stretching is not None:
-        yield wrong(("pressure", "solver"), solver, f'{LATER}; give "fft" or "jacobi"')
-    elif reason and not (solver == "jacobi" or (solver == "auto" and pressure.iterations is not None)):
-        yield wrong(("pressure", "solver"), solver, f'{reason}; stretch z alone, between walls, or give "jacobi"')
+    reason = untransformed(grid, boundaries)
+    if reason and pressure.solver == "fft":
+        yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; stretch z alone, or give "multigrid"')
 
 
-def _stretched_alone(
-    grid: Grid,
-    boundaries: Boundaries,
-    obstacles: tuple[Obstacle, ...],
-    initial: Initial,
-    body: Body,
-    heat: Heat | None,
-    scalars: Scalars,
-    turbulence: Turbulence | None,
-) -> Iterator[Problem]:
-    if grid.stretching is None:
-        return
-    for face in FACES:
-        side = getattr(boundaries, face)
-        if side is not None and side.type in ("inflow", "outflow"):
-            yield wrong(("boundaries", face, "type"), side.type, f"{LATER}; give walls, slip or periodic directions")
-    if body.bulk_velocity is not None:
-        yield wrong(("body", "bulk_velocity"), body.bulk_velocity.written(), f"{LATER}; give body.force")
-    for key, table in ((("heat",), heat), *((("scalars", f"[{n}]"), each) for n, each in enumerate(scalars, start=1))):
-        if table is not None and table.sources:
-            yield wrong((*key, "sources"), f"{len(table.sources)} of them", f"{LATER}; leave them out")
-    if turbulence is not None:
-        yield wrong(("turbulence", "model"), turbulence.model, f"{LATER}; leave [turbulence] out")
-    if obstacles:
+def _stretched_alone(grid: Grid, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
+    if grid.stretching is not None and obstacles:
         yield wrong(("grid", "stretching"), grid.stretching.written(), f"{LATER} around [[obstacles]]; leave one out")
-    if initial.noise is not None:
-        yield wrong(("initial", "noise"), initial.noise.written(), f"{LATER}; give expressions, or leave it out")
 
 
 def _stretched_centrally(grid: Grid, fluid: Fluid) -> Iterator[Problem]:
@@ -112,12 +84,9 @@ def _stretched_centrally(grid: Grid, fluid: Fluid) -> Iterator[Problem]:
 
 
 RULES = (
+    (faces_fit, ("grid",)),
     (_stretched_centrally, ("grid", "fluid")),
-    (_faces_fit, ("grid",)),
     (_cells_do_not_jump, ("grid",)),
     (_pressure_can_be_solved, ("grid", "boundaries", "pressure")),
-    (
-        _stretched_alone,
-        ("grid", "boundaries", "obstacles", "initial", "body", "heat", "scalars", "turbulence"),
-    ),
+    (_stretched_alone, ("grid", "obstacles")),
 )

@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator
 
-from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
+from taskflow.simulation.case.boundaries import FACES, Boundaries
 from taskflow.simulation.case.obstacles import Bodies, Obstacle
 from taskflow.simulation.case.physics import Grid
 from taskflow.simulation.case.problems import Problem, wrong
+from taskflow.simulation.case.rules.grid import faces_fit
 from taskflow.simulation.case.turbulence import Turbulence
 
 
 def _rough_walls_are_resolved(grid: Grid, boundaries: Boundaries, turbulence: Turbulence | None) -> Iterator[Problem]:
     for face in FACES:
         roughness = getattr(getattr(boundaries, face), "roughness", None)
-        if roughness is None:
+        if roughness is None or any(faces_fit(grid)):
             continue
-        key, axis = ("boundaries", face, "roughness"), AXES.index(face[0])
-        most = grid.lengths[axis] / grid.cells[axis] / 2
+        key = ("boundaries", face, "roughness")
+        most = grid.staggered((False, False, False)).constants.beside(face) / 2
         if turbulence is None:
             yield wrong(key, roughness, "the law of the wall is one of turbulent flow; add a [turbulence] table")
         elif roughness > most:
