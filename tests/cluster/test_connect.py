@@ -16,12 +16,18 @@ from taskflow.errors import BadInput
 CERTIFICATES = Path(__file__).resolve().parents[2] / "deploy" / "certificates.sh"
 
 
+def listening():
+    """Where this process does: earlier tests may have left something."""
+    return {each.laddr for each in psutil.Process().net_connections() if each.status == psutil.CONN_LISTEN}
+
+
 def test_an_embedded_cluster_listens_on_loopback_alone():
+    before = listening()
     with embedded(1, gpu=False) as client:
         assert client.run(os.getpid)
-        listening = [each.laddr.ip for each in psutil.Process().net_connections() if each.status == psutil.CONN_LISTEN]
-    assert listening
-    assert set(listening) == {"127.0.0.1"}
+        found = listening() - before
+    assert found
+    assert {address.ip for address in found} == {"127.0.0.1"}
 
 
 def configured(folder):
