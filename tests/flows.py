@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow.flow import NavierStokes
+from taskflow.flow import Monitor
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine.device import Device, cpu
 from taskflow.machine.mapper import Mapper
@@ -134,8 +134,8 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
     tick = clock.start()
     while True:
         if tick.monitor:
-            shard.run(model.monitor)
-            history.append(_numbers(model, shard, tick))
+            shard.run(setup.monitor)
+            history.append(_numbers(setup.monitor, shard, tick))
             if case.time.steady and tick.step and history[-1]["change"] < case.time.steady:
                 tick = tick.last()
         if tick.finished:
@@ -148,9 +148,9 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
     return _Share(parts, dict(shard.scalars), tick, history)
 
 
-def _numbers(model: NavierStokes, shard: Shard, tick: Tick) -> dict[str, float]:
+def _numbers(monitor: Monitor, shard: Shard, tick: Tick) -> dict[str, float]:
     found = {**shard.scalars, "time": tick.time, "step": tick.step}
-    found["change"] = model.monitor.change(found, tick.dt)
+    found["change"] = monitor.change(found, tick.dt)
     found["energy"] /= shard.region.cells.volume
     return found
 

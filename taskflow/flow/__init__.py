@@ -12,6 +12,7 @@ from taskflow.flow.boundaries.boundary import (
 from taskflow.flow.driving.driving import Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.momentum import Buoyancy, Fluid
+from taskflow.flow.monitor import Monitor
 from taskflow.flow.navier_stokes import NavierStokes
 from taskflow.flow.scalars.quantity import Fixed, Flux, Quantity
 from taskflow.flow.scalars.sources import Source
@@ -29,6 +30,7 @@ __all__ = [
     "Flux",
     "Grid",
     "Inflow",
+    "Monitor",
     "NavierStokes",
     "PressureOutflow",
     "Quantity",

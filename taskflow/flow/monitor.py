@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Wall
 from taskflow.flow.diagnostics import (
@@ -16,10 +16,8 @@ from taskflow.flow.diagnostics import (
     velocity_change,
     wall_heat_flux,
 )
+from taskflow.flow.navier_stokes import NavierStokes
 from taskflow.tasks import Launch, Roles
-
-if TYPE_CHECKING:
-    from taskflow.flow.navier_stokes import NavierStokes
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,6 @@ from taskflow.flow.driving.driving import NO_DRIVING, Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.momentum import MOMENTUM, Buoyancy, Fluid
 from taskflow.flow.momentum_quick import GHOST, MOMENTUM_QUICK
-from taskflow.flow.monitor import Monitor
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.obstacles.momentum import MOMENTUM_OBSTRUCTED
 from taskflow.flow.poisson import Solver
@@ -80,11 +79,6 @@ class NavierStokes:
     def grid(self) -> Grid:
         """What kernels know of the grid."""
         return self.staggered.constants
-
-    @cached_property
-    def monitor(self) -> Monitor:
-        """The program that measures a state, and what follows from it."""
-        return Monitor(self)
 
     @property
     def fields(self) -> dict[str, Location]:

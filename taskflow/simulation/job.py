@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from taskflow.errors import RunFailed
-from taskflow.flow import NavierStokes
+from taskflow.flow import Monitor, NavierStokes
 from taskflow.flow.poisson import NotConverged, relative_residual
 from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.machine.profile import Timeline
@@ -107,7 +107,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         job, first = self.job, self.shard.block == 0
-        self.model, self.clock = job.model, job.clock
+        self.model, self.monitor, self.clock = job.model, Monitor(job.model), job.clock
         self.log = RunLog(job.directory / "log.jsonl") if first else None
         self.writer = Writer()
         self.saving = Saving(job.keeping, self.shard)
@@ -250,7 +250,7 @@ class Loop:
 
     def _numbers(self, tick: Tick) -> dict[str, Any]:
         """A line of the log: see CASE in the reference. `change` is max |du| / dt relative to the largest speed."""
-        self.shard.run(self.model.monitor)
+        self.shard.run(self.monitor)
         found, cells = self.shard.scalars, self.shard.region.cells.volume
         numbers: dict[str, Any] = {
             "step": tick.step,
@@ -262,20 +262,20 @@ class Loop:
             "iterations": self.model.pressure.taken(found) if tick.step else 0,
             "kinetic_energy": found["energy"] / cells,
             "wall": time.perf_counter() - self.began,
-            "change": self.model.monitor.change(found, tick.dt),
+            "change": self.monitor.change(found, tick.dt),
         }
         numbers |= self.model.driving.forces(found, self.model.scheme, tick.dt, cells)
         if self.model.turbulence:
             numbers["eddy_viscosity"] = found["eddy"]
         if self.model.heat:
-            numbers |= {f"nusselt_{face}": value for face, value in self.model.monitor.nusselt(found).items()}
+            numbers |= {f"nusselt_{face}": value for face, value in self.monitor.nusselt(found).items()}
         if self.model.obstacles:
             numbers["bodies"] = self.model.obstacles.found(found)
-        return numbers | self.model.monitor.integrals(found)
+        return numbers | self.monitor.integrals(found)
 
     def _check(self, numbers: dict[str, Any]) -> None:
         """Raises RunFailed where a number is not finite: all blocks see the same ones."""
-        for name in ("kinetic_energy", "divergence", "residual", *self.model.monitor.integrals(self.shard.scalars)):
+        for name in ("kinetic_energy", "divergence", "residual", *self.monitor.integrals(self.shard.scalars)):
             if not math.isfinite(numbers[name]):
                 raise RunFailed(
                     f"the run diverged: at step {numbers['step']}, time {numbers['time']:g}, {name} is {numbers[name]};"

@@ -97,15 +97,15 @@ class Needs:
         """The launches of every stretch that a run can come to, and the messages that each block sends or gets in it. A
         run begins with a start and a monitor; after each step there may be one, too, and a sample of statistics.
         """
-        model = self.setup.model
+        model, monitor = self.setup.model, self.setup.monitor
         then: dict[Program, list[Program]] = {
-            model.start: [model.monitor],
-            model.monitor: [model.step],
-            model.step: [model.step, model.monitor],
+            model.start: [monitor],
+            monitor: [model.step],
+            model.step: [model.step, monitor],
         }
         if averages := self.setup.averages:
             sample = averages.statistics.sample
-            then |= {sample: [model.step], model.monitor: [model.step, sample]}
+            then |= {sample: [model.step], monitor: [model.step, sample]}
             then[model.step].append(sample)
         found: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
         for stretch, moved in Passes(self.setup.partition, model.start, then):

@@ -14,7 +14,7 @@ def prove_case(found: Estimate) -> Proof:
     model, debug = setup.model, setup.case.machine.debug
     direct = gpu and (blocks == 1 or found.channel == "peer")
     hardware = Hardware(gpu, (0,) * blocks if direct else None)
-    programs: Programs = {model.step: tuple(model.scalars(1.0, 1.0)), model.monitor: ()}
+    programs: Programs = {model.step: tuple(model.scalars(1.0, 1.0)), setup.monitor: ()}
     start: Programs = {model.start: ("dt",)}
     if averages := setup.averages:
         start = {**start, averages.statistics.begin: ()}

@@ -15,6 +15,7 @@ from taskflow.flow import (
     Driving,
     Fluid,
     Inflow,
+    Monitor,
     NavierStokes,
     PressureOutflow,
     Slip,
@@ -84,6 +85,11 @@ class Setup:
         upwind = case.fluid.scheme == "quick"
         more = _driving(case), varying, self.obstacles, carried, turbulence(case), upwind
         return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme, *more)
+
+    @cached_property
+    def monitor(self) -> Monitor:
+        """What is measured of a state."""
+        return Monitor(self.model)
 
     @cached_property
     def _profiles(self) -> dict[str, dict[str, Profile]]:
@@ -185,7 +191,7 @@ class Setup:
         averages = self.averages.statistics if self.averages else None
         begun, sampled = ((averages.begin,), (averages.sample,)) if averages else ((), ())
         written = overwritten((model.start, *begun, model.step), self.partition)
-        cells = carried((model.step, model.monitor, *sampled), self.partition, self.case.output_fields)
+        cells = carried((model.step, self.monitor, *sampled), self.partition, self.case.output_fields)
         found = {
             role: boxes
             if role in main

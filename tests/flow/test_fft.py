@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.flow import Fluid, Grid, NavierStokes, StaggeredGrid, Wall
+from taskflow.flow import Fluid, Grid, Monitor, NavierStokes, StaggeredGrid, Wall
 from taskflow.flow.poisson import FFT, transform
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu, gpu
@@ -246,7 +246,7 @@ def test_a_model_steps_without_divergence():
     grid = StaggeredGrid((16, 12, 8), (1.0, 0.75, 0.5), periodic=(True, False, True))
     walls = {face: Wall((0.3, 0.0, 0.0)) for face in ("y_min", "y_max")}
     model = NavierStokes(grid, Fluid(0.01, (0.0, 0.0, 0.0)), walls, FFT(grid.constants, (1, 1, 2)))
-    space = FieldSpace(Field(name, "f8", location) for name, location in model.fields.items())
+    monitor, space = Monitor(model), FieldSpace(Field(name, "f8", location) for name, location in model.fields.items())
     main = Partition(Region(grid.box, space, grid.periodic), (1, 1, 2))
     where = Partition(main.region, main.shape, beside=model.partitions(main))
 
@@ -256,7 +256,7 @@ def test_a_model_steps_without_divergence():
         shard.run(model.start, dt=1.0, ratio=0.0)
         for _ in range(3):
             shard.run(model.step, dt=1e-3, ratio=1.0)
-        shard.run(model.monitor)
+        shard.run(monitor)
         return shard.scalars["divergence"]
 
     assert max(run_threads(where, job, CORE, PLAIN)) < 1e-12

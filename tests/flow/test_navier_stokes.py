@@ -122,7 +122,7 @@ def test_conduction_has_nusselt_number_1(across):
     flow = compute(layer(across, hot(2.0), hot(0.5), heat={"diffusivity": 0.4}, time={"end": 60.0}))
     z, T = profile(flow, "T", across)
     np.testing.assert_allclose(T, 2.0 - 1.5 * z / 2.0, rtol=0, atol=1e-11)
-    numbers = flow.setup.model.monitor.nusselt(flow.scalars)
+    numbers = flow.setup.monitor.nusselt(flow.scalars)
     assert numbers == pytest.approx({f"{across}_min": 1.0, f"{across}_max": -1.0}, abs=1e-10)
 
 

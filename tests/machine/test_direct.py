@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import Aborted, ChannelError, ChannelTimeout, RunFailed
+from taskflow.flow import Monitor
 from taskflow.machine import Gang, Limits, Mapper, Plan, cause, run_threads, survey
 from taskflow.machine.device import gpu
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
@@ -59,7 +60,7 @@ class Flow:
         shard.run(self.model.start, dt=1.0)
         for step in range(self.steps):
             shard.run(self.model.step, dt=1e-3, ratio=1.0 if step else 0.0)
-        shard.run(self.model.monitor)
+        shard.run(Monitor(self.model))
         kinds = {operation.kind for operation in shard.traces[-2].operations}
         return {name: shard.read(name) for name in self.model.fields}, dict(shard.scalars), kinds
 

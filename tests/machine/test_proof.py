@@ -50,7 +50,7 @@ def test_the_flow_solver(boundaries, blocks, policy, sight):
     few = case.pressure.model_copy(update={"iterations": 1 if blocks == (2, 2, 2) else 2})
     setup = Setup(case.model_copy(update={"pressure": few}), blocks)
     model, partition = setup.model, setup.partition
-    programs, start = {model.step: tuple(model.scalars(1.0, 1.0)), model.monitor: ()}, {model.start: ("dt",)}
+    programs, start = {model.step: tuple(model.scalars(1.0, 1.0)), setup.monitor: ()}, {model.start: ("dt",)}
     proof = prove(partition, programs, *means(policy, sight, partition), start=start)
     proof.hold()
     assert proof.pairs > 2000

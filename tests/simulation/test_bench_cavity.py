@@ -74,10 +74,10 @@ def test_rounds_count_as_often_as_they_are_done():
 
     def loops(f):
         yield from model.limits(f)
-        yield repeat(model.monitor, 100, until=lambda scalars: True, count="rounds")
+        yield repeat(setup.monitor, 100, until=lambda scalars: True, count="rounds")
         yield repeat(model.limits, 7)
 
-    each = {name: cost(setup, getattr(model, name), {}) for name in ("limits", "monitor")}
+    each = {name: cost(setup, program, {}) for name, program in (("limits", model.limits), ("monitor", setup.monitor))}
     found = cost(setup, loops, {"rounds": 2.5})
     assert found.nbytes == 8 * each["limits"].nbytes + 2.5 * each["monitor"].nbytes
     assert found.operations == pytest.approx(8 * each["limits"].operations + 2.5 * each["monitor"].operations)

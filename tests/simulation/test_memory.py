@@ -42,9 +42,9 @@ def all_passes(setup, shard):
     shard.run(setup.model.start, dt=1.0, **setup.entering.begin(shard))
     for n, monitor in enumerate((1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0)):
         if monitor:
-            shard.run(setup.model.monitor)
+            shard.run(setup.monitor)
         shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0), **setup.entering.advance(shard, n * 1e-3, 1e-3))
-    shard.run(setup.model.monitor)
+    shard.run(setup.monitor)
 
 
 @pytest.mark.parametrize(("boundaries", "shape", "overlap"), [
@@ -167,7 +167,7 @@ def grown_in_steps(overlap):
         shard.meet()
         for _ in range(10):
             shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0))
-            shard.run(setup.model.monitor)
+            shard.run(setup.monitor)
         shard.meet()
         if shard.block == 0:
             grown["most"] = tracemalloc.get_traced_memory()[1]
@@ -205,7 +205,7 @@ def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
     def steps(shard, count):
         for _ in range(count):
             shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0))
-            shard.run(setup.model.monitor)
+            shard.run(setup.monitor)
         shard.synchronize()
         shard.meet()
 

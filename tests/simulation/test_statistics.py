@@ -150,7 +150,7 @@ def test_what_the_runtime_records_is_proved(gpu):
     """Samples between steps and monitors, in whatever order."""
     setup = Setup(averaged(), (1, 1, 2))
     model, statistics = setup.model, setup.averages.statistics
-    programs = {model.step: tuple(model.scalars(1.0, 1.0)), model.monitor: (), statistics.sample: ("share",)}
+    programs = {model.step: tuple(model.scalars(1.0, 1.0)), setup.monitor: (), statistics.sample: ("share",)}
     start = {model.start: ("dt",), statistics.begin: ()}
     prove(setup.partition, programs, Mapper("none"), Hardware(gpu, (0, 0) if gpu else None), start=start).hold()
 

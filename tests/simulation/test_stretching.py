@@ -201,7 +201,7 @@ def test_scalars_gain_what_their_sources_give_and_stay_within_bounds():
         flow = compute(case(scalars=[{**PUFF, "scheme": scheme}], **still))
         gained = total(flow, flow["c"]) - total(begun, begun["c"])
         assert gained == pytest.approx(0.7 * (0.04 - 1e-9), rel=1e-11)
-        assert flow.setup.model.monitor.integrals(flow.scalars)["integral_c"] == pytest.approx(total(flow, flow["c"]))
+        assert flow.setup.monitor.integrals(flow.scalars)["integral_c"] == pytest.approx(total(flow, flow["c"]))
     step = {**PUFF, "initial": "where(z < 0.7, 1, 0)", "sources": [], "diffusivity": 1e-4}
     flow = compute(case(scalars=[step], grid=spaced(tanh=1.8), time={"steps": 20}))
     assert flow["c"].min() > -1e-12

@@ -71,6 +71,6 @@ def test_the_monitor_has_the_wall_fluxes():
     """What the log calls Nusselt numbers is what leaves the hot wall and arrives at the cold one."""
     flow = compute_fluxes(heated(16, 1e4, 0.5, SWEEPS))
     numbers = Numbers.of(flow)
-    walls = flow.setup.model.monitor.nusselt(flow.scalars)
+    walls = flow.setup.monitor.nusselt(flow.scalars)
     assert walls["x_min"] == pytest.approx(numbers.hot, rel=1e-12)
     assert walls["x_max"] == pytest.approx(-numbers.cold, rel=1e-12)

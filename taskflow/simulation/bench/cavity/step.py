@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any
 
 from taskflow.errors import RunFailed
-from taskflow.flow import NavierStokes
+from taskflow.flow import Monitor, NavierStokes
 from taskflow.flow.poisson import relative_residual
 from taskflow.machine import Shard
 from taskflow.machine.mapper import Overlap
@@ -58,7 +58,7 @@ class End:
             shard.run(self.model.step)
             taken.append(pressure.taken(shard.scalars))
             rounds.append([shard.scalars[name] for name in names])
-        shard.run(self.model.monitor)
+        shard.run(Monitor(self.model))
         found = shard.scalars
         return {
             "iterations": mean(taken),
