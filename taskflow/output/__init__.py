@@ -12,7 +12,7 @@ _HOME = {
     "BlockStore": "store",
     "Store": "store",
     "create": "store",
-    "dataset": "reading",
+    "dataset": "accessor",
     "load_initial": "initial",
     "save_initial": "initial",
     "Writer": "writer",
@@ -95,6 +95,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from taskflow.output.accessor import dataset
     from taskflow.output.animation import animate_run
     from taskflow.output.campaign import plot_campaign
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
@@ -111,7 +112,6 @@ if TYPE_CHECKING:
     from taskflow.output.point_store import create_points, write_points
     from taskflow.output.points import Points
     from taskflow.output.profiles import compare_profiles, plot_profiles
-    from taskflow.output.reading import dataset
     from taskflow.output.scaling import plot_scaling
     from taskflow.output.series import plot_series
     from taskflow.output.shards import recover, reshard

@@ -9,9 +9,13 @@ import xarray as xr
 
 from taskflow.output import averages, derived, spectra, walls
 from taskflow.output.planes import plane_of
+from taskflow.output.reading import dataset
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+__all__ = ["Flow", "dataset"]  # datasets that are opened from here have their `flow`
 
 
 @xr.register_dataset_accessor("flow")  # type: ignore[no-untyped-call]

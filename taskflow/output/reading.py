@@ -22,6 +22,4 @@ def dataset(path: str | Path, group: str = "") -> xr.Dataset:
             f"{path}: no {group or 'snapshots'} to read; give the folder that `taskflow run` wrote"
             f"{f', of a case with {group}' if group else ''}"
         ) from error
-    import taskflow.output.accessor  # noqa: F401  (gives the dataset its `flow`)
-
     return ds.isel(time=slice(int(np.isfinite(ds["time"].values).sum())))
