@@ -81,7 +81,7 @@ def attempt(order: Order, going_on: Beginning | None, recovery: Recovery) -> dic
             going_on = directory.reopen(setup, going_on, keeping)
         recovery.begun = True
         directory.check_visible(cluster, [place.worker for place in places])
-        job = FlowJob.of(setup, directory.initial(setup), keeping, going_on, order.profile)
+        job = FlowJob(setup.scenario, directory.initial(setup), keeping, going_on, order.profile)
         with Gang(cluster, plan, [place.worker for place in where]) as gang:
             about = opening(setup, plan, where, gang.connect())
             if going_on is not None:

@@ -34,6 +34,7 @@ from taskflow.simulation.inflow.inflow import Entering, Profile, profiles
 from taskflow.simulation.moving import often
 from taskflow.simulation.probing import Layer, Probe
 from taskflow.simulation.quantities import passive, temperature
+from taskflow.simulation.scenario import Scenario
 from taskflow.simulation.solver import FORCING, choice, solver
 from taskflow.simulation.turbulence import turbulence
 from taskflow.tasks import (
@@ -153,6 +154,22 @@ class Setup:
     def masks(self) -> Masks | None:
         """What fills the fields that say where bodies are; None without any."""
         return self.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.case.obstacles else None
+
+    @property
+    def scenario(self) -> Scenario:
+        """What every block has to know."""
+        return Scenario(
+            case=self.case.to_toml(),
+            model=self.model,
+            clock=self.case.clock(),
+            steady=self.case.time.steady,
+            counted=self.counted,
+            entering=self.entering,
+            masks=self.masks,
+            averages=self.averages,
+            probes=self.probes,
+            layers=self.layers,
+        )
 
     @cached_property
     def partition(self) -> Partition:

@@ -73,7 +73,7 @@ def go(
         going_on = directory.reopen(setup, going_on, keeping)
     else:
         directory.create(setup, force=False)
-    job = FlowJob.of(setup, directory.initial(setup), keeping, going_on)
+    job = FlowJob(setup.scenario, directory.initial(setup), keeping, going_on)
     last = kill or stop or 10**9
     controls = [Until(step=last, dies=kill is not None) for _ in setup.partition.blocks]
     at_once = patch.object(Writer, "submit", _submit_and_wait) if kill else nullcontext()

@@ -1,0 +1,94 @@
+"""All that a run records, on one block: snapshots, statistics, planes and probes, each in a group of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from taskflow.machine import Shard
+from taskflow.output import Writer
+from taskflow.simulation.averaging import Averaging
+from taskflow.simulation.probing import PointRecording
+from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, FieldRecording, Place, Recording, Told
+from taskflow.simulation.scenario import Scenario
+from taskflow.simulation.schedule import Tick
+
+
+class Records:
+    """The groups of the store at `path` that a scenario asks for, behind the records of given `times`. One writer, and
+    one order on all blocks.
+    """
+
+    def __init__(self, scenario: Scenario, path: Path, shard: Shard, times: Mapping[str, Iterable[float]]) -> None:
+        self.writer = Writer()
+
+        def place(group: str) -> Place:
+            return Place(path, group, shard, self.writer, times.get(group, ()))
+
+        self._groups: dict[str, Recording] = {SNAPSHOTS: FieldRecording(place(SNAPSHOTS))}
+        self._averaging: Averaging | None = None
+        if scenario.averages:
+            self._groups[STATISTICS] = FieldRecording(place(STATISTICS))
+            self._averaging = Averaging(scenario.averages, shard, self._groups[STATISTICS])
+        for layer in scenario.layers:
+            self._groups[layer.group] = FieldRecording(place(layer.group))
+        for probe in scenario.probes:
+            group = probe.points.group
+            self._groups[group] = PointRecording(place(group), probe, scenario.model.staggered)
+        self._every = {layer.group: layer.every for layer in scenario.layers}
+        self._every |= {probe.points.group: probe.every for probe in scenario.probes}
+
+    def begin(self, now: float, statistics: Mapping[str, Any] | None = None) -> None:
+        """From the time `now` on: the averaging begins, or goes on from the state that a checkpoint has of it."""
+        if self._averaging is not None and statistics is not None:
+            self._averaging.go_on(statistics)
+        elif self._averaging is not None:
+            self._averaging.begin(now)
+
+    def take(self, before: Tick, now: Tick, stopped: Tick | None) -> None:
+        """Record what is due now and was not `before`. `stopped` is what would have been due where the run ends because
+        somebody asked for it. All blocks have to call it.
+        """
+        if now.output:
+            self._groups[SNAPSHOTS].take(planned=stopped is None or stopped.output, time=now.time)
+        for group, every in self._every.items():
+            if now.step == 0 or every.due(before, now.step, now.time):
+                self._groups[group].take(time=now.time)
+        if self._averaging is not None:
+            self._averaging.look(before, now, interrupted=stopped is not None)
+
+    def flush(self) -> None:
+        """Have everything written that was copied."""
+        for recording in self._groups.values():
+            recording.flush()
+
+    @property
+    def complete(self) -> list[int]:
+        """How many this block has written, by group."""
+        return [recording.complete for recording in self._groups.values()]
+
+    def commit(self, complete: Iterable[float]) -> None:
+        """Make visible what all blocks have written, so many of each group."""
+        for recording, count in zip(self._groups.values(), complete, strict=True):
+            recording.commit(int(count))
+
+    @property
+    def visible(self) -> dict[str, int]:
+        """How many are visible, by group, as far as this block knows."""
+        return {group: recording.visible for group, recording in self._groups.items()}
+
+    @property
+    def planned(self) -> dict[str, int]:
+        """How many there are, by group, without those that are only there because the run was stopped."""
+        return {group: recording.planned for group, recording in self._groups.items()}
+
+    @property
+    def statistics(self) -> dict[str, Any] | None:
+        """What a checkpoint has to hold of the averaging besides fields."""
+        return self._averaging.state if self._averaging is not None else None
+
+    @property
+    def told(self) -> dict[str, Told]:
+        """What the client has to know, by group."""
+        return {group: recording.told for group, recording in self._groups.items()}

@@ -1,0 +1,32 @@
+"""What every block has to know of a case, and nothing that is large or belongs to the client."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from taskflow.flow import NavierStokes
+from taskflow.simulation.averaging import Averages
+from taskflow.simulation.bodies import Masks
+from taskflow.simulation.inflow.inflow import Entering
+from taskflow.simulation.probing import Layer, Probe
+from taskflow.simulation.schedule import Clock
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """A case as its blocks compute it. Picklable.
+
+    `case` is its text, `steady` the change at which a state is steady, `counted` the scalars that say how often was
+    repeated what a step repeats until it is enough. What is recorded beside snapshots: `averages`, `probes`, `layers`.
+    """
+
+    case: str
+    model: NavierStokes
+    clock: Clock
+    steady: float | None
+    counted: tuple[str, ...]
+    entering: Entering
+    masks: Masks | None
+    averages: Averages | None
+    probes: tuple[Probe, ...]
+    layers: tuple[Layer, ...]
