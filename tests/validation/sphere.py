@@ -48,12 +48,17 @@ def known(Re: int) -> float:
     return float(values.get("Cd") or np.mean(values.get("Cd_range") or values["Cd_mean"]))
 
 
+def report(run: tf.Run, Re: int, since: float) -> str:
+    """The coefficients and the difference of the drag, in a line."""
+    found = measured(run, since)
+    shown = f"Cd {found.drag:.4f}, Cl {found.lift:.4f}, St {found.strouhal:.4f}"
+    return f"Re = {Re}: {shown}; drag of others {known(Re):.3f}, difference {found.drag / known(Re) - 1:+.1%}"
+
+
 def main(directory: str, since: str = "inf") -> None:
-    """Print the coefficients and the difference of the drag."""
-    run = tf.Run.open(directory)
+    """Print that."""
     Re = round(1 / tf.Case.load(Path(directory) / "case.toml").fluid.viscosity)
-    found = measured(run, float(since))
-    print(f"Re = {Re}: {found}, drag of others {known(Re):.3f}, difference {found.drag / known(Re) - 1:+.1%}")
+    print(report(tf.Run.open(directory), Re, float(since)))
 
 
 if __name__ == "__main__":
