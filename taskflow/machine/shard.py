@@ -265,8 +265,12 @@ class Shard:
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
         """A host copy [z, y, x] of the cells of `box` (by default this block's) of the field in this role."""
+        return self.hold(role, box)()
+
+    def hold(self, role: str, box: Box | None = None) -> Callable[[], np.ndarray]:
+        """What `read` would give now, for whoever calls it later, on any thread: the shard can go on at once."""
         self.synchronize()
-        return np.array(self.device.to_host(self._view(role, box)))
+        return self.device.hold(self._view(role, box))
 
     def pick(self, role: str, cells: np.ndarray) -> np.ndarray:
         """A host copy of the values in single cells, given by their indices [cell, axis], of the field in this role."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,23 +46,18 @@ class Checkpoints:
     def __init__(self, path: Path, token: str) -> None:
         self.path, self._token = path, token
 
-    def write(self, step: int, block: int, values: Sequence[Values], state: Mapping[str, Any] | None = None) -> None:
-        """Write a block's part of the checkpoint of a step; one block gives the state besides fields, too.
+    def write(self, step: int, block: int, values: Iterable[Values], state: Mapping[str, Any] | None = None) -> None:
+        """Write a block's part of the checkpoint of a step, one array after the other; one block gives the state
+        besides fields, too.
 
         Raises RunFailed where the disk is full.
         """
         draft, name = self._draft(step), f"block-{block:05}"
         with on_disk(f"checkpoint of step {step} in {self.path}"):
             draft.mkdir(parents=True, exist_ok=True)
-            crc, offset, pieces, parts = 0, 0, [], []
-            for role, box, array in values:
-                data = np.ascontiguousarray(array)
-                pieces.append({"role": role, "lo": box.lo, "hi": box.hi, "dtype": array.dtype.str, "offset": offset})
-                crc, offset = google_crc32c.extend(crc, data), offset + data.nbytes
-                parts.append(data.data)
-            write_synced(draft / f"{name}.bin", parts)
-            about = {"name": f"{name}.bin", "bytes": offset, "crc32c": f"{crc:08x}", "pieces": pieces}
-            told = {"file": about, **({"state": plain(state)} if state else {})}
+            file = _File()
+            write_synced(draft / f"{name}.bin", file.parts(values))
+            told = {"file": {"name": f"{name}.bin", **file.about}, **({"state": plain(state)} if state else {})}
             write_synced(draft / f"{name}.json", [json.dumps(told).encode()])
 
     def commit(self, step: int, keep: int) -> None:
@@ -113,6 +108,28 @@ class Checkpoints:
         """Remove a checkpoint, which is none from the first moment on."""
         if path.exists():
             shutil.rmtree(path.rename(self.path / f".{path.name}.old.{self._token}"))
+
+
+class _File:
+    """A block's file as it comes to be: its size, its checksum, and what is where."""
+
+    def __init__(self) -> None:
+        self._crc, self._size = 0, 0
+        self._pieces: list[dict[str, Any]] = []
+
+    def parts(self, values: Iterable[Values]) -> Iterator[memoryview]:
+        """What to write."""
+        for role, box, array in values:
+            data = np.ascontiguousarray(array)
+            piece = {"role": role, "lo": box.lo, "hi": box.hi, "dtype": array.dtype.str, "offset": self._size}
+            self._pieces.append(piece)
+            self._crc, self._size = google_crc32c.extend(self._crc, data), self._size + data.nbytes
+            yield data.data
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the manifest says of it."""
+        return {"bytes": self._size, "crc32c": f"{self._crc:08x}", "pieces": self._pieces}
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,14 @@ class FieldRecording(Recording):
 
     def _copy(self, index: int) -> None:
         self.place.writer.reserve()
-        values = {name: self.shard.read(name, box) for name, box in self._output.boxes.items()}
+        held = {name: self.shard.hold(name, box) for name, box in self._output.boxes.items()}
         self.shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
-        self._submit(lambda: self._output.write(index, values), 1)
+
+        def write() -> None:
+            values = {name: held.pop(name)() for name in tuple(held)}
+            self._output.write(index, values)
+
+        self._submit(write, 1)
 
     def flush(self) -> None:
         """Nothing: all that was copied is being written."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from taskflow.machine import Shard
 from taskflow.output import Checkpoint, Checkpoints, Writer
+from taskflow.regions import Box
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Cells
 
@@ -72,17 +76,17 @@ class Saving:
         if keeping.keep == 0:
             return
         self.writer.reserve()
-        values = [
-            (role, part, shard.read(role, part))
+        held = deque(
+            (role, part, shard.hold(role, part))
             for role, boxes in keeping.cells.items()
             if shard.block == 0 or not shard.partition.homes[role].replicated
             for box in boxes
             if (part := box & shard.partition.homes[role].owned[shard.block])
-        ]
+        )
         shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
         mine = state if shard.block == 0 else None
         self._taken.append((step, records))
-        self.writer.submit(lambda: keeping.checkpoints.write(step, shard.block, values, mine))
+        self.writer.submit(lambda: keeping.checkpoints.write(step, shard.block, _fetched(held), mine))
 
     def commit(self, saved: int, visible: Counts) -> None:
         """Commit the checkpoints that all blocks have written, once all records of before are visible."""
@@ -91,6 +95,13 @@ class Saving:
                 return
             self._keeping.checkpoints.commit(step, self._keeping.keep)
             self._committed += 1
+
+
+def _fetched(held: deque[tuple[str, Box, Callable[[], np.ndarray]]]) -> Iterator[tuple[str, Box, np.ndarray]]:
+    """One after the other in host memory, which has no room for all."""
+    while held:
+        role, part, fetch = held.popleft()
+        yield role, part, fetch()
 
 
 def finish(keeping: Keeping, blocks: Sequence[Mapping[str, Any]], visible: Counts) -> None:

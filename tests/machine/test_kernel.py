@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -387,6 +388,11 @@ def test_a_cpu_device():
     assert all(device.pointer(array) % 64 == 0 for array in arrays)
     assert len({device.pointer(array) % 4096 for array in arrays}) > 20
     assert device.to_host(arrays[0]) is arrays[0]
+    arrays[0][...] = 1.0
+    held = device.hold(arrays[0][:, 1:])
+    arrays[0][...] = 2.0
+    assert held().shape == (3, 3, 5)
+    assert (held() == 1.0).all()
 
 
 def test_a_missing_gpu_is_explained(monkeypatch):
@@ -406,6 +412,22 @@ def test_a_gpu_device():
     large[...] = 2.0
     assert device.to_host(large).sum() == 2.0 * 64**3
     device.synchronize()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("spare", [0, 1 << 50], ids=["room", "no room"])
+@pytest.mark.parametrize("cells", [(5, 6, 7), (130, 256, 300)], ids=str)  # less than a piece, and more
+def test_a_copy_held_on_a_gpu(monkeypatch, spare, cells):
+    monkeypatch.setattr("taskflow.machine.device.device.SPARE", spare)
+    device = open_device("gpu")
+    array = device.xp.arange(np.prod(cells), dtype="f8").reshape(cells)
+    wanted = device.to_host(array)[1:, :, 2:-1]
+    held = [device.hold(array[1:, :, 2:-1]) for _ in range(3)]
+    array[...] = -1.0
+    with ThreadPoolExecutor() as threads:
+        for found in threads.map(lambda fetch: fetch(), held):
+            np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(wanted.ravel()[:3], np.arange(3) + cells[1] * cells[2] + 2)
 
 
 @pytest.mark.gpu

@@ -7,7 +7,8 @@ import importlib.util
 import os
 import platform
 from abc import ABC, abstractmethod
-from functools import cache
+from collections.abc import Callable
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.machine.device.arena import Arena
+from taskflow.machine.device.link import Link
 
 Array = Any  # numpy.ndarray or cupy.ndarray
 Kind = Literal["cpu", "gpu"]
@@ -22,6 +24,7 @@ Kind = Literal["cpu", "gpu"]
 PAGE = 4096  # bytes
 LINE = 64
 LARGE = 1 << 20
+SPARE = 1 << 30  # bytes of a GPU that copies leave free
 
 
 class Allocator(Protocol):
@@ -56,6 +59,12 @@ class Device(ABC):
         """The array's values in host memory: the array itself where it is there already."""
 
     @abstractmethod
+    def hold(self, array: Array) -> Callable[[], np.ndarray]:
+        """Copy what the array holds, as this thread has enqueued it; the call gives the copy in host memory, from any
+        thread, while the device goes on.
+        """
+
+    @abstractmethod
     def synchronize(self) -> None:
         """Wait until the device has done everything."""
 
@@ -87,6 +96,10 @@ class Cpu(Device):
 
     def to_host(self, array: Array) -> np.ndarray:
         return np.asarray(array)
+
+    def hold(self, array: Array) -> Callable[[], np.ndarray]:
+        copy = np.array(array)
+        return lambda: copy
 
     def activate(self) -> None:
         """Every thread can work on all cores."""
@@ -121,13 +134,31 @@ class Gpu(Device):
         return self.xp.zeros(shape, dtype)
 
     def to_host(self, array: Array) -> np.ndarray:
-        """A copy; a large one in pinned memory, which the GPU fills at the full speed of its link."""
+        """A copy."""
         compact = self.xp.ascontiguousarray(array)
         if compact.nbytes < LARGE:
             return np.asarray(compact.get())
-        import cupyx
+        self.xp.cuda.get_current_stream().synchronize()
+        return self._link.fetch(compact)
 
-        return np.asarray(compact.get(out=cupyx.empty_like_pinned(compact)))
+    def hold(self, array: Array) -> Callable[[], np.ndarray]:
+        """The copy stays on the GPU until it is asked for, where there is room for it."""
+        if array.nbytes + SPARE > self._free:
+            found = self.to_host(array)
+            return lambda: found
+        copy = array.copy()
+        self.xp.cuda.get_current_stream().synchronize()
+        return partial(self._link.fetch, copy)
+
+    @cached_property
+    def _link(self) -> Link:
+        return Link(self.xp, self.ordinal)
+
+    @property
+    def _free(self) -> int:
+        """Bytes that can still be allocated."""
+        pool = self.xp.get_default_memory_pool()
+        return int(self.xp.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
 
     def synchronize(self) -> None:
         self.xp.cuda.Device(self.ordinal).synchronize()
