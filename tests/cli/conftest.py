@@ -14,25 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from taskflow.cli.app import app
-
-CASE = """
-title = "A small cavity"
-[grid]
-cells = [16, 2, 16]
-lengths = [1.0, 0.125, 1.0]
-[fluid]
-viscosity = 0.01
-[boundaries]
-x_min = "wall"
-x_max = "wall"
-y = "periodic"
-z_min = "wall"
-z_max = { type = "wall", velocity = [1.0, 0.0, 0.0] }
-[time]
-steps = 40
-[monitor]
-every = { steps = 4 }
-"""
+from tests.cases import text
 
 
 class Shell:
@@ -92,7 +74,7 @@ def give(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current folder with a case."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "cavity.toml").write_text(CASE)
+    (tmp_path / "cavity.toml").write_text(text("small_cavity"))
     return tmp_path
 
 
@@ -100,7 +82,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run_directory(tmp_path_factory: pytest.TempPathFactory, shell: Shell) -> Path:
     """A finished run with three snapshots."""
     folder = tmp_path_factory.mktemp("finished")
-    (folder / "cavity.toml").write_text(CASE)
+    (folder / "cavity.toml").write_text(text("small_cavity"))
     code, out, err = shell("run", "cavity.toml", "--quiet", "--set", "output.every={steps=20}", cwd=folder)
     assert (code, out, err) == (0, "", "")
     return folder / "cavity"

@@ -11,102 +11,6 @@ from typing import Any
 
 from taskflow.simulation.case import Case
 
-ROOM = """
-title = "all that a case can have"
-[grid]
-cells = [12, 4, 10]
-lengths = [1.2, 0.4, 1.0]
-[fluid]
-viscosity = 0.01
-[heat]
-diffusivity = 0.01
-expansion = 1.0
-sources = [{ box = [[0.1, 0.1, 0.1], [0.3, 0.2, 0.3]], rate = 0.1 }]
-[[scalars]]
-name = "smoke"
-diffusivity = 1e-3
-initial = "exp(-x**2)"
-sources = [{ point = [0.5, 0.2, 0.5], rate = 1.0 }]
-boundaries = { z_min = { flux = 0.1 } }
-[body]
-gravity = [0, 0, -1]
-rotation = [0, 0, 0.1]
-[boundaries]
-y = "periodic"
-x_min = { type = "inflow", velocity = ["z * (1 - z)", 0, 0], temperature = 0.5 }
-x_max = "outflow"
-z_min = { type = "wall", temperature = 1.0 }
-z_max = "slip"
-[initial]
-velocity = ["0.1 * sin(pi * z)", 0, 0]
-temperature = "where(z < 0.5, 1, 0)"
-[time]
-end = 1.0
-scheme = "rk3"
-[pressure]
-tolerance = 1e-5
-[output]
-every = 0.1
-fields = ["u", "T", "smoke"]
-[checkpoint]
-every = { minutes = 5 }
-[machine]
-blocks = [1, 1, 2]
-restarts = 2
-"""
-BODIES = """
-[grid]
-cells = [16, 4, 12]
-lengths = [1.6, 0.4, 1.2]
-[fluid]
-viscosity = 0.01
-[boundaries]
-x = "periodic"
-y = "periodic"
-z_min = "wall"
-z_max = "slip"
-[body]
-force = [0.1, 0, 0]
-[[obstacles]]
-name = "ball"
-type = "sphere"
-centre = [0.8, 0.2, 0.5]
-radius = 0.2
-[[obstacles]]
-type = "cylinder"
-axis = "y"
-centre = [0.4, 0.0, 0.4]
-radius = 0.15
-[[obstacles]]
-type = "implicit"
-inside = "z - 0.1 * (1 + sin(6 * x))"
-[time]
-steps = 10
-[pressure]
-solver = "multigrid"
-"""
-EDDIES = """
-[grid]
-cells = [8, 8, 8]
-lengths = [1, 1, 1]
-[fluid]
-viscosity = 1e-3
-[turbulence]
-model = "vreman"
-[boundaries]
-x = "periodic"
-y = "periodic"
-z_min = { type = "wall", roughness = 0.01 }
-z_max = "slip"
-[body]
-bulk_velocity = { x = 1.0 }
-[initial.noise]
-rms = 0.1
-wavenumber = 12.6
-[time]
-steps = 20
-step = 1e-3
-"""
 VALUES: tuple[Any, ...] = (
     True, False, 0, 1, -1, 2, 3, 7, 2**31, 10**18, -(10**18), 0.0, -0.5, 1e-300, 1e300, float("nan"), float("inf"),
     float("-inf"), "", "x", "auto", "wall", "periodic", "T", "0", "1e400", "sin(x)", "x +", "1/0",
@@ -119,10 +23,10 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def mutants(folder: Path, seed: int) -> Iterator[str]:
-    """Texts without end; those with the same seed are the same."""
+def mutants(seed: int, *folders: Path) -> Iterator[str]:
+    """Mutants without end of the case files in some folders; those with the same seed are the same."""
     chance = random.Random(seed)
-    sound = [ROOM, BODIES, EDDIES, *(path.read_text() for path in sorted(folder.glob("*.toml")))]
+    sound = [path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.glob("*.toml"))]
     while True:
         text = chance.choice(sound)
         if chance.random() < 0.85:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import FOLDER
 from tests.cli.mutants import mutants
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -16,7 +17,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def test_a_mutated_case_is_checked_or_refused(seed, files, give, here, refused):
     (here / "cavity.toml").unlink()
     case = here / "case.toml"
-    for text in islice(mutants(EXAMPLES, seed), files):
+    for text in islice(mutants(seed, FOLDER, EXAMPLES), files):
         case.write_text(text, encoding="utf-8")
         checked = give("check", "case.toml")
         if checked.exit_code:

@@ -5,45 +5,9 @@ import json
 import numpy as np
 import xarray as xr
 
-CASE = """
-[grid]
-cells = [12, 8, 10]
-lengths = [1.2, 0.8, 1.0]
-[fluid]
-viscosity = 0.02
-[heat]
-diffusivity = 0.02
-[boundaries]
-x = "periodic"
-y = "periodic"
-z_min = "wall"
-z_max = "slip"
-[body]
-force = [1.0, 0.0, 0.0]
-[[obstacles]]
-name = "hill"
-type = "heights"
-file = "hill.npy"
-interpolation = "nearest"
-[[obstacles]]
-name = "ball"
-type = "sphere"
-centre = [0.6, 0.4, 0.65]
-radius = 0.2
-temperature = 2.0
-[[obstacles]]
-type = "box"
-low = [0.0, 0.0, 0.64]
-high = [0.11, 0.1, 0.8]
-[[obstacles]]
-type = "box"
-low = [0.14, 0.0, 0.64]
-high = [0.3, 0.1, 0.8]
-[time]
-steps = 3
-[monitor]
-every = { steps = 1 }
-"""
+from tests.cases import text
+
+CASE = text("hill")
 WARNING = "between obstacles[3] and obstacles[4] at (0.05, 0.05, 0.65) is a gap thinner than a cell"
 
 

@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from taskflow.simulation.case import Case
+from tests.cases import FOLDER
+
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel", "sinfo")
@@ -22,31 +25,6 @@ NODES = 2
 MUNGE = ("key-file", "socket", "pid-file", "log-file", "seed-file")
 LIMIT = 250.0  # seconds for what takes a few, on a busy machine
 PATIENCE = 20.0  # seconds for the daemons to begin
-
-CASE = """
-title = "A small cavity"
-[grid]
-cells = [16, 2, 16]
-lengths = [1.0, 0.125, 1.0]
-[fluid]
-viscosity = 0.01
-[boundaries]
-x_min = "wall"
-x_max = "wall"
-y = "periodic"
-z_min = "wall"
-z_max = { type = "wall", velocity = [1.0, 0.0, 0.0] }
-[time]
-steps = 60
-[pressure]
-solver = "jacobi"
-[monitor]
-every = { steps = 20 }
-[output]
-every = { steps = 20 }
-[machine]
-threads = 1
-"""
 
 # Every second counts: SLURM's own limits are made for clusters.
 CONFIGURATION = """
@@ -191,6 +169,8 @@ def running(command: list[str], slurm: Slurm) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def small_cavity() -> str:
-    """A case of seconds."""
-    return CASE
+def small_cavity() -> Callable[[int], str]:
+    """A case file of so many steps: some hundreds are a second."""
+    settings = ("pressure.solver=jacobi", "monitor.every={steps=20}", "output.every={steps=20}", "machine.threads=1")
+    file = FOLDER / "small_cavity.toml"
+    return lambda steps: Case.load(file, [f"time.steps={steps}", *settings]).to_toml()

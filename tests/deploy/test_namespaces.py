@@ -50,7 +50,7 @@ def test_ucx_carries_halos_between_hosts(hosts, small_cavity, tmp_path):
     """Over TCP, as shared memory would find its way between namespaces; the fields are bitwise those of one process."""
     if ucx_problem() is not None:
         pytest.skip(ucx_problem())
-    (tmp_path / "cavity.toml").write_text(small_cavity)
+    (tmp_path / "cavity.toml").write_text(small_cavity(60))
     file = tmp_path / "scheduler.json"
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     (first, wire), (second, other_wire) = hosts["a"], hosts["b"]

@@ -21,7 +21,7 @@ ENDLESS = ("--set", "time.steps=1000000")
 def case(slurm, small_cavity, request) -> Path:
     """A case file in the folder of the jobs, for this test alone."""
     path = slurm.folder / f"{request.node.originalname}.toml"
-    path.write_text(small_cavity.replace("steps = 60", f"steps = {STEPS}"))
+    path.write_text(small_cavity(STEPS))
     return path
 
 
@@ -29,7 +29,7 @@ def case(slurm, small_cavity, request) -> Path:
 def undisturbed(small_cavity, tmp_path_factory) -> Path:
     """The same run, on as many blocks in this process."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    (folder / "cavity.toml").write_text(small_cavity.replace("steps = 60", f"steps = {STEPS}"))
+    (folder / "cavity.toml").write_text(small_cavity(STEPS))
     settings = ["machine.blocks=[1,1,2]", "machine.workers=1"]
     return taskflow.run(taskflow.Case.load(folder / "cavity.toml", settings), folder / "cavity").directory
 
