@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -101,6 +102,13 @@ def test_case_reference_has_every_key():
         if table in sections and key:
             assert f"`{key[-1]}`" in sections[table], f"docs/reference/case.md: {table}.{key[-1]}"
     assert {path[0] for path in Case.paths() if len(path) > 1} <= set(sections)
+
+
+def test_case_reference_is_that_of_the_models():
+    """`python docs/case_reference.py` writes it."""
+    made = runpy.run_path(str(ROOT / "docs" / "case_reference.py"))
+    page = made["PAGE"].read_text()
+    assert made["updated"](page) == page
 
 
 def test_command_reference_has_every_command_and_option():

@@ -56,12 +56,25 @@ def test_a_case_as_it_is_written_passes():
         ('x_min = "wall"', 'x_min = { type = "wall", speed = 1.0 }'),
         ("end = ", "end = true #"),
         ("every = ", "every = { hours = 1 } #"),
+        ("viscosity = ", "viscosity = -1.0 #"),
+        ("cells ", "cells = [16, 0, 16] #"),
     ],
 )
 def test_what_is_wrong_is_seen(line, instead):
     text = re.sub(rf"^{re.escape(line)}", instead, GOOD, count=1, flags=re.M)
     assert text != GOOD
     assert problems(text)
+
+
+def test_every_key_says_what_it_means_without_links():
+    tables = [table for each in schema()["$defs"].values() for table in (each, *each.get("anyOf", ()))]
+    keys = [(key, about) for table in tables for key, about in table.get("properties", {}).items()]
+    keys += schema()["properties"].items()
+    for key, about in keys:
+        if key not in ("steps", "time", "minutes"):  # of an interval
+            assert about["description"], key
+            assert "](" not in about["description"], key
+    assert len(keys) > 100
 
 
 def test_every_key_is_in_it():

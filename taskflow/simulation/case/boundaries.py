@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.inflow import LogLaw, Value, Values, one_value, three_values
 from taskflow.simulation.case.problems import CaseError, Problem, missing, present, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, reads
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import ProfileTable
 from taskflow.simulation.values import one_of
@@ -36,21 +36,41 @@ def _pair(value: object) -> str:
 
 
 class Boundary(Table):
-    """One side. A wall has a `velocity` and, with heat, a `temperature`, or else a `heat_flux` into the fluid, or
-    `heat_transfer` to an `outside_temperature`; a rough one has a `roughness` length. At an inflow `velocity`,
-    `log_law` or `table`, and `temperature`, say what enters. An outflow is convective, or has a `pressure`.
-    """
+    """One side, with the options of its type."""
 
-    type: Annotated[Kind, reads(_type)] = Field(description=WANTED)
-    velocity: Annotated[Values | None, reads(three_values)] = None
-    log_law: LogLaw | None = None
-    table: Annotated[ProfileTable | None, reads(ProfileTable.load)] = None
-    temperature: Annotated[Value | None, reads(one_value)] = None
-    heat_flux: Number | None = None
-    heat_transfer: NonNegative | None = None
-    outside_temperature: Number | None = None
-    pressure: Number | None = None
-    roughness: Positive | None = None
+    type: Annotated[Kind, reads(_type), WithJsonSchema({"enum": [*OPTIONS]})] = entry("see above", remedy=WANTED)
+    velocity: Annotated[Values | None, reads(three_values)] = entry(
+        "of a `wall`: three numbers, in its plane. What enters at an `inflow`: numbers or [expressions](#initial)",
+        None,
+        otherwise="a wall stands still",
+    )
+    log_law: LogLaw | None = entry("of an `inflow`, in place of `velocity`: see [there](#inflow)", None)
+    table: Annotated[ProfileTable | None, reads(ProfileTable.load)] = entry(
+        "of an `inflow`, in place of `velocity`: see [there](#inflow)", None
+    )
+    temperature: Annotated[Value | None, reads(one_value)] = entry(
+        "with heat. Of a `wall`: a number. Of an `inflow`: a number or an expression",
+        None,
+        otherwise="a wall is insulated; at an inflow `heat.reference`",
+    )
+    heat_flux: Number | None = entry(
+        "with heat, of a `wall`, in place of `temperature`: kinematic (flux / density / heat capacity), positive"
+        " into the fluid",
+        None,
+        otherwise="0: insulated",
+    )
+    heat_transfer: NonNegative | None = entry(
+        "with heat, of a `wall`, in place of `temperature`: a kinematic heat transfer coefficient, a speed;"
+        " `heat_transfer` (`outside_temperature` - T) flows into the fluid, T being its temperature on the wall",
+        None,
+    )
+    outside_temperature: Number | None = entry("beside `heat_transfer`", None)
+    pressure: Number | None = entry("of an `outflow`: see [there](#outflow)", None, otherwise="it is convective")
+    roughness: Positive | None = entry(
+        "with turbulence, of a `wall`: the length z_0 of the logarithmic law of a rough wall, at most half the spacing",
+        None,
+        otherwise="it is smooth",
+    )
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
@@ -111,20 +131,24 @@ def _of_outflow(given: Mapping[str, Any]) -> Iterator[Problem]:
 
 CONFLICTS = {"wall": _of_wall, "inflow": _of_inflow, "outflow": _of_outflow}
 Side = Boundary | None
+Pair = Annotated[Literal["periodic"] | None, reads(_pair)]
+BOTH = "the pair of sides is periodic"
+ONE = "a type as text, or a table with `type` and its options"
+NEEDED = "required unless the pair is periodic"
 
 
 class Boundaries(Table):
     """A pair of periodic sides, or two sides of their own, in each direction."""
 
-    x: Annotated[Literal["periodic"] | None, reads(_pair)] = None
-    x_min: Side = None
-    x_max: Side = None
-    y: Annotated[Literal["periodic"] | None, reads(_pair)] = None
-    y_min: Side = None
-    y_max: Side = None
-    z: Annotated[Literal["periodic"] | None, reads(_pair)] = None
-    z_min: Side = None
-    z_max: Side = None
+    x: Pair = entry(BOTH, None)
+    x_min: Side = entry(ONE, None, otherwise=NEEDED)
+    x_max: Side = entry(ONE, None, otherwise=NEEDED)
+    y: Pair = entry(BOTH, None)
+    y_min: Side = entry(ONE, None, otherwise=NEEDED)
+    y_max: Side = entry(ONE, None, otherwise=NEEDED)
+    z: Pair = entry(BOTH, None)
+    z_min: Side = entry(ONE, None, otherwise=NEEDED)
+    z_max: Side = entry(ONE, None, otherwise=NEEDED)
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:

@@ -6,8 +6,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.driving.stratification import buoyancy_frequency
 from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
@@ -23,7 +21,7 @@ from taskflow.simulation.case.rules import all_fields, completed, contradictions
 from taskflow.simulation.case.scalars import Scalars, scalars
 from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.statistics import Statistics
-from taskflow.simulation.case.table import Table, Text, plain_keys, table_in
+from taskflow.simulation.case.table import Table, Text, entry, plain_keys, table_in
 from taskflow.simulation.case.toml import document
 from taskflow.simulation.case.turbulence import Turbulence
 from taskflow.simulation.schedule import Clock, StepLimit
@@ -32,26 +30,30 @@ from taskflow.simulation.schedule import Clock, StepLimit
 class Case(Table):
     """What to compute, and how. Every problem is found at once and told in a `BadInput`, one line each."""
 
-    title: Text = "untitled"
-    grid: Grid = Field(description="give a table [grid] with cells and lengths")
-    fluid: Fluid = Field(description="give a table [fluid] with viscosity")
-    boundaries: Boundaries = Field(description="give a table [boundaries] with all sides")
-    heat: Heat | None = None
-    scalars: Scalars = ()
-    turbulence: Turbulence | None = None
-    body: Body = Body()
-    obstacles: Obstacles = ()
-    bodies: Bodies = Bodies()
-    initial: Initial = Initial()
-    time: Time = Field(description="give a table [time] with end or steps")
-    pressure: Pressure = Pressure()
-    output: Output = Output()
-    statistics: Statistics | None = None
-    probes: Probes = ()
-    planes: Planes = ()
-    monitor: Monitor = Monitor()
-    checkpoint: Checkpoint = Checkpoint()
-    machine: Machine = Machine()
+    title: Text = entry(
+        "names the case in pictures and reports",
+        "untitled",
+        otherwise='the file name; `"untitled"` for a case built in Python',
+    )
+    grid: Grid = entry("the domain and its cells", remedy="give a table [grid] with cells and lengths")
+    fluid: Fluid = entry("the fluid", remedy="give a table [fluid] with viscosity")
+    boundaries: Boundaries = entry("the six sides of the domain", remedy="give a table [boundaries] with all sides")
+    heat: Heat | None = entry("temperature and buoyancy", None)
+    scalars: Scalars = entry("passive scalars", ())
+    turbulence: Turbulence | None = entry("large eddies alone are resolved", None)
+    body: Body = entry("what acts on all fluid", Body())
+    obstacles: Obstacles = entry("bodies in the flow", ())
+    bodies: Bodies = entry("how their surfaces are treated", Bodies())
+    initial: Initial = entry("the state at time 0", Initial())
+    time: Time = entry("where the run stops, and how long steps are", remedy="give a table [time] with end or steps")
+    pressure: Pressure = entry("the solver of the pressure equation", Pressure())
+    output: Output = entry("snapshots", Output())
+    statistics: Statistics | None = entry("means and covariances in time", None)
+    probes: Probes = entry("values at points", ())
+    planes: Planes = entry("layers of cells", ())
+    monitor: Monitor = entry("the log", Monitor())
+    checkpoint: Checkpoint = entry("states from which the run can go on", Checkpoint())
+    machine: Machine = entry("what computes", Machine())
 
     def __init__(self, /, **given: Any) -> None:
         problems: list[Problem] = []

@@ -4,30 +4,47 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
-from taskflow.simulation.case.table import Positive, Precision, Table, Whole, reads
+from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import natural, one_of, positive, text
+from taskflow.simulation.values import one_of, positive, text
 
 LEAST_ERROR = 1e-15
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
+EVERYTHING = "all that the case has"
 
 
 class Time(Table):
     """Where the run stops and how long its steps are."""
 
-    end: Positive | None = None
-    steps: Whole | None = None
-    steady: Positive | None = None
-    cfl: Positive | None = None
-    step: Positive | None = None
-    diffusion: Positive = 0.2
-    scheme: Annotated[Literal["ab2", "rk3"], reads(one_of(*SCHEMES))] = "ab2"
+    end: Positive | None = entry("the time at which to stop", None, otherwise="this or `steps` is required")
+    steps: Whole | None = entry("stop after so many steps", None, otherwise="this or `end` is required")
+    steady: Positive | None = entry(
+        "stop when max abs(du)/dt, relative to the largest speed, falls below this (per unit time)",
+        None,
+        otherwise="off",
+    )
+    cfl: Positive | None = entry(
+        "the largest dt (abs(u)/dx + abs(v)/dy + abs(w)/dz). With rotation or stratification the frequency of what"
+        " oscillates, 2 abs(`rotation`) + N, is added in the brackets",
+        None,
+        otherwise="0.5, without `step`",
+    )
+    step: Positive | None = entry("in place of `cfl`: a fixed step", None)
+    diffusion: Positive = entry(
+        "the largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2), also for heat; eddies included", 0.2
+    )
+    scheme: Annotated[Literal["ab2", "rk3"], reads(one_of(*SCHEMES))] = entry(
+        "`ab2`: Adams-Bashforth, second order, stable up to `diffusion` 0.25, and up to `cfl` 0.5 or so. `rk3`:"
+        " Runge-Kutta, third order, three pressure solves per step, stable up to `cfl` 1.7 with `diffusion` up to"
+        " 0.4: see [the method](../explanation/method.md#time)",
+        "ab2",
+    )
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
@@ -61,29 +78,46 @@ def _relative(value: object) -> float:
 
 
 class Output(Table):
-    """Which `fields` are written, and when besides time 0 and the end; how precisely, and how packed.
+    """What is written, and when besides time 0 and the end."""
 
-    Numbers are rounded to a `relative_error`, where there is one: then fewer digits are left to store.
-    """
-
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = None
-    every: Interval | None = None
-    precision: Precision = "single"
-    compression: Annotated[Literal["lz4", "zstd", "none"], reads(one_of("lz4", "zstd", "none"))] = "lz4"
-    relative_error: Annotated[float | None, reads(_relative)] = None
+    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry(
+        "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity",
+        None,
+        otherwise=EVERYTHING,
+    )
+    every: Interval | None = entry(
+        "how often: a number is a simulation time. Steps are trimmed to hit times exactly. Time 0 and the end are"
+        " always written",
+        None,
+        otherwise="only those two",
+    )
+    precision: Precision = entry("of the numbers in the store", "single")
+    compression: Annotated[Literal["lz4", "zstd", "none"], reads(one_of("lz4", "zstd", "none"))] = entry(
+        "how they are packed: see [output](../howto/output.md#how-precisely)", "lz4"
+    )
+    relative_error: Annotated[Annotated[float, Field(ge=LEAST_ERROR, lt=1)] | None, reads(_relative)] = entry(
+        "numbers in snapshots and planes are rounded, by no more than this share of themselves",
+        None,
+        otherwise="all digits",
+    )
 
 
 class Monitor(Table):
     """When a line goes to the log and NaN is looked for."""
 
-    every: Interval = Every(steps=10)
+    every: Interval = entry("when a line goes to the log, and NaN is looked for", Every(steps=10))
 
 
 class Checkpoint(Table):
     """When, besides the end and a signal, the state is saved with which the run can go on, and how many are kept."""
 
-    every: Annotated[Every | None, reads(partial(Every.parse, minutes=True))] = None
-    keep: Annotated[int, reads(natural)] = 2
+    every: Annotated[Every | None, reads(partial(Every.parse, minutes=True))] = entry(
+        "as `output.every`, or `{ minutes = m }` of the wall clock: when the state is saved from which the run can"
+        " [go on](../howto/resume.md). Cuts no step",
+        None,
+        otherwise="off: only at the end, after Ctrl-C and after SIGTERM",
+    )
+    keep: Natural = entry("the newest so many stay; 0: none is ever written", 2)
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:

@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
 from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
-from taskflow.simulation.case.table import Number, Positive, Table, Vector, reads
+from taskflow.simulation.case.table import Number, Positive, Table, Vector, entry, reads
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.values import number, one_of, three
 
@@ -35,18 +33,17 @@ def three_values(given: Any) -> Values:
 
 
 class LogLaw(Table):
-    """The wind over ground of some `roughness`, with a `friction_velocity`, or a `speed` at a `height` above ground.
+    """The wind over rough ground, (u* / 0.41) ln((s + roughness) / roughness) at the height s above it."""
 
-    The `ground` is at this coordinate along `up`; `direction` is where the wind blows.
-    """
-
-    roughness: Positive = Field(description="give the roughness length of the ground, a number > 0")
-    friction_velocity: Positive | None = None
-    speed: Positive | None = None
-    height: Positive | None = None
-    up: Annotated[Literal["x", "y", "z"], reads(one_of("x", "y", "z"))] = "z"
-    ground: Number | None = None
-    direction: Vector | None = None
+    roughness: Positive = entry("roughness length", remedy="give the roughness length of the ground, a number > 0")
+    friction_velocity: Positive | None = entry("u*; or else `speed` and `height`", None)
+    speed: Positive | None = entry("the speed at a `height`", None)
+    height: Positive | None = entry("the height above the ground at which there is this `speed`", None)
+    up: Annotated[Literal["x", "y", "z"], reads(one_of("x", "y", "z"))] = entry("which direction is up", "z")
+    ground: Number | None = entry("where the ground is along `up`", None, otherwise="the lowest corner of the grid")
+    direction: Vector | None = entry(
+        "where the wind blows, with a component into the domain and none along `up`", None, otherwise="into the domain"
+    )
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.table import Positive, Table, Whole, reads
+from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, field_values
 from taskflow.simulation.initial.spectrum import SPECTRA
 from taskflow.simulation.values import number, one_of, three
@@ -53,20 +52,31 @@ Profiles = Annotated[tuple[Profile, Profile, Profile], reads(three(profile, "thr
 
 
 class Noise(Table):
-    """Random velocities without divergence: `rms` of each component, the `wavenumber` of the spectrum's peak."""
+    """Random velocities without divergence."""
 
-    rms: Positive = Field(description="give the root mean square of each component, a number > 0")
-    wavenumber: Positive = Field(description="give the wavenumber of the spectrum's peak, a number > 0")
-    spectrum: Annotated[str, reads(one_of(*SPECTRA))] = "passot-pouquet"
-    seed: Whole = 1
+    rms: Positive = entry(
+        "root mean square of a velocity component, on average over the components and the domain",
+        remedy="give the root mean square of each component, a number > 0",
+    )
+    wavenumber: Positive = entry(
+        "where the energy spectrum has its peak, in radians per length: 2 pi over a wave's length",
+        remedy="give the wavenumber of the spectrum's peak, a number > 0",
+    )
+    spectrum: Annotated[Literal["passot-pouquet", "von-karman"], reads(one_of(*SPECTRA))] = entry(
+        "`passot-pouquet`: E ~ k^4 exp(-2 (k / `wavenumber`)^2), waves of about one length; `von-karman`: E ~ k^4"
+        " below, k^(-5/3) above the peak, up to 8 times it",
+        "passot-pouquet",
+    )
+    seed: Whole = entry("another one, another noise", 1)
 
 
 class Initial(Table):
-    """Values by position: each is a callable of x, y, z. The velocity is made divergence-free before the first step.
+    """Values by position: each is a callable of x, y, z. The velocity is made divergence-free before the first step."""
 
-    `noise` is added to it.
-    """
-
-    velocity: Profiles = (Expression(0.0), Expression(0.0), Expression(0.0))
-    temperature: Annotated[Profile | None, reads(profile)] = None
-    noise: Noise | None = None
+    velocity: Profiles = entry(
+        "each component on its own faces", (Expression(0.0), Expression(0.0), Expression(0.0)), otherwise="zeros"
+    )
+    temperature: Annotated[Profile | None, reads(profile)] = entry(
+        "with heat: the temperature", None, otherwise="`heat.reference`"
+    )
+    noise: Noise | None = entry("random velocities without divergence that are added", None)

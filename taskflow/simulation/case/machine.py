@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.table import Precision, Table, reads
-from taskflow.simulation.values import natural, one_of, three, truth, whole
+from taskflow.simulation.case.table import Natural, Precision, Table, Whole, entry, reads
+from taskflow.simulation.values import one_of, three, truth, whole
 
 Auto = Literal["auto"]
 Overlap = Literal["auto", "none", "comm", "full"]
@@ -25,22 +25,42 @@ def _or_auto(kind: Callable[[object], Any]) -> Callable[[object], Any]:
     return read
 
 
-Count = Annotated[int | Auto, reads(_or_auto(whole))]
+Count = Annotated[Whole | Auto, reads(_or_auto(whole))]
+Blocks = tuple[Whole, Whole, Whole]
 
 
 class Machine(Table):
-    """What computes, in how many `blocks`, `workers` (processes) and `threads` (cores per block), and by what means.
+    """What computes, and by what means."""
 
-    `restarts`: how often in a row the run goes on by itself from one checkpoint after a loss.
-    `debug`: ghost cells without valid values are NaN, and blocks compare their programs at every pass.
-    """
-
-    device: Annotated[Device, reads(one_of("auto", "cpu", "gpu"))] = "auto"
-    blocks: Annotated[tuple[int, int, int] | Auto, reads(_or_auto(three(whole, "three whole numbers >= 1")))] = "auto"
-    workers: Count = "auto"
-    threads: Count = "auto"
-    precision: Precision = "double"
-    overlap: Annotated[Overlap, reads(one_of("auto", "none", "comm", "full"))] = "auto"
-    channel: Annotated[Channel, reads(one_of("auto", "local", "peer", "ucx", "actor"))] = "auto"
-    restarts: Annotated[int, reads(natural)] = 3
-    debug: Annotated[bool, reads(truth)] = False
+    device: Annotated[Device, reads(one_of("auto", "cpu", "gpu"))] = entry(
+        "`auto` is a GPU where one is usable; judged where the blocks will run, not where the command is typed", "auto"
+    )
+    blocks: Annotated[Blocks | Auto, reads(_or_auto(three(whole, "three whole numbers >= 1")))] = entry(
+        "`auto`: slabs in z, one per GPU or, on a cluster that is given, per worker; one on the CPU of this machine",
+        "auto",
+    )
+    workers: Count = entry(
+        "processes: of the embedded cluster; of a cluster that is given, how many to use at most. One process can"
+        " have several GPUs: each of its blocks gets the one that has the fewest. `auto`: one per block, at most one"
+        " per GPU",
+        "auto",
+    )
+    threads: Count = entry("cores per block on CPUs; `auto`: the cores of a host / the blocks on it", "auto")
+    precision: Precision = entry("of the computation", "double")
+    overlap: Annotated[Overlap, reads(one_of("auto", "none", "comm", "full"))] = entry(
+        "see [the programming model](../explanation/model.md#overlap)", "auto"
+    )
+    channel: Annotated[Channel, reads(one_of("auto", "local", "peer", "ucx", "actor"))] = entry(
+        "`local` (one process), `peer` (one host), `ucx`, `actor`: see [the design](../design.md#control-and-data)",
+        "auto",
+    )
+    restarts: Natural = entry(
+        "how often in a row the run [goes on by itself](../howto/faults.md) from the same checkpoint after it has"
+        " lost a worker, a GPU or a connection",
+        3,
+    )
+    debug: Annotated[bool, reads(truth)] = entry(
+        "`true`: ghost cells that hold nothing valid are NaN, and the blocks compare their programs at every step: see"
+        " [guarantees](../explanation/guarantees.md#debug). Slower; the results are the same to the bit",
+        False,
+    )

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.problems import CaseError, Problem, present, wrong
-from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, plain_keys, reads
+from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, plain_keys, reads
 from taskflow.simulation.values import number, one_of
 
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
@@ -46,35 +46,51 @@ def _extent(value: object) -> tuple[float, float, float, float]:
 
 
 class Bodies(Table):
-    """How surfaces of obstacles are treated: "flagged", as stair steps of cells, of first order, or "immersed", where
-    they are, of second order.
-    """
+    """How surfaces of obstacles are treated."""
 
-    treatment: Annotated[Literal["flagged", "immersed"], reads(one_of("flagged", "immersed"))] = "flagged"
+    treatment: Annotated[Literal["flagged", "immersed"], reads(one_of("flagged", "immersed"))] = entry(
+        "`flagged`: as stair steps of cells, of first order. `immersed`: where they are, of second order, for about"
+        " the same time; see [the method](../explanation/method.md#immersed-boundary). Bodies without a temperature"
+        " are insulated by stair steps in both",
+        "flagged",
+    )
 
 
 class Obstacle(Table):
-    """A body: its shape, and with heat the `temperature` of its surface, which is insulated without one. The forces on
-    bodies with a `name` are followed; those of one name are one body.
-    """
+    """A body."""
 
-    name: Text | None = None
-    type: Annotated[Kind, reads(one_of(*SHAPES))] = Field(description=f"give one of {', '.join(SHAPES)}")
-    low: Vector | None = None
-    high: Vector | None = None
-    centre: Vector | None = None
-    radius: Positive | None = None
-    axis: Annotated[Literal["x", "y", "z"] | None, reads(one_of("x", "y", "z"))] = None
-    length: Positive | None = None
-    inside: Annotated[Profile | None, reads(profile)] = None
-    file: Text | None = None
-    scale: Positive | None = None
-    shift: Vector | None = None
-    variable: Text | None = None
-    extent: Annotated[tuple[float, float, float, float] | None, reads(_extent)] = None
-    interpolation: Annotated[Literal["linear", "nearest"] | None, reads(one_of("linear", "nearest"))] = None
-    temperature: Number | None = None
-    moment_about: Vector | None = None
+    name: Text | None = entry(
+        "force and moment on the body, and with a `temperature` its heat flux, go into the"
+        " [log](run_directory.md#log-jsonl). Obstacles of one name are one body; at most 24 names",
+        None,
+        otherwise="not followed",
+    )
+    type: Annotated[Kind, reads(one_of(*SHAPES))] = entry("the shape", remedy=f"give one of {', '.join(SHAPES)}")
+    low: Vector | None = entry("of a `box`: its lowest corner", None)
+    high: Vector | None = entry("of a `box`: its highest corner", None)
+    centre: Vector | None = entry("of a `sphere` and a `cylinder`", None)
+    radius: Positive | None = entry("of a `sphere` and a `cylinder`", None)
+    axis: Annotated[Literal["x", "y", "z"] | None, reads(one_of("x", "y", "z"))] = entry("of a `cylinder`", None)
+    length: Positive | None = entry("of a `cylinder`", None, otherwise="endless")
+    inside: Annotated[Profile | None, reads(profile)] = entry(
+        "of `implicit`: an [expression](#initial) that is negative inside; in Python also a function f(x, y, z)", None
+    )
+    file: Text | None = entry("of a `surface` and of `heights`: see below", None)
+    scale: Positive | None = entry("of a `surface`: what each of its points is multiplied by", None, otherwise="1")
+    shift: Vector | None = entry("of a `surface`: what is added to each point, after that", None, otherwise="zeros")
+    variable: Text | None = entry(
+        "of `heights` from NetCDF: which variable", None, otherwise="the only one of two dimensions"
+    )
+    extent: Annotated[tuple[float, float, float, float] | None, reads(_extent)] = entry(
+        "of `heights` from `.npy`: x from, x to, y from, y to", None, otherwise="the domain"
+    )
+    interpolation: Annotated[Literal["linear", "nearest"] | None, reads(one_of("linear", "nearest"))] = entry(
+        "of `heights`, between them", None, otherwise="`linear`"
+    )
+    temperature: Number | None = entry("with heat: of the surface", None, otherwise="insulated")
+    moment_about: Vector | None = entry(
+        "the point, of a body with a name", None, otherwise="the middle of the box around it"
+    )
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:

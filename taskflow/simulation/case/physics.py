@@ -3,17 +3,16 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Flags, StaggeredGrid
 from taskflow.simulation.case.problems import Problem, missing
 from taskflow.simulation.case.scalars import Sources, TransportScheme
 from taskflow.simulation.case.stretching import Stretching
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, WholeVector, reads
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, WholeVector, entry, reads
 from taskflow.simulation.values import one_of, positive, three
 
 SMALLEST, LARGEST = 1e-100, 1e100
+ALONG = "the mean velocity along this direction; one of them at least"
 
 
 def _length(value: object) -> float:
@@ -24,14 +23,18 @@ def _length(value: object) -> float:
 
 
 class Grid(Table):
-    """A box of `cells`, `lengths` long, whose corner is `origin`; cells are equal but along `stretching`."""
+    """A box of cells."""
 
-    cells: WholeVector = Field(description="give three whole numbers >= 1, in the order x, y, z")
-    lengths: Annotated[tuple[float, float, float], reads(three(_length, "three numbers > 0"))] = Field(
-        description="give three numbers > 0, in the order x, y, z"
+    cells: WholeVector = entry(
+        "how many cells, along x, y and z", remedy="give three whole numbers >= 1, in the order x, y, z"
     )
-    origin: Vector = (0.0, 0.0, 0.0)
-    stretching: Stretching | None = None
+    lengths: Annotated[tuple[Positive, Positive, Positive], reads(three(_length, "three numbers > 0"))] = entry(
+        "the size of the domain", remedy="give three numbers > 0, in the order x, y, z"
+    )
+    origin: Vector = entry("its lowest corner", (0.0, 0.0, 0.0))
+    stretching: Stretching | None = entry(
+        "how wide cells are along `x`, `y` or `z`; see below", None, otherwise="all cells are equal"
+    )
 
     def staggered(self, periodic: Flags) -> StaggeredGrid:
         """Cells and places. Needs `stretching.*.faces` that fit."""
@@ -44,34 +47,44 @@ class Grid(Table):
 
 
 class Fluid(Table):
-    """`viscosity` is kinematic; `scheme` says how the velocity is carried."""
+    """The fluid."""
 
-    viscosity: NonNegative = Field(description="give the kinematic viscosity, a number >= 0")
-    scheme: Annotated[Literal["central", "quick"], reads(one_of("central", "quick"))] = "central"
+    viscosity: NonNegative = entry("kinematic viscosity", remedy="give the kinematic viscosity, a number >= 0")
+    scheme: Annotated[Literal["central", "quick"], reads(one_of("central", "quick"))] = entry(
+        "how the velocity is carried: `central`, or `quick`, biased upwind, for coarse grids; the latter is not"
+        " available with obstacles nor on stretched grids in this version",
+        "central",
+    )
 
 
 class Heat(Table):
-    """Temperature T, with `diffusivity`, a `source` everywhere and `sources`; force = -expansion (T - reference)
-    gravity.
+    """The temperature T, and the force -expansion (T - reference) gravity."""
 
-    With a `background_gradient` T is the departure from a temperature of that constant gradient.
-    """
-
-    diffusivity: NonNegative = Field(description="give the thermal diffusivity, a number >= 0")
-    expansion: Number = 0.0
-    reference: Number = 0.0
-    source: Number = 0.0
-    sources: Sources = ()
-    scheme: TransportScheme = "central"
-    background_gradient: Vector = (0.0, 0.0, 0.0)
+    diffusivity: NonNegative = entry("thermal diffusivity", remedy="give the thermal diffusivity, a number >= 0")
+    expansion: Number = entry("volumetric expansion coefficient", 0.0)
+    reference: Number = entry("temperature without buoyancy", 0.0)
+    source: Number = entry("temperature per unit time, everywhere", 0.0)
+    sources: Sources = entry(
+        "what heats in a `box` or at a `point`, as in [scalars](#scalars); `rate` is temperature times volume per time",
+        (),
+    )
+    scheme: TransportScheme = entry(
+        "`central`, or `koren`: T stays within its bounds, see [the method](../explanation/method.md#scalars)",
+        "central",
+    )
+    background_gradient: Vector = entry(
+        "the constant gradient of a background temperature. `T`, its initial value and what boundaries give are then"
+        " departures from it, which may be periodic along the gradient",
+        (0.0, 0.0, 0.0),
+    )
 
 
 class BulkVelocity(Table):
     """The mean velocity over the domain along some directions, which a uniform force keeps."""
 
-    x: Number | None = None
-    y: Number | None = None
-    z: Number | None = None
+    x: Number | None = entry(ALONG, None)
+    y: Number | None = entry(ALONG, None)
+    z: Number | None = entry(ALONG, None)
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
@@ -85,14 +98,23 @@ class BulkVelocity(Table):
 
 
 class Body(Table):
-    """Accelerations of the whole fluid: `gravity` acts through temperature, `force` everywhere alike.
+    """Accelerations of the whole fluid."""
 
-    `rotation`: the angular velocity of the frame, whose Coriolis force acts. `geostrophic_wind`: the velocity that this
-    balances a constant gradient of the pressure at. `bulk_velocity` is kept by a uniform force.
-    """
-
-    gravity: Vector = (0.0, 0.0, 0.0)
-    force: Vector = (0.0, 0.0, 0.0)
-    rotation: Vector = (0.0, 0.0, 0.0)
-    geostrophic_wind: Vector = (0.0, 0.0, 0.0)
-    bulk_velocity: BulkVelocity | None = None
+    gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
+    force: Vector = entry("acceleration of all fluid", (0.0, 0.0, 0.0))
+    rotation: Vector = entry(
+        "the angular velocity of the frame; -2 `rotation` x u acts on the fluid. On the Earth, with x to the east, y"
+        " to the north and z up: `[0, 7.29e-5 * cos(latitude), 7.29e-5 * sin(latitude)]`, as numbers",
+        (0.0, 0.0, 0.0),
+    )
+    geostrophic_wind: Vector = entry(
+        "the velocity at which the Coriolis force balances a constant gradient of the pressure; that gradient, 2"
+        " `rotation` x `geostrophic_wind`, drives the flow",
+        (0.0, 0.0, 0.0),
+    )
+    bulk_velocity: BulkVelocity | None = entry(
+        "a table with `x`, `y`, `z`, or some of them: the mean velocity over the domain along a periodic direction,"
+        " which a uniform force keeps, from the start. It is in the log as `force_x`, ...",
+        None,
+        otherwise="no such force",
+    )

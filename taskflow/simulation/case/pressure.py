@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import model_validator
 
 from taskflow.simulation.case.problems import Problem, present, wrong
-from taskflow.simulation.case.table import Positive, Precision, Table, Whole, reads
+from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.values import one_of
 
 SWEEPS = 30  # of Jacobi, in a step
@@ -19,26 +19,57 @@ Name = Literal["auto", "jacobi", "multigrid", "fft"]
 
 
 class Pressure(Table):
-    """Which solver, and how far it goes: `iterations`, or a `tolerance` to reach in at most `max_iterations`.
+    """How the pressure equation is solved. The last solution is always the starting guess."""
 
-    The last solution is always the starting guess. `auto` is Jacobi where `iterations` are given, and otherwise FFT
-    where that is possible, or else multigrid. Multigrid has options: what its cycles are in, `outer`, their shape,
-    `cycle`, and on their levels what is done, `smoother`, and with which `precision`, by default that of the machine.
-    Levels of at most `amalgamate` cells are on every block as a whole; the cycle ends after so many `levels`.
-    `forcing`: how often FFT solves in a step for the pressure around obstacles.
-    """
-
-    solver: Annotated[Name, reads(one_of("auto", "jacobi", "multigrid", "fft"))] = "auto"
-    iterations: Whole | None = None
-    tolerance: Positive | None = None
-    max_iterations: Whole | None = None
-    outer: Annotated[Literal["cg", "none"] | None, reads(one_of("cg", "none"))] = None
-    cycle: Annotated[Literal["v", "w", "f"] | None, reads(one_of("v", "w", "f"))] = None
-    smoother: Annotated[Literal["red-black", "jacobi"] | None, reads(one_of("red-black", "jacobi"))] = None
-    precision: Precision | None = None
-    amalgamate: Whole | None = None
-    levels: Whole | None = None
-    forcing: Whole | None = None
+    solver: Annotated[Name, reads(one_of("auto", "jacobi", "multigrid", "fft"))] = entry(
+        "see below, and [the method](../explanation/method.md#pressure)", "auto"
+    )
+    iterations: Whole | None = entry(
+        "of every solve; or else `tolerance`", None, otherwise="with `jacobi` 30, where no `tolerance` is given"
+    )
+    tolerance: Positive | None = entry(
+        "the relative residual to reach",
+        None,
+        otherwise="1e-6, in single precision 1e-4, or more where that cannot be reached (see below)",
+    )
+    max_iterations: Whole | None = entry("with `tolerance`: at most so many", None, otherwise="1000")
+    outer: Annotated[Literal["cg", "none"] | None, reads(one_of("cg", "none"))] = entry(
+        "of `multigrid`: `cg`, conjugate gradients of which a cycle is the preconditioner, or `none`, cycles alone",
+        None,
+        otherwise="`cg`",
+    )
+    cycle: Annotated[Literal["v", "w", "f"] | None, reads(one_of("v", "w", "f"))] = entry(
+        "of `multigrid`", None, otherwise="`v`"
+    )
+    smoother: Annotated[Literal["red-black", "jacobi"] | None, reads(one_of("red-black", "jacobi"))] = entry(
+        "of `multigrid`: `red-black`, one Gauss-Seidel sweep before and one after each correction, slightly"
+        " overrelaxed, or `jacobi`, two and two weighted ones",
+        None,
+        otherwise="`red-black`",
+    )
+    precision: Precision | None = entry(
+        "of `multigrid`: of the fields of its levels. With `single` in a run of double precision less is moved for"
+        " the same tolerance",
+        None,
+        otherwise="that of `machine`",
+    )
+    amalgamate: Whole | None = entry(
+        "of `multigrid`: levels of at most so many cells are on every block as a whole; 1: every level is cut as"
+        " long as all blocks have cells of it",
+        None,
+        otherwise="32^3 on CPUs, 64^3 on GPUs",
+    )
+    levels: Whole | None = entry(
+        "of `multigrid`: the cycle ends after so many levels, with 20 sweeps on the last (truncated)",
+        None,
+        otherwise="down to one cell",
+    )
+    forcing: Whole | None = entry(
+        "of `fft` around obstacles: how often a projection forces the velocity in them and solves again. What is"
+        " left is a divergence beside them: see [the method](../explanation/method.md#bodies)",
+        None,
+        otherwise="4",
+    )
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.control import Interval, names
+from taskflow.simulation.case.control import EVERYTHING, Interval, names
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
-from taskflow.simulation.case.table import Number, Table, Vector, Whole, listed, reads
+from taskflow.simulation.case.table import Number, Table, Vector, entry, listed, reads
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import number, text, three
+from taskflow.simulation.values import number, text, three, whole
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 MOST_POINTS = 100_000
@@ -33,28 +33,45 @@ def _points(value: object) -> tuple[tuple[float, float, float], ...]:
     return tuple(_place(point) for point in value)
 
 
+def _count(value: object) -> int:
+    count = whole(value)
+    if not 2 <= count <= MOST_POINTS:
+        raise BadInput(f"give 2 to {MOST_POINTS}")
+    return count
+
+
+GroupName = Annotated[str, reads(_name)]
+PLACE = "where the plane is, along one of them; the nearest layer of cells is recorded"
+
+
+def named() -> Any:
+    """The key for the name of a group."""
+    return entry(
+        "of its group in the store: letters, digits, hyphens and underscores",
+        remedy="give the name of its group in the store",
+    )
+
+
 class Line(Table):
-    """So many `points` from `low` to `high`, equally far from each other, both ends included."""
+    """Points on a line, equally far from each other, both ends included."""
 
-    low: Vector = Field(description="give the point where the line begins, three numbers")
-    high: Vector = Field(description="give the point where the line ends, three numbers")
-    points: Whole = Field(description="give the number of points, 2 or more")
-
-    @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        count = given.get("points")
-        if isinstance(count, int) and not 2 <= count <= MOST_POINTS:
-            yield wrong("points", count, f"give 2 to {MOST_POINTS}")
+    low: Vector = entry("where it begins", remedy="give the point where the line begins, three numbers")
+    high: Vector = entry("where it ends", remedy="give the point where the line ends, three numbers")
+    points: Annotated[int, Field(ge=2, le=MOST_POINTS), reads(_count)] = entry(
+        "how many points", remedy="give the number of points, 2 or more"
+    )
 
 
 class Probe(Table):
-    """Values of `fields` at `points`, or along a `line`, `every` so often."""
+    """Values at points, or along a line."""
 
-    name: Annotated[str, reads(_name)] = Field(description="give the name of its group in the store")
-    points: Annotated[tuple[Vector, ...] | None, reads(_points)] = None
-    line: Line | None = None
-    every: Interval = Every(steps=10)
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = None
+    name: GroupName = named()
+    points: Annotated[tuple[Vector, ...] | None, reads(_points)] = entry(
+        f"a list of points, three numbers each; at most {MOST_POINTS:,}", None, otherwise="this or `line` is required"
+    )
+    line: Line | None = entry("in place of `points`: points on a line, see below", None)
+    every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=10))
+    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
@@ -75,14 +92,14 @@ class Probe(Table):
 
 
 class Plane(Table):
-    """The layer of cells at a place along `x`, `y` or `z`: `fields` in it, `every` so often."""
+    """A layer of cells."""
 
-    name: Annotated[str, reads(_name)] = Field(description="give the name of its group in the store")
-    x: Number | None = None
-    y: Number | None = None
-    z: Number | None = None
-    every: Interval = Field(description="give how often, as output.every")
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = None
+    name: GroupName = named()
+    x: Number | None = entry(PLACE, None)
+    y: Number | None = entry(PLACE, None)
+    z: Number | None = entry(PLACE, None)
+    every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
+    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:

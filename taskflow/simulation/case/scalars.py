@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
 from taskflow.errors import BadInput
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, listed, reads
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, listed, reads
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.values import number, one_of, text, three
 
@@ -44,11 +42,16 @@ def _box(value: object) -> tuple[tuple[float, float, float], tuple[float, float,
 
 
 class Source(Table):
-    """So much is released per time (`rate`) in a `box` or around a `point`."""
+    """What is released in a `box` or around a `point`."""
 
-    box: Annotated[tuple[Vector, Vector] | None, reads(_box)] = None
-    point: Vector | None = None
-    rate: Number = Field(description="give what is released per time, a number")
+    box: Annotated[tuple[Vector, Vector] | None, reads(_box)] = entry(
+        "its lowest and its highest corner; what is released is spread over it", None
+    )
+    point: Vector | None = entry("in place of `box`: what is released is spread over a box of the size of a cell", None)
+    rate: Number = entry(
+        "what is released per time in all: concentration times volume",
+        remedy="give what is released per time, a number",
+    )
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
@@ -64,8 +67,8 @@ Sources = Annotated[tuple[Source, ...], reads(listed(Source, "{ point = [x, y, z
 class ScalarFace(Table):
     """A side with a `value`, or with a `flux` into the domain."""
 
-    value: Number | None = None
-    flux: Number | None = None
+    value: Number | None = entry("the concentration on it", None)
+    flux: Number | None = entry("what diffuses into the domain, per area and time", None)
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
@@ -73,27 +76,40 @@ class ScalarFace(Table):
             yield wrong("flux", given["flux"], "value is given as well; give one of them")
 
 
-class ScalarBoundaries(Table):
-    """Sides that are not named have no gradient across them."""
+SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradient across it"
 
-    x_min: ScalarFace | None = None
-    x_max: ScalarFace | None = None
-    y_min: ScalarFace | None = None
-    y_max: ScalarFace | None = None
-    z_min: ScalarFace | None = None
-    z_max: ScalarFace | None = None
+
+class ScalarBoundaries(Table):
+    """What holds on the sides."""
+
+    x_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
+    x_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
+    y_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
+    y_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
+    z_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
+    z_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
 
 
 class PassiveScalar(Table):
-    """A field `name` that the flow carries, that diffuses, and that does nothing to the flow."""
+    """A field that the flow carries, that diffuses, and that does nothing to the flow."""
 
-    name: Annotated[str, reads(_name)] = Field(description="give the name of its field")
-    diffusivity: NonNegative = Field(description="give the diffusivity, a number >= 0")
-    source: Number = 0.0
-    scheme: TransportScheme = "koren"
-    initial: Annotated[Profile, reads(profile)] = Expression(0.0)
-    boundaries: ScalarBoundaries = ScalarBoundaries()
-    sources: Sources = ()
+    name: Annotated[str, reads(_name)] = entry(
+        "of its field, in `output.fields` and in the store: letters, digits and underscores, beginning with a"
+        " letter; not one that another field has or might have (`u`, `h_c`, `c_new`)",
+        remedy="give the name of its field",
+    )
+    diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")
+    source: Number = entry("concentration per unit time, everywhere", 0.0)
+    scheme: TransportScheme = entry(
+        "`koren`: upwind-biased with a limiter, stays within bounds; or `central`: second order, makes waves where c"
+        " changes sharply. See [the method](../explanation/method.md#scalars)",
+        "koren",
+    )
+    initial: Annotated[Profile, reads(profile)] = entry(
+        "its values at the start, see [initial](#initial)", Expression(0.0), otherwise="0"
+    )
+    boundaries: ScalarBoundaries = entry("what holds on the sides", ScalarBoundaries())
+    sources: Sources = entry("what releases it besides, see below", ())
 
 
 scalars = listed(PassiveScalar, "tables, each under [[scalars]]")

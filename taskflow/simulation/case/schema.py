@@ -1,8 +1,9 @@
 """The case file as a JSON schema, made from the tables that read it: for editors, which complete keys and mark errors.
 
-It knows keys, types and choices. Ranges and combinations are checked by `taskflow check` alone.
+It knows keys, types, choices, ranges and what keys mean. Combinations are checked by `taskflow check` alone.
 """
 
+import re
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -10,12 +11,14 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.case import Case
 from taskflow.simulation.case.initial import Function
+from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import ProfileTable
 from taskflow.simulation.schedule import Every
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FORMULA = {"type": ["number", "string"], "description": "a number, or an expression in x, y, z (and t at an inflow)"}
+LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 AMOUNT = {"type": "number", "exclusiveMinimum": 0}
 INTERVAL = {
     "description": "a simulation time, { steps = n }, { time = t } or, for checkpoints, { minutes = m }",
@@ -50,12 +53,34 @@ class _Schema(GenerateJsonSchema):
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
         found = super().default_schema(schema)
-        if not isinstance(found.get("default"), str | int | float):  # nothing, or a value of our own
+        default = schema.get("default")
+        if default in (None, ()) or isinstance(default, Table | Expression):  # nothing, or what has its own defaults
             found.pop("default", None)
+        else:
+            found["default"] = written(default)
         return found
+
+
+def described() -> dict[str, Any]:
+    """The schema with all that is said of each key, as Markdown of the reference: its `description`, and `otherwise`,
+    what holds without it, where that is no value.
+    """
+    return Case.model_json_schema(schema_generator=_Schema)
 
 
 def schema() -> dict[str, Any]:
     """The schema of a case file, as JSON's types."""
-    found = Case.model_json_schema(schema_generator=_Schema)
-    return {"$schema": DIALECT, **found, "title": "A case of taskflow"}
+    return {"$schema": DIALECT, **_for_editors(described()), "title": "A case of taskflow"}
+
+
+def _for_editors(node: Any) -> Any:
+    """Descriptions without links, which lead nowhere there, and with what holds otherwise."""
+    if isinstance(node, list):
+        return [_for_editors(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    found = {name: _for_editors(item) for name, item in node.items() if name not in (OTHERWISE, REMEDY)}
+    if isinstance(words := node.get("description"), str):
+        default = f". Default: {node[OTHERWISE]}" if isinstance(node.get(OTHERWISE), str) else ""
+        found["description"] = LINK.sub(r"\1", words + default)
+    return found

@@ -3,8 +3,8 @@
 from typing import Annotated, Literal
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.control import Interval, names
-from taskflow.simulation.case.table import NonNegative, Table, reads
+from taskflow.simulation.case.control import EVERYTHING, Interval, names
+from taskflow.simulation.case.table import NonNegative, Table, entry, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import whole
 
@@ -20,12 +20,14 @@ def _order(value: object) -> int:
 
 
 class Statistics(Table):
-    """Means and, of `order` 2, covariances of `fields` from the time `start` on, of samples taken `every` so often; in
-    the store at the end of the run, and whenever `write` says.
-    """
+    """Means and covariances in time."""
 
-    start: NonNegative = 0.0
-    every: Interval = Every(steps=10)
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = None
-    order: Annotated[Literal[1, 2], reads(_order)] = 2
-    write: Interval | None = None
+    start: NonNegative = entry("the time from which on samples count", 0.0)
+    every: Interval = entry("as `output.every`: when a sample is taken. Cuts no step", Every(steps=10))
+    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry(
+        "some of the fields that `output.fields` may have; `u`, `v` and `w` together", None, otherwise=EVERYTHING
+    )
+    order: Annotated[Literal[1, 2], reads(_order)] = entry("1: means; 2: variances and covariances as well", 2)
+    write: Interval | None = entry(
+        "as `output.every`: when they are written, besides the end", None, otherwise="only at the end"
+    )

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field, WithJsonSchema
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Places
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
-from taskflow.simulation.case.table import Table, reads
+from taskflow.simulation.case.table import Table, entry, reads
 from taskflow.simulation.values import number, one_of
 
 KINDS = ("tanh", "geometric", "faces")
 STEEPEST = 1e3
+WRITTEN = {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "string"}]}  # faces, or a file of them
+ALONG, EQUAL = "how cells are spaced along this direction", "all cells are equal along it"
 
 
 def _faces(value: object) -> Places:
@@ -50,15 +53,26 @@ def _strength(value: object) -> float:
 
 
 class Spacing(Table):
-    """The widths of cells along one direction, of which one is given: `tanh`, how much they vary along a hyperbolic
-    tangent; `geometric`, the ratio of neighbouring widths; or the places of all `faces`. Narrow cells are `toward` one
-    end, or both.
+    """The places of faces along one direction, as parts of the length, for xi from 0 to 1: `tanh`, `geometric` or
+    `faces`.
     """
 
-    tanh: Annotated[float, reads(_strength)] | None = None
-    geometric: Annotated[float, reads(_ratio)] | None = None
-    faces: Annotated[Places, reads(_faces)] | None = None
-    toward: Annotated[Literal["min", "max", "both"], reads(one_of("min", "max", "both"))] | None = None
+    tanh: Annotated[float, Field(gt=0, le=10), reads(_strength)] | None = entry(
+        'a: (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; `toward = "max"`: tanh(a xi) / tanh a, `"min"`:'
+        " its mirror image",
+        None,
+    )
+    geometric: Annotated[float, Field(gt=1, le=STEEPEST), reads(_ratio)] | None = entry(
+        "the ratio of neighbouring widths; narrow at both ends, or `toward` one of them", None
+    )
+    faces: Annotated[Places, reads(_faces), WithJsonSchema(WRITTEN)] | None = entry(
+        "the places themselves: a list of n + 1 numbers from `origin` to its sum with the length, or the name of a"
+        " file of numbers (with commas, blanks or lines between them; relative to the case file)",
+        None,
+    )
+    toward: Annotated[Literal["min", "max", "both"], reads(one_of("min", "max", "both"))] | None = entry(
+        "where cells are narrow", None, otherwise="both ends"
+    )
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
@@ -97,13 +111,11 @@ class Spacing(Table):
 class Stretching(Table):
     """Directions along which cells are not all of one width."""
 
-    x: Spacing | None = None
-    y: Spacing | None = None
-    z: Spacing | None = None
+    x: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
+    y: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
+    z: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
         if not given:
             yield missing("z", "give x, y or z, and how cells are spaced along it")
-
-

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import CaseError, Key, Problem, explained, meant, missing, shown, wrong
-from taskflow.simulation.values import non_negative, number, one_of, positive, text, three, whole
+from taskflow.simulation.values import natural, non_negative, number, one_of, positive, text, three, whole
+
+REMEDY, OTHERWISE = "remedy", "otherwise"  # what is said of a key besides its meaning
 
 
 def reads(kind: Callable[[Any], Any]) -> BeforeValidator:
@@ -23,14 +25,26 @@ def reads(kind: Callable[[Any], Any]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
+def entry(meaning: str, default: Any = ..., *, remedy: str | None = None, otherwise: str | None = None) -> Any:
+    """A key, with its `meaning` for the reference and for editors.
+
+    `remedy` says what to give where it is required and missing; `otherwise` in words what holds without it, where that
+    is not the `default` itself.
+    """
+    said: dict[str, Any] = {REMEDY: remedy, OTHERWISE: otherwise}
+    return Field(default, description=meaning, json_schema_extra={name: words for name, words in said.items() if words})
+
+
+# The bounds are those of the readers, for the schema.
 Text = Annotated[str, reads(text)]
-Whole = Annotated[int, reads(whole)]
+Whole = Annotated[int, Field(ge=1), reads(whole)]
+Natural = Annotated[int, Field(ge=0), reads(natural)]
 Number = Annotated[float, reads(number)]
-NonNegative = Annotated[float, reads(non_negative)]
-Positive = Annotated[float, reads(positive)]
+NonNegative = Annotated[float, Field(ge=0), reads(non_negative)]
+Positive = Annotated[float, Field(gt=0), reads(positive)]
 Vector = Annotated[tuple[float, float, float], reads(three(number, "three numbers"))]
 Precision = Annotated[Literal["single", "double"], reads(one_of("single", "double"))]
-WholeVector = Annotated[tuple[int, int, int], reads(three(whole, "three whole numbers >= 1"))]
+WholeVector = Annotated[tuple[Whole, Whole, Whole], reads(three(whole, "three whole numbers >= 1"))]
 
 
 T = TypeVar("T", bound="Table")
@@ -77,6 +91,11 @@ class Table(BaseModel):
         return {name: written(value) for name, value in self if value is not None}
 
     @classmethod
+    def _said(cls, key: str, about: str) -> str | None:
+        extra = cls.model_fields[key].json_schema_extra
+        return str(extra[about]) if isinstance(extra, dict) and about in extra else None
+
+    @classmethod
     def _collected(cls, error: ValidationError) -> Iterator[Problem]:
         for item in error.errors(include_url=False):
             key, value = str(item["loc"][0]), item["input"]
@@ -84,7 +103,7 @@ class Table(BaseModel):
             if isinstance(cause, CaseError):
                 yield from (problem.within([key]) for problem in cause.problems)
             elif item["type"] == "missing":
-                yield missing(key, cls.model_fields[key].description or "give it")
+                yield missing(key, cls._said(key, REMEDY) or "give it")
             elif item["type"] == "extra_forbidden" and key in cls.later:
                 yield wrong(key, value, f"not available in this version; {cls.later[key]}")
             elif item["type"] == "extra_forbidden":

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from taskflow.flow.turbulence import PRANDTL, Smagorinsky, Vreman, Wale
 from taskflow.simulation.case.problems import Problem, present, wrong
-from taskflow.simulation.case.table import NonNegative, Positive, Table, reads
+from taskflow.simulation.case.table import NonNegative, Positive, Table, entry, reads
 from taskflow.simulation.values import one_of
 
 MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
@@ -15,15 +15,18 @@ Model = Literal["smagorinsky", "wale", "vreman"]
 
 
 class Turbulence(Table):
-    """Large-eddy simulation: the eddy viscosity of a `model` with its `constant`, and the turbulent `prandtl` number.
+    """Large-eddy simulation."""
 
-    Smagorinsky's has `damping` beside smooth walls.
-    """
-
-    model: Annotated[Model, reads(one_of(*MODELS))] = Field(description='give "smagorinsky", "wale" or "vreman"')
-    constant: NonNegative | None = None
-    prandtl: Positive = PRANDTL
-    damping: Annotated[Literal["van-driest", "none"] | None, reads(one_of("van-driest", "none"))] = None
+    model: Annotated[Model, reads(one_of(*MODELS))] = entry(
+        "what the eddy viscosity is made of", remedy='give "smagorinsky", "wale" or "vreman"'
+    )
+    constant: NonNegative | None = entry(
+        "of the model", None, otherwise="`smagorinsky` 0.17, `wale` 0.5, `vreman` 0.07"
+    )
+    prandtl: Positive = entry("turbulent Prandtl number: eddy viscosity over eddy diffusivity", PRANDTL)
+    damping: Annotated[Literal["van-driest", "none"] | None, reads(one_of("van-driest", "none"))] = entry(
+        "of `smagorinsky`, beside smooth walls", None, otherwise="`van-driest`"
+    )
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:

@@ -1,0 +1,99 @@
+"""Writes the tables of keys into docs/reference/case.md, from the models that read a case.
+
+In the page a table stands between `<!-- keys of NAME -->` and `<!-- end -->`, NAME being that of the model.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from taskflow.simulation.case.schema import described
+
+PAGE = Path(__file__).parent / "reference" / "case.md"
+PLACE = re.compile(r"(<!-- keys of (\w+) -->\n\n).*?<!-- end -->", re.S)
+NUMBERS = {2: "two", 3: "three", 4: "four"}
+OWN = {  # what a file has for values of our own types
+    "Every": "interval",
+    "Expression": "number or expression",
+    "Function": "number or expression",
+    "ProfileTable": "name of a file",
+}
+PLURAL = {"number or expression": "numbers or expressions"}
+
+
+def updated(page: str) -> str:
+    """The page with its tables as they have to be."""
+    models = {"Case": described(), **described()["$defs"]}
+    return PLACE.sub(lambda found: f"{found[1]}{table(models[found[2]], models)}\n\n<!-- end -->", page)
+
+
+def table(model: dict[str, Any], models: dict[str, Any]) -> str:
+    """A row per key, or for all of which the same is to be said."""
+    model = next(each for each in (model, *model.get("anyOf", ())) if "properties" in each)
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for name, key in model["properties"].items():
+        said = value(key, models), key["description"], default(key, required=name in model.get("required", ()))
+        rows.setdefault(said, []).append(f"`{name}`")
+    lines = [f"| {', '.join(names)} | {' | '.join(said)} |" for said, names in rows.items()]
+    return "\n".join(["| key | value | meaning | default |", "|---|---|---|---|", *lines])
+
+
+def value(key: dict[str, Any], models: dict[str, Any]) -> str:
+    """What may be given, in words."""
+    choices = [each for each in key.get("anyOf", ()) if each.get("type") != "null"]
+    if choices:
+        return " or ".join(dict.fromkeys(" or ".join(value(each, models) for each in choices).split(" or ")))
+    if "$ref" in key:
+        name = key["$ref"].rpartition("/")[2]
+        return OWN.get(name) or value(models[name], models)
+    if "properties" in key:
+        return "table"
+    if "const" in key or "enum" in key:
+        return ", ".join(f"`{written(choice)}`" for choice in key.get("enum", [key.get("const")]))
+    if key["type"] == "array":
+        items = [value(each, models) for each in key.get("prefixItems", [key.get("items", {})])]
+        count = NUMBERS[len(items)] if "prefixItems" in key else "list of"
+        return f"{count} {PLURAL.get(items[0]) or plural(items[0])}"
+    return {"number": number, "integer": number, "string": lambda _: "text", "boolean": lambda _: "`true`, `false`"}[
+        key["type"]
+    ](key)
+
+
+def plural(word: str) -> str:
+    """As in "three numbers > 0"."""
+    for one, more in (("number", "numbers"), ("table", "tables"), ("text", "names")):
+        word = re.sub(rf"\b{one}\b", more, word, count=1)
+    return "points" if word.startswith("three") else word
+
+
+def number(key: dict[str, Any]) -> str:
+    """With its bounds."""
+    kind = "whole number" if key["type"] == "integer" else "number"
+    low = next((f"{sign} {key[name]:g}" for name, sign in LOW if name in key), None)
+    high = next((f"{sign} {key[name]:g}" for name, sign in HIGH if name in key), None)
+    return " ".join(each for each in (kind, low, "and" if low and high else None, high) if each)
+
+
+LOW, HIGH = (("minimum", ">="), ("exclusiveMinimum", ">")), (("maximum", "<="), ("exclusiveMaximum", "<"))
+
+
+def default(key: dict[str, Any], *, required: bool) -> str:
+    """What holds without the key."""
+    if "otherwise" in key:
+        return str(key["otherwise"])
+    if required:
+        return "required"
+    return f"`{written(key['default'])}`" if "default" in key else ""
+
+
+def written(given: Any) -> str:
+    """A value as a case file has it."""
+    if isinstance(given, dict):
+        return f"{{ {', '.join(f'{name} = {written(each)}' for name, each in given.items())} }}"
+    if isinstance(given, list):
+        return f"[{', '.join(written(each) for each in given)}]"
+    return f'"{given}"' if isinstance(given, str) else str(given).lower() if isinstance(given, bool) else f"{given:g}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
