@@ -30,6 +30,7 @@ from taskflow.regions import Box, triple
 FORMAT = 2  # of the state: 2 counts the records of every group, not snapshots alone
 MANIFEST = "manifest.json"
 PIECE = 16 * 2**20  # bytes that are read at a time
+SUMMED = 2**19  # bytes whose checksum is made at a time, in a tenth of a millisecond
 READERS = 8  # files that are verified at the same time
 _NAME = re.compile(r"step-(\d+)")
 
@@ -123,7 +124,7 @@ class _File:
             data = np.ascontiguousarray(array)
             piece = {"role": role, "lo": box.lo, "hi": box.hi, "dtype": array.dtype.str, "offset": self._size}
             self._pieces.append(piece)
-            self._crc, self._size = google_crc32c.extend(self._crc, data), self._size + data.nbytes
+            self._crc, self._size = _summed(self._crc, data), self._size + data.nbytes
             yield data.data
 
     @property
@@ -192,13 +193,23 @@ def _verify(path: Path, file: Mapping[str, Any]) -> None:
     try:
         with path.open("rb") as opened:
             while part := opened.read(PIECE):
-                crc, size = google_crc32c.extend(crc, part), size + len(part)
+                crc, size = _summed(crc, np.frombuffer(part, np.uint8)), size + len(part)
     except OSError as error:
         raise Damaged(f"{path}: {error.strerror or error}") from None
     if size != file["bytes"]:
         raise Damaged(f"{path}: {size} bytes where {file['bytes']} were written")
     if f"{crc:08x}" != file["crc32c"]:
         raise Damaged(f"{path}: its checksum is not that of what was written")
+
+
+def _summed(crc: int, data: np.ndarray) -> int:
+    """The checksum, so far `crc`, after this data too. To make it holds the interpreter: little at a time, so that the
+    thread which steps, and the one that answers, need not wait for it.
+    """
+    flat = data.reshape(-1).view(np.uint8)
+    for begin in range(0, flat.size, SUMMED):
+        crc = google_crc32c.extend(crc, flat[begin : begin + SUMMED])
+    return crc
 
 
 def _sealed(body: Mapping[str, Any]) -> bytes:

@@ -8,6 +8,7 @@ import os
 import platform
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
@@ -143,12 +144,13 @@ class Gpu(Device):
 
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
         """The copy stays on the GPU until it is asked for, where there is room for it."""
-        if array.nbytes + SPARE > self._free:
-            found = self.to_host(array)
-            return lambda: found
-        copy = array.copy()
-        self.xp.cuda.get_current_stream().synchronize()
-        return partial(self._link.fetch, copy)
+        if array.nbytes + SPARE <= self._free:
+            with suppress(MemoryError):  # what is free may be in pieces
+                copy = array.copy()
+                self.xp.cuda.get_current_stream().synchronize()
+                return partial(self._link.fetch, copy)
+        found = self.to_host(array)
+        return lambda: found
 
     @cached_property
     def _link(self) -> Link:
