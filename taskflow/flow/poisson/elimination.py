@@ -11,44 +11,30 @@ once before the first one two more.
 from collections.abc import Iterator
 
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.poisson.folded import folded
 from taskflow.flow.poisson.spectrum import Spectrum
 from taskflow.tasks import Foreign, Launch, Read, ReadWrite, Roles, Write, lines, task
 
-PLAIN, FOLDED = KERNELS / "poisson" / "elimination.cu", KERNELS / "poisson" / "elimination_folded.cu"
+KERNEL = KERNELS / "poisson" / "elimination.cu"
 ENDS = ("rising", "falling", "through", "reach")  # of slabs: the first two follow from the right-hand side
 
 
-@task(kernel=PLAIN, whole=True)
+@task(kernel=KERNEL, whole=True)
 def find_pivots(pivots: Write, *, s: Spectrum) -> None:
     """e_k = mu h_k + c_k e_(k-1) / (c_k + e_(k-1)), from the lowest plane up"""
 
 
-@task(kernel=FOLDED, whole=True)
-def find_pivots_folded(pivots: Write, *, s: Spectrum) -> None:
-    """The same where x or y has walls."""
-
-
-@task(kernel=PLAIN, whole=True)
+@task(kernel=KERNEL, whole=True)
 def slab_gains(through: Write, reach: Write, pivots: Foreign, *, s: Spectrum) -> None:
     """What 1 that comes into a slab from below is above it, and what it adds to the first x of the slab."""
 
 
-@task(kernel=FOLDED, whole=True)
-def slab_gains_folded(through: Write, reach: Write, pivots: Foreign, *, s: Spectrum) -> None:
-    """The same where x or y has walls."""
-
-
-@task(kernel=PLAIN, whole=True)
+@task(kernel=KERNEL, whole=True)
 def slab_sums(rising: Write, falling: Write, spectrum: Foreign, pivots: Foreign, *, s: Spectrum) -> None:
     """What goes to the plane above each slab, and its first x, with zeros coming in from the planes around it."""
 
 
-@task(kernel=FOLDED, whole=True)
-def slab_sums_folded(rising: Write, falling: Write, spectrum: Foreign, pivots: Foreign, *, s: Spectrum) -> None:
-    """The same where x or y has walls."""
-
-
-@task(kernel=PLAIN, whole=True)
+@task(kernel=KERNEL, whole=True)
 def eliminate_slab(
     spectrum: ReadWrite, pivots: Read, rising: Foreign[lines("z")], falling: Foreign[lines("z")],
     through: Foreign[lines("z")], reach: Foreign[lines("z")], *, s: Spectrum,
@@ -56,15 +42,7 @@ def eliminate_slab(
     """The solution in one of several slabs, from the ends of all; see `eliminate`."""
 
 
-@task(kernel=FOLDED, whole=True)
-def eliminate_slab_folded(
-    spectrum: ReadWrite, pivots: Read, rising: Foreign[lines("z")], falling: Foreign[lines("z")],
-    through: Foreign[lines("z")], reach: Foreign[lines("z")], *, s: Spectrum,
-) -> None:  # fmt: skip
-    """The same where x or y has walls."""
-
-
-@task(kernel=PLAIN, whole=True)
+@task(kernel=KERNEL, whole=True)
 def eliminate(spectrum: ReadWrite, pivots: Read, *, s: Spectrum) -> None:
     """The solution in place of the right-hand side; all planes are one slab.
 
@@ -72,9 +50,8 @@ def eliminate(spectrum: ReadWrite, pivots: Read, *, s: Spectrum) -> None:
     """
 
 
-@task(kernel=FOLDED, whole=True)
-def eliminate_folded(spectrum: ReadWrite, pivots: Read, *, s: Spectrum) -> None:
-    """The same where x or y has walls."""
+find_pivots_folded, slab_gains_folded, slab_sums_folded = folded(find_pivots), folded(slab_gains), folded(slab_sums)
+eliminate_slab_folded, eliminate_folded = folded(eliminate_slab), folded(eliminate)
 
 
 def prepare_elimination(f: Roles, s: Spectrum) -> Iterator[Launch]:

@@ -15,14 +15,7 @@ from taskflow.flow.poisson.elimination import ENDS, elimination, prepare_elimina
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.spectrum import GIVEN, PERIODIC, WALL, LayeredSpectrum, Spectrum
 from taskflow.flow.poisson.transform import fold, forward, forward_in_place, inverse, inverse_in_place, transfer, unfold
-from taskflow.flow.poisson.tridiagonal import (
-    slab_ends,
-    slab_ends_folded,
-    tridiagonal,
-    tridiagonal_folded,
-    tridiagonal_slab,
-    tridiagonal_slab_folded,
-)
+from taskflow.flow.poisson.tridiagonal import filtering
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.tasks import Launch, Roles
 
@@ -134,15 +127,7 @@ class FFT(Solver):
 
     def _along_z(self, f: Roles) -> Iterator[Launch]:
         s = self.spectrum
-        if isinstance(s, LayeredSpectrum):
-            yield from elimination(f, s)
-            return
-        if s.slabs == 1:
-            yield (tridiagonal if s.plain else tridiagonal_folded)(f.spectrum, over=s.modes, s=s)
-            return
-        ends, solution = (slab_ends, tridiagonal_slab) if s.plain else (slab_ends_folded, tridiagonal_slab_folded)
-        yield ends(f.rising, f.falling, f.spectrum, over=s.ends, s=s)
-        yield solution(f.spectrum, f.rising, f.falling, over=s.modes, s=s)
+        yield from elimination(f, s) if isinstance(s, LayeredSpectrum) else filtering(f, s)
 
 
 def transforms_fail(grid: Grid, *, periodic: bool) -> str | None:

@@ -5,38 +5,29 @@ of lambda + 1 / lambda = 2 + kappa. Its factors are inverted by f_k = -lambda d_
 up, and x_k = f_k + lambda x_(k+1) down again. What blocks tell each other for that are two numbers per mode and slab.
 """
 
+from collections.abc import Iterator
+
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.poisson.folded import folded
 from taskflow.flow.poisson.spectrum import Spectrum
-from taskflow.tasks import Foreign, ReadWrite, Write, lines, task
+from taskflow.tasks import Foreign, Launch, ReadWrite, Roles, Write, lines, task
 
-PLAIN, FOLDED = KERNELS / "poisson" / "tridiagonal.cu", KERNELS / "poisson" / "tridiagonal_folded.cu"
+KERNEL = KERNELS / "poisson" / "tridiagonal.cu"
 
 
-@task(kernel=PLAIN, whole=True)
+@task(kernel=KERNEL, whole=True)
 def slab_ends(rising: Write, falling: Write, spectrum: Foreign, *, s: Spectrum) -> None:
     """The last f and the first x of each slab, with zeros coming in from the planes below and above it."""
 
 
-@task(kernel=FOLDED, whole=True)
-def slab_ends_folded(rising: Write, falling: Write, spectrum: Foreign, *, s: Spectrum) -> None:
-    """The same where x or y has walls."""
-
-
-@task(kernel=PLAIN, whole=True)
+@task(kernel=KERNEL, whole=True)
 def tridiagonal_slab(
     spectrum: ReadWrite, rising: Foreign[lines("z")], falling: Foreign[lines("z")], *, s: Spectrum
 ) -> None:
     """The solution in one of several slabs, from the ends of all; see `tridiagonal`."""
 
 
-@task(kernel=FOLDED, whole=True)
-def tridiagonal_slab_folded(
-    spectrum: ReadWrite, rising: Foreign[lines("z")], falling: Foreign[lines("z")], *, s: Spectrum
-) -> None:
-    """The same where x or y has walls."""
-
-
-@task(kernel=PLAIN, whole=True)
+@task(kernel=KERNEL, whole=True)
 def tridiagonal(spectrum: ReadWrite, *, s: Spectrum) -> None:
     """The solution in place of the right-hand side; all planes are one slab.
 
@@ -44,6 +35,15 @@ def tridiagonal(spectrum: ReadWrite, *, s: Spectrum) -> None:
     """
 
 
-@task(kernel=FOLDED, whole=True)
-def tridiagonal_folded(spectrum: ReadWrite, *, s: Spectrum) -> None:
-    """The same where x or y has walls."""
+slab_ends_folded, tridiagonal_folded = folded(slab_ends), folded(tridiagonal)
+tridiagonal_slab_folded = folded(tridiagonal_slab)
+
+
+def filtering(f: Roles, s: Spectrum) -> Iterator[Launch]:
+    """The solution in place of the right-hand side."""
+    if s.slabs == 1:
+        yield (tridiagonal if s.plain else tridiagonal_folded)(f.spectrum, over=s.modes, s=s)
+        return
+    ends, solution = (slab_ends, tridiagonal_slab) if s.plain else (slab_ends_folded, tridiagonal_slab_folded)
+    yield ends(f.rising, f.falling, f.spectrum, over=s.ends, s=s)
+    yield solution(f.spectrum, f.rising, f.falling, over=s.modes, s=s)

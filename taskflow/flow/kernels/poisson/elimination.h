@@ -209,28 +209,32 @@ struct SolveSlab {
   }
 };
 
-template <template <class> class Modes>
-FN void prepare(const Range& r, Out pivots, const Spectrum& s, int count, int rows) {
-  for_lines(r, count, rows, Prepare<Modes>{s, planes(pivots, r), r.lo[2], r.hi[2]});
+// The tasks for one kind of modes: see plain.h and folded.h
+
+TASK NAMED(find_pivots)(Range range, Out pivots, Spectrum s) {
+  for_lines(range, LINES, Prepare<MODES>{s, planes(pivots, range), range.lo[2], range.hi[2]});
 }
 
-template <template <class> class Modes>
-FN void tell(const Range& r, Out out, Out first, const Foreign& spectrum, const Foreign& pivots, bool unit,
-             const Spectrum& s, int count, int rows) {
-  for_lines(r, count, rows,
-            Tell<Modes>{s, planes(spectrum), planes(pivots), planes(out, r), planes(first, r), r.lo[2], r.hi[2], unit});
+TASK NAMED(slab_gains)(Range range, Out through, Out reach, Foreign pivots, Spectrum s) {
+  for_lines(range, LINES,
+            Tell<MODES>{s, planes(pivots), planes(pivots), planes(through, range), planes(reach, range), range.lo[2],
+                        range.hi[2], true});
 }
 
-template <template <class> class Modes>
-FN void solve(const Range& r, InOut spectrum, In pivots, const Spectrum& s, int count, int rows) {
-  for_lines(r, count, rows, SolveAlone<Modes>{s, planes(spectrum, r), planes(const_cast<real*>(pivots), r)});
+TASK NAMED(slab_sums)(Range range, Out rising, Out falling, Foreign spectrum, Foreign pivots, Spectrum s) {
+  for_lines(range, LINES,
+            Tell<MODES>{s, planes(spectrum), planes(pivots), planes(rising, range), planes(falling, range),
+                        range.lo[2], range.hi[2], false});
 }
 
-template <template <class> class Modes>
-FN void solve(const Range& r, InOut spectrum, In pivots, const Foreign& rising, const Foreign& falling,
-              const Foreign& through, const Foreign& reach, const Spectrum& s, int count, int rows) {
-  const int from = r.lo[2] / s.slab, to = (r.hi[2] + s.slab - 1) / s.slab;
-  for_lines(r, count, rows,
-            SolveSlab<Modes>{s, planes(spectrum, r), planes(const_cast<real*>(pivots), r), planes(rising),
+TASK NAMED(eliminate)(Range range, InOut spectrum, In pivots, Spectrum s) {
+  for_lines(range, LINES, SolveAlone<MODES>{s, planes(spectrum, range), planes(const_cast<real*>(pivots), range)});
+}
+
+TASK NAMED(eliminate_slab)(Range range, InOut spectrum, In pivots, Foreign rising, Foreign falling, Foreign through,
+                           Foreign reach, Spectrum s) {
+  const int from = range.lo[2] / s.slab, to = (range.hi[2] + s.slab - 1) / s.slab;
+  for_lines(range, LINES,
+            SolveSlab<MODES>{s, planes(spectrum, range), planes(const_cast<real*>(pivots), range), planes(rising),
                              planes(falling), planes(through), planes(reach), from, to});
 }

@@ -216,21 +216,18 @@ struct SolveSlab {
   }
 };
 
-template <template <class> class Modes>
-FN void tell(const Range& r, Out rising, Out falling, const Foreign& spectrum, const Spectrum& s, int count, int rows) {
-  for_lines(r, count, rows,
-            Tell<Modes>{s, planes(spectrum), planes(rising, r), planes(falling, r), r.lo[2], r.hi[2]});
+// The tasks for one kind of modes: see plain.h and folded.h
+
+TASK NAMED(slab_ends)(Range range, Out rising, Out falling, Foreign spectrum, Spectrum s) {
+  for_lines(range, LINES,
+            Tell<MODES>{s, planes(spectrum), planes(rising, range), planes(falling, range), range.lo[2], range.hi[2]});
 }
 
-template <template <class> class Modes>
-FN void solve(const Range& r, InOut spectrum, const Spectrum& s, int count, int rows) {
-  for_lines(r, count, rows, SolveAlone<Modes>{s, planes(spectrum, r)});
+TASK NAMED(tridiagonal_slab)(Range range, InOut spectrum, Foreign rising, Foreign falling, Spectrum s) {
+  const int from = range.lo[2] / s.slab, to = (range.hi[2] + s.slab - 1) / s.slab;
+  for_lines(range, LINES, SolveSlab<MODES>{s, planes(spectrum, range), planes(rising), planes(falling), from, to});
 }
 
-template <template <class> class Modes>
-FN void solve(const Range& r, InOut spectrum, const Foreign& rising, const Foreign& falling, const Spectrum& s,
-              int count, int rows) {
-  const int from = r.lo[2] / s.slab, to = (r.hi[2] + s.slab - 1) / s.slab;
-  for_lines(r, count, rows,
-            SolveSlab<Modes>{s, planes(spectrum, r), planes(rising), planes(falling), from, to});
+TASK NAMED(tridiagonal)(Range range, InOut spectrum, Spectrum s) {
+  for_lines(range, LINES, SolveAlone<MODES>{s, planes(spectrum, range)});
 }
