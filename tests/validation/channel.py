@@ -23,10 +23,11 @@ from tests.validation.cavity import table
 
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    """Over the distance from the wall, y+: mean velocity U; root mean squares u along, v from the wall, w across;
-    uv = -<u'w'>, and the total stress, viscous and of eddies, resolved and not.
+    """Over the distance from the wall, y in half widths, y+ in wall units: mean velocity U; root mean squares u along,
+    v from the wall, w across; uv = -<u'w'>, and the total stress, viscous and of eddies, resolved and not.
     """
 
+    y: np.ndarray
     y_plus: np.ndarray
     U: np.ndarray
     u_rms: np.ndarray
@@ -51,14 +52,15 @@ def measured(directory: Path) -> Profiles:
     uv = halves(planes["cov_u_w"].values, -1)
     deviations = (np.sqrt(halves(planes[f"cov_{a}_{a}"].values)) for a in ("u", "w", "v"))
     viscous = halves(viscosity * np.gradient(np.r_[0, U, 0], np.r_[0, z, 2], edge_order=2)[1:-1], -1)
-    return Profiles(z[: len(z) // 2] / nu, halves(U), *deviations, -uv, viscous - uv)
+    y = z[: len(z) // 2]
+    return Profiles(y, y / nu, halves(U), *deviations, -uv, viscous - uv)
 
 
 def moser() -> Profiles:
     """The table; its total stress is 1 - y."""
     rows = table(DATA / "moser_kim_mansour1999_retau180.csv")
     columns = {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
-    names = ("y_plus", "U_plus", "u_rms", "v_rms", "w_rms")
+    names = ("y", "y_plus", "U_plus", "u_rms", "v_rms", "w_rms")
     return Profiles(*(columns[name] for name in names), -columns["uv"], 1 - columns["y"])
 
 
@@ -76,8 +78,7 @@ def errors(found: Profiles, known: Profiles, beyond: float = 5.0) -> dict[str, f
     relative = {"U": float(np.abs(apart("U") / np.interp(place, known.y_plus, known.U)).max())}
     peaks = {name: float(np.abs(apart(name)).max() / getattr(known, name).max())
              for name in ("u_rms", "v_rms", "w_rms", "uv")}  # fmt: skip
-    height = found.y_plus[-1] + found.y_plus[0]
-    return {**relative, **peaks, "total": float(np.abs(found.total - (1 - found.y_plus / height)).max())}
+    return {**relative, **peaks, "total": float(np.abs(found.total - (1 - found.y))[outer].max())}
 
 
 def main(directory: Path, picture: Path) -> None:
