@@ -268,7 +268,7 @@ class Shard:
         return self.hold(role, box)()
 
     def hold(self, role: str, box: Box | None = None) -> Callable[[], np.ndarray]:
-        """What `read` would give now, for whoever calls it later, on any thread: the shard can go on at once."""
+        """What `read` would give now, for whoever calls it later, once and on any thread: the shard can go on."""
         self.synchronize()
         return self.device.hold(self._view(role, box))
 

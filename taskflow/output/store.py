@@ -13,6 +13,8 @@ import shutil
 import time as clock
 import warnings
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,7 @@ PACKING = {
     "zstd": BloscCodec(cname="zstd", clevel=5, shuffle="bitshuffle"),
     "none": None,
 }
+ABREAST = 4  # fields
 POLL = 0.02  # seconds between two looks at whether the store has grown
 
 
@@ -208,19 +211,31 @@ class BlockStore:
 
         Waits up to `patience` seconds for room in the store. Raises RunFailed where there is none, or the disk is full.
         """
-        if set(values) != set(self.boxes):
-            raise ValueError(f"fields {sorted(values)} given where {sorted(self.boxes)} are stored")
+        self.fetch(index, {name: partial(np.asarray, array) for name, array in values.items()})
+
+    def fetch(self, index: int, fetches: Mapping[str, Callable[[], np.ndarray]]) -> None:
+        """Write what calls give. A few fields are fetched, packed and written beside each other: much of that is work
+        for one core.
+        """
+        if set(fetches) != set(self.boxes):
+            raise ValueError(f"fields {sorted(fetches)} given where {sorted(self.boxes)} are stored")
         self._wait_for(index)
-        for name, box in ((name, box) for name, box in self.boxes.items() if box):
-            array, field = values[name], self._fields[name]
-            if array.shape != box.shape[::-1]:
-                raise ValueError(f"{name}: an array of shape {array.shape} for the box {box}")
-            with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
-                stored = array.astype(field.dtype, copy=False)
-            if bits := field.attrs.get(BITS):
-                stored = BitRound(int(str(bits))).encode(stored).view(stored.dtype)
-            with on_disk(f"snapshot {index} in {self._path}"):
-                field[(index, *box.slices(self._first))] = stored
+        with ThreadPoolExecutor(ABREAST) as threads:
+            for _ in threads.map(lambda name: self._put(index, name, fetches[name]()), fetches):
+                pass
+
+    def _put(self, index: int, name: str, array: np.ndarray) -> None:
+        field, box = self._fields[name], self.boxes[name]
+        if not box:
+            return
+        if array.shape != box.shape[::-1]:
+            raise ValueError(f"{name}: an array of shape {array.shape} for the box {box}")
+        with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
+            stored = array.astype(field.dtype, copy=False)
+        if bits := field.attrs.get(BITS):
+            stored = BitRound(int(str(bits))).encode(stored).view(stored.dtype)
+        with on_disk(f"snapshot {index} in {self._path}"):
+            field[(index, *box.slices(self._first))] = stored
 
     def _wait_for(self, index: int) -> None:
         deadline = clock.monotonic() + self._patience

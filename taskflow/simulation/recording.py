@@ -113,12 +113,7 @@ class FieldRecording(Recording):
         self.place.writer.reserve()
         held = {name: self.shard.hold(name, box) for name, box in self._output.boxes.items()}
         self.shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
-
-        def write() -> None:
-            values = {name: held.pop(name)() for name in tuple(held)}
-            self._output.write(index, values)
-
-        self._submit(write, 1)
+        self._submit(lambda: self._output.fetch(index, held), 1)
 
     def flush(self) -> None:
         """Nothing: all that was copied is being written."""

@@ -9,7 +9,7 @@ import platform
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -61,8 +61,8 @@ class Device(ABC):
 
     @abstractmethod
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
-        """Copy what the array holds, as this thread has enqueued it; the call gives the copy in host memory, from any
-        thread, while the device goes on.
+        """Copy what the array holds, as this thread has enqueued it; the call, a single one, gives the copy in host
+        memory, from any thread, while the device goes on.
         """
 
     @abstractmethod
