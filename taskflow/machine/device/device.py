@@ -146,9 +146,9 @@ class Gpu(Device):
         """The copy stays on the GPU until it is asked for, where there is room for it."""
         if array.nbytes + SPARE <= self._free:
             with suppress(MemoryError):  # what is free may be in pieces
-                copy = array.copy()
+                copies = [array.copy()]
                 self.xp.cuda.get_current_stream().synchronize()
-                return partial(self._link.fetch, copy)
+                return lambda: self._link.fetch(copies.pop())  # its memory is free again as soon as that is done
         found = self.to_host(array)
         return lambda: found
 
