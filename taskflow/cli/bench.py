@@ -10,13 +10,10 @@ import typer
 from taskflow.cli.bench_flow import cavity, step
 from taskflow.cli.bench_options import (
     CHANNELS,
-    OVERLAPS,
-    SHAPES,
     Blocks,
-    Channel,
-    Counts,
     Device,
     Graphs,
+    Growing,
     Output,
     Overlap,
     Picture,
@@ -25,9 +22,9 @@ from taskflow.cli.bench_options import (
     Seconds,
     Settings,
     Shape,
-    Shapes,
-    Workers,
+    Timing,
 )
+from taskflow.cli.spread import spread
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure this machine, and taskflow on it.")
 
@@ -87,53 +84,36 @@ def channels(
 
 
 @bench.command()
+@spread
 def sweep(
+    *,
     blocks: Blocks = "1",
     shape: Shape = "1d",
     cells: Annotated[str | None, typer.Option(metavar="XxYxZ", help="Cells of each block, instead of a shape.")] = None,
     scale: Scale = None,
     overlap: Overlap = "all",
-    channel: Channel = "auto",
-    workers: Workers = None,
-    graphs: Graphs = True,
-    precision: Precision = None,
-    device: Device = "auto",
-    seconds: Seconds = 1.0,
-    output: Output = None,
+    timing: Timing,
 ) -> None:
     """Time Jacobi's sweep on one block, on many without exchange, and on many with each way to overlap it."""
     from taskflow.cli import benching, given
-    from taskflow.simulation.bench import Conditions, Size, measure_sweep
+    from taskflow.simulation.bench import Size, measure_sweep
 
     size = Size(shape, None if cells is None else given.triple("--cells", cells), scale)
-    conditions = Conditions(given.names("--overlap", overlap, OVERLAPS), channel, precision, seconds, graphs)
-    cut = given.blocks(blocks)
-    benching.bench(partial(measure_sweep, device, size, cut, conditions, workers), benching.show_sweep, output)
+    conditions, cut = timing.conditions(overlap), given.blocks(blocks)
+    measure = partial(measure_sweep, timing.device, size, cut, conditions, timing.workers)
+    benching.bench(measure, benching.show_sweep, timing.output)
 
 
 @bench.command()
-def scaling(
-    shapes: Shapes = "all",
-    counts: Counts = None,
-    scale: Scale = None,
-    overlap: Overlap = "none,full,auto",
-    channel: Channel = "auto",
-    workers: Workers = None,
-    graphs: Graphs = True,
-    precision: Precision = None,
-    device: Device = "auto",
-    seconds: Seconds = 1.0,
-    picture: Picture = None,
-    output: Output = None,
-) -> None:
+@spread
+def scaling(*, growing: Growing, overlap: Overlap = "none,full,auto", picture: Picture = None, timing: Timing) -> None:
     """Time the sweep on more and more blocks: on domains that grow with them (weak), and that do not (strong)."""
-    from taskflow.cli import benching, given
-    from taskflow.simulation.bench import Conditions, Growth, measure_scaling
+    from taskflow.cli import benching
+    from taskflow.simulation.bench import measure_scaling
 
-    growth = Growth(given.names("--shapes", shapes, SHAPES), given.counts(counts) if counts else None, scale)
-    conditions = Conditions(given.names("--overlap", overlap, OVERLAPS), channel, precision, seconds, graphs)
-    measure = partial(measure_scaling, device, growth, conditions, workers)
-    benching.bench(measure, benching.show_scaling, output, benching.draw_scaling, picture)
+    growth, conditions = growing.growth, timing.conditions(overlap)
+    measure = partial(measure_scaling, timing.device, growth, conditions, timing.workers)
+    benching.bench(measure, benching.show_scaling, timing.output, benching.draw_scaling, picture)
 
 
 bench.command()(step)

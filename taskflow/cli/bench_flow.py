@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from taskflow.cli.bench_options import (
-    ITERATIONS,
-    OVERLAPS,
-    SHAPES,
-    Blocks,
-    Channel,
-    Counts,
-    Device,
-    Graphs,
-    Output,
-    Overlap,
-    Picture,
-    Precision,
-    Scale,
-    Seconds,
-    Settings,
-    Shapes,
-    Workers,
-)
+from taskflow.cli.bench_options import ITERATIONS, Blocks, Growing, Overlap, Picture, Settings, Timing
+from taskflow.cli.spread import spread
+
+if TYPE_CHECKING:
+    from taskflow.simulation.bench.cavity import Pressure
 
 METHODS = ("truncated", "amalgamated", "cg", "mixed", "fft", "jacobi")  # of the study of pressure solvers
 
@@ -41,38 +28,50 @@ Price = Annotated[
 Warm = Annotated[int, typer.Option(min=0, help="Steps before anything is timed.")]
 
 
+@dataclass(frozen=True)
+class Solving:
+    """Of commands that solve for the pressure."""
+
+    solver: Solver = "jacobi"
+    iterations: Iterations = None
+    tolerance: Tolerance = None
+
+    @property
+    def pressure(self) -> Pressure:
+        """The solver that is asked for."""
+        from taskflow.simulation.bench.cavity import Pressure
+
+        papers = ITERATIONS if self.solver == "jacobi" and self.tolerance is None else None
+        return Pressure(self.solver, self.iterations or papers, self.tolerance)
+
+
+@spread
 def step(
+    *,
     case: Annotated[Literal["cavity", "taylor-green"], typer.Option(help="The flow.")] = "cavity",
     cells: Annotated[str, typer.Option(metavar="N|XxYxZ", help="Cells in all; N along x, y and z.")] = "128",
     blocks: Blocks = "1",
-    solver: Solver = "jacobi",
-    iterations: Iterations = None,
-    tolerance: Tolerance = None,
+    solving: Solving,
     settings: Settings = [],  # noqa: B006
     overlap: Overlap = "auto",
     warm: Warm = 50,
     price: Price = None,
-    channel: Channel = "auto",
-    workers: Workers = None,
-    graphs: Graphs = True,
-    precision: Precision = None,
-    device: Device = "auto",
-    seconds: Seconds = 1.0,
-    output: Output = None,
+    timing: Timing,
 ) -> None:
     """Time the whole step of a developed flow, and tell what it moves, computes and leaves of divergence."""
     from taskflow.cli import benching, benching_flow, given
-    from taskflow.simulation.bench import Conditions
     from taskflow.simulation.bench.cavity import Flow, measure_step
 
-    conditions = Conditions(given.names("--overlap", overlap, OVERLAPS), channel, precision, seconds, graphs)
-    flow = Flow(case, benching_flow.pressure(solver, iterations, tolerance), warm, price, tuple(settings))
+    conditions = timing.conditions(overlap)
+    flow = Flow(case, solving.pressure, warm, price, tuple(settings))
     whole, cut = given.cells(cells), given.blocks(blocks)
-    measure = partial(measure_step, device, whole, cut, conditions, flow, workers)
-    benching.bench(measure, benching_flow.show_steps, output)
+    measure = partial(measure_step, timing.device, whole, cut, conditions, flow, timing.workers)
+    benching.bench(measure, benching_flow.show_steps, timing.output)
 
 
+@spread
 def cavity(
+    *,
     study: Annotated[
         Literal["scaling", "memory", "pressure"],
         typer.Option(
@@ -80,13 +79,9 @@ def cavity(
             " pressure solvers against the residual that they leave."
         ),
     ] = "scaling",
-    shapes: Shapes = "all",
-    counts: Counts = None,
-    scale: Scale = None,
+    growing: Growing,
     overlap: Overlap = "all",
-    solver: Solver = "jacobi",
-    iterations: Iterations = None,
-    tolerance: Tolerance = None,
+    solving: Solving,
     settings: Settings = [],  # noqa: B006
     largest: Annotated[
         bool, typer.Option("--largest", help="With --study memory: run the largest, at most 16384 x 64 x 16384.")
@@ -106,14 +101,8 @@ def cavity(
     ] = 8,
     price: Price = None,
     warm: Warm = 10,
-    channel: Channel = "auto",
-    workers: Workers = None,
-    graphs: Graphs = True,
-    precision: Precision = None,
-    device: Device = "auto",
-    seconds: Seconds = 1.0,
     picture: Picture = None,
-    output: Output = None,
+    timing: Timing,
 ) -> None:
     """Rerun the papers' campaign (Jacobsen & Senocak 2010, 2013): steps of the lid-driven cavity on more and more GPUs.
 
@@ -121,12 +110,10 @@ def cavity(
     second, efficiency, share of the copy bandwidth, arithmetic, energy, and with --price what a dollar buys.
     """
     from taskflow.cli import benching, benching_flow, given
-    from taskflow.simulation.bench import Conditions, Growth
     from taskflow.simulation.bench.cavity import Comparison, Flow, measure_cavity, measure_convergence, measure_memory
 
-    growth = Growth(given.names("--shapes", shapes, SHAPES), given.counts(counts) if counts else None, scale)
-    conditions = Conditions(given.names("--overlap", overlap, OVERLAPS), channel, precision, seconds, graphs)
-    flow = Flow("cavity", benching_flow.pressure(solver, iterations, tolerance), warm, price, tuple(settings))
+    device, output, growth, conditions = timing.device, timing.output, growing.growth, timing.conditions(overlap)
+    flow = Flow("cavity", solving.pressure, warm, price, tuple(settings))
     if study == "pressure":
         along = given.counts(sizes, "--sizes", "cells") if sizes else None
         comparison = Comparison(along, given.names("--methods", methods, METHODS), decades)
@@ -136,5 +123,5 @@ def cavity(
         measure = partial(measure_memory, device, growth, conditions, flow, largest=largest)
         benching.bench(measure, benching_flow.show_memory, output)
     else:
-        measure = partial(measure_cavity, device, growth, conditions, flow, workers)
+        measure = partial(measure_cavity, device, growth, conditions, flow, timing.workers)
         benching.bench(measure, benching_flow.show_cavity, output, benching_flow.draw_cavity, picture)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from taskflow.simulation.bench import Conditions, Growth
 
 OVERLAPS: tuple[Literal["none", "comm", "full", "auto"], ...] = ("none", "comm", "full", "auto")
 ITERATIONS = 30  # of Jacobi in a step, as in the papers
@@ -46,3 +50,42 @@ Settings = Annotated[
     list[str],
     typer.Option("--set", metavar="table.key=VALUE", help="Replace another value of the case, as often as wanted."),
 ]
+
+
+@dataclass(frozen=True)
+class Growing:
+    """Of commands that measure more and more blocks."""
+
+    shapes: Shapes = "all"
+    counts: Counts = None
+    scale: Scale = None
+
+    @property
+    def growth(self) -> Growth:
+        """Raises BadInput where an option is something else."""
+        from taskflow.cli import given
+        from taskflow.simulation.bench import Growth
+
+        counts = given.counts(self.counts) if self.counts else None
+        return Growth(given.names("--shapes", self.shapes, SHAPES), counts, self.scale)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Of commands that time passes on blocks."""
+
+    channel: Channel = "auto"
+    workers: Workers = None
+    graphs: Graphs = True
+    precision: Precision = None
+    device: Device = "auto"
+    seconds: Seconds = 1.0
+    output: Output = None
+
+    def conditions(self, overlap: str) -> Conditions:
+        """Raises BadInput where the ways to overlap are not known."""
+        from taskflow.cli import given
+        from taskflow.simulation.bench import Conditions
+
+        overlaps = given.names("--overlap", overlap, OVERLAPS)
+        return Conditions(overlaps, self.channel, self.precision, self.seconds, self.graphs)

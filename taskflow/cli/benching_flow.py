@@ -5,28 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from taskflow.cli.bench_options import ITERATIONS
 from taskflow.cli.benching import Found, arranged, conditions, number, share, table
 from taskflow.cli.words import say, several, times
 from taskflow.units import size
 
-if TYPE_CHECKING:
-    from taskflow.simulation.bench.cavity import Pressure
-
 Columns = dict[str, str]
 PREFIXES = {"T": 1e12, "G": 1e9, "M": 1e6}
-
-
-def pressure(solver: str, iterations: int | None, tolerance: float | None) -> Pressure:
-    """The solver that the options ask for."""
-    from taskflow.simulation.bench.cavity import Pressure
-
-    papers = ITERATIONS if solver == "jacobi" and tolerance is None else None
-    return Pressure(solver, iterations or papers, tolerance)
 
 
 @dataclass(frozen=True)
