@@ -5,6 +5,7 @@ from taskflow.machine.everywhere import everywhere
 from taskflow.machine.gang import Gang, cause
 from taskflow.machine.kernel import copy_bandwidth
 from taskflow.machine.mapper import Mapper
+from taskflow.machine.pulse import Pulses
 from taskflow.machine.shard import Limits, Shard
 from taskflow.machine.signals import terminable
 from taskflow.machine.survey import Place, choose_device, cores_per_block, look, look_at, survey
@@ -20,6 +21,7 @@ __all__ = [
     "Place",
     "Plan",
     "Progress",
+    "Pulses",
     "Shard",
     "Status",
     "cause",

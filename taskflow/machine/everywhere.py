@@ -3,30 +3,48 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import Lost, RunFailed, TaskflowError
+from taskflow.machine.pulse import Pulses, begin_pulse
 
 if TYPE_CHECKING:
     from distributed import Client
 
 ANSWER = 60.0  # seconds; a worker may have to load libraries
+LOOK = 0.5  # seconds between two looks at whether those who have not answered are still there
 
 
 def everywhere(client: Client, function: Callable[..., Any], workers: Sequence[str], **options: Any) -> dict[str, Any]:
-    """What `function(**options)` returns on each of these workers, by address.
+    """What `function(**options)` returns on each of these workers, by address. Their pulses are followed from now on.
 
     Raises Lost where a worker is gone or does not answer, RunFailed where it cannot call the function.
     """
+    pulses = Pulses.of(client)
+    if unknown := pulses.unknown(workers):
+        pulses.follow(_asked(client, begin_pulse, unknown, pulses, {}))
+    return _asked(client, function, workers, pulses, options)
 
+
+def _asked(
+    client: Client, function: Callable[..., Any], workers: Sequence[str], pulses: Pulses, options: Mapping[str, Any]
+) -> dict[str, Any]:
     async def one(worker: str) -> Any:
         return (await asyncio.wait_for(client.run(function, workers=[worker], **options), ANSWER))[worker]
 
-    async def all_of_them() -> list[Any]:
-        return await asyncio.gather(*map(one, workers), return_exceptions=True)
+    async def all_of_them() -> dict[str, Any]:
+        asked = {worker: asyncio.ensure_future(one(worker)) for worker in workers}
+        found: dict[str, Any] = {}
+        while waiting := {worker: call for worker, call in asked.items() if worker not in found and not call.done()}:
+            await asyncio.wait(waiting.values(), timeout=LOOK)
+            for worker, reason in pulses.lost(waiting, LOOK).items():
+                if asked[worker].cancel():
+                    found[worker] = TimeoutError(reason)
+        answers = await asyncio.gather(*asked.values(), return_exceptions=True)
+        return dict(zip(asked, answers, strict=True)) | found
 
-    found = dict(zip(workers, client.sync(all_of_them), strict=True))
+    found = client.sync(all_of_them)
     for worker, answer in found.items():
         if isinstance(answer, TaskflowError):
             raise answer
@@ -37,4 +55,4 @@ def everywhere(client: Client, function: Callable[..., Any], workers: Sequence[s
         if isinstance(answer, BaseException):
             reason = f"{type(answer).__name__}: {answer}"
             raise RunFailed(f"worker {worker} cannot do it ({reason}); is taskflow installed there?") from answer
-    return found
+    return dict(found)

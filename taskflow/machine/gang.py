@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import ChannelError, Lost, TaskflowError
 from taskflow.machine.actor import BlockActor, Job, Plan, Status
-from taskflow.machine.answers import Answer, await_all
+from taskflow.machine.answers import SLICE, Answer, await_all
 from taskflow.machine.channel import partners
+from taskflow.machine.pulse import Pulses
 
 if TYPE_CHECKING:
     from distributed import Client
 
-CALL = 30.0  # seconds that a short call to an actor may take
+CALL = 30.0  # seconds that a process whose pulse goes on may take to answer a short call
 BUILD = 120.0  # seconds to open devices and channels
 CARRY = 600.0  # seconds that what a job takes or returns may be under way
-SILENCE = 4.0  # seconds after which a block at work that does not answer is lost; a dead one is noticed at once
-LOOK = 0.5  # seconds between two looks at whether the workers are still there
 
 
 class Gang:
     """One actor per block, placed on `workers` (Dask addresses) in runs of neighbouring blocks.
 
     Use it as a context manager: on leaving, every actor is closed, whatever happened.
-    Raises BadInput where a block's device or channel is not usable, Lost where a worker is gone or does not answer. A
-    block that is lost is not asked again.
+    Raises BadInput where a block's device or channel is not usable, Lost where a worker is gone or does not answer: its
+    connections break, its pulse ends, or it is silent for longer than a call may take. A block that is lost is not
+    asked again.
     """
 
     def __init__(self, client: Client, plan: Plan, workers: Sequence[str]) -> None:
@@ -41,6 +41,7 @@ class Gang:
         ]
         self._statuses = [Status("new", {})] * blocks  # as they were told last
         self._lost: dict[int, Lost] = {}
+        self._pulses = Pulses.of(client)
         self._actors: list[Any] = []
         self._made(client)
         self._actors = _sound([self._answer(block, future) for block, future in enumerate(self._futures)])
@@ -66,12 +67,10 @@ class Gang:
     def status(self, patience: float = 0.0) -> list[Status]:
         """The status of every block, each asked to answer after so many seconds or when its job has ended.
 
-        A block whose worker is gone has failed, with what it told last. So has one that does not answer; as long as
-        nothing is known of its job, which may load libraries then, it has more time.
+        A block whose worker is gone has failed, with what it told last. So has one that does not answer.
         """
-        begun = all(status.progress for status in self._statuses)
         asked = [(patience,)] * len(self._actors)
-        for block, answer in enumerate(self._ask("status", asked, patience + (SILENCE if begun else CALL))):
+        for block, answer in enumerate(self._ask("status", asked)):
             known = self._statuses[block]
             if isinstance(answer, Status):
                 self._statuses[block] = answer
@@ -97,7 +96,7 @@ class Gang:
 
     def abort(self, reason: str) -> None:
         """End every wait of every block that still answers."""
-        self._ask("abort", [(reason,)] * len(self._actors), SILENCE)
+        self._ask("abort", [(reason,)] * len(self._actors))
 
     def close(self) -> None:
         """Close every actor that still answers, and let go of all."""
@@ -107,13 +106,15 @@ class Gang:
     def _made(self, client: Client) -> None:
         """Return when there is an actor for each block, or never will be; Dask would wait for a worker to return."""
         left = BUILD
-        while waiting := [block for block, future in enumerate(self._futures) if not future.done()]:
-            await_all(self._futures, LOOK)
-            left -= LOOK
+        while waiting := {block: future for block, future in enumerate(self._futures) if not future.done()}:
+            await_all(list(waiting.values()), SLICE)
+            left -= SLICE
             there = client.scheduler_info(n_workers=-1)["workers"]
             for block in waiting:
                 if self.workers[block] not in there:
                     raise self._loss(block, "it has left the cluster")
+            for block in self._missed(waiting):
+                raise self._lost[block]
             if left < 0:
                 return
 
@@ -125,20 +126,38 @@ class Gang:
         """Call a method of all actors at the same time; what each returned, or an error in its place."""
         blocks = range(len(self._actors))
         calls = [self._call(block, method, arguments[block] if arguments else ()) for block in blocks]
-        pending = [block for block in blocks if block not in self._lost]
+        pending = {block: calls[block] for block in blocks if block not in self._lost}
         while pending and seconds > 0:
-            await_all([calls[block] for block in pending], min(seconds, CALL))
+            pending = self._awaited(pending, min(seconds, CALL))
             seconds -= CALL
-            pending = [block for block in pending if not calls[block].done()]
             if pending and seconds > 0:
                 self._feel(pending)
-                pending = [block for block in pending if block not in self._lost]
+                pending = {block: call for block, call in pending.items() if block not in self._lost}
         return [self._lost.get(block) or self._answer(block, calls[block]) for block in blocks]
 
-    def _feel(self, blocks: Sequence[int]) -> None:
+    def _awaited(self, calls: dict[int, Answer], seconds: float) -> dict[int, Answer]:
+        """Return when all have answered, or after so many seconds; those that have not, though they are there."""
+        while True:
+            await_all(list(calls.values()), min(SLICE, seconds))
+            calls = {block: call for block, call in calls.items() if not call.done()}
+            missed = self._missed(calls)
+            calls = {block: call for block, call in calls.items() if block not in missed}
+            seconds -= SLICE
+            if not calls or seconds <= 0:
+                return calls
+
+    def _missed(self, blocks: Collection[int]) -> list[int]:
+        """Note which of these blocks, which have not answered for another SLICE, live in processes that do not."""
+        lost = self._pulses.lost({self.workers[block] for block in blocks}, SLICE)
+        found = [block for block in blocks if self.workers[block] in lost]
+        for block in found:
+            self._loss(block, lost[self.workers[block]])
+        return found
+
+    def _feel(self, blocks: Collection[int]) -> None:
         """Note which of these blocks, who are at something long, do not answer anything else either."""
         pulses = {block: self._call(block, "status", ()) for block in blocks}
-        await_all([pulse for pulse in pulses.values() if not isinstance(pulse, Lost)], CALL)
+        self._awaited({block: pulse for block, pulse in pulses.items() if not isinstance(pulse, Lost)}, CALL)
         for block, pulse in pulses.items():
             if block not in self._lost:
                 self._answer(block, pulse)

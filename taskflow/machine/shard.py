@@ -248,9 +248,11 @@ class Shard:
         names = operators if isinstance(operators, str) else list(operators)
         return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.limits.message))
 
-    def meet(self) -> None:
-        """Wait for all blocks. All have to call it."""
-        self.allreduce([0.0], "max")
+    def meet(self, seconds: float | None = None) -> None:
+        """Wait for all blocks; for longer than for a message, where some may be waiting for a disk. All have to call
+        it.
+        """
+        self._fold(np.zeros(1), "max", Deadline.after(seconds or self.limits.message))
 
     def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
         """Fill the cells of `box` (by default this block's) of fields, by role, with host arrays [z, y, x].

@@ -17,7 +17,7 @@ class Writer:
     """
 
     def __init__(self, depth: int = 2, *, patience: float = 600.0) -> None:
-        self._depth, self._patience = depth, patience
+        self._depth, self.patience = depth, patience
         self._jobs: deque[Callable[[], None]] = deque()  # the first one is being run
         self._changed = threading.Condition()
         self._failure: BaseException | None = None
@@ -63,11 +63,11 @@ class Writer:
 
     def _wait(self, reached: Callable[[], bool], what: str) -> None:
         with self._changed:
-            ended = self._changed.wait_for(lambda: self._failure is not None or reached(), self._patience)
+            ended = self._changed.wait_for(lambda: self._failure is not None or reached(), self.patience)
             if self._failure is not None:
                 raise RunFailed(f"writing the output failed: {_reason(self._failure)}") from self._failure
             if not ended:
-                raise RunFailed(f"writing the output: waited {self._patience:g} s for {what}; is the disk stuck?")
+                raise RunFailed(f"writing the output: waited {self.patience:g} s for {what}; is the disk stuck?")
 
     def _run(self) -> None:
         while True:

@@ -13,7 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.cluster import cut, lent, mended, ordinals, placed, slabs, threads_per_block
 from taskflow.errors import Interrupted, Lost, RunFailed, Stopped, TaskflowError, Terminated
-from taskflow.machine import Gang, Mapper, Place, Plan, Progress, cause, choose_device, look_at, survey, watch
+from taskflow.machine import (
+    Gang,
+    Limits,
+    Mapper,
+    Place,
+    Plan,
+    Progress,
+    Pulses,
+    cause,
+    choose_device,
+    look_at,
+    survey,
+    watch,
+)
 from taskflow.machine.profile import Timeline
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
@@ -64,6 +77,7 @@ def attempt(order: Order, going_on: Beginning | None, recovery: Recovery) -> dic
     case, directory = order.case, order.directory
     with lent(case.machine, case.grid.cells, order.client, order.scheduler_file) as (cluster, local):
         recovery.attempts += 1
+        Pulses.of(cluster).bound = case.machine.silence
         places = _places(cluster, recovery, embedded=local)
         deployment = recovery.deployment = recovery.deployment or _deployment(case, places, embedded=local)
         where = placed(case.machine, deployment.blocks, places, embedded=local)
@@ -124,6 +138,7 @@ def _plan(setup: Setup, directory: RunDirectory, where: list[Place]) -> Plan:
         threads=threads_per_block(machine, where),
         channel=machine.channel,
         mapper=Mapper(machine.overlap, debug=machine.debug),
+        limits=Limits(machine.patience),
         ordinals=ordinals(where, setup.device),
     )
 

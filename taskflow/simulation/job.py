@@ -103,7 +103,8 @@ class Loop:
         self._tell(seconds=seconds, ended=self.ended, rounds=rounds)
         self.records.writer.drain()
         self.saving.writer.drain()
-        shard.meet()  # blocks that share a memory measure together what they can have together
+        # Blocks that share a memory measure together what they can have together.
+        shard.meet(self.saving.writer.patience)
         self._tell(copy_bandwidth=copy_bandwidth(shard.device), overlap=shard.overlap)
 
     def close(self) -> None:

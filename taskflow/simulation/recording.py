@@ -112,7 +112,8 @@ class FieldRecording(Recording):
     def _copy(self, index: int) -> None:
         self.place.writer.reserve()
         held = {name: self.shard.hold(name, box) for name, box in self._output.boxes.items()}
-        self.shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
+        # Who allocates may have to wait for all GPUs of a process: none goes on.
+        self.shard.meet(self.place.writer.patience)
         self._submit(lambda: self._output.fetch(index, held), 1)
 
     def flush(self) -> None:

@@ -83,7 +83,7 @@ class Saving:
             for box in boxes
             if (part := box & shard.partition.homes[role].owned[shard.block])
         )
-        shard.meet()  # who allocates may have to wait for all GPUs of a process: none goes on
+        shard.meet(self.writer.patience)  # who allocates may have to wait for all GPUs of a process: none goes on
         mine = state if shard.block == 0 else None
         self._taken.append((step, records))
         self.writer.submit(lambda: keeping.checkpoints.write(step, shard.block, _fetched(held), mine))

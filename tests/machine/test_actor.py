@@ -2,6 +2,7 @@
 for ever.
 """
 
+import ctypes
 import os
 import signal
 import sys
@@ -15,7 +16,7 @@ from distributed import Client
 
 from taskflow.cluster import embedded
 from taskflow.errors import Aborted, BadInput, Lost, RunFailed
-from taskflow.machine import Gang, Limits, Mapper, Plan, cause, survey
+from taskflow.machine import Gang, Limits, Mapper, Plan, cause, everywhere, survey
 from taskflow.machine.channel import channel_problem
 from taskflow.regions import Partition
 from tests.machine.programs import NAMES, Everything, noise, region
@@ -157,28 +158,85 @@ def test_a_killed_worker_is_a_named_error_within_seconds():
         assert statuses[0].error is not None
 
 
+class Quiet:
+    """Reports nothing for some seconds, in which it holds the interpreter, or lets it go."""
+
+    def __init__(self, space, seconds, *, held=True):
+        self.space, self.seconds, self.held = space, seconds, held
+
+    def __call__(self, shard, control):
+        (ctypes.PyDLL if self.held else ctypes.CDLL)(None).sleep(self.seconds)
+        shard.meet()
+
+
 @pytest.mark.slow
-def test_a_frozen_worker_is_lost_within_five_seconds():
-    """It neither answers nor dies. Who still answers hears of it at once, and closing waits for nobody else."""
-    with embedded(2, gpu=False) as client, gang(client, Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as team:
+def test_whose_interpreter_is_held_is_not_lost():
+    """As long as a library is loaded, say, nothing answers; but the process lives."""
+    with embedded(2, gpu=False) as client, gang(client, Quiet(region((6, 4, 9)), 12)) as team:
         team.connect()
         team.start(team.jobs)
-        while not all(status.progress for status in team.status()):
-            time.sleep(0.02)
-        frozen = team.status()[1].progress["pid"]
+        begin = time.monotonic()
+        statuses = until_ended(team)
+        assert time.monotonic() - begin > 10
+    assert [status.state for status in statuses] == ["finished", "finished"], cause(statuses)
+
+
+def frozen_while(phase, team):
+    """What the client is at when it finds out, with the process that does not answer."""
+    if phase == "connecting":
+        return team.connect
+    team.connect()
+    if phase == "beginning":
+        return lambda: team.start(team.jobs)
+    team.start(team.jobs)
+    while phase == "computing" and not all(status.progress for status in team.status()):
+        time.sleep(0.02)
+    return lambda: next(status for status in team.status(0.2) if status.error is not None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", ["connecting", "beginning", "before the first report", "computing"])
+def test_a_frozen_worker_is_lost_within_five_seconds(phase):
+    """It neither answers nor dies. Who still answers hears of it at once, and closing waits for nobody else."""
+    job = Quiet(region((6, 4, 9)), 60, held=False) if phase == "before the first report" else None
+    with (
+        embedded(2, gpu=False) as client,
+        gang(client, job or Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as team,
+    ):
+        act = frozen_while(phase, team)
+        frozen = client.run(os.getpid, workers=[team.workers[1]])[team.workers[1]]
+        time.sleep(1.0)
         os.kill(frozen, signal.SIGSTOP)
         try:
             begin = time.monotonic()
-            statuses = team.status(0.2)
+            try:
+                lost = act().error
+            except Lost as error:
+                lost = error
             assert time.monotonic() - begin < 5
-            assert [status.state for status in statuses] == ["running", "failed"]
-            assert isinstance(statuses[1].error, Lost)
-            assert statuses[1].progress["pid"] == frozen
-            assert team.blamed(statuses) >= {team.workers[1]}
+            assert "no sign of life for 4 s" in str(lost)
+            assert lost.workers == {team.workers[1]}
+            begin = time.monotonic()
             team.abort("a block was lost")
-            until_ended(team)
             team.close()
-            assert time.monotonic() - begin < 20
+            assert time.monotonic() - begin < 15
+        finally:
+            os.kill(frozen, signal.SIGCONT)
+
+
+@pytest.mark.slow
+def test_a_frozen_worker_is_lost_while_all_are_asked_for_something():
+    with embedded(2, gpu=False) as client:
+        workers = [place.worker for place in survey(client, embedded=True)]
+        frozen = client.run(os.getpid, workers=[workers[1]])[workers[1]]
+        time.sleep(1.0)
+        os.kill(frozen, signal.SIGSTOP)
+        try:
+            begin = time.monotonic()
+            with pytest.raises(Lost, match="no sign of life for 4 s") as lost:
+                everywhere(client, os.getpid, workers)
+            assert time.monotonic() - begin < 5
+            assert lost.value.workers == {workers[1]}
         finally:
             os.kill(frozen, signal.SIGCONT)
 

@@ -4,6 +4,8 @@ import pytest
 
 from taskflow.errors import BadInput, ChannelError, Lost
 from taskflow.machine import Gang, Status
+from taskflow.machine.gang import CALL
+from taskflow.machine.pulse import SILENCE
 
 
 class Clock:
@@ -28,6 +30,17 @@ class Reply:
         if isinstance(self.value, Exception):
             raise self.value
         return self.value
+
+
+class Heart:
+    """Pulses of workers, of which some are silent."""
+
+    def __init__(self, *silent):
+        self.silent, self.seconds = silent, 0.0
+
+    def lost(self, workers, seconds):
+        self.seconds += seconds
+        return {worker: "no sign of life" for worker in workers if worker in self.silent and self.seconds >= SILENCE}
 
 
 class Actor:
@@ -59,9 +72,10 @@ class Gone:
         raise RuntimeError("Worker holding Actor was lost")
 
 
-def team(*actors):
-    """A gang of these, at work."""
+def team(*actors, silent=()):
+    """A gang of these, at work; the processes of the `silent` ones show no sign of life."""
     played = object.__new__(Gang)
+    played._pulses = Heart(*(f"tcp://{block}" for block in silent))
     played.workers = [f"tcp://{block}" for block in range(len(actors))]
     played._actors, played._lost = list(actors), {}
     played._statuses = [Status("running", {"step": 2})] * len(actors)
@@ -89,21 +103,40 @@ def test_who_is_gone_is_not_waited_for_twice(silent):
     assert Clock.now - begin < 20
 
 
-def test_a_silent_block_at_work_is_lost_in_seconds_with_what_it_told_last():
-    blocks = team(Actor(), Actor(status=1e6))
+@pytest.mark.parametrize("told", [{"step": 2}, {}], ids=["at work", "before its first word"])
+def test_a_silent_process_is_lost_in_seconds_with_what_it_told_last(told):
+    blocks = team(Actor(), Actor(status=1e6), silent=[1])
+    blocks._statuses = [Status("running", told)] * 2
     begin = Clock.now
     statuses = blocks.status(0.2)
     assert Clock.now - begin < 5
     assert [status.state for status in statuses] == ["running", "failed"]
+    assert statuses[1].progress == told
+    assert "no sign of life" in str(statuses[1].error)
+
+
+def test_who_is_long_at_something_may_die_of_it():
+    begin = Clock.now
+    with pytest.raises(Lost, match=r"block 0 on worker tcp://0 .*no sign of life"):
+        team(Actor(start=500, status=1e6), Actor(), silent=[0]).start([None, None])
+    assert Clock.now - begin < 5
+
+
+def test_a_busy_process_is_not_a_dead_one():
+    """Its interpreter is held, say by a library that is loaded; its heart beats."""
+    blocks = team(Actor(), Actor(status=20))
+    assert [status.state for status in blocks.status(0.2)] == ["running", "running"]
+
+
+def test_but_an_hour_is_too_long():
+    blocks = team(Actor(), Actor(status=3600))
+    begin = Clock.now
+    statuses = blocks.status(0.2)
+    assert CALL <= Clock.now - begin < CALL + 2
+    assert [status.state for status in statuses] == ["running", "failed"]
     assert [status.progress["step"] for status in statuses] == [3, 2]
     assert blocks.blamed(statuses) == {"tcp://0", "tcp://1"}  # the other one did not end, either
     assert blocks.status()[1].failed_at == statuses[1].failed_at
-
-
-def test_before_anything_is_known_of_a_job_it_may_be_silent_for_longer():
-    blocks = team(Actor(status=20))
-    blocks._statuses = [Status("running", {})]
-    assert blocks.status()[0].state == "running"
 
 
 def test_what_a_block_says_is_told_rather_than_what_others_miss():

@@ -38,7 +38,7 @@ def test_defaults(cavity):
     machine = dict(case.machine)
     assert machine.pop("precision") == "double"
     assert machine.pop("debug") is False
-    assert machine.pop("restarts") == 3
+    assert [machine.pop(key) for key in ("restarts", "silence", "patience")] == [3, 4.0, 60.0]
     assert machine == dict.fromkeys(("device", "blocks", "workers", "threads", "overlap", "channel"), "auto")
     assert case.body.gravity == case.body.force == (0, 0, 0)
     assert [profile(0.0, 0.0, 0.0) for profile in case.initial.velocity] == [0, 0, 0]

@@ -6,6 +6,7 @@ import errno
 import json
 import random
 import shutil
+import time
 from functools import cache
 from pathlib import Path
 
@@ -13,10 +14,13 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput, RunFailed
+from taskflow.machine import Limits, Mapper, run_threads
+from taskflow.machine.device import cpu
 from taskflow.output import Checkpoint, Checkpoints, newest
 from taskflow.output.checkpoint import Damaged
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
+from taskflow.simulation.saving import Keeping, Saving
 from taskflow.simulation.setup import Setup
 from tests.simulation.going_on import Killed, check_same, contents, go
 
@@ -382,6 +386,27 @@ def test_a_full_disk(when, tmp_path, whole, monkeypatch):
     assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["step-000000004"]
     go(stirred(), tmp_path / "run", (1, 1, 2), resume=True)
     check_same(tmp_path / "run", whole(blocks=(1, 1, 2)))
+
+
+def test_a_slow_disk_is_no_lost_block(tmp_path, monkeypatch):
+    """One block waits for it, and the others for that block: longer than for a message."""
+    write, setup = Checkpoints.write, Setup(stirred(), (1, 1, 2))
+    keeping = Keeping.of(setup, tmp_path, "run-1")
+
+    def slow(checkpoints, step, block, *more):
+        time.sleep(1.0 * block)
+        write(checkpoints, step, block, *more)
+
+    def job(shard):
+        saving = Saving(keeping, shard)
+        for step in range(2):
+            saving.take(step, {}, {"time": 0.0})
+        assert saving.writer.close()
+        shard.meet(60.0)
+
+    monkeypatch.setattr(Checkpoints, "write", slow)
+    run_threads(setup.partition, job, cpu(), Mapper("none"), Limits(message=0.3))
+    assert len(list(keeping.folder.glob(".step-*/block-*.bin"))) == 4
 
 
 def test_a_state_that_is_not_finite_is_no_checkpoint(tmp_path):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.table import Natural, Precision, Table, Whole, entry, reads
+from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.values import one_of, three, truth, whole
 
 Auto = Literal["auto"]
@@ -58,6 +58,14 @@ class Machine(Table):
         "how often in a row the run [goes on by itself](../howto/faults.md) from the same checkpoint after it has"
         " lost a worker, a GPU or a connection",
         3,
+    )
+    silence: Positive = entry(
+        "seconds without a sign of life, in whatever it does, after which a process [is lost](../howto/faults.md); more"
+        " where machines are stopped for a while",
+        4.0,
+    )
+    patience: Positive = entry(
+        "seconds that a block waits for another one, whose process lives, before that one is lost", 60.0
     )
     debug: Annotated[bool, reads(truth)] = entry(
         "`true`: ghost cells that hold nothing valid are NaN, and the blocks compare their programs at every step: see"

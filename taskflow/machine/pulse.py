@@ -1,0 +1,136 @@
+"""The pulse of processes: whether they are there and run, which is told within seconds, whatever they do meanwhile.
+
+Whoever waits for an answer cannot tell a process that is busy from one that is no more: to load a library can hold the
+interpreter, and with it all that answers, for half a minute. So every worker sends a byte every half second, from a
+thread outside of the interpreter. None comes from a process that was killed or stopped, nor from a host that has
+vanished, though the connection to it seems to be as it was.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from taskflow.errors import BadInput
+from taskflow.machine.kernel.agreement import KernelError
+from taskflow.machine.kernel.compile_host import library
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+INTERVAL = 0.5  # seconds between two beats
+SILENCE = 4.0  # seconds without one after which a process is lost
+
+_followed: weakref.WeakKeyDictionary[Client, Pulses] = weakref.WeakKeyDictionary()
+
+
+def begin_pulse(dask_worker: Any) -> int | None:
+    """The port at which this worker process can be heard, on the interface of its own connections; None where there is
+    none: it lives in the process of its client, or has no compiler, or no such interface.
+    """
+    host = urlsplit(dask_worker.address).hostname
+    if dask_worker.address.startswith("inproc") or host is None:
+        return None
+    try:
+        return _beating(host)
+    except (OSError, BadInput, KernelError):
+        return None
+
+
+@cache
+def _beating(host: str) -> int:
+    """Begin the thread that beats, for as long as the process lives."""
+    run = library(Path(__file__).with_suffix(".cpp").read_text(encoding="utf-8")).pulse_run
+    door = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    port = int(door.getsockname()[1])
+    threading.Thread(
+        target=run, args=(door.detach(), int(1000 * INTERVAL)), name="taskflow-pulse", daemon=True
+    ).start()
+    return port
+
+
+@dataclass(eq=False)
+class _Pulse:
+    """That of one worker: seconds since it was heard last, of those in which somebody listened."""
+
+    connection: socket.socket
+    heard: bool = False
+    silent: float = 0.0
+    lost: str | None = None
+
+    def listen(self, seconds: float, bound: float) -> str | None:
+        """Why nothing more will come from it, if so, after so many more seconds."""
+        self.silent += seconds
+        try:
+            while self.connection.recv(4096):
+                self.heard, self.silent = True, 0.0
+            ended: str | None = "its process has ended"
+        except BlockingIOError:
+            ended = f"no sign of life for {bound:g} s" if self.silent >= bound else None
+        except OSError as error:
+            ended = f"its connection broke ({error.strerror})"
+        if self.heard and self.lost is None:
+            self.lost = ended
+        return self.lost
+
+
+class Pulses:
+    """Those of the workers of a cluster, as its client hears them; `bound` seconds of silence are borne.
+
+    A worker counts from its first beat on: where none ever comes, because the network lets none through, nothing is
+    said of it.
+    """
+
+    def __init__(self) -> None:
+        self.bound = SILENCE
+        self._pulses: dict[str, _Pulse | None] = {}  # None: it has no pulse
+
+    @classmethod
+    def of(cls, client: Client) -> Pulses:
+        """Those that belong to a client, for as long as it lives."""
+        if client not in _followed:
+            found = _followed[client] = cls()
+            weakref.finalize(client, found.close)
+        return _followed[client]
+
+    def unknown(self, workers: Iterable[str]) -> list[str]:
+        """Those of these workers to whom nobody listens yet, or whose place another process may have taken."""
+        gone = {worker for worker, pulse in self._pulses.items() if pulse and pulse.lost}
+        return [worker for worker in workers if worker not in self._pulses or worker in gone]
+
+    def follow(self, ports: Mapping[str, int | None]) -> None:
+        """Listen to these workers, by address, from now on. Does not wait for them."""
+        for worker, port in ports.items():
+            self._leave(worker)
+            host = urlsplit(worker).hostname
+            self._pulses[worker] = None if port is None or host is None else _Pulse(_called(host, port))
+
+    def lost(self, workers: Iterable[str], seconds: float) -> dict[str, str]:
+        """Which of these workers are lost, and why, after so many more seconds in which this process was awake."""
+        known = {worker: pulse for worker in workers if (pulse := self._pulses.get(worker))}
+        heard = {worker: pulse.listen(seconds, self.bound) for worker, pulse in known.items()}
+        return {worker: reason for worker, reason in heard.items() if reason is not None}
+
+    def close(self) -> None:
+        """Listen to nobody any more."""
+        for worker in tuple(self._pulses):
+            self._leave(worker)
+
+    def _leave(self, worker: str) -> None:
+        if pulse := self._pulses.pop(worker, None):
+            pulse.connection.close()
+
+
+def _called(host: str, port: int) -> socket.socket:
+    """A connection that comes to be, or not, while nobody waits for it."""
+    connection = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    connection.setblocking(False)
+    connection.connect_ex((host, port))
+    return connection
