@@ -31,9 +31,7 @@ def test_reattachment(Re, length):
 @pytest.mark.timeout(1200)
 @pytest.mark.xfail(strict=True, reason="6.0 % too near, as is Erturk's solution in two dimensions: see docs/validation")
 def test_the_experiment():
-    """Armaly's point at Re = 389.7, a step of 4.9 mm behind an inlet of 5.2 mm, which is to be met within 5 %, on 32 cells
-    per step height.
-    """
+    """Armaly's point at Re = 389.7, due within 5 %: a step of 4.9 mm behind an inlet of 5.2 mm, 32 cells a step."""
     row = next(row for row in table(DATA / "armaly1983_backward_step.csv") if row["Re"] == "389.6823")
     computed = reattachment(compute(step(32, float(row["Re"]), 24, ratio=1 + 4.9 / 5.2)))
     assert computed == pytest.approx(float(row["x_r"]), rel=0.05)
