@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -24,13 +24,13 @@ from taskflow.machine.mapper import Mapper
 from taskflow.machine.rounds import Rounds
 from taskflow.machine.states import States
 from taskflow.machine.trace.binding import Binder
-from taskflow.machine.trace.replay import calls
 from taskflow.machine.trace.scalars import Scalars
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.machine.trace.transfer import Transfers
+from taskflow.machine.traces import Traces
 from taskflow.machine.trial import Trial
 from taskflow.regions import Box, Partition
-from taskflow.tasks import IDENTITY, Compute, Part, Program, Roles, Stretch, Valid, analyse, plan
+from taskflow.tasks import IDENTITY, Part, Program, Roles, Stretch, plan
 from taskflow.tasks import AllReduce as Reduction
 
 
@@ -67,12 +67,11 @@ class Shard:
         self._near, self._stop = self._neighbourhood(channel), channel.stop
         self._binder = Binder(device, self.instances, self.scalars)
         self._plans: dict[tuple[Any, ...], tuple[tuple[Part, ...], Roles]] = {}
-        self._traces: dict[tuple[Any, ...], Trace] = {}
         self._trials: dict[Stretch, Trial] = {}
         self._timed = False
         self._states, self._state = States(self._gather), 0
+        self._traces = Traces(partition, block, self._states, self.lanes, self._tracer, self.synchronize)
         self._entry = self.lanes[0]  # where messages came in last
-        self._instrument: Instrument | None = None
 
     # ------------------------------------------------------------------------------------------------ the program
 
@@ -114,7 +113,7 @@ class Shard:
             ways = self.mapper.ways(alone=len(self.partition) == 1, streams=self.device.kind == "gpu")
             self._trials[stretch] = Trial(ways, partial(self._cut, stretch), self._slowest)
         trial = self._trials[stretch]
-        if trial.over or self._instrument is not None:
+        if trial.over or self._traces.instrument is not None:
             self._pass(stretch, trial.way, program)
             return
         self._timed = True
@@ -122,9 +121,9 @@ class Shard:
         began = time.perf_counter()
         self._pass(stretch, trial.way, program)
         self.synchronize()
-        if trial.note(time.perf_counter() - began):  # what the other ways recorded is not needed any more
-            self._traces = {k: t for k, t in self._traces.items() if k[0] is not stretch or k[1] == trial.way}
-            self.meet()  # nobody begins another pass while graphs are given back, see `_recorded`
+        if trial.note(time.perf_counter() - began):
+            self._traces.keep(stretch, trial.way)
+            self.meet()  # nobody begins another pass while graphs are given back, see `Traces.record`
 
     def _pass(self, stretch: Stretch, way: Mapper, program: Program) -> None:
         if self._near is not None:
@@ -133,10 +132,8 @@ class Shard:
             self._stop.check()
         if self._agreement is not None:
             self._agreement.check(stretch.launches)
-        key = (stretch, way, self._state, self._instrument)
-        trace = self._traces.get(key)
-        if trace is None:
-            trace = self._traces[key] = self._recorded(stretch, way, program)
+        key = (stretch, way, self._state, self._traces.instrument)
+        trace = self._traces.recorded.get(key) or self._traces.record(key, program)
         if trace.arrivals:
             self._entry.synchronize()  # what came in last has been unpacked
             self._entry = self._used(way)[1]
@@ -155,10 +152,7 @@ class Shard:
 
     def _cut(self, stretch: Stretch, way: Mapper) -> set[str]:
         """The tasks that this way cuts in a stretch, on whatever block."""
-        names = sorted({launch.task.name for launch in stretch.launches})
-        graphs = (trace.graph for (mine, other, *_), trace in self._traces.items() if mine is stretch and other == way)
-        nodes = (node for graph in graphs for node in graph.of(Compute))
-        here = {node.launch.task.name for node in nodes if isinstance(node, Compute) and node.part == "edge"}
+        names, here = sorted({launch.task.name for launch in stretch.launches}), self._traces.cut(stretch, way)
         anywhere = np.any(self._gather(np.array([name in here for name in names], np.uint8)), axis=0).tolist()
         return {name for name, cut in zip(names, anywhere, strict=True) if cut}
 
@@ -175,7 +169,7 @@ class Shard:
     @property
     def traces(self) -> list[Trace]:
         """What was analysed and recorded so far, in order."""
-        return list(self._traces.values())
+        return list(self._traces.recorded.values())
 
     @property
     def trying(self) -> bool:
@@ -189,31 +183,8 @@ class Shard:
             return self.mapper.overlap
         return ", ".join(sorted({trial.way.overlap for trial in self._trials.values() if trial.over})) or "auto"
 
-    def _recorded(self, stretch: Stretch, way: Mapper, program: Program) -> Trace:
-        (trace, valid), marks = self._trace(stretch, way), self._instrument
-        if marks is not None:
-            trace = marks.mark(trace, program)
-        if trace.arrivals:
-            self.synchronize()  # buffers have been zeroed before anything arrives there
-        graphs = way.graphs and (marks is None or marks.graphs)
-        trace = replace(trace, calls=calls(trace.operations, self.lanes, graphs=graphs))
-        # Only now: to allocate or to load a kernel can take until all GPUs of a process are idle, and none may wait
-        # then for a pass that has not begun.
-        trace = replace(trace, state=self._states.number(valid))
-        return trace if marks is None else marks.enclose(trace)
-
-    def _trace(self, stretch: Stretch, way: Mapper) -> tuple[Trace, Valid]:
-        analysis = analyse(
-            stretch.launches,
-            self.partition,
-            following=stretch.following,
-            valid=self._states.valid(self._state),
-            blocks=[self.block],
-            split=way.cuts(stretch.launches),
-            poisoned=way.debug,
-        )
-        tracer = Tracer(self._binder, self.transfers, way, self._reduce, self._used(way), self._near)
-        return tracer.trace(analysis, self._state), analysis.valid
+    def _tracer(self, way: Mapper) -> Tracer:
+        return Tracer(self._binder, self.transfers, way, self._reduce, self._used(way), self._near)
 
     def _reduce(self, node: Reduction, contributes: bool) -> None:
         share = self._binder.value(node.scalar) if contributes else IDENTITY[node.operator]
@@ -238,8 +209,7 @@ class Shard:
 
     def instrument(self, by: Instrument | None) -> None:
         """From now on replay traces that `by` has marked, or, without one, those that nobody has."""
-        self._instrument = by
-        self._traces = {key: trace for key, trace in self._traces.items() if key[-1] in (None, by)}
+        self._traces.mark(by)
 
     def allreduce(self, values: Iterable[float], operators: str | Iterable[str]) -> np.ndarray:
         """Each value folded over all blocks in their order; every block gets the same bits. All blocks have to call

@@ -182,5 +182,5 @@ def install(monkeypatch, seed, drop=lambda operation: False, shared=None):
         scalars._lane.enqueue(lambda: [scalars.array(name).fill(value) for name, value in values.items()])
 
     monkeypatch.setattr("taskflow.machine.shard.lanes", lanes)
-    monkeypatch.setattr("taskflow.machine.shard.calls", calls)
+    monkeypatch.setattr("taskflow.machine.traces.calls", calls)
     monkeypatch.setattr(Scalars, "set", give)

@@ -119,7 +119,7 @@ def test_blocks_that_try_ways_have_the_bits_of_one_memory():
             seen.append(shard._state)
             assert steps <= most
         chosen = [trial.way for trial in shard._trials.values()]
-        kept = {(key[0], key[1]) for key in shard._traces}
+        kept = {(key[0], key[1]) for key in shard._traces.recorded}
         owned = partition.owned[shard.block]
         fields = {role: shard.read(role, owned) for role in NAMES}
         return steps, seen, chosen, len(kept), owned, fields, shard.scalars["largest"], shard.overlap

@@ -72,7 +72,7 @@ def fields(boundaries, cache, blocks=(1, 1, 1), overlap="none"):
         shard.run(made.model.start, dt=1.0)
         for ratio in (0.0, 1.0, 1.0):
             shard.run(made.model.step, dt=1e-3, ratio=ratio)
-        return {name: shard.read(name) for name in made.model.fields}, len(list(shard._traces.values())[-1].operations)
+        return {name: shard.read(name) for name in made.model.fields}, len(shard.traces[-1].operations)
 
     shares = run_threads(made.partition, job, cpu(1), Mapper(overlap, cache))
     names = made.model.fields
@@ -112,7 +112,7 @@ def test_a_task_that_is_whole_is_not_done_slab_by_slab(monkeypatch):
 
     def job(shard):
         shard.run(program)
-        return shard.read("sums"), len(shard._traces[next(iter(shard._traces))].operations)
+        return shard.read("sums"), len(shard.traces[0].operations)
 
     plane = 10 * 10 * 8
     [(sums, operations)] = run_threads(where, job, cpu(1), Mapper("none", 12 * plane))

@@ -112,7 +112,7 @@ def device(monkeypatch):
     monkeypatch.setattr("taskflow.machine.shard.lanes", lambda device: (Enqueuing(), Enqueuing()))
     monkeypatch.setattr("taskflow.machine.profile.profiler.Stamps", Written)
     monkeypatch.setattr(
-        "taskflow.machine.shard.calls", lambda operations, lanes, graphs: [op.call for op in operations]
+        "taskflow.machine.traces.calls", lambda operations, lanes, graphs: [op.call for op in operations]
     )
 
 
