@@ -93,3 +93,12 @@ class ByHand:
     def agrees(self, name: str, wanted: np.ndarray, box: Box | None = None) -> None:
         scale = max(1.0, float(abs(wanted).max()))
         np.testing.assert_allclose(self.values(name, box), wanted, rtol=0, atol=self.tolerance * scale, err_msg=name)
+
+
+def surrounded(cells: np.ndarray, walls: tuple[bool, bool, bool]) -> np.ndarray:
+    """Numbers of cells [z, y, x] with one layer around them: 0 beyond walls, else the periodic images."""
+    for axis, wall in enumerate(walls):
+        width = [(0, 0)] * 3
+        width[2 - axis] = (1, 1)
+        cells = np.pad(cells, width) if wall else np.pad(cells, width, mode="wrap")
+    return cells

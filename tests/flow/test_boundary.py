@@ -10,7 +10,6 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.flow import Slip, Wall
 from taskflow.flow.boundaries.boundary import normal_velocity, temperature_ghosts, velocity_ghosts
-from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from tests.flow.byhand import ByHand
 
@@ -18,11 +17,6 @@ VELOCITY = ("u", "v", "w")
 CELLS = [(5, 4, 3), (1, 2, 1), (4, 1, 2)]
 SPEEDS = {"x": (0.0, 0.3, -0.4), "y": (0.7, 0.0, 0.2), "z": (-0.1, 0.5, 0.0)}
 SIDES = [("x_min", 0, 0), ("x_max", 0, 1), ("y_min", 1, 0), ("y_max", 1, 1), ("z_min", 2, 0), ("z_max", 2, 1)]
-
-
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> dict:
-    return {"device": gpu()} if request.param == "gpu" else {}
 
 
 @pytest.fixture(params=["f4", "f8"])

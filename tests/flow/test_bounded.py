@@ -10,7 +10,6 @@ import pytest
 from taskflow.flow import Fixed, Flux, Quantity, Transport
 from taskflow.flow.obstacles import flags
 from taskflow.flow.scalars import bounded
-from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from tests import reference
 from tests.flow.byhand import DT, ByHand
@@ -20,11 +19,6 @@ TRANSPORT = Transport(0.07, 0.6)
 VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
 CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (1, 1, 1), (2, 2, 4), (37, 3, 4)]
 WALLS = [(False, False, False), (True, True, True), (True, False, True)]
-
-
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> dict:
-    return {"device": gpu()} if request.param == "gpu" else {}
 
 
 def mean_velocity(hand: ByHand) -> list[reference.Shifted]:

@@ -13,7 +13,6 @@ from taskflow.flow.driving.bulk_velocity import shift_to_mean
 from taskflow.flow.driving.coriolis import coriolis_x, coriolis_y, coriolis_z
 from taskflow.flow.driving.stratification import stratify_x, stratify_y, stratify_z
 from taskflow.flow.exact_sums import PARTS, exact_sum
-from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, RATIO, ByHand
@@ -29,11 +28,6 @@ STRATIFY = stratify_x, stratify_y, stratify_z
 SUMS = {part: part for part in PARTS}
 SCHEMES = {"ab2": 2, "rk3": 3}  # and their orders
 ROTATION = np.array([0.3, 0.5, 1.0])
-
-
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> dict:
-    return {"device": gpu()} if request.param == "gpu" else {}
 
 
 def beside(q: Shifted, a: int, b: int) -> np.ndarray:

@@ -7,9 +7,8 @@ import pytest
 
 from taskflow.flow import Fluid, Transport
 from taskflow.flow.obstacles import adherence, cuts, forces
-from taskflow.machine.device import gpu
 from tests import reference
-from tests.flow.byhand import DT, ByHand
+from tests.flow.byhand import DT, ByHand, surrounded
 
 CELLS = (7, 5, 6)
 FLUID, HEAT = Fluid(0.03), Transport(0.07, 0.0)
@@ -18,25 +17,11 @@ VELOCITY, STICK, OWNERS = ("u", "v", "w"), ("stick_x", "stick_y", "stick_z"), ("
 STEPS = [(axis, side) for axis in range(3) for side in (-1, 1)]
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> dict:
-    return {"device": gpu()} if request.param == "gpu" else {}
-
-
-@pytest.fixture(params=["f4", "f8"])
-def real(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
 def scattered(walls: tuple[bool, bool, bool], seed: int, free: float = 0.6) -> np.ndarray:
     """Points [z, y, x] with one layer around them, some of them in the bodies 1 and 2."""
     shares = [free, 0.6 * (1 - free), 0.4 * (1 - free)]
     inner = np.random.default_rng(seed).choice(np.array([0, 1, 2], "u1"), size=CELLS[::-1], p=shares)
-    for axis, wall in enumerate(walls):
-        width = [(0, 0)] * 3
-        width[2 - axis] = (1, 1)
-        inner = np.pad(inner, width) if wall else np.pad(inner, width, mode="wrap")
-    return inner
+    return surrounded(inner, walls)
 
 
 def near(values: np.ndarray, axis: int = 0, by: int = 0) -> np.ndarray:

@@ -20,7 +20,6 @@ from taskflow.flow.boundaries import boundary
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half, jacobi_twice, jacobi_twice_half
 from taskflow.flow.poisson.residual import residual_square, rhs_sums
 from taskflow.flow.scalars import transport
-from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from taskflow.tasks import Task
 from tests import reference
@@ -64,16 +63,6 @@ def names(task: Task) -> list[str]:
 def ghost(task: Task) -> int:
     """Layers around the cells that a task reads."""
     return max(privilege.stencil.width for privilege in task.fields.values() if privilege.reads)
-
-
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> dict:
-    return {"device": gpu()} if request.param == "gpu" else {}
-
-
-@pytest.fixture(params=["f4", "f8"])
-def real(request: pytest.FixtureRequest) -> str:
-    return request.param
 
 
 def on_wall(hand: ByHand, axis: int) -> np.ndarray:

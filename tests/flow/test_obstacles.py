@@ -9,10 +9,9 @@ import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Transport
 from taskflow.flow.obstacles import flags, forces, heat, momentum, pressure, projection
-from taskflow.machine.device import gpu
 from taskflow.regions import Box
 from tests import reference
-from tests.flow.byhand import DT, MEAN, RATIO, ByHand
+from tests.flow.byhand import DT, MEAN, RATIO, ByHand, surrounded
 from tests.reference import Shifted
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
@@ -24,25 +23,11 @@ VELOCITY = ("u", "v", "w")
 STEPS = [(axis, side) for axis in range(3) for side in (-1, 1)]
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> dict:
-    return {"device": gpu()} if request.param == "gpu" else {}
-
-
-@pytest.fixture(params=["f4", "f8"])
-def real(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
 def bodies(walls: tuple[bool, bool, bool], seed: int = 3) -> np.ndarray:
     """Cells [z, y, x] with one layer around them, some of them solid, of the bodies 1 and 2."""
     random = np.random.default_rng(seed)
     inner = random.choice([0, 1, 2], size=CELLS[::-1], p=[0.6, 0.25, 0.15])
-    for axis, wall in enumerate(walls):
-        width = [(0, 0)] * 3
-        width[2 - axis] = (1, 1)
-        inner = np.pad(inner, width) if wall else np.pad(inner, width, mode="wrap")
-    return inner
+    return surrounded(inner, walls)
 
 
 def near(values: np.ndarray, *steps: int) -> np.ndarray:

@@ -25,7 +25,6 @@ from taskflow.flow import momentum as momentum_module
 from taskflow.flow.boundaries.rough_wall import KARMAN, heat_supplies, supply_ghosts
 from taskflow.flow.scalars import transport as transport_module
 from taskflow.flow.turbulence import Surroundings, eddy_viscosity
-from taskflow.machine.device import gpu
 from taskflow.simulation.case import Case
 from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand
@@ -41,16 +40,6 @@ MODELS = {
 }  # fmt: skip
 PAIRS = list(permutations(range(3), 2))
 PERIODIC = {"x": "periodic", "y": "periodic", "z": "periodic"}
-
-
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> dict:
-    return {"device": gpu()} if request.param == "gpu" else {}
-
-
-@pytest.fixture(params=["f4", "f8"])
-def real(request: pytest.FixtureRequest) -> str:
-    return request.param
 
 
 def smooth(hand: ByHand) -> Boundaries:

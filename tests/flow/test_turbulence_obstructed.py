@@ -8,7 +8,6 @@ import pytest
 from taskflow.flow import Buoyancy, Fluid, Smagorinsky, Transport, Turbulence, Vreman, Wale
 from taskflow.flow.obstacles import forces, heat, momentum
 from taskflow.flow.turbulence import Surroundings, eddy_viscosity
-from taskflow.machine.device import gpu
 from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand
 from tests.flow.test_obstacles import STEPS, VELOCITY, WALLS, buried, closed, near, on_wall, prepared, touched
@@ -18,16 +17,6 @@ FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
 HEAT, PRANDTL = Transport(0.07, 0.6), 0.7
 MODELS = {"smagorinsky": Smagorinsky(0.2, damped=False), "wale": Wale(0.6), "vreman": Vreman(0.1)}
-
-
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> dict:
-    return {"device": gpu()} if request.param == "gpu" else {}
-
-
-@pytest.fixture(params=["f4", "f8"])
-def real(request: pytest.FixtureRequest) -> str:
-    return request.param
 
 
 def stress(hand: ByHand, solid: np.ndarray, axis: int, viscosity: float) -> np.ndarray:

@@ -1,13 +1,11 @@
 """The list of GPUs, asked from a driver made for these tests: two GPUs, and a third that does not answer."""
 
-import ctypes
-import subprocess
 import uuid
 
 import pytest
 
 from taskflow.machine import accelerators as room
-from taskflow.machine.kernel.compile_host import compiler
+from tests.machine.driver import built
 
 DRIVER = r"""
 #include <cstring>
@@ -34,11 +32,7 @@ int nvmlDeviceGetMemoryInfo(void* device, unsigned long long* memory) {
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("driver")
-    (folder / "driver.cpp").write_text(DRIVER)
-    command = [*compiler().command, "-shared", "-fPIC", "-o", str(folder / "driver.so"), str(folder / "driver.cpp")]
-    subprocess.run(command, check=True, timeout=60)
-    return ctypes.CDLL(str(folder / "driver.so"))
+    return built(DRIVER, tmp_path_factory.mktemp("driver"))
 
 
 def test_gpus_of_a_driver(driver, monkeypatch):

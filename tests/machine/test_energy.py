@@ -1,14 +1,13 @@
 """Energy as a driver made for these tests counts it, or as follows from the power that it tells."""
 
 import ctypes
-import subprocess
 import time
 
 import pytest
 
 from taskflow.machine import energy
 from taskflow.machine.device import cpu
-from taskflow.machine.kernel.compile_host import compiler
+from tests.machine.driver import built
 
 DRIVER = r"""
 extern "C" {
@@ -25,11 +24,7 @@ int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) { return *milliw
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("driver")
-    (folder / "driver.cpp").write_text(DRIVER)
-    command = [*compiler().command, "-shared", "-fPIC", "-o", str(folder / "driver.so"), str(folder / "driver.cpp")]
-    subprocess.run(command, check=True, timeout=60)
-    return ctypes.CDLL(str(folder / "driver.so"))
+    return built(DRIVER, tmp_path_factory.mktemp("driver"))
 
 
 @pytest.fixture
