@@ -75,7 +75,7 @@ def _grid(case: Case) -> Iterator[str]:
 
 def _bodies(survey: Survey) -> Iterator[tuple[str, str]]:
     """Bodies: what they leave to the fluid, how narrow that gets, and what is wrong with them."""
-    yield "bodies", f"{_part(survey.all)}; {survey.fluid:.2%} of all cells are fluid"
+    yield "bodies", f"{_part(survey.all)}; {survey.fluid:.2%} of the domain is fluid"
     for part in survey.parts:
         yield "", f"{part.name}: {_part(part)}"
     for warning in survey.warnings:

@@ -10,8 +10,9 @@ import numpy as np
 from taskflow.flow.metrics import AXES, Counts, Flags, Grid, Vector, stretched
 from taskflow.regions import Box, Location
 
-__all__ = ["AXES", "Counts", "Flags", "Grid", "StaggeredGrid", "Vector"]
+__all__ = ["AXES", "FACES", "Counts", "Flags", "Grid", "StaggeredGrid", "Vector"]
 
+FACES: tuple[Location, Location, Location] = ("fx", "fy", "fz")
 Places = tuple[float, ...]
 Edges = tuple[Places | None, Places | None, Places | None]
 
@@ -98,6 +99,11 @@ class StaggeredGrid:
         dx, dy, dz = self.spacing
         return dx * dy * dz
 
+    def volumes(self, box: Box) -> np.ndarray:
+        """Of the cells of a box, [z, y, x]."""
+        x, y, z = (self.widths(axis)[box.lo[axis] : box.hi[axis]] for axis in range(3))
+        return np.asarray(z[:, None, None] * y[:, None] * x)
+
     def area(self, axis: int) -> float:
         """Area of a cell's face across an axis: the mean one."""
         return self.volume / self.spacing[axis]
@@ -123,6 +129,18 @@ class StaggeredGrid:
             faces = self._extended(axis, start, stop)
             return faces[:-1] if on_face else (faces[:-1] + faces[1:]) / 2
         return self.origin[axis] + self.spacing[axis] * (np.arange(start, stop) + (0.0 if on_face else 0.5))
+
+    def distances(self, location: Location, axis: int, start: int, stop: int) -> np.ndarray:
+        """How far it is along an axis from the values at `location` in the cells [start, stop) to those in the next."""
+        if not self.edges[axis]:
+            return np.full(stop - start, self.spacing[axis])
+        return np.diff(self.coordinates(location, axis, start, stop + 1))
+
+    def extents(self, location: Location, axis: int, start: int, stop: int) -> np.ndarray:
+        """How long the volumes around these values are along an axis: cells, or from centre to centre around faces."""
+        if location != "c" and AXES[location[1]] == axis:
+            return self.distances("c", axis, start - 1, stop - 1)
+        return self.distances(FACES[axis], axis, start, stop)
 
     def _extended(self, axis: int, start: int, stop: int) -> np.ndarray:
         """The low faces of the cells [start, stop), and the last high one; beyond walls cells are mirrored."""

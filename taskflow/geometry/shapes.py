@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 Vector = tuple[float, float, float]
+Steps = float | np.ndarray
 EVERYWHERE = (-math.inf, math.inf)
 HALVINGS = 50
 
@@ -24,9 +25,9 @@ class Shape(Protocol):
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Which points of the lattice of coordinates x, y and z, each increasing, are inside: a mask [z, y, x]."""
 
-    def entry(self, points: np.ndarray, axis: int, step: float) -> np.ndarray:
+    def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """How far on the way from each of the points [n, xyz], `step` along an axis, it enters the shape, as a share of
-        the step: 1 where the way does not end inside, 0 where it begins there.
+        the step: 1 where the way does not end inside, 0 where it begins there. Steps of all points have one sign.
         """
 
 
@@ -41,7 +42,7 @@ class Formula(Shape):
         found = self.contains(x[None, None, :], y[None, :, None], z[:, None, None])
         return np.broadcast_to(found, (z.size, y.size, x.size))
 
-    def entry(self, points: np.ndarray, axis: int, step: float) -> np.ndarray:
+    def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """By bisection: of several entries one is found."""
         ways = [points[:, n] for n in range(3)]
 
@@ -73,10 +74,10 @@ class Cuboid(Formula):
         )
         return in_z & in_y & in_x
 
-    def entry(self, points: np.ndarray, axis: int, step: float) -> np.ndarray:
+    def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """At the face across the axis."""
         x, y, z = (points[:, n] + (step if n == axis else 0.0) for n in range(3))
-        at = self.low[axis] if step > 0 else self.high[axis]
+        at = self.low[axis] if np.max(step) > 0 else self.high[axis]
         return np.where(self.contains(x, y, z), np.clip((at - points[:, axis]) / step, 0.0, 1.0), 1.0)
 
 

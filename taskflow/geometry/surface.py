@@ -12,7 +12,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.libraries import missing
-from taskflow.geometry.shapes import Shape, Vector
+from taskflow.geometry.shapes import Shape, Steps, Vector
 
 FORMATS = (".stl", ".obj")
 PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
@@ -44,7 +44,7 @@ class Surface(Shape):
             np.add.at(turns, (k, j[hit], i[hit]), sign[hit])
         return np.cumsum(turns[:-1], axis=0, out=turns[:-1]) != 0
 
-    def entry(self, points: np.ndarray, axis: int, step: float) -> np.ndarray:
+    def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """Where the line through a point first cuts a triangle behind it."""
         first, second = (n for n in range(3) if n != axis)
         (x, i), (y, j) = (np.unique(points[:, n], return_inverse=True) for n in (first, second))
@@ -56,10 +56,11 @@ class Surface(Shape):
             height, sign = _crossings(triangles[near], x[i[near]], y[j[near]])
             cut.append((j[near] * x.size + i[near])[sign != 0])
             heights.append(height[sign != 0])
-        return _next_cut(np.concatenate(cut), math.copysign(1, step) * np.concatenate(heights), len(points), abs(step))
+        ahead = math.copysign(1, np.max(step))
+        return _next_cut(np.concatenate(cut), ahead * np.concatenate(heights), len(points), np.abs(step))
 
 
-def _next_cut(line: np.ndarray, place: np.ndarray, points: int, step: float) -> np.ndarray:
+def _next_cut(line: np.ndarray, place: np.ndarray, points: int, step: Steps) -> np.ndarray:
     """Of places on lines, of which the first so many are points and the others cuts: for each point how far away is the
     next cut of its line, over `step`, at most 1.
     """

@@ -240,8 +240,9 @@ def test_forces_and_heat_balance_in_a_steady_channel(across):
     assert found["high"]["heat_flux"] == pytest.approx(-flux, rel=1e-9)
 
 
-@pytest.mark.parametrize("outflow", [
-    "outflow", pytest.param({"type": "outflow", "pressure": 0.0}, marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize(
+    "outflow", ["outflow", pytest.param({"type": "outflow", "pressure": 0.0}, marks=pytest.mark.slow)], ids=str
+)
 @pytest.mark.parametrize("pressure", [
     DIRECT, pytest.param({"solver": "fft", "forcing": 150}, marks=pytest.mark.slow),
     pytest.param({"solver": "jacobi", "tolerance": 1e-9, "max_iterations": 20000}, marks=pytest.mark.slow),
@@ -287,5 +288,6 @@ def test_a_treatment_needs_bodies():
 
 
 def test_shares_have_a_least():
-    assert cuts.bond(np.array([0.0, 0.5]), 0.1) == pytest.approx([1e8, 200.0])
-    assert cuts.stick(np.array([1.0, 0.5]), 0.1) == pytest.approx([0.0, 100.0])
+    step, extent = np.array([0.1, 0.05]), np.array([0.1, 0.2])
+    assert cuts.bond(np.array([0.0, 0.5]), step, extent) == pytest.approx([1e8, 200.0])
+    assert cuts.stick(np.array([1.0, 0.5]), step, extent) == pytest.approx([0.0, 100.0])

@@ -21,6 +21,7 @@ FN Faces faces(In u, In v, In w, Index c, Index X, Index Y) {
 // are, on both faces together, the velocity is minus that of the cell.
 struct Fluids {
   INLINE real seen(int, real neighbour, real) const { return neighbour; }
+  INLINE real per_two_cells(Axis a, int) const { return a.per_two_cells(); }
   INLINE bool solid() const { return false; }
 };
 
@@ -29,8 +30,8 @@ FN real twice(In q, Index c, Index own) { return q[c] + q[c + own]; }
 template <class Neighbours>
 FN Gradient gradient(In u, In v, Index c, const Faces& below, const Faces& here, const Faces& above, Axis x, Axis y, Axis z,
                      const Neighbours& around) {
-  const real half_x = real(0.5) * x.per_two_cells(), half_y = real(0.5) * y.per_two_cells();
-  const real half_z = real(0.5) * z.per_two_cells();
+  const real half_x = real(0.5) * around.per_two_cells(x, 0), half_y = real(0.5) * around.per_two_cells(y, 1);
+  const real half_z = real(0.5) * around.per_two_cells(z, 2);
   const Index X = x.step, Y = y.step;
   const real w = here.w + above.w;
   // from the low to the high neighbour across x, y or z, of twice the mean on both faces of each

@@ -10,11 +10,17 @@ struct Axis {
   INLINE real per_cell(int n = 0) const { return cells[n]; }
   INLINE real per_face(int n = 0) const { return faces[n]; }
   INLINE real per_two_cells() const { return *two_cells; }
+  INLINE real per_two_cells(bool low_wall, bool high_wall) const {
+    const real ways = 1 / (low_wall ? cells[0] : faces[0]) + 1 / (high_wall ? cells[0] : faces[1]);
+    return low_wall | high_wall ? 1 / ways : *two_cells;
+  }
 
   INLINE real outer_in_cells() const { return cells[0]; }
   INLINE real outer_on_faces() const { return faces[0]; }
   INLINE real inner_in_cells(int n) const { return faces[n]; }
   INLINE real inner_on_faces(int n) const { return cells[n]; }
+  INLINE real inner_at_wall() const { return cells[0]; }
+  INLINE real outer_at_wall(int n) const { return cells[0] * (2 * cells[0] - faces[n]); }
 
   INLINE real bend_in_cells(real low, real twice, real high) const {
     const real here = real(0.5) * twice;
@@ -34,9 +40,11 @@ FN Axis axis(const Grid& grid, int number, int cell, Index step) {
 }
 
 FN real width(const Grid& g, int axis, int n) { return 1 / g.per_cell[axis][n]; }
+FN real distance(const Grid& g, int axis, int n) { return 1 / g.per_face[axis][n]; }
 
 // How far the centre of cell n along an axis is from the low end
 FN real along(const Grid& g, int axis, int n) { return g.centre[axis][n]; }
+FN double centre(const Grid& g, int axis, int n) { return g.centre[axis][n]; }
 
 // The square of the cube root of a cell's volume
 FN real filter_square(const Grid& g, const Cell& c) { return g.filter[0][c.i] * g.filter[1][c.j] * g.filter[2][c.k]; }
@@ -66,8 +74,9 @@ struct Axis {
   // One over the width of a cell, and over the distance between the centres on both sides of its low face
   INLINE real per_cell(int = 0) const { return inverse; }
   INLINE real per_face(int = 0) const { return inverse; }
-  // One over the distance between the centres before and behind
+  // One over the distance between the centres before and behind; beyond walls cells are mirrored
   INLINE real per_two_cells() const { return real(0.5) * inverse; }
+  INLINE real per_two_cells(bool, bool) const { return per_two_cells(); }
 
   // A second derivative is `outer` times a difference of first ones, which are differences times `inner`: of what lives in
   // the centres of cells, on their low and their high faces; of what lives on faces, in the cells before and behind them.
@@ -75,6 +84,10 @@ struct Axis {
   INLINE real outer_on_faces() const { return inverse * inverse; }
   INLINE One inner_in_cells(int) const { return {}; }
   INLINE One inner_on_faces(int) const { return {}; }
+  // To a wall on a face of a cell it is half as far as to the value beyond that it stands for: twice that difference, times
+  // this. And what -2 value there adds to `outer` times the differences with 0 in the cell before (0) or behind (1)
+  INLINE One inner_at_wall() const { return {}; }
+  INLINE real outer_at_wall(int) const { return inverse * inverse; }
 
   // The second derivative in a cell, and on its low face, from the values before and behind and twice that in between
   INLINE real bend_in_cells(real low, real twice, real high) const { return outer_in_cells() * (low - twice + high); }
@@ -86,7 +99,10 @@ struct Axis {
 
 FN Axis axis(const Grid& grid, int number, int, Index step) { return {step, grid.inverse[number]}; }
 
+// The width of cell n along an axis, and how far its centre is from the one before and from the low end
 FN real width(const Grid& g, int axis, int) { return g.spacing[axis]; }
+FN real distance(const Grid& g, int axis, int) { return g.spacing[axis]; }
+FN double centre(const Grid& g, int axis, int n) { return (n + 0.5) * double(g.spacing[axis]); }
 
 // How far cell n along an axis is from the first one
 FN real along(const Grid& g, int axis, int n) { return n * g.spacing[axis]; }

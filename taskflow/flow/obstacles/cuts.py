@@ -22,14 +22,16 @@ def cut(inside: np.ndarray, axis: int, side: int) -> np.ndarray:
     return ~moved(inside) & moved(inside, (axis, side))
 
 
-def bond(share: np.ndarray, spacing: float) -> np.ndarray:
-    """1 / (share spacing^2): what a value at a surface, `share` of a spacing away, weighs in the Laplacian."""
-    return 1 / (np.maximum(share, LEAST) * spacing**2)
+def bond(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray:
+    """1 / (share step extent): what a value at a surface, this `share` of the `step` to the next point away, weighs in
+    the Laplacian in a volume of this `extent`.
+    """
+    return 1 / (np.maximum(share, LEAST) * step * extent)
 
 
-def stick(share: np.ndarray, spacing: float) -> np.ndarray:
-    """(1 / share - 1) / spacing^2: what it weighs more than it would a whole spacing away."""
-    return bond(share, spacing) - 1 / spacing**2
+def stick(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray:
+    """(1 / share - 1) / (step extent): what it weighs more than it would a whole step away."""
+    return bond(share, step, extent) - 1 / (step * extent)
 
 
 def closed_faces(closed: Sequence[np.ndarray]) -> Iterator[np.ndarray]:

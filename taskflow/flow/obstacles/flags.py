@@ -11,7 +11,7 @@ import numpy as np
 
 NEIGHBOURS = tuple((axis, side) for axis in range(3) for side in (-1, 1))  # west, east, south, north, below, above
 ITSELF = 64  # the bit of a cell that is solid; bit n is that of its neighbour n
-CLOSED = 15  # the number of a face that nothing crosses, where others have how many of their neighbours are buried
+CLOSED = 1 << 12  # nothing crosses the low face across x; y and z follow
 INSULATED, HELD = 1, 2  # what heat meets behind a face: nothing, or a body whose temperature is given
 KEEPS = 1 << 12  # a solid cell keeps its temperature
 
@@ -25,19 +25,19 @@ def solid_bits(solid: np.ndarray) -> np.ndarray:
 
 
 def face_bits(solid: np.ndarray) -> np.ndarray:
-    """Of the low faces of a cell across x, y and z, in four bits each: CLOSED where it is one of a solid cell;
-    otherwise how many of its neighbours in its own plane are buried, between two solid cells: along the first of the
-    other two axes in the lower two bits, along the second in the upper two.
+    """Of the low faces of a cell across x, y and z, in four bits each, which of its neighbours in its own plane are
+    buried, between two solid cells: along the first of the other two axes the lower and the higher one, then along the
+    second. CLOSED, moved on by the number of the axis, where it is one of a solid cell; then nothing else is said.
     """
     bits = np.zeros(moved(solid).shape, np.uint16)
     for axis in range(3):
         closed = moved(solid) | moved(solid, (axis, -1))
         state = np.zeros(bits.shape, np.uint16)
         for place, along in enumerate(other for other in range(3) if other != axis):
-            for side in (-1, 1):
+            for high, side in enumerate((-1, 1)):
                 buried = moved(solid, (along, side)) & moved(solid, (along, side), (axis, -1))
-                state += buried.astype(np.uint16) << (2 * place)
-        bits |= np.where(closed, np.uint16(CLOSED), state) << np.uint16(4 * axis)
+                state |= buried.astype(np.uint16) << np.uint16(4 * axis + 2 * place + high)
+        bits |= np.where(closed, np.uint16(CLOSED << axis), state)
     return bits
 
 

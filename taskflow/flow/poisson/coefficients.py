@@ -32,7 +32,7 @@ Faces = tuple[str, ...]  # fields with b across x, y and z; none where b = 1
 def count_sought(
     b_x: Read[ACROSS_X], b_y: Read[ACROSS_Y], b_z: Read[ACROSS_Z], *, cells: Reduce[sum], mesh: Mesh
 ) -> None:
-    """cells = number of cells with an open face"""
+    """cells = number of cells with an open face, each of which counts as its volume over the mean one"""
 
 
 @task(kernel=KERNELS / "poisson" / "coefficients.cu")
@@ -48,7 +48,9 @@ def rhs_sums_variable(
     centred: bool,
     mesh: Mesh,
 ) -> None:
-    """norm = sum of rhs^2, mean = (sum of rhs) / cells, 0 unless centred, over the cells with an open face"""
+    """norm = sum of rhs^2, mean = (sum of rhs) / cells, 0 unless centred, over the cells with an open face,
+    each counting as its volume over the mean one.
+    """
 
 
 @task(kernel=KERNELS / "poisson" / "coefficients.cu")
@@ -63,7 +65,9 @@ def residual_square_variable(
     mean: Scalar,
     mesh: Mesh,
 ) -> None:
-    """residual = sum of (rhs - mean - div(b grad p))^2 over the cells with an open face"""
+    """residual = sum of (rhs - mean - div(b grad p))^2 over the cells with an open face, each counting as its
+    volume over the mean one.
+    """
 
 
 def coefficients(f: Roles) -> Faces:

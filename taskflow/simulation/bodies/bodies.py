@@ -64,8 +64,7 @@ class Bodies:
         return Body(name, self._beside(around), (x, y, z), heated)
 
     def _middle(self, cells: Box) -> tuple[float, float, float]:
-        ends = zip(cells.lo, cells.hi, self.grid.origin, self.grid.spacing, strict=True)
-        x, y, z = (origin + h * (lo + hi) / 2 for lo, hi, origin, h in ends)
+        x, y, z = (float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))
         return x, y, z
 
     def _beside(self, cells: Box) -> Box:

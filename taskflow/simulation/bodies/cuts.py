@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from taskflow.flow.grid import FACES
 from taskflow.flow.obstacles import cuts
 from taskflow.flow.obstacles.flags import ITSELF, NEIGHBOURS, moved
 from taskflow.regions import Box, Location
 from taskflow.simulation.bodies.masks import Masks
 from taskflow.simulation.bodies.solids import PIECE
 
-FACES: tuple[Location, ...] = ("fx", "fy", "fz")
 Numbers = dict[Location, np.ndarray]  # by the location of points in cells
+
+
+class Surfaces(NamedTuple):
+    """Of points outside of bodies, beside one: how far its surface is as a share of the `step` to the next point, and
+    the extent of the volume around the point in that direction.
+    """
+
+    share: np.ndarray
+    step: np.ndarray
+    extent: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +65,12 @@ class ImmersedMasks(Masks):
         return {name: values for name, values in found.items() if name in self.roles}
 
     def _stick(self, part: Box, numbers: Numbers) -> dict[str, np.ndarray]:
-        """Of each component the sum over neighbours inside of (1 / share - 1) / spacing^2."""
-        found = {at: np.zeros(part.shape[::-1]) for at in FACES}
+        """Of each component the sum over neighbours inside of (1 / share - 1) / (step extent): `cuts.stick`."""
+        found: Numbers = {at: np.zeros(part.shape[::-1]) for at in FACES}
         for axis, side in NEIGHBOURS:
-            cut = {at: cuts.cut(numbers[at] != 0, axis, side) for at in FACES}
-            for at, share in self._shares(part, numbers, cut, axis, side).items():
-                found[at][cut[at]] += cuts.stick(share, self.solids.grid.spacing[axis])
+            cut: Numbers = {at: cuts.cut(numbers[at] != 0, axis, side) for at in FACES}
+            for at, surfaces in self._surfaces(part, numbers, cut, axis, side).items():
+                found[at][cut[at]] += cuts.stick(*surfaces)
         return {f"stick_{at[1]}": values for at, values in found.items()}
 
     def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
@@ -70,26 +80,31 @@ class ImmersedMasks(Masks):
         warm_bodies = np.where(np.isfinite(held), self._bodies(numbers), np.uint8(0))
         for axis, side in NEIGHBOURS:
             cut = cuts.cut(np.isfinite(held), axis, side)
-            share = self._shares(part, {"c": numbers}, {"c": cut}, axis, side)["c"]
-            each = cuts.bond(share, self.solids.grid.spacing[axis])
+            each = cuts.bond(*self._surfaces(part, {"c": numbers}, {"c": cut}, axis, side)["c"])
             bond[cut] += each
             warm[cut] += each * moved(held, (axis, side))[cut]
         return {"bond_T": bond, "warm_T": warm, "owner_T": cuts.owners(warm_bodies)}
 
-    def _shares(self, part: Box, numbers: Numbers, cut: Numbers, axis: int, side: int) -> Numbers:
-        """Of the points at each location that a mask of the part's cells has: how far the surface to this side is, over
-        the spacing.
+    def _surfaces(self, part: Box, numbers: Numbers, cut: Numbers, axis: int, side: int) -> dict[Location, Surfaces]:
+        """What is known of the surfaces to this side of those points at each location that a mask of the part's cells
+        has.
         """
-        grid = self.solids.grid
-        ends = {at: np.stack(np.nonzero(mask)[::-1], axis=1) + np.array(part.lo) for at, mask in cut.items()}
-        points, owners = [], [moved(numbers[at], (axis, side))[mask] for at, mask in cut.items()]
-        for at, cells in ends.items():
+        grid, start, stop = self.solids.grid, part.lo[axis], part.hi[axis]
+        points, owners, steps, extents = [], [], [], []
+        for at, mask in cut.items():
+            cells = np.stack(np.nonzero(mask)[::-1], axis=1)
+            steps.append(grid.distances(at, axis, start + min(side, 0), stop + min(side, 0))[cells[:, axis]])
+            extents.append(grid.extents(at, axis, start, stop)[cells[:, axis]])
+            cells += np.array(part.lo)
             cells[:, axis] += side
             cells %= np.array(grid.cells)  # beyond periodic sides alone can they lie outside
             along = [grid.coordinates(at, n, 0, grid.cells[n])[cells[:, n]] for n in range(3)]
             points.append(np.stack(along, axis=1))
-        shares = self.solids.shares(np.concatenate(points), np.concatenate(owners), axis, side)
-        return dict(zip(cut, np.split(shares, np.cumsum([len(each) for each in points])[:-1]), strict=True))
+            owners.append(moved(numbers[at], (axis, side))[mask])
+        ways = side * np.concatenate(steps)
+        shares = self.solids.shares(np.concatenate(points), np.concatenate(owners), axis, ways)
+        each = np.split(shares, np.cumsum([len(found) for found in points])[:-1])
+        return dict(zip(cut, map(Surfaces, each, steps, extents), strict=True))
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """For each axis: which low faces of the cells of a part, and of one layer around it, lie on walls."""

@@ -60,24 +60,24 @@ class Solids:
                 for piece, _ in periodic_images(around.grow(1), self.grid.box, self.grid.periodic):
                     yield from pieces(piece & box)
 
-    def shares(self, ends: np.ndarray, owners: np.ndarray, axis: int, side: int) -> np.ndarray:
-        """How far it is from points outside to the first surface on the way along an axis, to the next point on this
-        side, over the spacing.
+    def shares(self, ends: np.ndarray, owners: np.ndarray, axis: int, steps: np.ndarray) -> np.ndarray:
+        """How far it is from points outside to the first surface on the way along an axis, as a share of the `steps`,
+        all of one sign, to the next point.
 
         `ends` [n, xyz] are those next points, which lie inside the shapes of the numbers `owners`. A body ends where
         the domain does, through which it is not continued.
         """
         if not len(ends):
             return np.ones(0)
-        step, first, length = side * self.grid.spacing[axis], self.grid.origin[axis], self.grid.lengths[axis]
+        first, length = self.grid.origin[axis], self.grid.lengths[axis]
         starts = ends.copy()
-        starts[:, axis] -= step
+        starts[:, axis] -= steps
         found, order = np.ones(len(ends)), np.argsort(owners, kind="stable")
         numbers, begin = np.unique(owners[order], return_index=True)
         for number, group in zip(numbers.tolist(), np.split(order, begin[1:]), strict=True):
             for n in (number - 1, *self._touching[number - 1]):
-                found[group] = np.minimum(found[group], self.shapes[n].entry(starts[group], axis, step))
-        outside = np.maximum(first - starts[:, axis], starts[:, axis] - (first + length)) / abs(step)
+                found[group] = np.minimum(found[group], self.shapes[n].entry(starts[group], axis, steps[group]))
+        outside = np.maximum(first - starts[:, axis], starts[:, axis] - (first + length)) / np.abs(steps)
         return np.maximum(found, outside)
 
     @cached_property
@@ -104,8 +104,8 @@ class Solids:
     def _cells(self, low: tuple[float, float, float], high: tuple[float, float, float]) -> Box:
         lo, hi = [], []
         for axis in range(3):
-            n, h, first = self.grid.cells[axis], self.grid.spacing[axis], self.grid.origin[axis]
-            below, above = ((at - first) / h - 0.5 for at in (low[axis], high[axis]))
+            n = self.grid.cells[axis]
+            below, above = (self.grid.number_at(axis, at) - 0.5 for at in (low[axis], high[axis]))
             # one cell more: what rounding may have moved is for the shape to decide
             lo.append(max(0, math.floor(max(below, -1.0))))
             hi.append(min(n, math.ceil(min(above, n)) + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -30,7 +31,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Survey:
-    """All bodies together, those with names, and warnings in words."""
+    """All bodies together, those with names, which part of the domain is fluid, and warnings in words."""
 
     all: Part
     parts: tuple[Part, ...]
@@ -45,27 +46,32 @@ def survey(bodies: Bodies) -> Survey:
     solids, grid = bodies.solids, bodies.grid
     _check_places(bodies)
     count = np.zeros(len(solids.shapes) + 1, np.int64)
+    volume: np.ndarray = np.zeros(count.shape)
     gaps = Gaps(grid.cells, grid.periodic, len(solids.shapes))
     around = hull(box & grid.box for box in solids.boxes)
     for piece in pieces(_whole(grid.box, 2, around)):
         numbers = solids.numbers(piece)
         count += np.bincount(numbers.reshape(-1), minlength=count.size)
+        if not all(grid.uniform):
+            volume += np.bincount(numbers.reshape(-1), grid.volumes(piece).reshape(-1), count.size)
         gaps.look(numbers, piece, 0)
         gaps.look(numbers, piece, 1)
     for piece in pieces(_whole(grid.box, 1, around), axis=1):
         gaps.look(solids.numbers(piece), piece, 2)
     count[0] = grid.box.volume - count[1:].sum()
+    if all(grid.uniform):
+        volume = count * grid.volume
     if not count[0]:
         raise BadInput("obstacles: no cell is left for the fluid; make them smaller, expressions negative inside only")
     for number, cells in enumerate(count[1:], start=1):
         if not cells and not _hidden(solids, number):
             raise BadInput(f"obstacles[{number}]: no cell has its centre in it; use smaller cells, or a larger body")
     _check_openings(bodies)
-    parts = tuple(_part(bodies, name, count, gaps) for name in bodies.names)
-    solid = int(count[1:].sum())
+    parts = tuple(_part(bodies, name, count, volume, gaps) for name in bodies.names)
     least = min(gaps.narrowest, default=None)
-    together = Part("all", solid, solid * grid.volume, least.cells if least else None)
-    return Survey(together, parts, float(count[0] / grid.box.volume), tuple(_warnings(bodies, gaps)))
+    together = Part("all", int(count[1:].sum()), float(volume[1:].sum()), least.cells if least else None)
+    fluid = 1 - together.volume / math.prod(grid.lengths)
+    return Survey(together, parts, fluid, tuple(_warnings(bodies, gaps)))
 
 
 def _whole(domain: Box, axis: int, part: Box) -> Box:
@@ -73,11 +79,10 @@ def _whole(domain: Box, axis: int, part: Box) -> Box:
     return domain.layer(axis, 0, part.lo[axis], part.hi[axis])
 
 
-def _part(bodies: Bodies, name: str, count: np.ndarray, gaps: Gaps) -> Part:
+def _part(bodies: Bodies, name: str, count: np.ndarray, volume: np.ndarray, gaps: Gaps) -> Part:
     numbers = [n for n, obstacle in enumerate(bodies.case.obstacles, start=1) if obstacle.name == name]
-    cells = int(count[numbers].sum())
     found = [int(gaps.beside[n]) for n in numbers if gaps.beside[n] < gaps.none]
-    return Part(name, cells, cells * bodies.grid.volume, min(found, default=None))
+    return Part(name, int(count[numbers].sum()), float(volume[numbers].sum()), min(found, default=None))
 
 
 def _check_places(bodies: Bodies) -> None:
@@ -139,6 +144,7 @@ def _apart(solids: Solids, pair: tuple[int, int], place: Gap) -> bool:
     """Whether between the centre of a cell and that of the next one along an axis some point is in neither shape."""
     grid = solids.grid
     points = [grid.coordinates("c", axis, n, n + 1) for axis, n in enumerate(place.cell)]
-    points[place.axis] = points[place.axis] + grid.spacing[place.axis] * np.linspace(0, 1, SAMPLES)
+    step = grid.distances("c", place.axis, place.cell[place.axis], place.cell[place.axis] + 1)
+    points[place.axis] = points[place.axis] + step * np.linspace(0, 1, SAMPLES)
     inside = [solids.shapes[number - 1].inside(*points) for number in pair]
     return not bool((inside[0] | inside[1]).all())

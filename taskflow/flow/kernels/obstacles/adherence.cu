@@ -4,6 +4,7 @@
 #define BY 1
 #include "cell.h"
 #include "../flags.h"
+#include "../metrics.h"
 
 // q with friction that is taken at the end of the step, where the pressure has pushed it by -push
 FN real slowed(real q, real friction, real push) { return (q + friction * push) / (1 + friction); }
@@ -13,11 +14,11 @@ TASK adhere(Range range, InOut u, InOut v, InOut w, In p, InByte solid, In stick
             Grid grid, real viscosity) {
   STRIDES(range)
   const real step = real(*dt), drag = step * viscosity;
-  const real x = step * grid.inverse[0], y = step * grid.inverse[1], z = step * grid.inverse[2];
   for_cells(range, CELL(c) {
     const int bits = solid[c];
     if (bits & BESIDE) {  // few are: what all others would load stays where it is
-      const real here = p[c];
+      const real here = p[c], x = step * axis(grid, 0, c.i, X).per_face(), y = step * axis(grid, 1, c.j, Y).per_face();
+      const real z = step * axis(grid, 2, c.k, Z).per_face();
       if (c.i != grid.first[0]) u[c] = closed(bits, 0) ? real(0) : slowed(u[c], drag * stick_x[c], x * (here - p[c - X]));
       if (c.j != grid.first[1]) v[c] = closed(bits, 2) ? real(0) : slowed(v[c], drag * stick_y[c], y * (here - p[c - Y]));
       if (c.k != grid.first[2]) w[c] = closed(bits, 4) ? real(0) : slowed(w[c], drag * stick_z[c], z * (here - p[c - Z]));

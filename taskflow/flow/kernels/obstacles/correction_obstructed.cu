@@ -4,13 +4,15 @@
 #define BY 1
 #include "cell.h"
 #include "../flags.h"
+#include "../metrics.h"
 
 // u = u - dt grad(p), in place, on open faces.
 TASK correct_obstructed(Range range, InOut u, InOut v, InOut w, In p, InByte solid, In64 dt, Grid grid) {
   STRIDES(range)
   const real step = real(*dt);
-  const real x = step * grid.inverse[0], y = step * grid.inverse[1], z = step * grid.inverse[2];
   for_cells(range, CELL(c) {
+    const real x = step * axis(grid, 0, c.i, X).per_face(), y = step * axis(grid, 1, c.j, Y).per_face();
+    const real z = step * axis(grid, 2, c.k, Z).per_face();
     const int bits = solid[c];
     const real here = p[c], u_old = u[c], v_old = v[c], w_old = w[c];
     const real u_next = u_old - x * (here - p[c - X]);
@@ -37,8 +39,9 @@ TASK stop(Range range, InOut u, InOut v, InOut w, InByte solid) {
 TASK force(Range range, InOut u, InOut v, InOut w, In p, InByte solid, In64 dt, Grid grid) {
   STRIDES(range)
   const real step = real(*dt);
-  const real x = step * grid.inverse[0], y = step * grid.inverse[1], z = step * grid.inverse[2];
   for_cells(range, CELL(c) {
+    const real x = step * axis(grid, 0, c.i, X).per_face(), y = step * axis(grid, 1, c.j, Y).per_face();
+    const real z = step * axis(grid, 2, c.k, Z).per_face();
     const int bits = solid[c];
     const real here = p[c], u_old = u[c], v_old = v[c], w_old = w[c];
     const real u_next = x * (here - p[c - X]), v_next = y * (here - p[c - Y]), w_next = z * (here - p[c - Z]);

@@ -9,14 +9,10 @@
 
 // Force at the low face across a of a cell: on a closed one, which stands still, all that the scheme brings there; on a cut
 // one the friction that it loses to the surface.
-FN Push push(In q, In r, In s, In p, In stick, Index c, Step a, Step b, Step d, bool shut, double viscosity) {
-  const Index A = a.cells, B = b.cells, D = d.cells;
-  const double laplacian = a.inverse * a.inverse * (double(q[c - A]) + q[c + A]) +
-                           b.inverse * b.inverse * (double(q[c - B]) + q[c + B]) +
-                           d.inverse * d.inverse * (double(q[c - D]) + q[c + D]);
-  const double brought = viscosity * laplacian - 0.25 * carried_off(q, r, s, c, a, b, d);
-  const double lost = viscosity * double(stick[c]) * q[c];
-  return {shut ? a.inverse * (double(p[c - A]) - p[c]) : 0.0, shut ? brought : lost};
+FN Push push(In q, In r, In s, In p, In stick, Index c, Axis a, Axis b, Axis d, bool shut, real viscosity) {
+  const double viscous = Molecular{viscosity}.at(q, r, s, c, a, b, d), lost = viscosity * double(stick[c]) * q[c];
+  const double brought = viscous - 0.25 * Central{}.at(q, r, s, c, a, b, d);
+  return {shut ? a.per_face() * (double(p[c - a.step]) - p[c]) : 0.0, shut ? brought : lost};
 }
 
 // pressure_.. and friction_.. = sums of the forces at the faces that belong to a body; moment_.. = sum of (place -
@@ -26,10 +22,10 @@ TASK force_on_immersed_body(Range range, In u, In v, In w, In p, InByte solid, I
                             Partial pressure_z, Partial friction_x, Partial friction_y, Partial friction_z,
                             Partial moment_x, Partial moment_y, Partial moment_z, Grid grid, Fluid fluid, Target target) {
   STRIDES(range)
-  const Step x{X, grid.inverse[0]}, y{Y, grid.inverse[1]}, z{Z, grid.inverse[2]};
-  const double nu = fluid.viscosity;
+  const real nu = fluid.viscosity;
   sum_cells(range, {pressure_x, pressure_y, pressure_z, friction_x, friction_y, friction_z, moment_x, moment_y, moment_z},
             CELL(c) {
+    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
     const int bits = solid[c], number = target.number;
     const Push fx = push(u, v, w, p, stick_x, c, x, y, z, closed(bits, 0), nu);
     const Push fy = push(v, u, w, p, stick_y, c, y, x, z, closed(bits, 2), nu);
@@ -43,10 +39,11 @@ TASK force_on_immersed_body(Range range, In u, In v, In w, In p, InByte solid, I
 TASK heat_from_immersed_body(Range range, In T, In u, In v, In w, InShort T_faces, InByte owner_T, In bond_T, In warm_T,
                              Partial flux, Grid grid, Transport transport, int number) {
   STRIDES(range)
-  const double volume = double(grid.spacing[0]) * grid.spacing[1] * grid.spacing[2];
   reduce_cells(range, flux, SUM, CELL(c) {
-    const double flow = double(carried(T, u, c, X, grid.inverse[0])) + carried(T, v, c, Y, grid.inverse[1]) +
-                        carried(T, w, c, Z, grid.inverse[2]);
+    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
+    const double volume = double(width(grid, 0, c.i)) * width(grid, 1, c.j) * width(grid, 2, c.k);
+    const double flow = double(carried(T, u, c, X, x.per_cell())) + carried(T, v, c, Y, y.per_cell()) +
+                        carried(T, w, c, Z, z.per_cell());
     const double conducted = transport.diffusivity * (double(warm_T[c]) - double(bond_T[c]) * T[c]);
     return owner_T[c] == number ? volume * (T_faces[c] & KEEPS ? flow : conducted) : 0.0;
   });

@@ -9,10 +9,10 @@
 #include "../scalars/diffusivity.h"
 #include "carried.h"
 
-// Conduction into a cell through a face behind which heat meets `kind`, over 1 / h^2: T_other is the temperature there, of the
-// fluid, to which it is conducted as `across`, or of a body.
-FN real conducted(int kind, real T_here, real T_other, real across, real diffusivity) {
-  const real weight = kind == 0 ? across : real(kind & HELD) * diffusivity;
+// Conduction into a cell through its low (0) or its high (1) face, over `outer_in_cells`, behind which heat meets `kind`:
+// T_other is the temperature there, of the fluid, to which it is conducted as `across`, or of a body.
+FN real conducted(int kind, real T_here, real T_other, real across, real diffusivity, Axis a, int n) {
+  const real weight = kind == 0 ? a.inner_in_cells(n) * across : a.inner_at_wall() * (real(kind & HELD) * diffusivity);
   return weight * (T_other - T_here);
 }
 
@@ -25,8 +25,8 @@ template <class Diffusivity>
 FN Flow flow(In T, In q, Index c, Axis a, int kinds, const Diffusivity& by) {
   const Index S = a.step;
   const real below = T[c - S], here = T[c], above = T[c + S];
-  const real low = conducted(kinds & 3, here, below, by.between(c - S, c), by.diffusivity);
-  const real high = conducted(kinds >> 2 & 3, here, above, by.between(c, c + S), by.diffusivity);
+  const real low = conducted(kinds & 3, here, below, by.between(c - S, c), by.diffusivity, a, 0);
+  const real high = conducted(kinds >> 2 & 3, here, above, by.between(c, c + S), by.diffusivity, a, 1);
   return {carried(T, q, c, S, a.per_cell()), a.outer_in_cells() * (low + high)};
 }
 

@@ -9,14 +9,21 @@
 #include "../momentum.h"
 #include "../flags.h"
 
+// What neighbours of a face along one direction that are buried, and hold 0, take of its Laplacian more than that: as they
+// stand for a wall half a cell away
+FN real sticking(int buried, Axis b) {
+  return (buried & 1 ? b.outer_at_wall(0) : real(0)) + (buried & 2 ? b.outer_at_wall(1) : real(0));
+}
+
 // The faces of a cell: which of them are closed, and what buried neighbours take of H.
 struct Beside {
-  int states;
+  int faces;
   real viscosity;
 
-  INLINE bool closed(int axis) const { return face_state(states, axis) == CLOSED; }
+  INLINE bool closed(int axis) const { return (faces & CLOSED << axis) != 0; }
   INLINE real slowed(real H, In q, Index c, int axis, Axis b, Axis d) const {
-    return H - viscosity * sticking(face_state(states, axis), q[c], b.per_cell(), d.per_cell());
+    const int buried = faces >> (4 * axis);
+    return H - viscosity * ((sticking(buried, b) + sticking(buried >> 2, d)) * q[c]);
   }
 };
 

@@ -5,14 +5,14 @@
 #include "../poisson/laplacian.h"
 #include "beside.h"
 
-// residual = sum of (rhs - mean - Laplacian(p))^2 over cells that are not solid
+// residual = sum of (rhs - mean - Laplacian(p))^2 over cells that are not solid, each counting as its volume
 TASK residual_square_obstructed(Range range, In p, In rhs, InByte solid, Partial residual, In64 mean, Grid grid) {
   STRIDES(range)
-  const real diagonal = 1 / grid.relaxation, off = real(*mean);
+  const real off = real(*mean);
+  const Laplacian laplacian(grid);
   reduce_cells(range, residual, SUM, CELL(c) {
     const int bits = solid[c];
-    const Star q = star_beside(p, c, X, Y, Z, bits);
-    const double r = rhs[c] - off - (around(q, c, grid) - diagonal * q.here);
-    return bits & ITSELF ? 0.0 : r * r;
+    const double r = rhs[c] - off - laplacian.at(star_beside(p, c, X, Y, Z, bits), c);
+    return volume(grid, c) * (bits & ITSELF ? 0.0 : r * r);
   });
 }

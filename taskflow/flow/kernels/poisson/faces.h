@@ -8,7 +8,7 @@ struct Faces : Mesh {
 
 FN Faces faces(const Range& r, In x, In y, In z, const Mesh& m) { return {m, {x, r.y, r.z}, {y, r.y, r.z}, {z, r.y, r.z}}; }
 
-// b / h^2 on the six faces of a cell
+// What couples a cell to its six neighbours: b / h^2 where all cells are alike
 struct Coupling {
   real west, east, south, north, below, above;
 };
@@ -18,12 +18,12 @@ FN real open(real b, bool at_face, real mirror) { return taken(!(at_face & (mirr
 
 FN Coupling coupling(int i, int j, int k, const Faces& b) {
   const Index Y = b.x.y, Z = b.x.z, c = i + j * Y + k * Z;
-  return {b.weight[0] * open(b.x.field[c], i == b.first[0], b.low[0]),
-          b.weight[0] * open(b.x.field[c + 1], i == b.last[0], b.high[0]),
-          b.weight[1] * open(b.y.field[c], j == b.first[1], b.low[1]),
-          b.weight[1] * open(b.y.field[c + Y], j == b.last[1], b.high[1]),
-          b.weight[2] * open(b.z.field[c], k == b.first[2], b.low[2]),
-          b.weight[2] * open(b.z.field[c + Z], k == b.last[2], b.high[2])};
+  return {before(b, 0, i) * open(b.x.field[c], i == b.first[0], b.low[0]),
+          behind(b, 0, i) * open(b.x.field[c + 1], i == b.last[0], b.high[0]),
+          before(b, 1, j) * open(b.y.field[c], j == b.first[1], b.low[1]),
+          behind(b, 1, j) * open(b.y.field[c + Y], j == b.last[1], b.high[1]),
+          before(b, 2, k) * open(b.z.field[c], k == b.first[2], b.low[2]),
+          behind(b, 2, k) * open(b.z.field[c + Z], k == b.last[2], b.high[2])};
 }
 
 // div(b grad p) in a cell

@@ -156,9 +156,9 @@ TASK coarsen(Range range, Foreign b, Out coarse, Mesh mesh, Transfer transfer, i
   for_cells(range, CELL(c) {
     const int place = (axis == 0 ? c.i : axis == 1 ? c.j : c.k) * fine, first = place / cells;
     const Overlap face{first, 1, 0, 0};
-    const Overlap x = axis == 0 ? face : overlap(c.i, mesh.cells[0], transfer.cells[0]);
-    const Overlap y = axis == 1 ? face : overlap(c.j, mesh.cells[1], transfer.cells[1]);
-    const Overlap z = axis == 2 ? face : overlap(c.k, mesh.cells[2], transfer.cells[2]);
+    const Overlap x = axis == 0 ? face : overlap(c.i, mesh, transfer, 0);
+    const Overlap y = axis == 1 ? face : overlap(c.j, mesh, transfer, 1);
+    const Overlap z = axis == 2 ? face : overlap(c.k, mesh, transfer, 2);
     coarse[c] = mean(x, y, z, Crossed{b, next, real(place - first * cells) / cells});
   });
 }

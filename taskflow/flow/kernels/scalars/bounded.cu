@@ -27,7 +27,7 @@ FN real limited(real behind, real ahead, bool ends) {
   return ahead > 0 ? along : -along;
 }
 
-// What passes the low face of cell c, number n along d: carried, and by diffusion. On boundaries what enters has the value
+// What passes the low face of cell c, number n along d: carried, and by diffusion, `per_face` being one over the distance. On boundaries what enters has the value
 // there, the mean of both cells, and what leaves that of the cell inside. `kind` is what lies behind the face: 0 for fluid.
 template <class Diffusivity>
 FN real passing(In q, Index c, int n, const Direction& d, real per_face, const Diffusivity& by, int kind) {
@@ -48,8 +48,9 @@ FN real passing(In q, Index c, int n, const Direction& d, real per_face, const D
 template <class Diffusivity>
 FN real inflow(In q, Index c, int n, const Direction& d, const Grid& grid, const Diffusivity& by, int kinds) {
   const Axis a = axis(grid, d.number, n, d.step);
-  const real low = passing(q, c, n, d, a.per_face(), by, kinds & 3);
-  return a.per_cell() * (low - passing(q, c + d.step, n + 1, d, a.per_face(1), by, kinds >> 2 & 3));
+  const int behind_low = kinds & 3, behind_high = kinds >> 2 & 3;
+  const real low = passing(q, c, n, d, behind_low ? a.per_cell() : a.per_face(), by, behind_low);
+  return a.per_cell() * (low - passing(q, c + d.step, n + 1, d, behind_high ? a.per_cell() : a.per_face(1), by, behind_high));
 }
 
 // What lies behind the faces of a cell: fluid everywhere, or what flags say.

@@ -6,7 +6,6 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.boundaries import AXES, Boundaries
-from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import Fluid, Grid
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, wrong
@@ -73,11 +72,6 @@ def _pressure_can_be_solved(grid: Grid, boundaries: Boundaries, pressure: Pressu
         yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; stretch z alone, or give "multigrid"')
 
 
-def _stretched_alone(grid: Grid, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
-    if grid.stretching is not None and obstacles:
-        yield wrong(("grid", "stretching"), grid.stretching.written(), f"{LATER} around [[obstacles]]; leave one out")
-
-
 def _stretched_centrally(grid: Grid, fluid: Fluid) -> Iterator[Problem]:
     if grid.stretching is not None and fluid.scheme != "central":
         yield wrong(("fluid", "scheme"), fluid.scheme, f'{LATER}; give "central"')
@@ -88,5 +82,4 @@ RULES = (
     (_stretched_centrally, ("grid", "fluid")),
     (_cells_do_not_jump, ("grid",)),
     (_pressure_can_be_solved, ("grid", "boundaries", "pressure")),
-    (_stretched_alone, ("grid", "obstacles")),
 )
