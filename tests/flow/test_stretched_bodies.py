@@ -10,7 +10,6 @@ import pytest
 from taskflow.flow import Fluid, Transport
 from taskflow.flow.obstacles import adherence, cuts, forces, heat, momentum, pressure, projection
 from taskflow.flow.turbulence import Surroundings, Turbulence, Wale, eddy_viscosity
-from taskflow.machine.device import gpu
 from tests.flow import test_immersed, test_obstacles
 from tests.flow.byhand import DT, MEAN, RATIO
 from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, buried, closed, near, on_wall
@@ -22,13 +21,9 @@ OLD, NEW = ("h_u", "h_v", "h_w"), ("u_new", "v_new", "w_new")
 OWNERS, STICK = ("owner_x", "owner_y", "owner_z"), ("stick_x", "stick_y", "stick_z")
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> dict:
-    return {"device": gpu()} if request.param == "gpu" else {}
-
-
-@pytest.fixture(params=["f4", "f8"])
+@pytest.fixture(params=[pytest.param("f4", marks=pytest.mark.slow), "f8"])
 def real(request: pytest.FixtureRequest) -> str:
+    """Of double precision alone where time is short: texts are compiled for each."""
     return request.param
 
 
