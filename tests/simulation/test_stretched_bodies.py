@@ -29,8 +29,8 @@ def stretched(case: Case, axes: str) -> Case:
 
 
 @pytest.mark.parametrize(("along", "across", "tables"), [
-    ("x", "z", {"turbulence": {"model": "wale", "constant": 2.0}}), ("z", "y", {}),
-    ("y", "x", {"turbulence": {"model": "vreman"}}),
+    ("x", "z", {"turbulence": {"model": "wale", "constant": 2.0}}), pytest.param("z", "y", {}, marks=pytest.mark.slow),
+    pytest.param("y", "x", {"turbulence": {"model": "vreman"}}, marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_a_channel_between_two_bodies_is_one_between_two_walls(along, across, tables):
     """To the tolerance of the pressure. The cells of the channel differ in width, those of the bodies from all."""
@@ -141,6 +141,7 @@ def test_forces_and_heat_balance_in_a_steady_channel(treatment, scheme):
     assert found["high"]["heat_flux"] == pytest.approx(-flux, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_solvers_agree():
     """Multigrid, whose equation knows the faces, and forced velocities with the direct solver."""
     case = stretched(obstructed({"solver": "fft", "forcing": 60}), "z")

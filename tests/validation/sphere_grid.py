@@ -2,7 +2,7 @@
 
     python -m tests.validation.sphere_grid 24 sphere24.toml
 
-writes examples/sphere.toml with 24 cells per diameter, immersed; 3.6 million cells fill 16.5 x 15 x 15 diameters.
+writes examples/sphere.toml with 24 cells per diameter, immersed; 3.2 million cells fill 16.5 x 15 x 15 diameters.
 """
 
 from __future__ import annotations
