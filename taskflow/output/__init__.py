@@ -16,9 +16,12 @@ _HOME = {
     "load_initial": "initial",
     "save_initial": "initial",
     "Writer": "writer",
-    "Points": "points",
-    "create_points": "point_store",
-    "write_points": "point_store",
+    "TimeSeries": "time_series",
+    "at_points": "time_series",
+    "of_surface": "time_series",
+    "through_sides": "time_series",
+    "create_time_series": "time_series_store",
+    "write_time_series": "time_series_store",
     "Checkpoint": "checkpoint",
     "Checkpoints": "checkpoint",
     "newest": "checkpoint",
@@ -55,21 +58,23 @@ __all__ = [
     "Checkpoint",
     "Checkpoints",
     "Layout",
-    "Points",
     "RunLog",
     "Store",
     "Tail",
+    "TimeSeries",
     "Writer",
     "animate_run",
+    "at_points",
     "at_time",
     "compare_profiles",
     "create",
-    "create_points",
+    "create_time_series",
     "dataset",
     "export_netcdf",
     "export_vtk",
     "load_initial",
     "newest",
+    "of_surface",
     "on_disk",
     "plane_values",
     "plot_campaign",
@@ -90,8 +95,9 @@ __all__ = [
     "shown",
     "starts_of",
     "statistics_attributes",
-    "write_points",
+    "through_sides",
     "write_report",
+    "write_time_series",
 ]
 
 if TYPE_CHECKING:
@@ -109,8 +115,6 @@ if TYPE_CHECKING:
     from taskflow.output.netcdf import export_netcdf
     from taskflow.output.planes import at_time
     from taskflow.output.plot import plot_run
-    from taskflow.output.point_store import create_points, write_points
-    from taskflow.output.points import Points
     from taskflow.output.profiles import compare_profiles, plot_profiles
     from taskflow.output.scaling import plot_scaling
     from taskflow.output.series import plot_series
@@ -118,6 +122,8 @@ if TYPE_CHECKING:
     from taskflow.output.shares import plot_shares
     from taskflow.output.slices import plane_values, shown
     from taskflow.output.store import BlockStore, Store, create, remove
+    from taskflow.output.time_series import TimeSeries, at_points, of_surface, through_sides
+    from taskflow.output.time_series_store import create_time_series, write_time_series
     from taskflow.output.vtk import export_vtk
     from taskflow.output.writer import Writer
 

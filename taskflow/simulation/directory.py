@@ -16,11 +16,11 @@ from taskflow.errors import BadInput
 from taskflow.machine import everywhere
 from taskflow.output import (
     Layout,
-    Points,
     RunLog,
     Store,
+    TimeSeries,
     create,
-    create_points,
+    create_time_series,
     on_disk,
     read_report,
     recover,
@@ -131,7 +131,7 @@ class RunDirectory:
             raise self._unwritable(error) from error
         return replace(beginning, times=times)
 
-    def _cut(self, path: Path, group: Layout | Points, beginning: Beginning, case: Case) -> tuple[float, ...]:
+    def _cut(self, path: Path, group: Layout | TimeSeries, beginning: Beginning, case: Case) -> tuple[float, ...]:
         """Cut a group of the store back to the records of a checkpoint, whose times are returned; one that does not go
         on begins anew.
         """
@@ -232,15 +232,15 @@ class RunDirectory:
         return tuple(found)
 
 
-def _groups(layouts: Iterable[Layout], setup: Setup) -> list[Layout | Points]:
-    """These groups of the store, and those of probes."""
-    return [*layouts, *(probe.points for probe in setup.probes)]
+def _groups(layouts: Iterable[Layout], setup: Setup) -> list[Layout | TimeSeries]:
+    """These groups of the store, and those of numbers in time."""
+    return [*layouts, *(each.series for each in setup.scenario.followed)]
 
 
-def _create(path: Path, group: Layout | Points, case: Case) -> None:
+def _create(path: Path, group: Layout | TimeSeries, case: Case) -> None:
     """Make an empty group in the store."""
-    if isinstance(group, Points):
-        create_points(path, group, {"title": case.title})
+    if isinstance(group, TimeSeries):
+        create_time_series(path, group, {"title": case.title})
     else:
         create(path, group, {"title": case.title})
 

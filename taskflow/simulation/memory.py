@@ -95,18 +95,16 @@ class Needs:
     @cached_property
     def _passes(self) -> list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]]:
         """The launches of every stretch that a run can come to, and the messages that each block sends or gets in it. A
-        run begins with a start and a monitor; after each step there may be one, too, and a sample of statistics.
+        run begins with a start and a monitor; after each step there may be one, too, and then whatever is recorded.
         """
         model, monitor = self.setup.model, self.setup.monitor
+        recorded = self.setup.recorded
         then: dict[Program, list[Program]] = {
             model.start: [monitor],
-            monitor: [model.step],
-            model.step: [model.step, monitor],
+            monitor: [model.step, *recorded],
+            model.step: [model.step, monitor, *recorded],
         }
-        if averages := self.setup.averages:
-            sample = averages.statistics.sample
-            then |= {sample: [model.step], monitor: [model.step, sample]}
-            then[model.step].append(sample)
+        then |= {program: [model.step, *recorded[n + 1 :]] for n, program in enumerate(recorded)}
         found: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
         for stretch, moved in Passes(self.setup.partition, model.start, then):
             messages: dict[int, list[Message]] = defaultdict(list)

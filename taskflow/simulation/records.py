@@ -1,4 +1,5 @@
-"""All that a run records, on one block: snapshots, statistics, planes and probes, each in a group of the store."""
+"""All that a run records, on one block: snapshots, statistics, planes, probes, integrals, each in a group of the store.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any
 from taskflow.machine import Shard
 from taskflow.output import Writer
 from taskflow.simulation.averaging import Averaging
+from taskflow.simulation.integrating import IntegralRecording
 from taskflow.simulation.probing import PointRecording
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, FieldRecording, Place, Recording, Told
 from taskflow.simulation.scenario import Scenario
@@ -34,10 +36,13 @@ class Records:
         for layer in scenario.layers:
             self._groups[layer.group] = FieldRecording(place(layer.group))
         for probe in scenario.probes:
-            group = probe.points.group
+            group = probe.series.group
             self._groups[group] = PointRecording(place(group), probe, scenario.model.staggered)
+        for integral in scenario.integrals:
+            group = integral.series.group
+            self._groups[group] = IntegralRecording(place(group), integral)
         self._every = {layer.group: layer.every for layer in scenario.layers}
-        self._every |= {probe.points.group: probe.every for probe in scenario.probes}
+        self._every |= {each.series.group: each.every for each in scenario.followed}
 
     def begin(self, now: float, statistics: Mapping[str, Any] | None = None) -> None:
         """From the time `now` on: the averaging begins, or goes on from the state that a checkpoint has of it."""

@@ -19,7 +19,8 @@ from taskflow.simulation.recording import SNAPSHOTS, STATISTICS
 from taskflow.simulation.schedule import Tick
 from taskflow.simulation.setup import Setup
 
-FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", "probes", "planes", "machine")
+FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces")  # tables of groups of the store
+FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "machine")
 STORED = ("fields", "precision", "compression", "relative_error")
 FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
 
@@ -91,7 +92,7 @@ def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {SNAPSHOTS: {}}
     if table := case.get("statistics"):
         found[STATISTICS] = {name: value for name, value in table.items() if name != "write"}
-    for table in (*case.get("probes", ()), *case.get("planes", ())):
+    for table in (each for kind in FOLLOWED for each in case.get(kind, ())):
         found[table["name"]] = {name: value for name, value in table.items() if name != "every"}
     return found
 

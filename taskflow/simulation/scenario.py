@@ -8,6 +8,7 @@ from taskflow.flow import NavierStokes
 from taskflow.simulation.averaging import Averages
 from taskflow.simulation.bodies import Masks
 from taskflow.simulation.inflow.inflow import Entering
+from taskflow.simulation.integrating import Integral
 from taskflow.simulation.probing import Layer, Probe
 from taskflow.simulation.schedule import Clock
 
@@ -17,7 +18,8 @@ class Scenario:
     """A case as its blocks compute it. Picklable.
 
     `case` is its text, `steady` the change at which a state is steady, `counted` the scalars that say how often was
-    repeated what a step repeats until it is enough. What is recorded beside snapshots: `averages`, `probes`, `layers`.
+    repeated what a step repeats until it is enough. What is recorded beside snapshots: `averages`, `probes`, `layers`,
+    `integrals`.
     """
 
     case: str
@@ -30,3 +32,9 @@ class Scenario:
     averages: Averages | None
     probes: tuple[Probe, ...]
     layers: tuple[Layer, ...]
+    integrals: tuple[Integral, ...]
+
+    @property
+    def followed(self) -> tuple[Probe | Integral, ...]:
+        """What is recorded as numbers in time."""
+        return *self.probes, *self.integrals

@@ -23,14 +23,17 @@ from taskflow.flow import (
     Wall,
 )
 from taskflow.flow.driving.coriolis import geostrophic_force
+from taskflow.flow.isosurface import Isosurface
 from taskflow.flow.obstacles import Obstacles
+from taskflow.flow.passing import Passing
 from taskflow.flow.statistics import Statistics
-from taskflow.output import Points
+from taskflow.output import at_points, of_surface, through_sides
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.simulation.averaging import Averages
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.case import FACES, SCHEMES, Case
 from taskflow.simulation.inflow.inflow import Entering, Profile, profiles
+from taskflow.simulation.integrating import Integral, geometry, sides
 from taskflow.simulation.moving import often
 from taskflow.simulation.probing import Layer, Probe
 from taskflow.simulation.quantities import passive, temperature
@@ -42,6 +45,7 @@ from taskflow.tasks import (
     Cells,
     Launch,
     Part,
+    Program,
     Roles,
     Settled,
     Traffic,
@@ -141,9 +145,31 @@ class Setup:
         found = []
         for probe in case.probes:
             names = probe.fields or case.fields
-            points = Points(probe.name, np.array(probe.places), names, case.output.precision)
-            found.append(Probe(points, tuple(fields[name] for name in names), probe.every))
+            points = np.array(probe.places)
+            series = at_points(probe.name, points, names, case.output.precision)
+            found.append(Probe(series, points, tuple(fields[name] for name in names), probe.every))
         return tuple(found)
+
+    @cached_property
+    def integrals(self) -> tuple[Integral, ...]:
+        """What is integrated over surfaces."""
+        found = []
+        for surface in self.case.surfaces:
+            around = sides(surface, self.grid)
+            measured = tuple(Passing(self.model, side) for side in around)
+            series = through_sides(surface.name, measured[0].names, *geometry(around, self.grid))
+            found.append(Integral(series, measured, surface.every))
+        for each in self.case.isosurfaces:
+            words = f"area of the surface on which {each.field} = {each.value:g}"
+            series = of_surface(each.name, words, {"field": each.field, "value": each.value})
+            found.append(Integral(series, (Isosurface(self.grid, each.field, each.value),), each.every))
+        return tuple(found)
+
+    @property
+    def recorded(self) -> tuple[Program, ...]:
+        """The programs by which something is recorded after steps, in their order."""
+        sampled = (self.averages.statistics.sample,) if self.averages else ()
+        return (*(program for each in self.integrals for program in each.measured), *sampled)
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -169,6 +195,7 @@ class Setup:
             averages=self.averages,
             probes=self.probes,
             layers=self.layers,
+            integrals=self.integrals,
         )
 
     @cached_property
@@ -206,9 +233,9 @@ class Setup:
         """
         model, main = self.model, self.partition.region.fields
         averages = self.averages.statistics if self.averages else None
-        begun, sampled = ((averages.begin,), (averages.sample,)) if averages else ((), ())
+        begun = (averages.begin,) if averages else ()
         written = overwritten((model.start, *begun, model.step), self.partition)
-        cells = carried((model.step, self.monitor, *sampled), self.partition, self.case.output_fields)
+        cells = carried((model.step, self.monitor, *self.recorded), self.partition, self.case.output_fields)
         found = {
             role: boxes
             if role in main

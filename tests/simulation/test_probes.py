@@ -107,7 +107,7 @@ def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(blocks, stopped
 
 def test_many_records_are_written_at_once(tmp_path, monkeypatch):
     """So many as a file holds, the rest before a checkpoint and at the end."""
-    monkeypatch.setattr("taskflow.output.points.LONGEST", 2)
+    monkeypatch.setattr("taskflow.output.time_series.LONGEST", 2)
     probe = {"name": "here", "points": POINTS, "every": {"steps": 1}, "fields": ["p"]}
     go(stirred(probes=[probe]), tmp_path / "run", (1, 1, 2))
     ds = found(tmp_path / "run", "here")

@@ -4,6 +4,7 @@ from taskflow.simulation.case.boundaries import FACES, Boundaries, Boundary
 from taskflow.simulation.case.case import Case
 from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.integrals import Isosurface, Surface
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
@@ -25,6 +26,7 @@ __all__ = [
     "Grid",
     "Heat",
     "Initial",
+    "Isosurface",
     "Line",
     "Machine",
     "Monitor",
@@ -38,6 +40,7 @@ __all__ = [
     "ScalarFace",
     "Source",
     "Statistics",
+    "Surface",
     "Time",
     "Turbulence",
 ]

@@ -11,6 +11,7 @@ from taskflow.flow.driving.stratification import buoyancy_frequency
 from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
 from taskflow.simulation.case.control import SCHEMES, Checkpoint, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.integrals import Isosurfaces, Surfaces, isosurfaces, surfaces
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Bodies, Obstacles, obstacles
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
@@ -51,6 +52,8 @@ class Case(Table):
     statistics: Statistics | None = entry("means and covariances in time", None)
     probes: Probes = entry("values at points", ())
     planes: Planes = entry("layers of cells", ())
+    surfaces: Surfaces = entry("what passes through planes and the sides of boxes", ())
+    isosurfaces: Isosurfaces = entry("areas of surfaces on which a quantity has a value", ())
     monitor: Monitor = entry("the log", Monitor())
     checkpoint: Checkpoint = entry("states from which the run can go on", Checkpoint())
     machine: Machine = entry("what computes", Machine())
@@ -156,4 +159,5 @@ def _sound(given: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, A
             value = given.get(name, field.default)
             tables[name] = table(**plain_keys(value)) if isinstance(value, Mapping) else value
     lists = {"obstacles": obstacles, "scalars": scalars, "probes": probes, "planes": planes}
+    lists |= {"surfaces": surfaces, "isosurfaces": isosurfaces}
     return tables | {name: kind(tables[name]) for name, kind in lists.items() if name in tables}

@@ -41,12 +41,13 @@ def _box(value: object) -> tuple[tuple[float, float, float], tuple[float, float,
     return low, high
 
 
+Corners = Annotated[tuple[Vector, Vector], reads(_box)]
+
+
 class Source(Table):
     """What is released in a `box` or around a `point`."""
 
-    box: Annotated[tuple[Vector, Vector] | None, reads(_box)] = entry(
-        "its lowest and its highest corner; what is released is spread over it", None
-    )
+    box: Corners | None = entry("its lowest and its highest corner; what is released is spread over it", None)
     point: Vector | None = entry("in place of `box`: what is released is spread over a box of the size of a cell", None)
     rate: Number = entry(
         "what is released per time in all: concentration times volume",

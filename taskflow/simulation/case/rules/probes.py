@@ -1,8 +1,12 @@
-"""What probes and planes must have in common with the rest of a case."""
+"""What probes, planes and surfaces must have in common with the rest of a case."""
 
 from collections.abc import Iterator
 
-from taskflow.simulation.case.boundaries import AXES
+import numpy as np
+
+from taskflow.simulation.case.boundaries import AXES, Boundaries
+from taskflow.simulation.case.integrals import Isosurface, Isosurfaces, Surface, Surfaces
+from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Grid, Heat
 from taskflow.simulation.case.probes import Plane, Planes, Probe, Probes
 from taskflow.simulation.case.problems import Key, Problem, shown, wrong
@@ -19,6 +23,11 @@ def _tables(probes: Probes, planes: Planes) -> Iterator[tuple[Key, Probe | Plane
     yield from ((("planes", f"[{n}]"), plane) for n, plane in enumerate(planes, start=1))
 
 
+def _areas(surfaces: Surfaces, isosurfaces: Isosurfaces) -> Iterator[tuple[Key, Surface | Isosurface]]:
+    yield from ((("surfaces", f"[{n}]"), surface) for n, surface in enumerate(surfaces, start=1))
+    yield from ((("isosurfaces", f"[{n}]"), surface) for n, surface in enumerate(isosurfaces, start=1))
+
+
 def _fields_exist(
     heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None, probes: Probes, planes: Planes
 ) -> Iterator[Problem]:
@@ -31,10 +40,16 @@ def _fields_exist(
 
 
 def _names_differ(
-    heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None, probes: Probes, planes: Planes
+    heat: Heat | None,
+    scalars: Scalars,
+    turbulence: Turbulence | None,
+    probes: Probes,
+    planes: Planes,
+    surfaces: Surfaces,
+    isosurfaces: Isosurfaces,
 ) -> Iterator[Problem]:
     seen = {*TAKEN, *all_fields(heat, scalars, turbulence)}
-    for key, one in _tables(probes, planes):
+    for key, one in (*_tables(probes, planes), *_areas(surfaces, isosurfaces)):
         if one.name in seen:
             yield wrong((*key, "name"), one.name, "something in the store has this name; give another one")
         seen.add(one.name)
@@ -57,8 +72,49 @@ def _places_are_inside(grid: Grid, probes: Probes, planes: Planes) -> Iterator[P
             yield wrong(("planes", f"[{n}]", axis), plane.position, remedy)
 
 
+def _surfaces_are_inside(grid: Grid, surfaces: Surfaces) -> Iterator[Problem]:
+    ends = [(low, low + length) for low, length in zip(grid.origin, grid.lengths, strict=True)]
+    for n, surface in enumerate(surfaces, start=1):
+        if surface.box is None:
+            (low, high), axis = ends[surface.axis], AXES[surface.axis]
+            if not low <= surface.position <= high:
+                remedy = f"beyond the domain, where {axis} goes from {low:g} to {high:g}; move it inside"
+                yield wrong(("surfaces", f"[{n}]", axis), surface.position, remedy)
+        elif not all(low <= a and b <= high for a, b, (low, high) in zip(*surface.box, ends, strict=True)):
+            domain = shown([[low for low, _ in ends], [high for _, high in ends]])
+            yield wrong(("surfaces", f"[{n}]", "box"), surface.box, f"beyond the domain {domain}; move it inside")
+
+
+def _boxes_have_cells(grid: Grid, boundaries: Boundaries, surfaces: Surfaces) -> Iterator[Problem]:
+    x, y, z = (getattr(boundaries, axis) is not None for axis in AXES)
+    staggered = grid.staggered((x, y, z))
+    for n, surface in enumerate(surfaces, start=1):
+        for axis, ends in enumerate(zip(*surface.box, strict=True) if surface.box else ()):
+            low, high = (np.abs(staggered.faces(axis) - place).argmin() for place in ends)
+            if low == high:
+                remedy = f"both ends are nearest to the same face across {AXES[axis]}; give a larger box, or more cells"
+                yield wrong(("surfaces", f"[{n}]", "box"), surface.box, remedy)
+                break
+
+
+def _isosurfaces_are_of_what_is_carried(
+    heat: Heat | None, scalars: Scalars, obstacles: Obstacles, isosurfaces: Isosurfaces
+) -> Iterator[Problem]:
+    carried = (*(("T",) if heat else ()), *(scalar.name for scalar in scalars))
+    for n, surface in enumerate(isosurfaces, start=1):
+        key = ("isosurfaces", f"[{n}]", "field")
+        if surface.field not in carried:
+            choice = f"give {' or '.join(carried)}" if carried else "this case has neither heat nor scalars"
+            yield wrong(key, surface.field, f"a surface is of T or a scalar; {choice}")
+        elif obstacles:
+            yield wrong(key, surface.field, "not available around obstacles in this version; leave isosurfaces out")
+
+
 RULES = (
     (_fields_exist, ("heat", "scalars", "turbulence", "probes", "planes")),
-    (_names_differ, ("heat", "scalars", "turbulence", "probes", "planes")),
+    (_names_differ, ("heat", "scalars", "turbulence", "probes", "planes", "surfaces", "isosurfaces")),
+    (_surfaces_are_inside, ("grid", "surfaces")),
+    (_boxes_have_cells, ("grid", "boundaries", "surfaces")),
+    (_isosurfaces_are_of_what_is_carried, ("heat", "scalars", "obstacles", "isosurfaces")),
     (_places_are_inside, ("grid", "probes", "planes")),
 )

@@ -1,0 +1,63 @@
+"""Numbers in time in the store: written by one process, many records at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+
+from taskflow.output.disk import on_disk
+from taskflow.output.metadata import TIME, global_attributes
+from taskflow.output.store import TIME_CHUNK, array_of, consolidate
+from taskflow.output.time_series import TimeSeries
+
+
+def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping[str, Any]) -> None:
+    """Create the group in a store. Raises OSError where it cannot be written."""
+    about = {**global_attributes(attributes), **series.about}
+    group = zarr.create_group(str(path), path=series.group, zarr_format=3, attributes=about)
+    for name, (values, described) in series.places.items():
+        array = group.create_array(
+            name,
+            shape=values.shape,
+            chunks=values.shape,
+            dtype="f8",
+            compressors=None,
+            dimension_names=series.dims,
+            attributes=dict(described),
+        )
+        array[:] = values
+    group.create_array(
+        "time",
+        shape=(0,),
+        chunks=(TIME_CHUNK,),
+        dtype="f8",
+        fill_value=np.nan,
+        compressors=None,
+        dimension_names=("time",),
+        attributes=TIME,
+    )
+    for name, described in series.fields.items():
+        group.create_array(
+            name,
+            shape=(0, *series.shape),
+            chunks=(series.batch, *series.shape),
+            dtype=series.dtype,
+            fill_value=np.nan,
+            compressors=None,
+            dimension_names=("time", *series.dims),
+            attributes=dict(described),
+        )
+    consolidate(group)
+
+
+def write_time_series(path: str | Path, group: str, first: int, values: Mapping[str, np.ndarray]) -> None:
+    """Write records [record, ...] of each field, from number `first` on. Raises RunFailed where the disk is full."""
+    arrays = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False)
+    with on_disk(f"{group} in {path}"), np.errstate(over="ignore"):
+        for name, records in values.items():
+            array = array_of(arrays, name)
+            array[first : first + len(records)] = records.astype(array.dtype)
