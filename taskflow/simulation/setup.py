@@ -84,7 +84,8 @@ class Setup:
         sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
         fluid = Fluid(case.fluid.viscosity, _force(case))
         scheme = SCHEMES[case.time.scheme]
-        pressure = solver(case, self.grid.constants, self.blocks, self.device)
+        near = self.bodies.near if case.obstacles else None
+        pressure = solver(case, self.grid.constants, self.blocks, self.device, near)
         varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
         heat, carried = temperature(case, self.grid), passive(case, self.grid)
         upwind = case.fluid.scheme == "quick"

@@ -20,7 +20,7 @@ from taskflow.flow.poisson import (
 )
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.cycle import Shape
-from taskflow.regions import Triple
+from taskflow.regions import Box, Triple
 from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.case.rules.grid import untransformed
 from taskflow.simulation.case.rules.pressure import FEWEST
@@ -65,14 +65,16 @@ def _given(case: Case, end: str) -> Flags:
     return x, y, z
 
 
-def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
-    """The solver, for a grid that is cut into blocks on such a device."""
+def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:
+    """The solver, for a grid that is cut into blocks on such a device; `near` are the cells around bodies and beside
+    them, None without any.
+    """
     wanted, name = case.pressure, choice(case).name
     if name == "fft":
         return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
     tolerance = Tolerance(wanted.tolerance or 0.0, wanted.iterations or wanted.max_iterations or 0)
     if name == "jacobi":
-        return _jacobi(case, grid, tolerance, blocks, device)
+        return _jacobi(case, grid, tolerance, _twice(case, blocks, device), near)
     smoother, sweeps = (WeightedJacobi(), 2) if wanted.smoother == "jacobi" else (RedBlack(), 1)
     single = wanted.precision == "single" and case.machine.precision == "double"
     shape = SHAPES[wanted.cycle or "v"]
@@ -91,17 +93,23 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str) -> Solver:
     return Multigrid(cycle, tolerance) if wanted.outer == "none" else ConjugateGradients(cycle, tolerance)
 
 
-def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, blocks: Triple, device: str) -> Solver:
+def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box | None) -> Solver:
     """Beside bodies its sweeps read their flags, or, where p = 0 on a face as well, coefficients."""
     faces, converges = released(case), case.pressure.tolerance is not None
-    if case.obstacles and not faces:
-        return ConvergedObstructedJacobi(grid, tolerance) if converges else ObstructedJacobi(grid, tolerance.most)
-    x, y, z = (-(-n // count) for n, count in zip(grid.cells, blocks, strict=True))
-    plain = not faces and case.grid.stretching is None
-    twice, variable = device == "gpu" and blocking_pays((x, y, z)) and plain, bool(case.obstacles)
+    if near is not None and not faces:
+        if converges:
+            return ConvergedObstructedJacobi(grid, tolerance, twice, near=near)
+        return ObstructedJacobi(grid, tolerance.most, twice, near=near)
     if converges:
-        return ConvergedJacobi(grid, tolerance, twice, variable, faces)
-    return Jacobi(grid, tolerance.most, twice, variable, faces)
+        return ConvergedJacobi(grid, tolerance, twice, near is not None, faces)
+    return Jacobi(grid, tolerance.most, twice, near is not None, faces)
+
+
+def _twice(case: Case, blocks: Triple, device: str) -> bool:
+    """Whether two sweeps are done in one pass over memory."""
+    x, y, z = (-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
+    plain = not released(case) and case.grid.stretching is None
+    return device == "gpu" and plain and blocking_pays((x, y, z))
 
 
 def described(case: Case) -> str:

@@ -216,6 +216,40 @@ def test_jacobi(walls, real, device):
     assert hand.scalars["residual"] == pytest.approx(wanted, rel=hand.tolerance)
 
 
+def few_bodies(cells: tuple[int, int, int], near: Box) -> np.ndarray:
+    """`solid` in the cells around which there is one layer more: bodies in the inner cells of `near` only."""
+    memory, numbers = Box.of(cells).grow(2), np.random.default_rng(5).random(Box.of(cells).grow(3).shape[::-1])
+    solid = np.zeros(numbers.shape, bool)
+    inside = near.grow(-1).slices(memory.grow(1).lo)
+    solid[inside] = numbers[inside] < 0.3
+    return flags.solid_bits(solid)
+
+
+@pytest.mark.parametrize(("cells", "near"), [
+    (CELLS, Box.of(CELLS)),
+    ((1, 1, 1), Box.of((1, 1, 1)).grow(2)),
+    ((130, 30, 67), Box((0, 0, 0), (130, 30, 67))),  # many tiles
+    ((130, 30, 67), Box((60, 12, 30), (65, 17, 35))),  # on a corner of eight
+    ((130, 30, 67), Box((-2, 5, 60), (40, 9, 68))),
+])  # fmt: skip
+@pytest.mark.parametrize("walls", WALLS)
+@pytest.mark.parametrize(("both", "second"), [
+    (pressure.jacobi_twice_obstructed, pressure.jacobi_obstructed),
+    (pressure.jacobi_twice_half_obstructed, pressure.jacobi_half_obstructed),
+])  # fmt: skip
+def test_two_sweeps_in_one_pass_are_two_to_the_bit(both, second, cells, near, walls, real, device):
+    once = ByHand(cells, walls, real, ghost=2, **device).fill(["p", "rhs", "p_new"])
+    once.fields["solid"] = few_bodies(cells, near)
+    assert (once.fields["solid"] > 0).any()
+    twice = ByHand(cells, walls, real, ghost=2, fields=dict(once.fields), **device)
+    grid = {"grid": once.staggered.constants}
+    once.run(once.launch(both, {**grid, "near": near}))
+    twice.run(twice.launch(pressure.jacobi_obstructed, grid, over=twice.box.grow(1)))
+    twice.fields["p"] = twice.fields["p_new"]
+    twice.run(twice.launch(second, grid))
+    np.testing.assert_array_equal(once.values("p_new"), twice.values("p_new"))
+
+
 @pytest.mark.parametrize("walls", WALLS)
 def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     """The momentum that the scheme takes from a periodic flow goes to the bodies, and to no one else: with walls the

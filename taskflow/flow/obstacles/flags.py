@@ -1,6 +1,7 @@
 """What kernels know of bodies: flags of every cell, found once from which cells are solid.
 
-Each field of flags is read at the cell itself only, so that none is ever exchanged between blocks. All functions take
+Each field of flags is read at the cell itself only, but for `solid` where two sweeps of Jacobi's iteration are done in
+one pass: no other is ever exchanged between blocks, and that one once. All functions take
 `solid`, a mask [z, y, x] of cells with one more layer on every side (beyond the domain nothing is solid), and give
 arrays of the cells without that layer. Those of immersed bodies: `taskflow.flow.obstacles.cuts`.
 """

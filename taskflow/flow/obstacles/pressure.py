@@ -6,14 +6,16 @@ without bodies.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson import ConvergedJacobi, Jacobi
-from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, ReadByte, Reduce, Roles, Scalar, Write, task
+from taskflow.flow.poisson.jacobi import Pass
+from taskflow.flow.stencils import TWICE
+from taskflow.regions import Box, triple
+from taskflow.tasks import Launch, Read, ReadByte, Reduce, Roles, Scalar, Task, Write, task
 
 
 @task(kernel=KERNELS / "obstacles" / "open_faces.cu")
@@ -40,6 +42,21 @@ def jacobi_half_obstructed(p: Read[1], rhs: Read, solid: ReadByte, p_new: Write,
     """`jacobi_half`, but a closed face shows a cell its own value."""
 
 
+@task(kernel=KERNELS / "obstacles" / "jacobi_twice_obstructed.cu")
+def jacobi_twice_obstructed(
+    p: Read[TWICE], rhs: Read[1], solid: ReadByte[1], p_new: Write, *, grid: Grid, near: Box
+) -> None:
+    """p_new = what `jacobi_obstructed` makes of what it makes of p, to the bit. Outside of `near` no cell
+    has a closed face."""
+
+
+@task(kernel=KERNELS / "obstacles" / "jacobi_twice_obstructed.cu")
+def jacobi_twice_half_obstructed(
+    p: Read[TWICE], rhs: Read[1], solid: ReadByte[1], p_new: Write, *, grid: Grid, near: Box
+) -> None:
+    """p_new = what `jacobi_half_obstructed` makes of what `jacobi_obstructed` makes of p."""
+
+
 @task(kernel=KERNELS / "obstacles" / "residual_obstructed.cu")
 def residual_square_obstructed(
     p: Read[1], rhs: Read, solid: ReadByte, *, residual: Reduce["sum"], mean: Scalar, grid: Grid
@@ -53,24 +70,45 @@ def measure_residual_obstructed(f: Roles, grid: Grid) -> Launch:
     return residual_square_obstructed(f.p, f.rhs, f.solid, over=over, residual="residual", mean="mean", grid=grid)
 
 
+PASSES_OBSTRUCTED: dict[Pass, Task] = {
+    Pass(1): jacobi_obstructed,
+    Pass(1, half=True): jacobi_half_obstructed,
+    Pass(2): jacobi_twice_obstructed,
+    Pass(2, half=True): jacobi_twice_half_obstructed,
+}
+
+
 @dataclass(frozen=True)
 class ObstructedJacobi(Jacobi):
-    """A fixed number of sweeps, the last of them a half one. See `Jacobi`."""
+    """A fixed number of sweeps, the last of them a half one. See `Jacobi`. `near` are the cells around all bodies, with
+    those beside them.
+    """
 
-    def solve(self, f: Roles) -> Iterator[Launch]:
-        """The sweeps, from p."""
-        for relax in (*[jacobi_obstructed] * (self.sweeps - 1), jacobi_half_obstructed):
-            yield relax(f.p, f.rhs, f.solid, f.p_new, over=Box.of(self.grid.cells), grid=self.grid)
-            f.swap("p", "p_new")
+    near: Box = field(kw_only=True)
+
+    def _pass(self, sweep: Pass, f: Roles) -> Launch:
+        constants = {"grid": self.grid, **({"near": self._repeated} if sweep.sweeps == 2 else {})}
+        return PASSES_OBSTRUCTED[sweep](f.p, f.rhs, f.solid, f.p_new, over=Box.of(self.grid.cells), **constants)
+
+    @property
+    def _repeated(self) -> Box:
+        """`near`, and what ghost cells beyond periodic sides show of it: then all along that direction."""
+        ends = zip(self.near.lo, self.near.hi, self.grid.cells, self.grid.low, strict=True)
+        shown = [not wall and (lo <= 0 or hi >= n) for lo, hi, n, wall in ends]
+        lo = triple(-1 if each else n for each, n in zip(shown, self.near.lo, strict=True))
+        hi = triple(n + 1 if each else m for each, m, n in zip(shown, self.near.hi, self.grid.cells, strict=True))
+        return Box(lo, hi)
 
 
 @dataclass(frozen=True)
 class ConvergedObstructedJacobi(ConvergedJacobi):
-    """Sweeps until a tolerance is reached. See `ConvergedJacobi`."""
+    """Sweeps until a tolerance is reached. See `ConvergedJacobi` and `ObstructedJacobi`."""
+
+    near: Box = field(kw_only=True)
 
     @property
     def _round(self) -> Jacobi:
-        return ObstructedJacobi(self.grid, self.sweeps)
+        return ObstructedJacobi(self.grid, self.sweeps, self._in_pairs, near=self.near)
 
     def _body(self, f: Roles) -> Iterator[Launch]:
         yield from self._round.solve(f)

@@ -65,6 +65,22 @@ def blocking_pays(block: Triple) -> bool:
 
 
 @dataclass(frozen=True)
+class Pass:
+    """A pass over memory: of so many sweeps, the last of them a half one or not."""
+
+    sweeps: int
+    half: bool = False
+
+
+PASSES: dict[Pass, Task] = {
+    Pass(1): jacobi,
+    Pass(1, half=True): jacobi_half,
+    Pass(2): jacobi_twice,
+    Pass(2, half=True): jacobi_twice_half,
+}
+
+
+@dataclass(frozen=True)
 class Jacobi(Solver):
     """A fixed number of sweeps, the last of them `jacobi_half`. See `Solver`.
 
@@ -101,7 +117,7 @@ class Jacobi(Solver):
             yield from self._relaxations(f)
             return
         for sweep in self._passes:
-            yield sweep(f.p, f.rhs, f.p_new, over=Box.of(self.grid.cells), grid=self.grid)
+            yield self._pass(sweep, f)
             f.swap("p", "p_new")
 
     def taken(self, scalars: Mapping[str, float]) -> int:
@@ -118,11 +134,14 @@ class Jacobi(Solver):
             f.swap("p", "p_new")
 
     @property
-    def _passes(self) -> list[Task]:
+    def _passes(self) -> list[Pass]:
         if not self.blocked or self.sweeps == 1:
-            return [*[jacobi] * (self.sweeps - 1), jacobi_half]
+            return [*[Pass(1)] * (self.sweeps - 1), Pass(1, half=True)]
         pairs, alone = divmod(self.sweeps, 2)
-        return [*[jacobi] * alone, *[jacobi_twice] * (pairs - 1), jacobi_twice_half]
+        return [*[Pass(1)] * alone, *[Pass(2)] * (pairs - 1), Pass(2, half=True)]
+
+    def _pass(self, sweep: Pass, f: Roles) -> Launch:
+        return PASSES[sweep](f.p, f.rhs, f.p_new, over=Box.of(self.grid.cells), grid=self.grid)
 
 
 @dataclass(frozen=True)
@@ -174,8 +193,11 @@ class ConvergedJacobi(Solver):
 
     @property
     def _round(self) -> Jacobi:
-        blocked = self.blocked and self.sweeps % 4 == 0  # passes are even then, too
-        return Jacobi(self.grid, self.sweeps, blocked, self.variable, self.outflow)
+        return Jacobi(self.grid, self.sweeps, self._in_pairs, self.variable, self.outflow)
+
+    @property
+    def _in_pairs(self) -> bool:
+        return self.blocked and self.sweeps % 4 == 0  # passes are even then, too
 
     def _body(self, f: Roles) -> Iterator[Launch]:
         yield from self._round.solve(f)

@@ -12,7 +12,7 @@ import numpy as np
 from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.device.driver import launch
 from taskflow.machine.kernel import compile_cuda
-from taskflow.machine.kernel.copying import PARTS, parts_of
+from taskflow.machine.kernel.copying import PARTS, VALUES, parts_of
 from taskflow.machine.kernel.text import expanded
 
 FLAGS = 48
@@ -93,4 +93,4 @@ def _launch(name: str, threads: int, values: list[Any], lane: Lane, keep: object
 
 
 def _text(file: str, size: int) -> str:
-    return expanded(Path(__file__).with_name(file), np.dtype(f"f{size}"), {"declared.h": ""})
+    return expanded(Path(__file__).with_name(file), VALUES[size], {"declared.h": ""})

@@ -25,6 +25,7 @@ PART = np.dtype(
     align=True,
 )
 PARTS = 32
+VALUES = {each.itemsize: each for each in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # what `real` is, by bytes
 THREADS, CELLS, WIDEST = 256, 4, 1024  # per thread block; cells per thread; thread blocks for a part at most
 
 
@@ -88,7 +89,7 @@ def parts_of(size: int, pairs: Sequence[tuple[Array, Array]]) -> tuple[np.ndarra
 
 def _check(target: Array, source: Array) -> None:
     size = target.dtype.itemsize
-    if target.ndim != 3 or target.shape != source.shape or target.dtype != source.dtype or size not in (4, 8):
+    if target.ndim != 3 or target.shape != source.shape or target.dtype != source.dtype or size not in VALUES:
         raise ValueError(f"cannot copy {source.dtype} {source.shape} to {target.dtype} {target.shape}")
     if target.shape[2] > 1 and (target.strides[2] != size or source.strides[2] != size):
         raise ValueError("cannot copy between views that are not contiguous along x")
@@ -104,7 +105,7 @@ def _values(target: Array, source: Array, threads: int, *pointers: int) -> list[
 
 
 def _text(file: str, size: int) -> str:
-    return expanded(INCLUDE / file, np.dtype(f"f{size}"), {"declared.h": ""})
+    return expanded(INCLUDE / file, VALUES[size], {"declared.h": ""})
 
 
 @cache

@@ -23,6 +23,7 @@ from taskflow.machine.kernel.agreement import KernelError, check_signature, forb
 from taskflow.tasks import Privilege, Table, Task, siblings
 
 INCLUDE = Path(__file__).parent / "include"
+REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
 ADDRESS = np.dtype(np.uint64)
 VOCABULARY = '#include "cell.h"\n'
@@ -39,7 +40,7 @@ def expanded(kernel: Path | str, real: np.dtype, generated: Mapping[str, str], n
     once. Lines keep their numbers and file names in compiler messages; `name` stands for the file of a text. Raises
     KernelError for a missing header.
     """
-    precision = f"#define REAL {'float' if real.itemsize == 4 else 'double'}\n"
+    precision = f"#define REAL {REAL[real.name]}\n"
     if isinstance(kernel, Path):
         return precision + _expand(kernel.name, kernel.read_text(encoding="utf-8"), kernel.parent, dict(generated))
     taken, settings = dict(generated), _SETTINGS.match(kernel)

@@ -39,6 +39,11 @@ class Bodies:
         """The bodies with names."""
         return tuple(self._body(name) for name in self.names)
 
+    @cached_property
+    def near(self) -> Box:
+        """The cells around all of them, with those beside: others know nothing of bodies."""
+        return self._beside(hull(self.solids.boxes))
+
     def masks(self, roles: tuple[str, ...]) -> Masks:
         """What fills the fields of flags that play these roles."""
         numbers = {name: n for n, name in enumerate(self.names, start=1)}
@@ -52,7 +57,7 @@ class Bodies:
         if self.case.bodies.treatment == "flagged":
             return Obstacles(self.followed, forced)
         held = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
-        return ImmersedObstacles(self.followed, forced, near=self._beside(hull(self.solids.boxes)), held=held)
+        return ImmersedObstacles(self.followed, forced, near=self.near, held=held)
 
     def _body(self, name: str) -> Body:
         parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]

@@ -8,12 +8,12 @@
 // What jacobi does, on open faces
 TASK jacobi_obstructed(Range range, In p, In rhs, InByte solid, Out p_new, Grid grid) {
   STRIDES(range)
-  for_cells(range, CELL(c) { p_new[c] = relaxed(star_beside(p, c, X, Y, Z, solid[c]), c, rhs[c], grid); }, p + Z, rhs, p_new);
+  for_cells(range, CELL(c) { p_new[c] = relaxed(beside(star(p, c, X, Y, Z), solid[c]), c, rhs[c], grid); }, p + Z, rhs, p_new);
 }
 
 // What jacobi_half does, on open faces
 TASK jacobi_half_obstructed(Range range, In p, In rhs, InByte solid, Out p_new, Grid grid) {
   STRIDES(range)
-  for_cells(range, CELL(c) { p_new[c] = half_relaxed(star_beside(p, c, X, Y, Z, solid[c]), c, rhs[c], grid); }, p + Z, rhs,
+  for_cells(range, CELL(c) { p_new[c] = half_relaxed(beside(star(p, c, X, Y, Z), solid[c]), c, rhs[c], grid); }, p + Z, rhs,
             p_new);
 }

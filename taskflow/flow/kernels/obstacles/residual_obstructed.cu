@@ -12,7 +12,7 @@ TASK residual_square_obstructed(Range range, In p, In rhs, InByte solid, Partial
   const Laplacian laplacian(grid);
   reduce_cells(range, residual, SUM, CELL(c) {
     const int bits = solid[c];
-    const double r = rhs[c] - off - laplacian.at(star_beside(p, c, X, Y, Z, bits), c);
+    const double r = rhs[c] - off - laplacian.at(beside(star(p, c, X, Y, Z), bits), c);
     return volume(grid, c) * (bits & ITSELF ? 0.0 : r * r);
   });
 }

@@ -6,7 +6,8 @@
 //
 // makes of p what two sweeps in a row would, to the bit: a sweep says what becomes of a cell from its value and those of
 // its six neighbours, q, and from what another field holds there, d. A task that does so reads p two steps around a cell
-// and the other field one step around it.
+// and the other field one step around it. What is read there may be several fields: anything that has [], with an offset, and
+// +, as pointers do.
 //
 // On a GPU each thread block marches along z through UZ planes. Its threads, BX x BY with UY rows each, do the first sweep
 // in a tile; of that, planes of shared memory keep what the second one needs, which is done one cell less on every side
@@ -20,9 +21,9 @@
 #endif
 
 #ifdef GPU
-#define SWEEP(q, c, d) [=](const Star& q, Cell c, real d)
+#define SWEEP(q, c, d) [=](const Star& q, Cell c, auto d)
 #else
-#define SWEEP(q, c, d) [=](const Star& q, Cell c, real d) __attribute__((always_inline))
+#define SWEEP(q, c, d) [=](const Star& q, Cell c, auto d) __attribute__((always_inline))
 #endif
 
 #ifdef GPU
@@ -32,9 +33,15 @@
 #define REPEATED(value) (value)  // what another cell computes, too: not counted where operations are
 #endif
 
+FN bool apart(const Range& r, const int (&lo)[3], const int (&hi)[3]) {
+  bool found = false;
+  for (int n = 0; n < 3; ++n) found |= r.lo[n] - 1 >= hi[n] || r.hi[n] < lo[n];
+  return found;
+}
+
 // out = second(first(p)), one cell after the other: here it is the slabs of the runtime that save memory traffic.
-template <class First, class Second>
-FN void twice(const Range& r, In p, In d, Out out, First first, Second second) {
+template <class Other, class First, class Second>
+FN void twice(const Range& r, In p, Other d, Out out, First first, Second second) {
   STRIDES(r)
   const auto swept = [=](int i, int j, int k) __attribute__((always_inline)) {
     const Cell n{i, j, k, i + j * Y + k * Z};
@@ -49,7 +56,7 @@ FN void twice(const Range& r, In p, In d, Out out, First first, Second second) {
 }
 #endif
 
-template <class Sweep>
-FN void twice(const Range& r, In p, In d, Out out, Sweep sweep) {
+template <class Other, class Sweep>
+FN void twice(const Range& r, In p, Other d, Out out, Sweep sweep) {
   twice(r, p, d, out, sweep, sweep);
 }

@@ -3,9 +3,21 @@
 #define UY 1
 #endif
 
+// Planes after the first sweep: written, read, read by those who lag behind. One memory for all calls in a kernel.
+typedef real Swept[BY * UY][BX];
+FN Swept* swept_planes() {
+  __shared__ Swept planes[3];
+  return planes;
+}
+
+template <class Value>
+FN Value copied(const Value& value) { return value; }
+
 // What a thread holds of a plane of the first sweep's input: its own column of UY rows, and what lies around that.
+template <class Value>
 struct Plane {
-  real here[UY], west[UY], east[UY], south, north, other[UY];
+  real here[UY], west[UY], east[UY], south, north;
+  Value other[UY];
 };
 
 // Where a thread finds its rows in a plane, counted from a cell of its thread block: so that these are 32 bits.
@@ -14,7 +26,8 @@ struct Rows {
 };
 
 // Around a plane at `p` without `here`, and the other field at `d`.
-FN void load_around(Plane& plane, In p, In d, const Rows& rows) {
+template <class Value, class Other>
+FN void load_around(Plane<Value>& plane, In p, Other d, const Rows& rows) {
 #pragma unroll
   for (int n = 0; n < UY; ++n) {
     plane.west[n] = (p - 1)[rows.at[n]], plane.east[n] = (p + 1)[rows.at[n]];
@@ -28,11 +41,24 @@ FN void load_here(real (&here)[UY], In p, const Rows& rows) {
   for (int n = 0; n < UY; ++n) here[n] = p[rows.at[n]];
 }
 
+// Whether what this thread block reads for two sweeps in the cell alone is outside of lo <= (i, j, k) < hi.
+FN bool apart(const Range& r, const int (&lo)[3], const int (&hi)[3]) {
+  const int width[3] = {BX - 2, BY * UY - 2, UZ}, block[3] = {int(blockIdx.x), int(blockIdx.y), int(blockIdx.z)};
+  bool found = false;
+#pragma unroll
+  for (int n = 0; n < 3; ++n) {
+    const int first = r.lo[n] + block[n] * width[n];
+    found |= first - 1 >= hi[n] || first + width[n] < lo[n];
+  }
+  return found;
+}
+
 // out = second(first(p))
-template <class First, class Second>
-FN void twice(const Range& r, In p, In d, Out out, First first, Second second) {
+template <class Other, class First, class Second>
+FN void twice(const Range& r, In p, Other d, Out out, First first, Second second) {
+  typedef decltype(copied(d[0])) Value;
   constexpr int HEIGHT = BY * UY;
-  __shared__ real swept[3][HEIGHT][BX];  // planes after the first sweep: written, read, read by those who lag behind
+  Swept* const swept = swept_planes();
   const int x = threadIdx.x, y = threadIdx.y * UY;
   const int corner_i = r.lo[0] - 1 + int(blockIdx.x) * (BX - 2), corner_j = r.lo[1] - 1 + int(blockIdx.y) * (HEIGHT - 2);
   const int i = corner_i + x, j = corner_j + y;
@@ -53,15 +79,16 @@ FN void twice(const Range& r, In p, In d, Out out, First first, Second second) {
   rows.south = place(j - 1), rows.north = place(j + UY);
 
   const Index base = corner_i + (corner_j - 1) * r.y + (bottom - 1) * r.z;
-  p += base, d += base, out += base;
-  real below[UY], above[UY], q_below[UY] = {}, q_here[UY] = {}, q_other[UY] = {};
-  Plane now;
+  p += base, d = d + base, out += base;
+  real below[UY], above[UY], q_below[UY] = {}, q_here[UY] = {};
+  Value q_other[UY] = {};
+  Plane<Value> now;
   load_here(below, p - r.z, rows), load_here(now.here, p, rows), load_here(above, p + r.z, rows);
   load_around(now, p, d, rows);
 
   int fresh = 0, behind = 2;
-  for (int k = bottom - 1; k <= top; ++k, p += r.z, d += r.z, out += r.z) {
-    Plane next;
+  for (int k = bottom - 1; k <= top; ++k, p += r.z, d = d + r.z, out += r.z) {
+    Plane<Value> next;
     real farther[UY];
     if (k < top) {
       load_here(farther, p + 2 * r.z, rows);
