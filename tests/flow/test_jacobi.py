@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.obstacles import ObstructedJacobi
+from taskflow.flow.obstacles.flags import solid_bits
 from taskflow.flow.poisson import (
     ConvergedJacobi,
     Jacobi,
@@ -37,15 +39,16 @@ def solvable(cells):
     return rhs - rhs.mean()
 
 
-def solved(solver, grid, rhs, blocks=(1, 1, 1), real="f8", guess=0.0, solves=1, device=None):
+def solved(solver, grid, rhs, blocks=(1, 1, 1), real="f8", guess=0.0, solves=1, device=None, flags=None):
     """p, and what each block says of the last solve."""
-    names = ("p", "rhs", *solver.fields)
-    region = Region(grid.box, FieldSpace(Field(name, real) for name in names), grid.periodic, solver.ghost)
+    fields = [Field(name, real) for name in ("p", "rhs", *solver.fields)] + [Field(name, "u1") for name in flags or ()]
+    region = Region(grid.box, FieldSpace(fields), grid.periodic, solver.ghost)
     partition, p = Partition(region, blocks), np.empty(grid.cells[::-1])
 
     def job(shard):
         mine = partition.blocks[shard.block]
         shard.write({"rhs": rhs[mine.slices((0, 0, 0))], "p": np.full(mine.shape[::-1], guess)})
+        shard.write({name: values[mine.slices((0, 0, 0))] for name, values in (flags or {}).items()})
         for _ in range(solves):
             shard.run(solver.solve)
         p[mine.slices((0, 0, 0))] = shard.read("p")
@@ -158,6 +161,29 @@ def test_two_sweeps_in_one_pass_change_no_bit_of_a_solve(walls, blocks, sweeps, 
     single, blocked = Jacobi(grid.constants, sweeps), Jacobi(grid.constants, sweeps, blocked=True)
     wanted = solved(single, grid, rhs, guess=0.3, solves=3)[0]
     np.testing.assert_array_equal(solved(blocked, grid, rhs, blocks, guess=0.3, solves=3, device=device)[0], wanted)
+
+
+NEAR = [Box((4, 2, 3), (9, 6, 8)), Box((0, 0, 0), (4, 7, 4)), Box((8, 3, 6), (12, 7, 10)), Box.of(CELLS)]
+
+
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 3, 2)], ids=str)
+@pytest.mark.parametrize("near", NEAR, ids=str)
+@pytest.mark.parametrize("walls", WALLS, ids=str)
+def test_two_sweeps_in_one_pass_change_no_bit_beside_bodies(walls, near, blocks, device):
+    """Wherever the bodies are: also where only ghost cells of a block show some, of the next one or of the other end."""
+    grid, rhs = grid_of(CELLS, walls), solvable(CELLS)
+    solid = np.zeros([n + 2 for n in CELLS[::-1]], bool)
+    solid[near.grow(-1).slices((-1, -1, -1))] = True
+    solid[5, 4, 6] = near == NEAR[-1]
+    wrapped = [(0, 0) if wall else (1, 1) for wall in walls[::-1]]
+    inner = np.pad(solid[1:-1, 1:-1, 1:-1], wrapped, mode="wrap")
+    flags = {"solid": solid_bits(np.pad(inner, [(1, 1) if wall else (0, 0) for wall in walls[::-1]]))}
+    assert flags["solid"].any()
+    single, blocked = (ObstructedJacobi(grid.constants, 5, twice, near=near) for twice in (False, True))
+    wanted = solved(single, grid, rhs, guess=0.3, solves=2, flags=flags)[0]
+    found = solved(blocked, grid, rhs, blocks, guess=0.3, solves=2, device=device, flags=flags)[0]
+    np.testing.assert_array_equal(found, wanted)
+    assert abs(wanted - solved(Jacobi(grid.constants, 5), grid, rhs, guess=0.3, solves=2)[0]).max() > 1e-3
 
 
 @pytest.mark.parametrize("most", [4000, 3998, 14])

@@ -190,6 +190,17 @@ def test_blocks_and_overlap_do_not_change_a_bit(scheme):
             np.testing.assert_allclose(followed(cut)[name]["force"], body["force"], rtol=1e-10)
 
 
+@pytest.mark.parametrize("treatment", ["flagged", "immersed"])
+def test_two_sweeps_in_one_pass_do_not_change_a_bit(treatment, monkeypatch):
+    """As on a GPU with large blocks."""
+    case = obstructed({"iterations": 5}, time={"steps": 2}, bodies={"treatment": treatment})
+    single = compute(case)
+    monkeypatch.setattr("taskflow.simulation.solver.blocking_pays", lambda _: True)
+    blocked = compute(case, (3, 2, 1), overlap="full", planned="gpu")
+    assert "jacobi_twice_half_obstructed" in {launch.task.name for launch in blocked.setup.step}
+    bits(single, blocked)
+
+
 @pytest.mark.parametrize("pressure", [
     {"solver": "jacobi", "tolerance": 1e-10, "max_iterations": 9000},
     {"solver": "multigrid", "outer": "none", "tolerance": 1e-10}, {"solver": "fft", "forcing": 50},
