@@ -170,7 +170,7 @@ NEAR = [Box((4, 2, 3), (9, 6, 8)), Box((0, 0, 0), (4, 7, 4)), Box((8, 3, 6), (12
 @pytest.mark.parametrize("near", NEAR, ids=str)
 @pytest.mark.parametrize("walls", WALLS, ids=str)
 def test_two_sweeps_in_one_pass_change_no_bit_beside_bodies(walls, near, blocks, device):
-    """Wherever the bodies are: also where only ghost cells of a block show some, of the next one or of the other end."""
+    """Wherever the bodies are: also where ghost cells alone show some, of the next block or of the other end."""
     grid, rhs = grid_of(CELLS, walls), solvable(CELLS)
     solid = np.zeros([n + 2 for n in CELLS[::-1]], bool)
     solid[near.grow(-1).slices((-1, -1, -1))] = True

@@ -1,9 +1,9 @@
 """What kernels know of bodies: flags of every cell, found once from which cells are solid.
 
 Each field of flags is read at the cell itself only, but for `solid` where two sweeps of Jacobi's iteration are done in
-one pass: no other is ever exchanged between blocks, and that one once. All functions take
-`solid`, a mask [z, y, x] of cells with one more layer on every side (beyond the domain nothing is solid), and give
-arrays of the cells without that layer. Those of immersed bodies: `taskflow.flow.obstacles.cuts`.
+one pass: no other is ever exchanged between blocks, and that one once. All functions take `solid`, a mask [z, y, x] of
+cells with one more layer on every side (beyond the domain nothing is solid), and give arrays of the cells without that
+layer. Those of immersed bodies: `taskflow.flow.obstacles.cuts`.
 """
 
 from __future__ import annotations

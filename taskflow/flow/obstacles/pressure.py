@@ -46,8 +46,9 @@ def jacobi_half_obstructed(p: Read[1], rhs: Read, solid: ReadByte, p_new: Write,
 def jacobi_twice_obstructed(
     p: Read[TWICE], rhs: Read[1], solid: ReadByte[1], p_new: Write, *, grid: Grid, near: Box
 ) -> None:
-    """p_new = what `jacobi_obstructed` makes of what it makes of p, to the bit. Outside of `near` no cell
-    has a closed face."""
+    """p_new = what `jacobi_obstructed` makes of what it makes of p, to the bit. Outside of `near` no cell has a closed
+    face.
+    """
 
 
 @task(kernel=KERNELS / "obstacles" / "jacobi_twice_obstructed.cu")
