@@ -165,9 +165,7 @@ def test_eddies_around_bodies_have_the_same_bits_on_any_blocks():
     """With heat, a bounded scalar and a bulk velocity; whatever memory held before."""
     tracer = {"name": "c", "diffusivity": 0.001, "sources": [{"point": [1.0, 0.5, 1.1], "rate": 1.0}]}
     driven = {"gravity": [0.0, 0.0, -1.0], "bulk_velocity": {"x": 0.5}}
-    case = obstructed(
-        {"iterations": 4}, time={"steps": 3}, scalars=[tracer], turbulence={"model": "wale"}, body=driven
-    )
+    case = obstructed({"iterations": 4}, time={"steps": 3}, scalars=[tracer], turbulence={"model": "wale"}, body=driven)
     whole, cut = compute(case), compute(case, (3, 2, 1), overlap="full", garbage=np.nan)
     assert whole["nu_t"].max() > 1e-3
     assert not whole["nu_t"][whole["nu_t"] < 0].size
