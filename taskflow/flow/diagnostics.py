@@ -6,7 +6,7 @@ from taskflow.flow.grid import AXES, Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, Reduce, offsets, task
+from taskflow.tasks import Launch, Read, Reduce, Task, offsets, task
 
 
 @dataclass(frozen=True)
@@ -56,62 +56,30 @@ def total(q: Read, *, total: Reduce["sum"], grid: Grid) -> None:
     """total = sum over cells of q, each of which counts as its volume over the mean one."""
 
 
-@task(kernel=KERNELS / "diagnostics.cu")
-def heat_flux_x(T: Read[offsets(x=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction, grid: Grid) -> None:
-    """flux = sum over low x-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dx)"""
+def _heat_flux(axis: str) -> Task:
+    beside = offsets(**{axis: (-1, 0)})
+
+    def heat_flux(T: Read[beside], q: Read, *, flux: Reduce["sum"], face: Conduction, grid: Grid) -> None:
+        """flux = sum over low faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / spacing)"""
+
+    heat_flux.__name__ = f"heat_flux_{axis}"
+    return task(kernel=KERNELS / "diagnostics.cu")(heat_flux)
 
 
-@task(kernel=KERNELS / "diagnostics.cu")
-def heat_flux_y(T: Read[offsets(y=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction, grid: Grid) -> None:
-    """flux = sum over low y-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dy)"""
+def _eddy_heat_flux(axis: str) -> Task:
+    beside = offsets(**{axis: (-1, 0)})
+
+    def heat_flux(
+        T: Read[beside], q: Read, nu_t: Read[beside], *, flux: Reduce["sum"], face: Conduction, grid: Grid
+    ) -> None:
+        """That of `_heat_flux` with diffusivity + nu_t / prandtl in place of diffusivity."""
+
+    heat_flux.__name__ = f"eddy_heat_flux_{axis}"
+    return task(kernel=KERNELS / "diagnostics.cu")(heat_flux)
 
 
-@task(kernel=KERNELS / "diagnostics.cu")
-def heat_flux_z(T: Read[offsets(z=(-1, 0))], q: Read, *, flux: Reduce["sum"], face: Conduction, grid: Grid) -> None:
-    """flux = sum over low z-faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / dz)"""
-
-
-@task(kernel=KERNELS / "diagnostics.cu")
-def eddy_heat_flux_x(
-    T: Read[offsets(x=(-1, 0))],
-    q: Read,
-    nu_t: Read[offsets(x=(-1, 0))],
-    *,
-    flux: Reduce["sum"],
-    face: Conduction,
-    grid: Grid,
-) -> None:
-    """`heat_flux_x` with diffusivity + nu_t / prandtl in place of diffusivity"""
-
-
-@task(kernel=KERNELS / "diagnostics.cu")
-def eddy_heat_flux_y(
-    T: Read[offsets(y=(-1, 0))],
-    q: Read,
-    nu_t: Read[offsets(y=(-1, 0))],
-    *,
-    flux: Reduce["sum"],
-    face: Conduction,
-    grid: Grid,
-) -> None:
-    """`heat_flux_y` with diffusivity + nu_t / prandtl in place of diffusivity"""
-
-
-@task(kernel=KERNELS / "diagnostics.cu")
-def eddy_heat_flux_z(
-    T: Read[offsets(z=(-1, 0))],
-    q: Read,
-    nu_t: Read[offsets(z=(-1, 0))],
-    *,
-    flux: Reduce["sum"],
-    face: Conduction,
-    grid: Grid,
-) -> None:
-    """`heat_flux_z` with diffusivity + nu_t / prandtl in place of diffusivity"""
-
-
-HEAT_FLUX = (heat_flux_x, heat_flux_y, heat_flux_z)
-EDDY_HEAT_FLUX = (eddy_heat_flux_x, eddy_heat_flux_y, eddy_heat_flux_z)
+HEAT_FLUX = heat_flux_x, heat_flux_y, heat_flux_z = tuple(_heat_flux(axis) for axis in AXES)
+EDDY_HEAT_FLUX = eddy_heat_flux_x, eddy_heat_flux_y, eddy_heat_flux_z = tuple(_eddy_heat_flux(axis) for axis in AXES)
 
 
 @dataclass(frozen=True)
