@@ -11,17 +11,19 @@ from pathlib import Path
 import numpy as np
 
 from taskflow.flow import Monitor
+from taskflow.flow.diagnostics import HEAT_FLUX, Conductivity
+from taskflow.flow.metrics import Grid
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine.device import Device, cpu
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.shard import Shard
 from taskflow.machine.threads import run_threads
-from taskflow.regions import Location, Triple
+from taskflow.regions import Box, Location, Triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.schedule import Clock, Tick
 from taskflow.simulation.setup import Setup
-from taskflow.tasks import Program
+from taskflow.tasks import Launch, Program
 
 DATA = Path(__file__).parent / "data"
 GHIA = Path(__file__).parents[1] / "examples" / "data"
@@ -155,6 +157,20 @@ def _numbers(monitor: Monitor, shard: Shard, tick: Tick) -> dict[str, float]:
     return found
 
 
+def plane_heat_flux(
+    temperature: str, normal: str, flux: str, axis: int, plane: int, grid: Grid, diffusivity: float
+) -> Launch:
+    """The total heat flux along `axis` through the faces number `plane` (0 is the low wall, n the high one) into the
+    scalar `flux`.
+
+    `normal` is the velocity along the axis. Times the mean area of a face it is heat per time / (density heat
+    capacity). It is the very flux of the heat equation: in a steady state without source all planes have the same.
+    """
+    faces = Box.of(grid.cells).layer(axis, 0, plane, plane + 1)
+    conduction = Conductivity(diffusivity).between(grid.distance(axis, plane), 1.0)
+    return HEAT_FLUX[axis](temperature, normal, over=faces, flux=flux, face=conduction, grid=grid)
+
+
 def orders(errors: Sequence[float], cells: Sequence[float]) -> list[float]:
     """Observed orders of accuracy between neighbouring grids."""
     pairs = zip(pairwise(errors), pairwise(cells), strict=True)
@@ -187,4 +203,7 @@ def extremum(places: np.ndarray, values: np.ndarray, sign: int) -> tuple[float, 
     return float(places[top] + width * fine[best]), float(curve[best])
 
 
-__all__ = ["DATA", "GHIA", "VELOCITY", "Flow", "Lengths", "compute", "extremum", "interpolate", "norms", "orders"]
+__all__ = [
+    "DATA", "GHIA", "VELOCITY", "Flow", "Lengths", "compute", "extremum", "interpolate", "norms", "orders",
+    "plane_heat_flux",
+]  # fmt: skip

@@ -94,20 +94,6 @@ class Conductivity:
         return Conduction(self.diffusivity / spacing, 1 / (self.prandtl * spacing), sign)
 
 
-def plane_heat_flux(
-    temperature: str, normal: str, flux: str, axis: int, plane: int, grid: Grid, diffusivity: float
-) -> Launch:
-    """The total heat flux along `axis` through the faces number `plane` (0 is the low wall, n the high one) into the
-    scalar `flux`.
-
-    `normal` is the velocity along the axis. Times the mean area of a face it is heat per time / (density heat
-    capacity). It is the very flux of the heat equation: in a steady state without source all planes have the same.
-    """
-    faces = Box.of(grid.cells).layer(axis, 0, plane, plane + 1)
-    conduction = Conductivity(diffusivity).between(grid.distance(axis, plane), 1.0)
-    return HEAT_FLUX[axis](temperature, normal, over=faces, flux=flux, face=conduction, grid=grid)
-
-
 def wall_heat_flux(fields: tuple[str, ...], flux: str, face: str, grid: Grid, conductivity: Conductivity) -> Launch:
     """The heat flux through a wall (x_min to z_max), positive into the fluid, summed over its faces into the scalar
     `flux`, each of which counts as its area over the mean one.

@@ -53,15 +53,6 @@ class Privilege:
         foreign, coloured = self.foreign and other.foreign, self.coloured and other.coloured
         return Privilege(reads, writes, self.stencil | other.stencil, foreign=foreign, coloured=coloured)
 
-    def interferes(self, later: Privilege) -> bool:
-        """Whether a later access to the same cells has to wait for this one.
-
-        Two reads commute, and so do two foldings with one operator; every other pair is ordered (RAW, WAR, WAW).
-        """
-        if self.reduction and self.reduction == later.reduction:
-            return False
-        return self.changes or later.changes
-
     @property
     def changes(self) -> bool:
         """Whether the field may hold other values afterwards."""

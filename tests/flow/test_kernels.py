@@ -24,6 +24,7 @@ from taskflow.regions import Box
 from taskflow.tasks import Task
 from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand
+from tests.flows import plane_heat_flux
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
@@ -302,7 +303,7 @@ def test_heat_flux_through_planes_and_walls(axis, real, device):
         faces = hand.box.layer(axis, 0, plane, plane + 1)
         T, q = hand.shifted("T", normal, box=faces)
         wanted = reference.heat_flux(T, q, axis, h, 0.07).sum()
-        hand.run(diagnostics.plane_heat_flux("T", normal, "flux", axis, plane, grid, 0.07))
+        hand.run(plane_heat_flux("T", normal, "flux", axis, plane, grid, 0.07))
         assert hand.scalars["flux"] == pytest.approx(wanted, rel=hand.tolerance * 10)
         for end, at, sign in (("min", 0, 1.0), ("max", n, -1.0)):
             if plane == at:

@@ -34,7 +34,7 @@ def test_defaults(cavity):
     assert (case.output.every, case.output.precision) == (None, "single")
     assert case.output_fields == ("u", "v", "w", "p")
     assert case.monitor.every == Every(steps=10)
-    assert not case.has_heat
+    assert case.heat is None
     machine = dict(case.machine)
     assert machine.pop("precision") == "double"
     assert machine.pop("debug") is False
@@ -56,7 +56,7 @@ def test_derived_values(cavity):
 
 def test_heat(heated):
     case = Case(**heated())
-    assert case.has_heat
+    assert case.heat is not None
     assert case.output_fields == ("w", "T")
     assert case.initial.temperature == Expression(0.5)
     sides = {face: (case.boundary(face).temperature, case.boundary(face).heat_flux) for face in FACES}

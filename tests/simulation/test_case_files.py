@@ -70,7 +70,7 @@ def file(cavity, tmp_path):
     ("machine.blocks=[1, 1, 2]", lambda case: case.machine.blocks == (1, 1, 2)),
     ("machine.blocks=auto", lambda case: case.machine.blocks == "auto"),
     ("title=A cavity = a box", lambda case: case.title == "A cavity = a box"),
-    ("heat.diffusivity=0.1", lambda case: case.has_heat and case.output.fields == ("u", "v", "w", "p")),
+    ("heat.diffusivity=0.1", lambda case: case.heat is not None and case.output.fields == ("u", "v", "w", "p")),
     ("boundaries.z_max.velocity=[2, 0, 0]", lambda case: case.boundary("z_max").velocity == (2, 0, 0)),
     ("boundaries.x_min.velocity=[0, 0, 2]", lambda case: case.boundary("x_min").velocity == (0, 0, 2)),
     ("boundaries.x=periodic", lambda case: case.periodic == (True, True, False)),

@@ -68,23 +68,6 @@ def test_sum_with_itself_changes_nothing(privilege):
     assert privilege + privilege == privilege
 
 
-#         R  W  RW max sum      does what stands above have to wait for what stands at the left?
-TABLE = {
-    "R": "-  x  x  x   x",
-    "W": "x  x  x  x   x",
-    "RW": "x  x  x  x   x",
-    "max": "x  x  x  -   x",
-    "sum": "x  x  x  x   -",
-}
-
-
-@pytest.mark.parametrize(("first", "then"), [*product(range(5), range(5))])
-def test_interference(first, then):
-    privileges = [R[1], W, RW, MAX, SUM]
-    expected = list(TABLE.values())[first].split()[then] == "x"
-    assert privileges[first].interferes(privileges[then]) is expected
-
-
 def test_a_number_is_the_width_of_a_star():
     assert R[1] == R[star(1)]
     assert RW[2].stencil == star(2)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.flow.diagnostics import plane_heat_flux
 from taskflow.machine.device import Device
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Roles
-from tests.flows import DATA, Flow, compute, extremum
+from tests.flows import DATA, Flow, compute, extremum, plane_heat_flux
 from tests.validation.cavity import table
 
 PRANDTL = 0.71

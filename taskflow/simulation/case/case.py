@@ -102,10 +102,6 @@ class Case(Table):
         return self.boundaries.x is not None, self.boundaries.y is not None, self.boundaries.z is not None
 
     @property
-    def has_heat(self) -> bool:
-        return self.heat is not None
-
-    @property
     def fields(self) -> tuple[str, ...]:
         """Names of the fields that a snapshot can have."""
         return all_fields(self.heat, self.scalars, self.turbulence)
