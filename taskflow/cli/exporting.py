@@ -8,8 +8,7 @@ import typer
 
 from taskflow.cli.ending import refuse
 from taskflow.errors import BadInput
-
-STORE = "fields.zarr"
+from taskflow.output.files import STORE
 
 
 def export_run(directory: Path, group: str, time: float | None, out: Path | None, *, vtk: bool, netcdf: bool) -> None:

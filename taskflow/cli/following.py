@@ -11,6 +11,7 @@ from taskflow.cli.running import target
 from taskflow.cli.telling import Record, describe, over, state
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
 from taskflow.cli.words import say, times
+from taskflow.output.files import LOG
 from taskflow.simulation.schedule import Clock, StepLimit
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Followed:
         from taskflow.output import Tail
 
         self.directory = directory
-        self._tail: Tail = Tail(directory / "log.jsonl")
+        self._tail: Tail = Tail(directory / LOG)
         self.record = Record.read(directory, self._tail)
         self.meter = self._meter()
         self._measured = 0  # lines of the log
@@ -93,7 +94,7 @@ def follow(directory: Path) -> None:
 
 def _view(followed: Followed) -> View:
     if not on_terminal():
-        return Lines(followed.heading, followed.meter, followed.directory / "log.jsonl")
+        return Lines(followed.heading, followed.meter, followed.directory / LOG)
     from taskflow.cli.live import Display
 
     return Display(followed.heading, followed.meter)

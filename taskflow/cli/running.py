@@ -13,6 +13,7 @@ import typer
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
 from taskflow.cli.words import duration, rate, say, several, style, times
 from taskflow.cluster.slurm import Slurm
+from taskflow.output.files import LOG, STORE
 from taskflow.simulation.case import Case
 from taskflow.simulation.solver import described
 from taskflow.units import size
@@ -62,7 +63,7 @@ def run_case(
                 " overlap; let it do more steps, give less --profile-after, or set machine.overlap"
             )
         say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
-        typer.echo(f"Next: taskflow plot {output}, or in Python: xarray.open_zarr({str(output / 'fields.zarr')!r})")
+        typer.echo(f"Next: taskflow plot {output}, or in Python: xarray.open_zarr({str(output / STORE)!r})")
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
@@ -87,7 +88,7 @@ def view(case: Case, output: Path, *, quiet: bool) -> View:
     heading = f"{case.title}: {times(cells)} cells, to {end}, into {output}\nPressure: {described(case)}"
     meter = Meter(cells[0] * cells[1] * cells[2], case.clock())
     if not on_terminal():
-        return Lines(heading, meter, output / "log.jsonl")
+        return Lines(heading, meter, output / LOG)
     from taskflow.cli.live import Display
 
     return Display(heading, meter)

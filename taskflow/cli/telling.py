@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.cli.ending import refuse
 from taskflow.cli.running import heading, speed
 from taskflow.cli.words import duration, rate, say, several, times
+from taskflow.output.files import CASE, LOG, REPORT, STORE
 from taskflow.units import size
 
 if TYPE_CHECKING:
@@ -90,9 +91,9 @@ class Record:
         from taskflow.output import Tail, read_report
 
         try:
-            case = tomllib.loads((directory / "case.toml").read_text(encoding="utf-8"))
-            report = read_report(directory / "report.json") if (directory / "report.json").exists() else {}
-            log = (tail or Tail(directory / "log.jsonl")).look() if (directory / "log.jsonl").exists() else []
+            case = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))
+            report = read_report(directory / REPORT) if (directory / REPORT).exists() else {}
+            log = (tail or Tail(directory / LOG)).look() if (directory / LOG).exists() else []
             return cls(directory, case, report, log)
         except FileNotFoundError:
             refuse(f"{directory}: not a run directory (it has no case.toml); give one that `taskflow run` wrote")
@@ -158,7 +159,7 @@ def state(record: Record) -> str:
     here = alive(record.report)
     if here is False:
         return f"ended without a word: {where} is gone; what was written is readable"
-    ago = duration(max(time.time() - record.directory.joinpath("log.jsonl").stat().st_mtime, 0.0)) if record.log else ""
+    ago = duration(max(time.time() - record.directory.joinpath(LOG).stat().st_mtime, 0.0)) if record.log else ""
     said = f", last line of the log {ago} ago" if ago else ""
     return f"running{'' if here else ', as far as can be seen from here'}: {where}{said}"
 
@@ -177,7 +178,7 @@ def _snapshots(directory: Path) -> str:
     from taskflow.output import dataset
 
     try:
-        found = dataset(directory / "fields.zarr")["time"].values
+        found = dataset(directory / STORE)["time"].values
     except BadInput:
         return "none that can be read"
     return f"{len(found)}, from time {found[0]:g} to {found[-1]:g}" if len(found) else "none yet"

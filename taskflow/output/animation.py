@@ -11,7 +11,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from taskflow.errors import BadInput
-from taskflow.output.planes import STORE, extent, plane_of
+from taskflow.output.files import STORE
+from taskflow.output.planes import extent, plane_of
 from taskflow.output.plot import SIDE, label, title
 from taskflow.output.reading import dataset
 from taskflow.output.slices import fields as fields_of

@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
+from taskflow.output.files import STORE
 from taskflow.output.reading import dataset
 
-STORE = "fields.zarr"
 SHOWN = 8  # times listed in a message
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from taskflow.errors import BadInput
+from taskflow.output.files import LOG
 from taskflow.output.log import read_log
 from taskflow.output.plot import save
 
@@ -26,7 +27,7 @@ def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
     `out` is a file or a folder, as for `plot_run`. Raises BadInput where there is no log, or it has not begun.
     """
     try:
-        log = read_log(Path(directory) / "log.jsonl")
+        log = read_log(Path(directory) / LOG)
     except OSError as error:
         raise BadInput(f"{directory}: no log to read; give the folder that `taskflow run` wrote") from error
     if not log:

@@ -11,7 +11,8 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output.planes import STORE, Plane, extent, on_plane, plane_of
+from taskflow.output.files import STORE
+from taskflow.output.planes import Plane, extent, on_plane, plane_of
 from taskflow.output.reading import dataset
 from taskflow.output.solid import SOLID
 

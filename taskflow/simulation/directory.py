@@ -32,6 +32,7 @@ from taskflow.output import (
     statistics_attributes,
     write_report,
 )
+from taskflow.output.files import CASE, INITIAL, LOG, REPORT, STORE
 from taskflow.regions import Box
 from taskflow.simulation import recording
 from taskflow.simulation.averaging import COLUMNS
@@ -39,7 +40,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.provenance import provenance
-from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, STORE, Told
+from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, Told
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, finish
 from taskflow.simulation.setup import Setup
@@ -47,7 +48,7 @@ from taskflow.simulation.setup import Setup
 if TYPE_CHECKING:
     from distributed import Client
 
-OURS = ("case.toml", "fields.zarr")  # what shows that a directory is one of ours
+OURS = (CASE, STORE)  # what shows that a directory is one of ours
 SLOTS = 128  # for snapshots, at most, to begin with: the store grows; dropping many unused ones takes a minute
 
 
@@ -97,7 +98,7 @@ class RunDirectory:
         case, draft = setup.case, self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex[:8]}")
         try:
             draft.mkdir(parents=True)
-            (draft / "case.toml").write_text(case.to_toml(), encoding="utf-8")
+            (draft / CASE).write_text(case.to_toml(), encoding="utf-8")
             about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
             snapshots, *others = self._layouts(setup)
             create(draft / STORE, snapshots, about, _solid(setup))
@@ -105,7 +106,7 @@ class RunDirectory:
                 _create(draft / STORE, group, case)
             functions = {name: p for name, p in profiles(setup.case).items() if not isinstance(p, Expression)}
             if functions:
-                save_initial(draft / "initial.zarr", snapshots, functions)
+                save_initial(draft / INITIAL, snapshots, functions)
             if force and self.path.exists():
                 shutil.rmtree(self.path)
             draft.rename(self.path)
@@ -124,9 +125,9 @@ class RunDirectory:
             recover(path)
             times = {each.group: self._cut(path, each, beginning, setup.case) for each in _groups(layouts, setup)}
             reshard(path, layouts, setup.partition.blocks, _solid(setup))
-            RunLog(self.path / "log.jsonl").cut(checkpoint.state["lines"])
+            RunLog(self.path / LOG).cut(checkpoint.state["lines"])
             keeping.checkpoints.clear(after=checkpoint.step)
-            replace_synced(self.path / "case.toml", setup.case.to_toml())
+            replace_synced(self.path / CASE, setup.case.to_toml())
         except OSError as error:
             raise self._unwritable(error) from error
         return replace(beginning, times=times)
@@ -168,7 +169,7 @@ class RunDirectory:
     def initial(self, setup: Setup) -> InitialFields:
         """The initial fields as blocks need them."""
         fields = {name: p if isinstance(p, Expression) else None for name, p in profiles(setup.case).items()}
-        return InitialFields(setup.grid, fields, self.path.absolute() / "initial.zarr", noise(setup.case, setup.grid))
+        return InitialFields(setup.grid, fields, self.path.absolute() / INITIAL, noise(setup.case, setup.grid))
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], keeping: Keeping) -> None:
         """Make the snapshots and checkpoints visible that every block has written, and drop what others were begun.
@@ -190,14 +191,14 @@ class RunDirectory:
     def report(self) -> dict[str, Any]:
         """What report.json says; nothing where it is not there, or damaged."""
         try:
-            return read_report(self.path / "report.json")
+            return read_report(self.path / REPORT)
         except (OSError, ValueError):
             return {}
 
     def write_report(self, report: Mapping[str, Any]) -> None:
         """Write report.json. Raises RunFailed where the disk is full."""
         with on_disk(f"{self.path / 'report.json'}"):
-            write_report(self.path / "report.json", report)
+            write_report(self.path / REPORT, report)
 
     def _unwritable(self, error: Exception) -> BadInput:
         reason = getattr(error, "strerror", None) or error

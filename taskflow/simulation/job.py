@@ -16,10 +16,10 @@ from taskflow.errors import RunFailed
 from taskflow.flow.poisson import NotConverged
 from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.machine.profile import Timeline
+from taskflow.output.files import LOG, STORE
 from taskflow.simulation.initial.initial import InitialFields
 from taskflow.simulation.measuring import Measuring
 from taskflow.simulation.profiling import Profiling, Window
-from taskflow.simulation.recording import STORE
 from taskflow.simulation.records import Records
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, Saving, restore
@@ -67,7 +67,7 @@ class Loop:
         job, shard = self.job, self.shard
         self.scenario, directory = job.scenario, job.keeping.folder.parent
         self.model, self.clock = self.scenario.model, self.scenario.clock
-        self.measuring = Measuring(self.model, shard, directory / "log.jsonl", self.clock.remedy)
+        self.measuring = Measuring(self.model, shard, directory / LOG, self.clock.remedy)
         self.saving = Saving(job.keeping, shard)
         self.records = Records(self.scenario, directory / STORE, shard, job.resumed.times if job.resumed else {})
         self.profiling = Profiling(job.profile, shard)

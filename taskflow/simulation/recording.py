@@ -10,7 +10,6 @@ from pathlib import Path
 from taskflow.machine import Shard
 from taskflow.output import BlockStore, Store, Writer
 
-STORE = "fields.zarr"
 SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
 
 

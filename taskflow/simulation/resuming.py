@@ -11,6 +11,7 @@ from typing import Any
 
 from taskflow.errors import BadInput
 from taskflow.output import Checkpoint, Checkpoints, newest
+from taskflow.output.files import CHECKPOINTS
 from taskflow.regions import difference
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
@@ -76,7 +77,7 @@ def beginning(directory: Path, case: Case) -> tuple[Beginning, list[str]]:
 
     Raises BadInput where there is none, and where the case is another one.
     """
-    found, skipped = newest(Checkpoints(directory / "checkpoints", ""))
+    found, skipped = newest(Checkpoints(directory / CHECKPOINTS, ""))
     if found is None:
         why = "".join(f"\n{reason}" for reason in skipped)
         remedy = "begin again with --force, or into another directory with -o"

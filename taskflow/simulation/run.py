@@ -13,11 +13,12 @@ from taskflow.cluster import held
 from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
 from taskflow.machine import Progress, terminable, unwatched
 from taskflow.output import Checkpoints, newest
+from taskflow.output.files import CHECKPOINTS, LOG, STORE
 from taskflow.simulation.attempt import Order, attempt
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.profiling import Window
-from taskflow.simulation.recording import STATISTICS, STORE
+from taskflow.simulation.recording import STATISTICS
 from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.report import broken
 from taskflow.simulation.resuming import Beginning, beginning, check_ended
@@ -61,7 +62,7 @@ class Run:
         """The lines of the log."""
         from taskflow.output import read_log
 
-        return read_log(self.directory / "log.jsonl")
+        return read_log(self.directory / LOG)
 
 
 def run(
@@ -146,7 +147,7 @@ def _newest(loss: Lost, before: Beginning | None, order: Order) -> Beginning | N
 
     Raises RunFailed where it cannot go on.
     """
-    found, skipped = newest(Checkpoints(order.directory.path / "checkpoints", ""))
+    found, skipped = newest(Checkpoints(order.directory.path / CHECKPOINTS, ""))
     _warn_of(skipped)
     if found is not None:
         return Beginning.of(found, order.case)

@@ -13,6 +13,7 @@ import numpy as np
 
 from taskflow.machine import Shard
 from taskflow.output import Checkpoint, Checkpoints, Writer
+from taskflow.output.files import CHECKPOINTS
 from taskflow.regions import Box
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Cells
@@ -39,7 +40,7 @@ class Keeping:
         """As the case wants it. `run` ends in the name that no other run has, behind a hyphen."""
         wanted = setup.case.checkpoint
         minutes = wanted.every.minutes if wanted.every else None
-        folder = directory.absolute() / "checkpoints"
+        folder = directory.absolute() / CHECKPOINTS
         return cls(folder, run.rpartition("-")[2], setup.carried, wanted.keep, minutes)
 
     @property

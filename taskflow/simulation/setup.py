@@ -273,7 +273,7 @@ class Setup:
     @property
     def value_bytes(self) -> int:
         """Bytes of one value."""
-        return 8 if self.case.machine.precision == "double" else 4
+        return np.dtype(self.dtype).itemsize
 
 
 def _force(case: Case) -> tuple[float, float, float]:
