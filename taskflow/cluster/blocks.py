@@ -104,8 +104,7 @@ class Blocks:
         from taskflow.tasks.drawing import draw
 
         launches, following, valid = settled(program, self.partition)
-        widest = max(box.volume for box in self.partition.blocks)
-        mapper = self._gang.plan.mapper.decide(widest, len(self.partition) - 1)
+        mapper = self._gang.plan.mapper.decide(self.partition)
         found = analyse(launches, self.partition, following=following, valid=valid, split=mapper.split)
         plot_graph(draw(found.graph), Path(path), getattr(program, "__name__", "one pass"))
 

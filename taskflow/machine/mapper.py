@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from taskflow.regions import Partition
 from taskflow.tasks import AllReduce, Claim, Compute, Grant, Launch, Node, Receive, Refresh, Send
 
 Overlap = Literal["auto", "none", "comm", "full"]
@@ -35,11 +36,12 @@ class Mapper:
         names: tuple[Overlap, ...] = ("none",) if alone else ("none", "comm", "full") if streams else ("none", "comm")
         return [replace(self, overlap=name) for name in names]
 
-    def decide(self, cells: int, neighbours: int) -> Mapper:
-        """The mapper with what `auto` will probably become for a block of so many cells and neighbours."""
+    def decide(self, partition: Partition) -> Mapper:
+        """The mapper with what `auto` will probably become on these blocks, of which the largest counts."""
         if self.overlap != "auto":
             return self
-        return replace(self, overlap="full" if neighbours and cells > SMALL else "none")
+        large = max(block.volume for block in partition.blocks) > SMALL
+        return replace(self, overlap="full" if large and len(partition) > 1 else "none")
 
     @property
     def split(self) -> bool:

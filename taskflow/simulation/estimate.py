@@ -59,8 +59,7 @@ class Estimate:
     @property
     def overlap(self) -> str:
         """How transfers are overlapped with computing."""
-        widest = max(box.volume for box in self.setup.partition.blocks)
-        return Mapper(self.setup.case.machine.overlap).decide(widest, len(self.places) - 1).overlap
+        return Mapper(self.setup.case.machine.overlap).decide(self.setup.partition).overlap
 
     @property
     def channel(self) -> str:
@@ -128,8 +127,7 @@ def _bandwidth(device: str, places: list[Place], threads: int) -> float:
 def step_graph(case: Case) -> TaskGraph:
     """The graph of a step in the long run: of the blocks that the case gives, or of one."""
     setup = Setup(case, cut(case.machine, case.grid.cells, 1))
-    widest = max(box.volume for box in setup.partition.blocks)
-    mapper = Mapper(case.machine.overlap).decide(widest, len(setup.partition) - 1)
+    mapper = Mapper(case.machine.overlap).decide(setup.partition)
     return setup.analysed(split=mapper.split).graph
 
 

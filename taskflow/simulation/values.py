@@ -89,16 +89,14 @@ def truth(value: object) -> bool:
     return bool(value)
 
 
-def one_of(*choices: str, later: tuple[str, ...] = ()) -> Callable[[object], str]:
-    """Reads one of `choices`; those of `later` are known but not available in this version."""
+def one_of(*choices: str) -> Callable[[object], str]:
+    """Reads one of `choices`."""
     quoted = [f'"{choice}"' for choice in choices]
     wanted = "give " + " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
     def read(value: object) -> str:
         if isinstance(value, str) and value in choices:
             return str(value)
-        if isinstance(value, str) and value in later:
-            raise BadInput(f"not available in this version; {wanted}")
         close = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
         raise BadInput(wanted + (f'; did you mean "{close[0]}"?' if close else ""))
 

@@ -134,7 +134,10 @@ def relax_outside(f):
 
 
 def test_auto_overlap_needs_neighbours_and_size():
-    assert Mapper("auto").decide(SMALL + 1, 1).overlap == "full"
-    assert Mapper("auto").decide(SMALL + 1, 0).overlap == "none"
-    assert Mapper("auto").decide(SMALL, 3).overlap == "none"
-    assert Mapper("comm").decide(1, 1).overlap == "comm"
+    def on(cells: int, blocks: int) -> Partition:
+        return Partition(region((blocks * cells, 1, 1)), (blocks, 1, 1))
+
+    assert Mapper("auto").decide(on(SMALL + 1, 2)).overlap == "full"
+    assert Mapper("auto").decide(on(SMALL + 1, 1)).overlap == "none"
+    assert Mapper("auto").decide(on(SMALL, 4)).overlap == "none"
+    assert Mapper("comm").decide(on(1, 2)).overlap == "comm"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -55,9 +55,6 @@ class Table(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    later: ClassVar[Mapping[str, str]] = {}
-    """Keys of the contract that this version does not have, each with the remedy."""
-
     def __init__(self, /, **given: Any) -> None:
         given = {name: plain_keys(value) for name, value in given.items()}
         problems: list[Problem] = []
@@ -104,8 +101,6 @@ class Table(BaseModel):
                 yield from (problem.within([key]) for problem in cause.problems)
             elif item["type"] == "missing":
                 yield missing(key, cls._said(key, REMEDY) or "give it")
-            elif item["type"] == "extra_forbidden" and key in cls.later:
-                yield wrong(key, value, f"not available in this version; {cls.later[key]}")
             elif item["type"] == "extra_forbidden":
                 yield Problem((key,), "there is no such key", shown(value), unknown=True)
             else:
