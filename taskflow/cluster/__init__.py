@@ -3,7 +3,7 @@
 from taskflow.cluster.connect import by_scheduler_file
 from taskflow.cluster.counting import dask_messages
 from taskflow.cluster.lending import held, lent
-from taskflow.cluster.local import embedded, gpus
+from taskflow.cluster.local import embedded
 from taskflow.cluster.memory import shortage
 from taskflow.cluster.mending import mended
 from taskflow.cluster.placement import cut, ordinals, placed, processes, slabs, spread, threads_per_block
@@ -15,7 +15,6 @@ __all__ = [
     "cut",
     "dask_messages",
     "embedded",
-    "gpus",
     "held",
     "lent",
     "mended",

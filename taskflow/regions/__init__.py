@@ -1,6 +1,6 @@
 """What exists: boxes of cells, fields, regions, partitions. No storage, no place, no time."""
 
-from taskflow.regions.box import Box, Slices, Triple, difference, hull, joined, periodic_images, triple
+from taskflow.regions.box import Box, Triple, difference, hull, joined, periodic_images, triple
 from taskflow.regions.fields import Field, FieldSpace, Location
 from taskflow.regions.partition import Copy, Partition, cuts
 from taskflow.regions.region import Region, region
@@ -13,7 +13,6 @@ __all__ = [
     "Location",
     "Partition",
     "Region",
-    "Slices",
     "Triple",
     "cuts",
     "difference",

@@ -10,7 +10,6 @@ from taskflow.tasks.privilege import (
     Foreign,
     ForeignDouble,
     ForeignSingle,
-    Operator,
     Privilege,
     Read,
     ReadByte,
@@ -21,7 +20,7 @@ from taskflow.tasks.privilege import (
     Write,
 )
 from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, called, counts, plan, record, repeat
-from taskflow.tasks.reading import place, reading, readings
+from taskflow.tasks.reading import place, reading
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
@@ -48,7 +47,6 @@ __all__ = [
     "Loop",
     "Message",
     "Node",
-    "Operator",
     "Part",
     "Privilege",
     "Program",
@@ -88,7 +86,6 @@ __all__ = [
     "place",
     "plan",
     "reading",
-    "readings",
     "record",
     "repeat",
     "run_body",

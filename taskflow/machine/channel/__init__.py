@@ -2,14 +2,13 @@
 
 from taskflow.machine.channel.actor import Home
 from taskflow.machine.channel.allreduce import AllReduce, Gather, partners
-from taskflow.machine.channel.base import SEQUENCES, Address, Channel, Deadline, Pending
+from taskflow.machine.channel.base import Address, Channel, Deadline, Pending
 from taskflow.machine.channel.peer_ring import segment_bytes
 from taskflow.machine.channel.select import PREFERENCE, Router, channel_problem, check_request, choose
 from taskflow.machine.channel.stop import Stop
 
 __all__ = [
     "PREFERENCE",
-    "SEQUENCES",
     "Address",
     "AllReduce",
     "Channel",

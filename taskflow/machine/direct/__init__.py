@@ -3,6 +3,5 @@
 from taskflow.machine.direct.board import Board
 from taskflow.machine.direct.exchange import Exchange, Neighbourhood
 from taskflow.machine.direct.inbox import Inboxes
-from taskflow.machine.direct.watch import Watch
 
-__all__ = ["Board", "Exchange", "Inboxes", "Neighbourhood", "Watch"]
+__all__ = ["Board", "Exchange", "Inboxes", "Neighbourhood"]

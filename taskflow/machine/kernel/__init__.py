@@ -3,6 +3,6 @@
 from taskflow.machine.kernel.agreement import KernelError
 from taskflow.machine.kernel.bandwidth import copy_bandwidth
 from taskflow.machine.kernel.copying import copier, copiers
-from taskflow.machine.kernel.kernel import Kernel, Layout, compiled, partial_bytes
+from taskflow.machine.kernel.kernel import Layout, compiled, partial_bytes
 
-__all__ = ["Kernel", "KernelError", "Layout", "compiled", "copier", "copiers", "copy_bandwidth", "partial_bytes"]
+__all__ = ["KernelError", "Layout", "compiled", "copier", "copiers", "copy_bandwidth", "partial_bytes"]

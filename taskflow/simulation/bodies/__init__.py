@@ -2,7 +2,6 @@
 
 from taskflow.simulation.bodies.bodies import Bodies
 from taskflow.simulation.bodies.masks import Masks
-from taskflow.simulation.bodies.solids import Solids
 from taskflow.simulation.bodies.survey import Part, Survey, survey
 
-__all__ = ["Bodies", "Masks", "Part", "Solids", "Survey", "survey"]
+__all__ = ["Bodies", "Masks", "Part", "Survey", "survey"]

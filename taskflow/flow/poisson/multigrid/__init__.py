@@ -1,8 +1,7 @@
 """Geometric multigrid for Laplacian(p) = rhs or div(b grad p) = rhs, cell-centred, on any number of cells."""
 
-from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.cycle import Cycle
 from taskflow.flow.poisson.multigrid.smoothing import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.solver import Multigrid
 
-__all__ = ["Cycle", "Mesh", "Multigrid", "RedBlack", "WeightedJacobi"]
+__all__ = ["Cycle", "Multigrid", "RedBlack", "WeightedJacobi"]
