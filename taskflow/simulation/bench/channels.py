@@ -105,7 +105,7 @@ def measure_channels(
                 rows += [_row(people, name, blocks, job) for name in names]
     rows += [{"name": name, "problem": problem, "halo": [], "allreduce": None} for name, problem in problems.items()]
     return {
-        **about(teams[0].places[0], None, teams[0].threads * blocks),
+        **about(teams[0].places[0], "cpu", teams[0].threads * blocks),
         "blocks": blocks,
         "sizes": list(sizes),
         "copy_bandwidth": median(row["copy_bandwidth"] for row in rows if row["problem"] is None),

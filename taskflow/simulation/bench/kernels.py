@@ -17,15 +17,14 @@ from taskflow.flow.projection import correct, divergence
 from taskflow.machine import Shard, choose_device, copy_bandwidth, look, run_threads
 from taskflow.machine.device import Device, open_device
 from taskflow.machine.kernel import Layout, compiled
+from taskflow.simulation.bench.cavity.cases import Flow, Pressure
 from taskflow.simulation.bench.measure import about, timed
-from taskflow.simulation.case import Case
-from taskflow.simulation.case.source import override
+from taskflow.simulation.bench.passes import PRECISION, moving
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Program, Roles, record
 
 CELLS = {"cpu": 256, "gpu": 512}
-PRECISION = {"cpu": "double", "gpu": "single"}
 SWEEPS = 10  # Jacobi sweeps in a pass, as a step has them in a row; other kernels of pressure solvers as often
 PRESSURE = (
     residual_of,
@@ -51,9 +50,10 @@ def measure_kernels(
     """
     here = look("this machine")
     device = choose_device(wanted, [here])
-    given = cells or CELLS[device], precision or PRECISION[device]
-    cases = (_case(*given, solver, settings) for solver in ("jacobi", "multigrid"))
-    setup, other = (Setup(case, (1, 1, 1), device=device) for case in cases)
+    size, real = cells or CELLS[device], precision or PRECISION[device]
+    slow = f"fluid.viscosity={0.1 / size}"  # within the limits of the time step that is measured
+    flows = (Flow("cavity", Pressure(solver), settings=(slow, *settings)) for solver in ("jacobi", "multigrid"))
+    setup, other = (Setup(flow.of((size, size, size), real), (1, 1, 1), device=device) for flow in flows)
     for each in (setup, other):
         Needs(each, [here], device).check()
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
@@ -63,7 +63,7 @@ def measure_kernels(
     bandwidth = median([before, copy_bandwidth(opened)])
     results = [timing.report(bandwidth) for timing in timings]
     return {
-        **about(here, opened.name if opened.kind == "gpu" else None, opened.threads),
+        **about(here, device, opened.threads),
         "cells": list(setup.case.grid.cells),
         "precision": setup.case.machine.precision,
         "iterations": setup.case.pressure.iterations,
@@ -90,8 +90,7 @@ class Timing:
             "samples": self.samples,
             "bytes": self.nbytes,
             "cells_per_second": self.cells / self.seconds,
-            "bytes_per_second": self.nbytes / self.seconds,
-            "share_of_copy": self.nbytes / self.seconds / bandwidth,
+            **moving({"seconds": self.seconds, "copy_bandwidth": bandwidth}, self.nbytes),
         }
 
 
@@ -187,19 +186,3 @@ def programs(model: NavierStokes) -> dict[str, Program]:
     eddies = {"eddy viscosity": stir} if model.turbulence else {}
     found = {"Jacobi sweep": sweeps, **blocked, "momentum": predict, "divergence": diverge, "correction": project}
     return {**found, **eddies}
-
-
-def _case(cells: int, precision: str, solver: str, settings: Sequence[str]) -> Case:
-    """A lid-driven cavity that stays within the limits of its time step."""
-    lid = {"type": "wall", "velocity": [1.0, 0.0, 0.0]}
-    sides = dict.fromkeys(("x_min", "x_max", "y_min", "y_max", "z_min"), "wall")
-    tables: dict[str, Any] = {
-        "grid": {"cells": [cells] * 3, "lengths": [1.0] * 3},
-        "fluid": {"viscosity": 0.1 / cells},
-        "boundaries": {**sides, "z_max": lid},
-        "time": {"steps": 1},
-        "pressure": {"solver": solver},
-        "machine": {"precision": precision},
-    }
-    override(tables, settings)
-    return Case(**tables)

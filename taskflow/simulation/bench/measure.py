@@ -35,12 +35,12 @@ def timed(operation: Callable[[], object], wait: Callable[[], None], repeats: in
     return median(sample(calls) for _ in range(count)) / repeats, count
 
 
-def about(place: Place, gpu: str | None, threads: int) -> dict[str, Any]:
-    """What ran and where: versions, command, host, processor; the GPU's name, or the cores where there is none."""
+def about(place: Place, device: str, threads: int) -> dict[str, Any]:
+    """What ran and where: versions, command, host, processor; the name of a GPU, or so many cores of a CPU."""
     return {
         **provenance(),
         "host": socket.gethostname(),
         "processor": place.processor,
-        "gpu": gpu,
-        "threads": None if gpu else threads,
+        "gpu": place.gpus[0].name if device == "gpu" else None,
+        "threads": threads if device == "cpu" else None,
     }

@@ -101,10 +101,8 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def describe(people: Team, precision: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Where and with what the rows were measured."""
-    place = people.places[0]
-    gpu = place.gpus[0].name if people.device == "gpu" else None
     return {
-        **about(place, gpu, people.threads),
+        **about(people.places[0], people.device, people.threads),
         "precision": precision,
         "copy_bandwidth": median(row["copy_bandwidth"] / row["blocks"] for row in rows),
     }

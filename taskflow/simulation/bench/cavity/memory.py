@@ -42,9 +42,8 @@ def measure_memory(
     if largest:
         cells = _cavity(min(LARGEST, rows[-1]["cells"][0]))
         return {**measure_step(wanted, cells, (1, 1, rows[-1]["blocks"]), conditions, flow), "memory": rows}
-    gpu = here.gpus[0].name if device == "gpu" else None
     told = {"case": flow.case, "pressure": str(flow.pressure), "precision": precision}
-    return {**about(here, gpu, here.cores), **told, "memory": rows, "results": []}
+    return {**about(here, device, here.cores), **told, "memory": rows, "results": []}
 
 
 @dataclass(frozen=True)
