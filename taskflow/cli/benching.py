@@ -162,7 +162,7 @@ def show_scaling(found: Found) -> None:
         table(
             ("us", "spread", "Gcell/s", "of copy", "efficiency", "speedup", "host us"),
             (
-                (_scaled(row), (*_speed(row), significant(row["speedup"]), _host(row)))
+                (grown(row), (*_speed(row), significant(row["speedup"]), _host(row)))
                 for row in found["results"]
                 if row["shape"] == shape
             ),
@@ -187,7 +187,8 @@ def _speed(row: Found) -> tuple[str, ...]:
     return number(row["seconds"] * 1e6), share(row["spread"]), number(row["cells_per_second_per_block"] / 1e9), *shares
 
 
-def _scaled(row: Found) -> str:
+def grown(row: Found) -> str:
+    """Blocks and the cells of each; how they overlap, where there are several."""
     overlap = f" {arranged(row)}" if row["blocks"] > 1 else ""
     return f"{row['blocks']} x {'x'.join(map(str, row['cells_per_block']))}{overlap}"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from taskflow.cli.benching import Found, arranged, conditions, number, share, table
+from taskflow.cli.benching import Found, conditions, grown, number, share, table
 from taskflow.cli.words import say, several, times
 from taskflow.units import size
 
@@ -152,12 +152,7 @@ def _about(found: Found) -> list[tuple[str, str]]:
 
 
 def _rows(rows: Sequence[Found], columns: Sequence[Columns]) -> None:
-    table(tuple(columns[0]), ((_named(row), tuple(texts.values())) for row, texts in zip(rows, columns, strict=True)))
-
-
-def _named(row: Found) -> str:
-    overlap = f" {arranged(row)}" if row["blocks"] > 1 else ""
-    return f"{row['blocks']} x {'x'.join(map(str, row['cells_per_block']))}{overlap}"
+    table(tuple(columns[0]), ((grown(row), tuple(texts.values())) for row, texts in zip(rows, columns, strict=True)))
 
 
 def _state(row: Found) -> Columns:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.initial import Profile, profile
-from taskflow.simulation.case.problems import CaseError, Problem, present, wrong
-from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, plain_keys, reads
+from taskflow.simulation.case.problems import Problem, present, wrong
+from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, listed, reads
 from taskflow.simulation.values import number, one_of
 
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
@@ -116,22 +115,5 @@ class Obstacle(Table):
         return high
 
 
-def obstacles(value: object) -> tuple[Obstacle, ...]:
-    """The tables of a list; all their problems at once, by their number."""
-    if not isinstance(value, (list, tuple)):
-        raise BadInput("give a list of tables, each under [[obstacles]]")
-    found: list[Obstacle] = []
-    problems: list[Problem] = []
-    for n, item in enumerate(value, start=1):
-        try:
-            if not isinstance(item, (Mapping, Obstacle)):
-                raise CaseError(wrong((), item, "give a table"))
-            found.append(item if isinstance(item, Obstacle) else Obstacle(**plain_keys(item)))
-        except CaseError as error:
-            problems += [replace(problem, unknown=False).within((f"[{n}]",)) for problem in error.problems]
-    if problems:
-        raise CaseError(*problems)
-    return tuple(found)
-
-
+obstacles = listed(Obstacle, "tables, each under [[obstacles]]")
 Obstacles = Annotated[tuple[Obstacle, ...], reads(obstacles)]
