@@ -25,6 +25,7 @@ from zarr.codecs import BloscCodec
 from zarr.errors import ZarrUserWarning
 
 from taskflow.errors import RunFailed
+from taskflow.output.arrays import add_column, add_places
 from taskflow.output.disk import on_disk
 from taskflow.output.layout import Layout
 from taskflow.output.metadata import (
@@ -39,7 +40,6 @@ from taskflow.regions import Box, Triple, triple
 
 BITS = "quantization_nsb"  # how many bits of the fraction of a number are stored: an attribute
 FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
-TIME_CHUNK = 1024  # times that one commit rewrites
 # What every Zarr reader has. LZ4 on shuffled bytes is the fastest on velocity fields; Zstandard packs more.
 PACKING = {
     "lz4": BloscCodec(cname="lz4", clevel=5, shuffle="shuffle"),
@@ -65,29 +65,10 @@ def create(
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
     packing, rounding = PACKING[layout.compression], _rounding(layout)
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
-        values = layout.coordinate(dim)
-        array = group.create_array(
-            dim,
-            shape=values.shape,
-            chunks=values.shape,
-            dtype="f8",
-            compressors=None,
-            dimension_names=(dim,),
-            attributes=coordinate_attributes(dim),
-        )
-        array[:] = values
+        add_places(group, dim, layout.coordinate(dim), (dim,), coordinate_attributes(dim))
     group.create_array("grid", shape=(), dtype="i4", compressors=None, attributes=grid_attributes(layout))
     for name, described in {"time": {**TIME, **layout.described.get("time", {})}, **layout.columns}.items():
-        group.create_array(
-            name,
-            shape=(layout.slots,),
-            chunks=(TIME_CHUNK,),
-            dtype="f8",
-            fill_value=np.nan,
-            compressors=None,
-            dimension_names=("time",),
-            attributes=described,
-        )
+        add_column(group, name, layout.slots, described)
     for name in layout.fields:
         shard, chunk = layout.shard(name), layout.chunk(name)
         group.create_array(

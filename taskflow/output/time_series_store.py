@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import zarr
 
+from taskflow.output.arrays import add_column, add_places
 from taskflow.output.disk import on_disk
 from taskflow.output.metadata import TIME, global_attributes
-from taskflow.output.store import TIME_CHUNK, array_of, consolidate
+from taskflow.output.store import array_of, consolidate
 from taskflow.output.time_series import TimeSeries
 
 
@@ -20,26 +21,8 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
     about = {**global_attributes(attributes), **series.about}
     group = zarr.create_group(str(path), path=series.group, zarr_format=3, attributes=about)
     for name, (values, described) in series.places.items():
-        array = group.create_array(
-            name,
-            shape=values.shape,
-            chunks=values.shape,
-            dtype="f8",
-            compressors=None,
-            dimension_names=series.dims,
-            attributes=dict(described),
-        )
-        array[:] = values
-    group.create_array(
-        "time",
-        shape=(0,),
-        chunks=(TIME_CHUNK,),
-        dtype="f8",
-        fill_value=np.nan,
-        compressors=None,
-        dimension_names=("time",),
-        attributes=TIME,
-    )
+        add_places(group, name, values, series.dims, described)
+    add_column(group, "time", 0, TIME)
     for name, described in series.fields.items():
         group.create_array(
             name,
