@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from taskflow.simulation.case.control import Interval
-from taskflow.simulation.case.probes import GroupName, named
-from taskflow.simulation.case.problems import Problem, missing, present, wrong
+from taskflow.simulation.case.probes import Across, GroupName, named, one_place
+from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.scalars import Corners
 from taskflow.simulation.case.table import Number, Table, Text, entry, listed, reads
 from taskflow.simulation.schedule import Every
@@ -14,10 +14,9 @@ PLACE = "a plane through the whole domain, along one of them; the nearest faces 
 OFTEN = "as `output.every`; cuts no step. Time 0 is always there"
 
 
-class Surface(Table):
+class Surface(Across):
     """What passes through a plane, or through the sides of a box."""
 
-    name: GroupName = named()
     x: Number | None = entry(PLACE, None)
     y: Number | None = entry(PLACE, None)
     z: Number | None = entry(PLACE, None)
@@ -28,21 +27,7 @@ class Surface(Table):
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        where = present(given, "x", "y", "z", "box")
-        if not where:
-            yield missing("z", "give x, y or z, where a plane is, or a box")
-        for key in where[1:]:
-            yield wrong(key, given[key], f"{where[0]} is given as well; give one of them")
-
-    @property
-    def axis(self) -> int:
-        """Which direction is across the plane: 0, 1 or 2."""
-        return next(n for n, place in enumerate((self.x, self.y, self.z)) if place is not None)
-
-    @property
-    def position(self) -> float:
-        """Where the plane is along that."""
-        return next(place for place in (self.x, self.y, self.z) if place is not None)
+        yield from one_place(given, ("x", "y", "z", "box"), "give x, y or z, where a plane is, or a box")
 
 
 class Isosurface(Table):

@@ -91,23 +91,13 @@ class Probe(Table):
         return tuple((x, y, z) for x, y, z in found)
 
 
-class Plane(Table):
-    """A layer of cells."""
+class Across(Table):
+    """Something across one direction."""
 
     name: GroupName = named()
     x: Number | None = entry(PLACE, None)
     y: Number | None = entry(PLACE, None)
     z: Number | None = entry(PLACE, None)
-    every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
-
-    @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        where = present(given, "x", "y", "z")
-        if not where:
-            yield missing("z", "give x, y or z: where the plane is")
-        for key in where[1:]:
-            yield wrong(key, given[key], f"{where[0]} is given as well; give one of them")
 
     @property
     def axis(self) -> int:
@@ -118,6 +108,26 @@ class Plane(Table):
     def position(self) -> float:
         """Where it is along that."""
         return next(place for place in (self.x, self.y, self.z) if place is not None)
+
+
+class Plane(Across):
+    """A layer of cells."""
+
+    every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
+    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+        yield from one_place(given, ("x", "y", "z"), "give x, y or z: where the plane is")
+
+
+def one_place(given: Mapping[str, Any], keys: tuple[str, ...], remedy: str) -> Iterator[Problem]:
+    """One of the keys says where something is, and no other one."""
+    where = present(given, *keys)
+    if not where:
+        yield missing("z", remedy)
+    for key in where[1:]:
+        yield wrong(key, given[key], f"{where[0]} is given as well; give one of them")
 
 
 probes, planes = listed(Probe, "tables, each under [[probes]]"), listed(Plane, "tables, each under [[planes]]")
