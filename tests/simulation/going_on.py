@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import xarray as xr
 
 from taskflow.errors import RunFailed
 from taskflow.machine import Control
@@ -93,6 +94,12 @@ def go(
 def _submit_and_wait(writer: Writer, job: Callable[[], None], submit: Any = Writer.submit) -> None:
     submit(writer, job)
     writer.drain()
+
+
+def found(path: Path, group: str = "") -> xr.Dataset:
+    """What a run has written in a group of its store."""
+    with dataset(path / "fields.zarr", group) as ds:
+        return ds.load()
 
 
 def contents(path: Path) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:

@@ -7,8 +7,7 @@ import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import dataset
-from tests.simulation.going_on import go
+from tests.simulation.going_on import found, go
 from tests.simulation.test_resuming import stirred
 
 FOLLOWED = {
@@ -17,11 +16,6 @@ FOLLOWED = {
                  {"name": "everything", "box": [[0.0, 0.0, 0.0], [1.0, 0.7, 1.3]], "every": {"steps": 9}}],
     "isosurfaces": [{"name": "front", "field": "T", "value": 0.5, "every": {"steps": 2}}],
 }  # fmt: skip
-
-
-def found(path, group: str = "") -> xr.Dataset:
-    with dataset(path / "fields.zarr", group) as ds:
-        return ds.load()
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ import xarray as xr
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.interpolation import corners
-from taskflow.output import dataset
-from tests.simulation.going_on import go
+from tests.simulation.going_on import found, go
 from tests.simulation.test_resuming import stirred
 
 POINTS = [[0.31, 0.36, 0.4], [0.93, 0.68, 1.29], [0.0, 0.7, 0.0]]
@@ -20,11 +19,6 @@ FOLLOWED = {
     "planes": [{"name": "across-z", "z": 0.75, "every": {"steps": 3}},
                {"name": "across-x", "x": 0.99, "every": {"steps": 3}, "fields": ["u", "T"]}],
 }  # fmt: skip
-
-
-def found(path, group: str = "") -> xr.Dataset:
-    with dataset(path / "fields.zarr", group) as ds:
-        return ds.load()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
 from tests.flows import VELOCITY, Flow, compute, orders
 from tests.simulation.test_bodies import DIRECT, PERIODIC, box, followed, obstructed, slabs, vector
-from tests.simulation.test_immersed import IMMERSED, immersed
+from tests.simulation.test_immersed import floor, immersed
 
 TREATMENTS = ["flagged", "immersed"]
 
@@ -159,23 +159,9 @@ def wide(n: int, length: float) -> list[float]:
     return (length * (xi - np.sin(2 * np.pi * xi) / (4 * np.pi))).tolist()
 
 
-def floor(n: int) -> float:
-    """The largest error of Poiseuille flow over a floor that cuts the cells at another place on every grid."""
-    height = 0.25 + 0.1 / 3
-    case = Case(
-        grid={"cells": [1, 1, n], "lengths": [1.0, 1.0, 1.0], "stretching": {"z": {"faces": wide(n, 1.0)}}},
-        boundaries={"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"}, body={"force": [8.0, 0, 0]},
-        fluid={"viscosity": 1.0}, time={"end": 0.7, "scheme": "rk3", "diffusion": 0.55}, pressure={"iterations": 1},
-        obstacles=[box([-1, -1, -1], [2, 2, height])], bodies=IMMERSED,
-    )  # fmt: skip
-    found = compute(case)
-    z = found.points("u")[2].ravel()
-    return float(np.abs(found["u"].ravel() - 4 * (z - height) * (1 - z))[z > height].max())
-
-
 def test_poiseuille_flow_over_a_floor_between_cells_is_of_second_order():
     sizes = (6, 12, 24)
-    errors = [floor(n) for n in sizes]
+    errors = [floor(n, stretching={"z": {"faces": wide(n, 1.0)}}) for n in sizes]
     assert np.mean(orders(errors, sizes)) > 1.8, errors
 
 
