@@ -11,7 +11,7 @@ from taskflow.flow.boundaries.boundary import (
 )
 from taskflow.flow.driving.driving import Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.momentum import Buoyancy, Fluid
+from taskflow.flow.momentum import Buoyancy, Fluid, Quick
 from taskflow.flow.monitor import Monitor
 from taskflow.flow.navier_stokes import NavierStokes
 from taskflow.flow.scalars.quantity import Fixed, Flux, Quantity
@@ -34,6 +34,7 @@ __all__ = [
     "NavierStokes",
     "PressureOutflow",
     "Quantity",
+    "Quick",
     "Slip",
     "Smagorinsky",
     "Source",

@@ -110,12 +110,13 @@ class Stretched(Grid):
     """A grid as kernels receive it, by cell along x, y and z. `spacing`, `inverse` and `relaxation` are NaN along
     directions that are not uniform: nothing computes with them there.
 
-    `per_cell`: one over its width. `per_face`: one over the distance between the centres on both sides of its low face;
-    `per_two_cells`: between those of the cells before and behind it. `behind`: twice the part that it has of the volume
-    around its low face. `share`: its width over the mean one. `centre`: its distance from the low end. `filter`: its
-    width to the power of 2/3.
+    `widths`: its width. `per_cell`: one over it. `per_face`: one over the distance between the centres on both sides of
+    its low face; `per_two_cells`: between those of the cells before and behind it. `behind`: twice the part that it has
+    of the volume around its low face. `share`: its width over the mean one. `centre`: its distance from the low end.
+    `filter`: its width to the power of 2/3.
     """
 
+    widths: Tables
     per_cell: Tables
     per_face: Tables
     per_two_cells: Tables
@@ -153,7 +154,7 @@ class Stretched(Grid):
 
     def width(self, axis: int, cell: int) -> float:
         """Of a cell along an axis."""
-        return 1.0 / self.per_cell[axis][cell]
+        return self.widths[axis][cell]
 
     def distance(self, axis: int, face: int) -> float:
         """Between the centres on both sides of a face across an axis."""
@@ -191,6 +192,7 @@ def _along(edges: np.ndarray, wall: bool) -> dict[str, np.ndarray]:
     centres -= centres[BEYOND + 1] - widths[BEYOND + 1] / 2
     here, distance = slice(1, -1), np.diff(centres)
     return {
+        "widths": widths[here],
         "per_cell": 1 / widths[here],
         "per_face": 1 / distance[:-1],
         "per_two_cells": 1 / (centres[2:] - centres[:-2]),

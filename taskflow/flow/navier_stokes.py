@@ -31,7 +31,6 @@ from taskflow.flow.diagnostics import advective_rate
 from taskflow.flow.driving.driving import NO_DRIVING, Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.momentum import MOMENTUM, Buoyancy, Fluid
-from taskflow.flow.momentum_quick import GHOST, MOMENTUM_QUICK
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.obstacles.momentum import MOMENTUM_OBSTRUCTED
 from taskflow.flow.poisson import Solver
@@ -48,8 +47,7 @@ VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 @dataclass(frozen=True, eq=False)
 class NavierStokes:
     """The equations on a grid, with a solver for the pressure; without `heat`, a quantity T, there is no temperature,
-    without `obstacles` no body in the flow, without `turbulence` no eddy viscosity. If
-    `upwind`, momentum is carried by QUICK, which knows no bodies.
+    without `obstacles` no body in the flow, without `turbulence` no eddy viscosity.
 
     Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
     roles are the names of `fields`. `varying`: what enters at inflows changes in time. What steps with open boundaries
@@ -68,7 +66,6 @@ class NavierStokes:
     obstacles: Obstacles | None = None
     passive: tuple[Quantity, ...] = ()
     turbulence: Turbulence | None = None
-    upwind: bool = False
 
     @cached_property
     def openings(self) -> Openings:
@@ -116,7 +113,7 @@ class NavierStokes:
     @property
     def ghost(self) -> int:
         """Layers of ghost cells that the equations need."""
-        return max(GHOST if self.upwind else 1, self.pressure.ghost, *(quantity.ghost for quantity in self.quantities))
+        return max(self.fluid.ghost, self.pressure.ghost, *(quantity.ghost for quantity in self.quantities))
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
@@ -181,8 +178,7 @@ class NavierStokes:
         eddies = (f.nu_t,) if self.turbulence else ()
         faces = self.obstacles.beside(f, eddies=bool(eddies)) if self.obstacles else ()
         warm, lift = ((f.T,), {"buoyancy": self.buoyancy}) if self.heat and self.buoyancy else ((), {})
-        carried = MOMENTUM_QUICK if self.upwind else MOMENTUM_OBSTRUCTED if faces else MOMENTUM
-        momentum = carried[bool(eddies), bool(warm)]
+        momentum = (MOMENTUM_OBSTRUCTED if faces else MOMENTUM)[bool(eddies), bool(warm)]
         read = f.u, f.v, f.w, *eddies, *warm, *faces
         yield momentum(*read, *tendencies, *new, over=box, fluid=self.fluid, **lift, **scheme)
         for quantity in self.quantities:

@@ -18,6 +18,7 @@ from taskflow.flow import (
     Monitor,
     NavierStokes,
     PressureOutflow,
+    Quick,
     Slip,
     StaggeredGrid,
     Wall,
@@ -60,6 +61,8 @@ from taskflow.tasks import (
     traffic,
 )
 
+FLUIDS = {"central": Fluid, "quick": Quick}
+
 
 @dataclass(frozen=True, eq=False)
 class Setup:
@@ -82,14 +85,13 @@ class Setup:
         if case.heat and case.heat.expansion != 0 and any(case.body.gravity):
             buoyancy = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
         sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
-        fluid = Fluid(case.fluid.viscosity, _force(case))
+        fluid = FLUIDS[case.fluid.scheme](case.fluid.viscosity, _force(case))
         scheme = SCHEMES[case.time.scheme]
         near = self.bodies.near if case.obstacles else None
         pressure = solver(case, self.grid.constants, self.blocks, self.device, near)
         varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
         heat, carried = temperature(case, self.grid), passive(case, self.grid)
-        upwind = case.fluid.scheme == "quick"
-        more = _driving(case), varying, self.obstacles, carried, turbulence(case), upwind
+        more = _driving(case), varying, self.obstacles, carried, turbulence(case)
         return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme, *more)
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
@@ -27,7 +28,8 @@ class Task:
     `keywords` lists them all in order.
 
     A constant may be of a class derived from the declared one. The launch then is of a task `derived` from this one,
-    whose kernel text is compiled for that class: see `taskflow.machine.kernel.text`.
+    whose kernel text is compiled for that class: see `taskflow.machine.kernel.text`. Where the class has `stencils`,
+    a mapping, that task reads the fields of these parameters with them instead.
     """
 
     name: str
@@ -81,7 +83,10 @@ class Task:
             return self
         instead = dict(classes)
         constants = {name: instead.get(kind, kind) for name, kind in self.constants.items()}
-        return _of_classes.setdefault((self, classes), replace(self, constants=constants, derived=(self, classes)))
+        stencils = ChainMap(*(getattr(kind, "stencils", {}) for kind in instead.values()))
+        fields = {name: each[stencils[name]] if name in stencils else each for name, each in self.fields.items()}
+        task = replace(self, fields=fields, constants=constants, derived=(self, classes))
+        return _of_classes.setdefault((self, classes), task)
 
 
 _of_classes: dict[tuple[Task, Classes], Task] = {}

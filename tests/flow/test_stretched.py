@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from taskflow.flow import Fluid, StaggeredGrid, Transport
+from taskflow.flow import Fluid, Quick, StaggeredGrid, Transport
 from taskflow.flow.momentum import momentum
 from taskflow.flow.poisson import FFT, ConjugateGradients, Cycle, Multigrid, Tolerance
 from taskflow.flow.poisson.mesh import mesh
@@ -157,23 +157,25 @@ NEW = ("u_new", "v_new", "w_new")
 OLD = ("h_u", "h_v", "h_w")
 
 
-def prepared(cells, walls, real, along="xyz"):
-    hand = Uneven(cells, walls, real, along=along).fill(
+def prepared(cells, walls, real, along="xyz", ghost=1):
+    hand = Uneven(cells, walls, real, along=along, ghost=ghost).fill(
         (*VELOCITY, "p", "T", *OLD, *NEW, "h_T", "T_new", "rhs", "nu_t")
     )
-    return hand, hand.staggered.constants, Metrics(hand.staggered)
+    return hand, hand.staggered.constants, Metrics(hand.staggered, ghost)
 
 
 @pytest.mark.parametrize("real", ["f8", "f4"])
 @pytest.mark.parametrize("walls", WALLED)
 @pytest.mark.parametrize("cells", SIZES)
-def test_momentum(cells, walls, real):
-    hand, grid, metrics = prepared(cells, walls, real)
-    names, fluid = (*VELOCITY, *OLD, *NEW), Fluid(0.03, (0.3, -0.2, 0.1))
+@pytest.mark.parametrize("kind", [Fluid, Quick])
+def test_momentum(kind, cells, walls, real):
+    fluid = kind(0.03, (0.3, -0.2, 0.1))
+    hand, grid, metrics = prepared(cells, walls, real, ghost=fluid.ghost)
+    names, tendency = (*VELOCITY, *OLD, *NEW), metrics.momentum_quick if kind is Quick else metrics.momentum
     before = [hand.inside(hand.fields[name]).astype("f8") for name in OLD]
     hand.run(momentum(*names, over=hand.box, dt="dt", ratio="ratio", grid=grid, fluid=fluid))
     for a, wall in enumerate(walls):
-        H = hand.inside(metrics.momentum(hand.velocity, a, 0.03) + fluid.force[a])
+        H = hand.inside(tendency(hand.velocity, a, 0.03) + fluid.force[a])
         new = hand.inside(hand.velocity[a]) + DT * ((1 + RATIO / 2) * H - RATIO / 2 * before[a])
         if wall:
             first = [slice(None)] * 3
@@ -249,13 +251,14 @@ def smooth(n, length):
     return tuple(length * (xi - np.sin(2 * np.pi * xi) / (4 * np.pi)))
 
 
-def tendencies(cells, a, b):
+def tendencies(kind, cells, a, b):
     """By kernel minus exact, of u along a and of T, for u = sin(kx) cos(my) / k, v = -cos(kx) sin(my) / m along b,
-    T = cos(kx) + sin(my).
+    T = cos(kx) + sin(my), in a kind of fluid.
     """
-    hand = Uneven(cells, (False,) * 3, along="xyz"[a] + "xyz"[b], shape=smooth)
+    nu = 0.1
+    hand = Uneven(cells, (False,) * 3, along="xyz"[a] + "xyz"[b], shape=smooth, ghost=kind(nu).ghost)
     hand.fill((*VELOCITY, *OLD, *NEW, "T", "h_T", "T_new"))
-    grid, (k, m), nu = hand.staggered, (2 * np.pi / LENGTHS[a], 2 * np.pi / LENGTHS[b]), 0.1
+    grid, (k, m) = hand.staggered, (2 * np.pi / LENGTHS[a], 2 * np.pi / LENGTHS[b])
 
     def at(location):
         points = grid.points(location, hand.memory)
@@ -268,7 +271,7 @@ def tendencies(cells, a, b):
     sx, cx, sy, cy = at("c")
     hand.fields["T"] = cx + sy
     step = {"over": hand.box, "dt": "dt", "ratio": "ratio", "grid": grid.constants}
-    hand.run(momentum(*VELOCITY, *OLD, *NEW, fluid=Fluid(nu), **step))
+    hand.run(momentum(*VELOCITY, *OLD, *NEW, fluid=kind(nu), **step))
     hand.run(transport("T", *VELOCITY, "h_T", "T_new", transport=Transport(nu), **step))
     carried = sx**2 * cy + cx * sy * cy - nu * (k**2 * cx + m**2 * sy)
     sx, cx, sy, cy = at("f" + "xyz"[a])
@@ -276,13 +279,14 @@ def tendencies(cells, a, b):
     return [hand.inside(hand.fields[name] - exact) for name, exact in ((OLD[a], pushed), ("h_T", carried))]
 
 
+@pytest.mark.parametrize("kind", [Fluid, Quick])
 @pytest.mark.parametrize("axes", [(0, 1), (2, 0)])
-def test_momentum_and_scalars_are_of_order_2(axes):
+def test_momentum_and_scalars_are_of_order_2(axes, kind):
     errors = []
     for n in (16, 32, 64):
         cells = [1, 1, 1]
         cells[axes[0]] = cells[axes[1]] = n
-        errors.append([np.sqrt(np.mean(error**2)) for error in tendencies(tuple(cells), *axes)])
+        errors.append([np.sqrt(np.mean(error**2)) for error in tendencies(kind, tuple(cells), *axes)])
     for coarse, fine in pairwise(errors):
         assert min(np.log2(np.divide(coarse, fine))) > 1.9
 

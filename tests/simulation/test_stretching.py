@@ -162,18 +162,19 @@ WITH = {
     "smagorinsky": {"turbulence": {"model": "smagorinsky"}, "heat": {"diffusivity": 0.01}, "boundaries": BOX},
     "wale": {"turbulence": {"model": "wale"}},
     "vreman": {"turbulence": {"model": "vreman"}},
+    "quick": {"fluid": {"viscosity": 0.01, "scheme": "quick"}},
     "scalars": {"scalars": [PUFF]},
     "driving": {"body": {"bulk_velocity": {"x": 0.7}, "rotation": [0.1, 0.2, 0.3]}},
     "openings": {"boundaries": THROUGH},
     "noise": {"initial": {"noise": {"spectrum": "passot-pouquet", "wavenumber": 10.0, "rms": 0.3, "seed": 1}}},
 }
 
-QUICK = ("smagorinsky", "driving")
+SHORT = ("smagorinsky", "driving", "quick")
 
 
 @pytest.mark.parametrize(
     "tables",
-    [pytest.param(tables, id=name, marks=[] if name in QUICK else pytest.mark.slow) for name, tables in WITH.items()],
+    [pytest.param(tables, id=name, marks=[] if name in SHORT else pytest.mark.slow) for name, tables in WITH.items()],
 )
 def test_what_acts_on_a_stretched_grid_of_equal_cells_acts_as_on_a_uniform_one(tables):
     even = spaced(faces=(np.arange(13) / 6).tolist())

@@ -4,6 +4,7 @@ import copy
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -18,6 +19,12 @@ class Coefficients:
     """A constant."""
 
     a: float
+
+
+class Wide(Coefficients):
+    """A constant with which more is read."""
+
+    stencils = MappingProxyType({"p": star(2)})
 
 
 @task
@@ -255,6 +262,15 @@ def test_launches_differ_even_if_equal():
 
 
 # ---------------------------------------------------------------------------------------------------------- one object
+
+
+def test_a_constant_of_a_derived_class_may_say_what_is_read():
+    names = {"over": OVER, "dt": "dt", "residual": "r", "n": 2}
+    launch, plain = (smooth("p", "rhs", "q", c=c, **names) for c in (Wide(1.0), Coefficients(1.0)))
+    assert launch.stencils == {"p": star(2), "rhs": Read.stencil}
+    assert plain.task is smooth
+    assert smooth.fields["p"] == Read[1]
+    assert launch.task is pickle.loads(pickle.dumps(launch.task))
 
 
 def test_a_task_is_one_object_per_process():

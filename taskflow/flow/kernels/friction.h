@@ -1,67 +1,58 @@
-// Friction between layers of fluid: what viscosity adds to the momentum at a face.
-#include "metrics.h"
+// Friction between layers of fluid: what viscosity adds to the momentum of u on the low face of cell c across its axis.
+#include "component.h"
 
-// One viscosity everywhere: viscosity Laplacian(q) at the low face across `a` of cell c. q is the velocity along a.
+// One viscosity everywhere: viscosity Laplacian(u)
 struct Molecular {
   real viscosity;
 
-  INLINE Molecular on(int, Index) const { return *this; }
-  INLINE real at(In q, In, In, Index c, Axis a, Axis b, Axis d) const {
-    const Index A = a.step, B = b.step, D = d.step;
+  INLINE real at(Index c, const Component& u, const Component& v, const Component& w) const {
+    const Index A = u.axis.step, B = v.axis.step, D = w.axis.step;
+    const In q = u.q;
     const real two = 2 * q[c];
-    const real laplacian = a.bend_on_faces(q[c - A], two, q[c + A]) + b.bend_in_cells(q[c - B], two, q[c + B]) +
-                           d.bend_in_cells(q[c - D], two, q[c + D]);
+    const real laplacian = u.axis.bend_on_faces(q[c - A], two, q[c + A]) + v.axis.bend_in_cells(q[c - B], two, q[c + B]) +
+                           w.axis.bend_in_cells(q[c - D], two, q[c + D]);
     return viscosity * laplacian;
   }
 };
 
-// The edges of a face, low and high across b and across d, and which of them touch a body.
-enum { B_LOW, B_HIGH, D_LOW, D_HIGH };
+// Which edges of a face touch a body: none, or those that four bits of its flags say, low and high across both other axes.
 struct NoneTouches {
-  INLINE bool touches(int) const { return false; }
+  INLINE bool touch(Index, const Component&, const Component&, int) const { return false; }
 };
 struct Touching {
-  int bits;
-  INLINE bool touches(int n) const { return (bits & 1 << n) != 0; }
+  InShort flags;
+  INLINE bool touch(Index c, const Component& u, const Component& v, int n) const {
+    const bool second = v.number == (u.number == 2 ? 1 : 2);
+    return (flags[c] >> (4 * u.number + 2 * second + n) & 1) != 0;
+  }
 };
 
 // With an eddy viscosity in cells: div(nu (grad u + grad u^T)), nu = viscosity + nu_t, but viscosity on edges that touch a
-// body. r and s are the velocities along b and d.
+// body. Sides are low (n = 0) or high (1).
 template <class Edges>
 struct Stress {
   real viscosity;
   In nu_t;
   Edges edges;
 
-  // nu (dq/db + dr/da) at the edge that is low across a and b of cell c, the n-th along b from the one that the axes are seen
-  // from; nu_t is the mean of the four cells around it.
-  INLINE real shear(In q, In r, Index c, Axis a, Axis b, int n, bool touches) const {
-    const Index A = a.step, B = b.step;
-    const real around = (nu_t[c] + nu_t[c - (A + B)]) + (nu_t[c - A] + nu_t[c - B]);
-    const real nu = touches ? viscosity : viscosity + real(0.25) * around;
-    return nu * (b.per_face(n) * (q[c] - q[c - B]) + a.per_face() * (r[c] - r[c - A]));
+  // nu du/da in the cells before and behind the face
+  INLINE real along(Index c, const Component& u, int n) const {
+    const Index A = u.axis.step, at = c + n * A;
+    return (viscosity + nu_t[at - A]) * (u.axis.inner_on_faces(n - 1) * (u.q[at] - u.q[at - A]));
+  }
+  // nu (du/db + dv/da) on the edges across the axis of v; nu_t is the mean of the four cells around.
+  INLINE real across(Index c, const Component& u, const Component& v, int n) const {
+    const Index A = u.axis.step, B = v.axis.step, at = c + n * B;
+    const real around = (nu_t[at] + nu_t[at - (A + B)]) + (nu_t[at - A] + nu_t[at - B]);
+    const real nu = edges.touch(c, u, v, n) ? viscosity : viscosity + real(0.25) * around;
+    return nu * (v.axis.per_face(n) * (u.q[at] - u.q[at - B]) + u.axis.per_face() * (v.q[at] - v.q[at - A]));
   }
 
-  INLINE real at(In q, In r, In s, Index c, Axis a, Axis b, Axis d) const {
-    const Index A = a.step, B = b.step, D = d.step;
-    const real low = (viscosity + nu_t[c - A]) * (a.inner_on_faces(-1) * (q[c] - q[c - A]));
-    const real high = (viscosity + nu_t[c]) * (a.inner_on_faces(0) * (q[c + A] - q[c]));
-    const real b_low = shear(q, r, c, a, b, 0, edges.touches(B_LOW)), b_high = shear(q, r, c + B, a, b, 1, edges.touches(B_HIGH));
-    const real d_low = shear(q, s, c, a, d, 0, edges.touches(D_LOW)), d_high = shear(q, s, c + D, a, d, 1, edges.touches(D_HIGH));
-    return 2 * a.outer_on_faces() * (high - low) + b.per_cell() * (b_high - b_low) + d.per_cell() * (d_high - d_low);
+  INLINE real at(Index c, const Component& u, const Component& v, const Component& w) const {
+    return 2 * u.axis.outer_on_faces() * (along(c, u, 1) - along(c, u, 0)) +
+           v.axis.per_cell() * (across(c, u, v, 1) - across(c, u, v, 0)) +
+           w.axis.per_cell() * (across(c, u, w, 1) - across(c, u, w, 0));
   }
 };
-
-struct Turbulent {
-  real viscosity;
-  In nu_t;
-  INLINE Stress<NoneTouches> on(int, Index) const { return {viscosity, nu_t, {}}; }
-};
-
-// Beside bodies: of the low face across each axis four bits say which of its edges touch one.
-struct TurbulentBeside {
-  real viscosity;
-  In nu_t;
-  InShort edges;
-  INLINE Stress<Touching> on(int axis, Index c) const { return {viscosity, nu_t, {edges[c] >> (4 * axis)}}; }
-};
+using Turbulent = Stress<NoneTouches>;
+using TurbulentBeside = Stress<Touching>;

@@ -2,10 +2,16 @@
 // stretched they are looked up.
 #include "one.h"
 
+// Three values in a row, as the flow from `up` to `down` meets them, and whether that is forward.
+struct Row {
+  real before, up, down;
+  bool forward;
+};
+
 #ifdef STRETCHED
 struct Axis {
   Index step;  // from a cell to the next
-  const real *cells, *faces, *two_cells, *behind;  // from that cell on
+  const real *cells, *faces, *two_cells, *behind, *widths;  // from that cell on
 
   INLINE real per_cell(int n = 0) const { return cells[n]; }
   INLINE real per_face(int n = 0) const { return faces[n]; }
@@ -32,14 +38,26 @@ struct Axis {
   }
 
   INLINE real twice_mean(real low, real high) const { return (2 - *behind) * low + *behind * high; }
+  INLINE real twice_between(real low, real high, int n) const { return behind[n] * low + (2 - behind[n]) * high; }
+
+  INLINE real bent_in_cell(const Row& q, int n) const {
+    const int far = q.forward ? n - 1 : n + 1, face = q.forward ? n : n + 1;
+    const real change = cells[n] * (q.down - q.up) - cells[far] * (q.up - q.before);
+    return widths[n] * widths[n] * (faces[face] * change);
+  }
+  INLINE real bent_on_face(const Row& q, int n) const {
+    const int far = q.forward ? n - 1 : n + 1, cell = q.forward ? n - 1 : n;
+    const real change = faces[n] * (q.down - q.up) - faces[far] * (q.up - q.before);
+    return 2 * widths[n - 1] * widths[n] * (two_cells[cell] * change);
+  }
 };
 
 FN Axis axis(const Grid& grid, int number, int cell, Index step) {
   return {step, grid.per_cell[number] + cell, grid.per_face[number] + cell, grid.per_two_cells[number] + cell,
-          grid.behind[number] + cell};
+          grid.behind[number] + cell, grid.widths[number] + cell};
 }
 
-FN real width(const Grid& g, int axis, int n) { return 1 / g.per_cell[axis][n]; }
+FN real width(const Grid& g, int axis, int n) { return g.widths[axis][n]; }
 FN real distance(const Grid& g, int axis, int n) { return 1 / g.per_face[axis][n]; }
 
 // How far the centre of cell n along an axis is from the low end
@@ -95,6 +113,13 @@ struct Axis {
 
   // Twice the mean over the volume around a low face of what is in the cells on both sides
   INLINE real twice_mean(real low, real high) const { return low + high; }
+  // Twice what is on the low face of cell n, on the line between the centres on both sides
+  INLINE real twice_between(real low, real high, int) const { return low + high; }
+
+  // Eight times what the parabola through three values lacks of the line between the last two, halfway between faces, in cell
+  // n, and between centres, on its low face
+  INLINE real bent_in_cell(const Row& q, int) const { return q.before - 2 * q.up + q.down; }
+  INLINE real bent_on_face(const Row& q, int) const { return q.before - 2 * q.up + q.down; }
 };
 
 FN Axis axis(const Grid& grid, int number, int, Index step) { return {step, grid.inverse[number]}; }

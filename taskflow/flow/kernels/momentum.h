@@ -1,5 +1,5 @@
 // Momentum on the MAC grid, seen from a face. u[i] lives on the low x-face of cell i, v[j] on the low y-face, w[k] on the low
-// z-face.
+// z-face. In what holds for each of them alike, u is one and v and w are the others.
 #include "adams_bashforth.h"
 #include "friction.h"
 #include "convection.h"
@@ -26,7 +26,7 @@ struct Buoyant {
 struct NoBodies {
   INLINE NoBodies at(Index) const { return {}; }
   INLINE bool closed(int) const { return false; }
-  INLINE real slowed(real H, In, Index, int, Axis, Axis) const { return H; }
+  INLINE real slowed(real H, Index, const Component&, const Component&, const Component&) const { return H; }
 };
 
 // The velocity, and the tendency of the stage before, which becomes that of this one.
@@ -63,22 +63,19 @@ FN void advance(const Range& range, Motion m, In64 dt, In64 ratio, const Grid& g
   STRIDES(range)
   const AdamsBashforth scheme(dt, ratio);
   for_cells(range, CELL(c) {
-    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
+    const Component u{m.u, 0, axis(grid, 0, c.i, X)}, v{m.v, 1, axis(grid, 1, c.j, Y)}, w{m.w, 2, axis(grid, 2, c.k, Z)};
     const auto body = terms.bodies.at(c);
-    // of q along a, the component of that number; r and s are the velocities along b and d
-    const auto tendency = [&](In q, In r, In s, int number, Axis a, Axis b, Axis d) __attribute__((always_inline)) {
-      const real friction = terms.friction.on(number, c).at(q, r, s, c, a, b, d);
-      const real inner = friction - real(0.25) * terms.convection.on(number, c).at(q, r, s, c, a, b, d);
-      return terms.force.added(body.slowed(inner, q, c, number, b, d), number, c, a.step);
+    // of a, b and d being the others
+    const auto tendency = [&](const Component& a, const Component& b, const Component& d) __attribute__((always_inline)) {
+      const real inner = terms.friction.at(c, a, b, d) - real(0.25) * outflow(terms.convection, c, a, b, d);
+      return terms.force.added(body.slowed(inner, c, a, b, d), a.number, c, a.axis.step);
     };
-    const real H_u = tendency(m.u, m.v, m.w, 0, x, y, z);
-    const real H_v = tendency(m.v, m.u, m.w, 1, y, x, z);
-    const real H_w = tendency(m.w, m.u, m.v, 2, z, x, y);
-    const Next u = predicted(m.u, m.h_u, c, (c.i == grid.first[0]) | body.closed(0), H_u, scheme);
-    const Next v = predicted(m.v, m.h_v, c, (c.j == grid.first[1]) | body.closed(1), H_v, scheme);
-    const Next w = predicted(m.w, m.h_w, c, (c.k == grid.first[2]) | body.closed(2), H_w, scheme);
+    const real H_u = tendency(u, v, w), H_v = tendency(v, u, w), H_w = tendency(w, u, v);
+    const Next u_next = predicted(m.u, m.h_u, c, (c.i == grid.first[0]) | body.closed(0), H_u, scheme);
+    const Next v_next = predicted(m.v, m.h_v, c, (c.j == grid.first[1]) | body.closed(1), H_v, scheme);
+    const Next w_next = predicted(m.w, m.h_w, c, (c.k == grid.first[2]) | body.closed(2), H_w, scheme);
     loaded();  // before the first store
-    m.h_u[c] = u.tendency, m.h_v[c] = v.tendency, m.h_w[c] = w.tendency;
-    m.u_new[c] = u.velocity, m.v_new[c] = v.velocity, m.w_new[c] = w.velocity;
+    m.h_u[c] = u_next.tendency, m.h_v[c] = v_next.tendency, m.h_w[c] = w_next.tendency;
+    m.u_new[c] = u_next.velocity, m.v_new[c] = v_next.velocity, m.w_new[c] = w_next.velocity;
   }, In(m.h_u), In(m.h_v), In(m.h_w), m.u + Z, m.v + Z, m.w + Z, more + Z...);
 }

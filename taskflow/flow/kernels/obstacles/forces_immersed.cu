@@ -9,10 +9,11 @@
 
 // Force at the low face across a of a cell: on a closed one, which stands still, all that the scheme brings there; on a cut
 // one the friction that it loses to the surface.
-FN Push push(In q, In r, In s, In p, In stick, Index c, Axis a, Axis b, Axis d, bool shut, real viscosity) {
-  const double viscous = Molecular{viscosity}.at(q, r, s, c, a, b, d), lost = viscosity * double(stick[c]) * q[c];
-  const double brought = viscous - 0.25 * Central{}.at(q, r, s, c, a, b, d);
-  return {shut ? a.per_face() * (double(p[c - a.step]) - p[c]) : 0.0, shut ? brought : lost};
+FN Push push(const Component& u, const Component& v, const Component& w, In p, In stick, const Cell& c, bool shut,
+             real viscosity) {
+  const double viscous = Molecular{viscosity}.at(c, u, v, w), lost = viscosity * double(stick[c]) * u.q[c];
+  const double brought = viscous - 0.25 * outflow(Central(), c, u, v, w);
+  return {shut ? u.axis.per_face() * (double(p[c - u.axis.step]) - p[c]) : 0.0, shut ? brought : lost};
 }
 
 // pressure_.. and friction_.. = sums of the forces at the faces that belong to a body; moment_.. = sum of (place -
@@ -25,11 +26,11 @@ TASK force_on_immersed_body(Range range, In u, In v, In w, In p, InByte solid, I
   const real nu = fluid.viscosity;
   sum_cells(range, {pressure_x, pressure_y, pressure_z, friction_x, friction_y, friction_z, moment_x, moment_y, moment_z},
             CELL(c) {
-    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
+    const Component of_x{u, 0, axis(grid, 0, c.i, X)}, of_y{v, 1, axis(grid, 1, c.j, Y)}, of_z{w, 2, axis(grid, 2, c.k, Z)};
     const int bits = solid[c], number = target.number;
-    const Push fx = push(u, v, w, p, stick_x, c, x, y, z, closed(bits, 0), nu);
-    const Push fy = push(v, u, w, p, stick_y, c, y, x, z, closed(bits, 2), nu);
-    const Push fz = push(w, u, v, p, stick_z, c, z, x, y, closed(bits, 4), nu);
+    const Push fx = push(of_x, of_y, of_z, p, stick_x, c, closed(bits, 0), nu);
+    const Push fy = push(of_y, of_x, of_z, p, stick_y, c, closed(bits, 2), nu);
+    const Push fz = push(of_z, of_x, of_y, p, stick_z, c, closed(bits, 4), nu);
     return forces(c, fx, fy, fz, owner_x[c] == number, owner_y[c] == number, owner_z[c] == number, grid, target);
   });
 }

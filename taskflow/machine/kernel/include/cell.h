@@ -84,6 +84,9 @@ struct Cell {
   INLINE operator Index() const { return offset; }
 };
 
+// The global index of a cell along an axis
+FN int index(const Cell& c, int axis) { return axis == 0 ? c.i : axis == 1 ? c.j : c.k; }
+
 // Cells from `low` to `high` along y and z, both included: with `for_cells(range, interior, f)` a GPU calls f with an Inner
 // instead of a Cell for most of those, so that f can do without what only cells near faces need. It is known when the text
 // is compiled: `if constexpr (c.inner)`. What depends on x alone is computed once per column. An Inner one is the n-th of

@@ -6,13 +6,12 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.boundaries import AXES, Boundaries
-from taskflow.simulation.case.physics import Fluid, Grid
+from taskflow.simulation.case.physics import Grid
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, wrong
 
 JUMP = 2.0  # the largest ratio of neighbouring widths
 NEAR = 1e-9  # relative: places this close are one
-LATER = "not available in this version on stretched grids"
 
 
 def faces_fit(grid: Grid) -> Iterator[Problem]:
@@ -72,14 +71,8 @@ def _pressure_can_be_solved(grid: Grid, boundaries: Boundaries, pressure: Pressu
         yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; stretch z alone, or give "multigrid"')
 
 
-def _stretched_centrally(grid: Grid, fluid: Fluid) -> Iterator[Problem]:
-    if grid.stretching is not None and fluid.scheme != "central":
-        yield wrong(("fluid", "scheme"), fluid.scheme, f'{LATER}; give "central"')
-
-
 RULES = (
     (faces_fit, ("grid",)),
-    (_stretched_centrally, ("grid", "fluid")),
     (_cells_do_not_jump, ("grid",)),
     (_pressure_can_be_solved, ("grid", "boundaries", "pressure")),
 )
