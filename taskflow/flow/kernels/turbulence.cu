@@ -1,5 +1,6 @@
 // Eddy viscosities.
-#define UZ 16
+#define UZ 32
+#define UNROLL 1
 #define BX 64
 #define BY 4
 #include "cell.h"
