@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from taskflow.errors import RunFailed
+from taskflow.machine import known_workers
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -22,21 +23,25 @@ def mended(client: Client, lost: Collection[str], wanted: int) -> list[str]:
     A nanny replaces a worker that died. One that does not answer, or whose process cannot use its GPU any more, it is
     asked to replace; without a nanny that one is left alone. Raises RunFailed where no worker is left, or no scheduler.
     """
-    try:
-        there = client.scheduler_info(n_workers=-1)["workers"]
-        stale = {worker for worker in lost if worker in there}
-        nannied = sorted(worker for worker in stale if there[worker]["nanny"])
-        if nannied:
-            ended = client.restart_workers(nannied, timeout=KILL, raise_for_error=False)
-            stale -= {worker for worker, how in ended.items() if how == "OK"}
-        until = time.monotonic() + RETURN
-        while True:
-            usable = sorted(set(client.scheduler_info(n_workers=-1)["workers"]) - stale)
-            if len(usable) >= wanted or time.monotonic() > until:
-                break
-            time.sleep(LOOK)
-    except (OSError, ValueError) as error:
-        raise RunFailed(f"the scheduler does not answer ({type(error).__name__}: {error})") from error
+    there = known_workers(client)
+    stale = {worker for worker in lost if worker in there}
+    if nannied := sorted(worker for worker in stale if there[worker]["nanny"]):
+        stale -= _replaced(client, nannied)
+    until = time.monotonic() + RETURN
+    while True:
+        usable = sorted(set(known_workers(client)) - stale)
+        if len(usable) >= wanted or time.monotonic() > until:
+            break
+        time.sleep(LOOK)
     if not usable:
         raise RunFailed("no worker is left in the cluster")
     return usable
+
+
+def _replaced(client: Client, workers: Sequence[str]) -> set[str]:
+    """Those of these workers that their nannies have replaced."""
+    try:
+        ended = client.restart_workers(workers, timeout=KILL, raise_for_error=False)
+    except (OSError, ValueError):  # one has left meanwhile, or none of them can be asked
+        return set()
+    return {worker for worker, how in ended.items() if how == "OK"}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.cluster.local import CONFIG
 from taskflow.cluster.slurm import Slurm
 from taskflow.errors import BadInput, RunFailed
+from taskflow.machine import known_workers
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -105,7 +106,7 @@ def _try(script: str) -> None:
 def _wait(cluster: Any, client: Client, wanted: Slurm, folder: Path) -> None:
     """Until all workers have come. Raises RunFailed where a job has ended before."""
     begun = time.monotonic()
-    while (there := len(client.scheduler_info(n_workers=-1)["workers"])) < wanted.workers:
+    while (there := len(known_workers(client))) < wanted.workers:
         jobs = {job.job_id for job in cluster.workers.values()} - {None}
         if len(jobs) == wanted.jobs:
             queue = dict(line.split() for line in _queue(jobs))

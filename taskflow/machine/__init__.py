@@ -1,7 +1,7 @@
 """Where it happens: devices, kernels, channels, and the actors that execute an analysed program block by block."""
 
 from taskflow.machine.actor import Control, Job, Plan, Status
-from taskflow.machine.everywhere import everywhere
+from taskflow.machine.everywhere import everywhere, known_workers
 from taskflow.machine.gang import Gang, cause
 from taskflow.machine.kernel import copy_bandwidth
 from taskflow.machine.mapper import Mapper
@@ -29,6 +29,7 @@ __all__ = [
     "copy_bandwidth",
     "cores_per_block",
     "everywhere",
+    "known_workers",
     "look",
     "look_at",
     "run_threads",

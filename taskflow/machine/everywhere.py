@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,21 @@ if TYPE_CHECKING:
 
 ANSWER = 60.0  # seconds; a worker may have to load libraries
 LOOK = 0.5  # seconds between two looks at whether those who have not answered are still there
+
+
+def known_workers(client: Client) -> dict[str, Any]:
+    """What the scheduler says of its workers, by address. A client that has lost the scheduler looks for it as long as
+    Dask does. Raises RunFailed where it has gone or does not answer.
+    """
+    until = time.monotonic() + ANSWER
+    while client.status == "connecting" and time.monotonic() < until:
+        time.sleep(LOOK)
+    if client.status != "running":
+        raise RunFailed("the scheduler has gone; go on with --resume when there is another one")
+    try:
+        return dict(client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)["workers"])
+    except (OSError, ValueError) as error:
+        raise RunFailed(f"the scheduler does not answer ({type(error).__name__}: {error})") from error
 
 
 def everywhere(client: Client, function: Callable[..., Any], workers: Sequence[str], **options: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from taskflow.errors import ChannelError, Lost, TaskflowError
 from taskflow.machine.actor import BlockActor, Job, Plan, Status
 from taskflow.machine.answers import SLICE, Answer, await_all
 from taskflow.machine.channel import partners
+from taskflow.machine.everywhere import known_workers
 from taskflow.machine.pulse import Pulses
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class Gang:
         while waiting := {block: future for block, future in enumerate(self._futures) if not future.done()}:
             await_all(list(waiting.values()), SLICE)
             left -= SLICE
-            there = client.scheduler_info(n_workers=-1)["workers"]
+            there = known_workers(client)
             for block in waiting:
                 if self.workers[block] not in there:
                     raise self._loss(block, "it has left the cluster")

@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import psutil
 from taskflow.errors import BadInput
 from taskflow.machine.accelerators import Accelerator, accelerators
 from taskflow.machine.device import gpu_problem, processor_name
-from taskflow.machine.everywhere import everywhere
+from taskflow.machine.everywhere import everywhere, known_workers
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -53,11 +53,11 @@ def look(worker: str, *, embedded: bool = False) -> Place:
     )  # fmt: skip
 
 
-def survey(client: Client, *, embedded: bool) -> list[Place]:
-    """The places that a cluster offers, ordered by host. Raises BadInput where there is none, Lost where one does not
-    answer.
+def survey(client: Client, *, embedded: bool, lost: Collection[str] = ()) -> list[Place]:
+    """The places that a cluster offers, ordered by host, without workers that are `lost`. Raises BadInput where there
+    is none, Lost where one does not answer.
     """
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    workers = sorted(set(known_workers(client)).difference(lost))
     if not workers:
         raise BadInput(
             "the cluster has no workers; start some with: dask worker --scheduler-file FILE (dask cuda worker on GPUs)"

@@ -115,7 +115,7 @@ def attempt(order: Order, going_on: Beginning | None, recovery: Recovery) -> dic
 def _places(cluster: Client, recovery: Recovery, *, embedded: bool) -> list[Place]:
     """Where blocks can live: wherever the cluster says, at first; later where what the run began on still is."""
     if recovery.deployment is None:
-        return survey(cluster, embedded=embedded)
+        return survey(cluster, embedded=embedded, lost=recovery.lost)
     found = look_at(cluster, mended(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
     usable = [place for place in found if recovery.deployment.device == "cpu" or place.gpu_problem is None]
     if not usable:

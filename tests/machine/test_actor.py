@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import traceback
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -69,6 +70,11 @@ def test_dask_shows_blocks_under_the_name_of_their_run(cluster: Client):
     with Gang(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]):
         names = cluster.run_on_scheduler(lambda dask_scheduler: [t.prefix.name for t in dask_scheduler.tasks.values()])
     assert names.count("my_cavity_2-block") == 2
+
+
+def test_who_is_lost_is_not_surveyed(cluster: Client):
+    first, second = survey(cluster, embedded=True)
+    assert [place.worker for place in survey(cluster, embedded=True, lost=[first.worker])] == [second.worker]
 
 
 @pytest.mark.parametrize("channel", ["peer", "ucx", "actor"])
@@ -156,6 +162,53 @@ def test_a_killed_worker_is_a_named_error_within_seconds():
         assert time.monotonic() - begin < 10
         assert "does not answer" in str(statuses[1].error)
         assert statuses[0].error is not None
+
+
+class Fails:
+    """One block fails with this error, while the others are at work."""
+
+    def __init__(self, space, error):
+        self.space, self.error = space, error
+
+    def __call__(self, shard, control):
+        control.report(step=1)
+        if shard.block == 1:
+            raise self.error
+        shard.meet()
+
+
+@pytest.mark.parametrize(("error", "lost", "words"), [
+    (719, True, "CudaError: cudaErrorLaunchFailure"), (2, False, "CudaError: cudaErrorMemoryAllocation"),
+    (MemoryError("8 GB"), False, "block 1 has not enough memory: 8 GB"),
+    (ZeroDivisionError("0"), False, "ZeroDivisionError"),
+], ids=["GPU", "GPU memory", "memory", "bug"])  # fmt: skip
+def test_what_a_lost_gpu_costs_and_what_would_happen_again(error, lost, words, monkeypatch):
+    """CuPy is played, in the process of the client. After a lost GPU the worker is to blame: it needs a new process."""
+    played = SimpleNamespace(runtime=SimpleNamespace(CUDARuntimeError=CudaError))
+    played.driver = SimpleNamespace(CUDADriverError=type("CUDADriverError", (CudaError,), {}))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=played))
+    raised = CudaError(error) if isinstance(error, int) else error
+    with embedded(1, gpu=False) as client, gang(client, Fails(region((6, 4, 9)), raised)) as team:
+        team.connect()
+        team.start(team.jobs)
+        while "failed" not in {status.state for status in team.status()}:
+            time.sleep(0.01)
+        team.abort("another block failed")
+        statuses = until_ended(team)
+    found = cause(statuses)
+    assert words in str(found)
+    assert isinstance(found, Lost) == lost
+    assert isinstance(statuses[0].error, Aborted)
+    assert (team.blamed(statuses) == set(team.workers)) == lost
+
+
+class CudaError(RuntimeError):
+    """As CuPy raises what the driver says."""
+
+    def __init__(self, status):
+        names = {2: "cudaErrorMemoryAllocation", 719: "cudaErrorLaunchFailure"}
+        super().__init__(f"{names[status]}: no")
+        self.status = status
 
 
 class Quiet:

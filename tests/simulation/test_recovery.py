@@ -1,11 +1,14 @@
 """How often a run goes on by itself: in a row from one step, and anew after each checkpoint."""
 
+import time
+
 import psutil
 import pytest
 
 from taskflow.cluster import embedded
 from taskflow.errors import BadInput, ChannelTimeout, Lost, RunFailed, TaskflowError
 from taskflow.machine import Status, cause
+from taskflow.simulation.job import Loop
 from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.run import run
 from tests.simulation.going_on import check_same
@@ -76,4 +79,27 @@ def test_on_a_cluster_that_is_given_the_nanny_brings_a_worker_back(tmp_path):
     assert struck
     assert len(before & after) == len(after - before) == 1
     assert len(found.report["restarts"]) == 1
+    check_same(tmp_path / "run", tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_block_that_hangs_is_missed_by_its_neighbours_and_the_run_goes_on(tmp_path, monkeypatch):
+    """Its process lives, and answers: only that its messages do not come shows it, after machine.patience."""
+    machine = {"device": "cpu", "threads": 1, "blocks": [1, 1, 2], "workers": 1, "patience": 10.0}
+    case = stirred(checkpoint__every={"steps": 2}, machine=machine)
+    agreed, hung = Loop._agreed, []
+
+    def hang(loop, tick):
+        if tick.step == 5 and loop.shard.block == 1 and not hung:
+            hung.append(time.monotonic())
+            time.sleep(25.0)
+        return agreed(loop, tick)
+
+    monkeypatch.setattr(Loop, "_agreed", hang)
+    words = r"message \d+ from block 1 to block 0 .* after 10 s; the run goes on from step \d"
+    with pytest.warns(UserWarning, match=words):
+        found = run(case, tmp_path / "run")
+    assert [restart["step"] in (2, 4) for restart in found.report["restarts"]] == [True]
+    run(case, tmp_path / "whole")
     check_same(tmp_path / "run", tmp_path / "whole")
