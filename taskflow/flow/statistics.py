@@ -19,6 +19,7 @@ from itertools import combinations, combinations_with_replacement
 from typing import Literal
 
 from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.energy_budget import EnergyBudget
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.regions import Box, Location
@@ -95,12 +96,14 @@ class Statistics:
     """Means of the fields `names` over the cells of `box` and, for `order` 2, all their variances and covariances.
 
     u, v and w are all among the names, before all others, or none is. `begin` has to come before the first `sample`,
-    which reads the scalar share: the weight of the sample over that of all so far, itself included.
+    which reads the scalar share: the weight of the sample over that of all so far, itself included. A `budget` needs u,
+    v, w and order 2.
     """
 
     names: tuple[str, ...]
     box: Box
     order: Literal[1, 2] = 2
+    budget: EnergyBudget | None = None
 
     @property
     def means(self) -> dict[str, str]:
@@ -114,17 +117,28 @@ class Statistics:
         return {covariance_of(*pair): pair for pair in pairs}
 
     @property
+    def written(self) -> tuple[str, ...]:
+        """The roles of what is of interest, all in cell centres."""
+        return *self.means, *self.covariances, *(self.budget.written if self.budget else ())
+
+    @property
     def fields(self) -> dict[str, Location]:
         """Every field by role, with its location."""
-        return dict.fromkeys((*self.means, *self.covariances), "c")
+        fields: dict[str, Location] = dict.fromkeys((*self.means, *self.covariances), "c")
+        return fields | (self.budget.fields if self.budget else {})
 
     def begin(self, f: Roles) -> Iterator[Launch]:
         """No sample yet."""
-        for name in self.fields:
+        for name in (*self.means, *self.covariances):
             yield impose(f[name], over=self.box, value=Value(0.0))
+        if self.budget:
+            yield from self.budget.begin(f)
 
     def sample(self, f: Roles) -> Iterator[Launch]:
         """The present state as one more sample: covariances first, as means of before are needed for them."""
+        if self.budget:
+            pairs = combinations_with_replacement(VELOCITY, 2)
+            yield from self.budget.sample(f, SHARE, [covariance_of(*pair) for pair in pairs])
         scalars = tuple(name for name in self.names if name not in VELOCITY)
         flowing = len(scalars) < len(self.names)
         if self.order == 1:

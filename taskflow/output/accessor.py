@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
-from taskflow.output import averages, derived, spectra, walls
+from taskflow.output import averages, derived, energy_budget, spectra, walls
 from taskflow.output.planes import plane_of
 from taskflow.output.reading import dataset
 
@@ -22,7 +22,8 @@ __all__ = ["Flow", "dataset"]  # datasets that are opened from here have their `
 class Flow:
     """Numbers of a flow, computed when they are needed, in pieces.
 
-    Of snapshots all but `profiles`, which is of statistics. All raise BadInput where what they need is not there.
+    Of snapshots all but `profiles` and `kinetic_energy_budget`, which are of statistics. All raise BadInput where what
+    they need is not there.
     """
 
     def __init__(self, ds: xr.Dataset) -> None:
@@ -77,6 +78,12 @@ class Flow:
     def profiles(self, axis: str) -> xr.Dataset:
         """Of statistics: means and covariances over time and over planes across `axis`; see `averages.profiles`."""
         return averages.profiles(self._ds, axis)
+
+    def kinetic_energy_budget(self, axis: str) -> xr.Dataset:
+        """Of statistics with a budget: production, dissipation, transport, ... of turbulent kinetic energy along
+        `axis`, over time and planes; see `energy_budget`.
+        """
+        return energy_budget.kinetic_energy_budget(self._ds, axis)
 
     @property
     def _last(self) -> xr.Dataset:

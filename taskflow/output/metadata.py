@@ -52,9 +52,11 @@ def field_attributes(field: str) -> dict[str, Any]:
 
 
 def statistics_attributes(
-    means: Mapping[str, str], covariances: Mapping[str, tuple[str, str]]
+    means: Mapping[str, str], covariances: Mapping[str, tuple[str, str]], others: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
-    """Attributes of time, and of means and covariances by name, each with the field or the two fields that it is of."""
+    """Attributes of time, of means and covariances by name, each with the field or the two fields that it is of, and of
+    `others`, each with what it is in words.
+    """
     found: dict[str, dict[str, Any]] = {"time": {"long_name": "time of the last sample"}}
     for name, field in means.items():
         found[name] = {"long_name": f"mean in time of {_words(field)}", "cell_methods": "time: mean"}
@@ -64,6 +66,7 @@ def statistics_attributes(
         else:
             about = {"long_name": f"covariance in time of {_words(one)} and {_words(other)}"}
         found[name] = about
+    found |= {name: {"long_name": words, "cell_methods": "time: mean"} for name, words in others.items()}
     return found
 
 

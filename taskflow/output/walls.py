@@ -18,7 +18,7 @@ def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
     """The stress, over density, that the fluid puts on a wall: viscosity (u - u_wall) / (spacing / 2), for the two
     velocities along it; in the middle of each cell at the wall.
     """
-    side, viscosity = _wall(ds, face), _case(ds)["fluid"]["viscosity"]
+    side, viscosity = _wall(ds, face), case_of(ds)["fluid"]["viscosity"]
     found = {}
     for axis, name in VELOCITY.items():
         if axis != face[0]:
@@ -34,7 +34,7 @@ def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
     """The heat flux into the fluid through each cell's part of a wall, over that of pure conduction across the domain
     between the hottest and the coldest wall. Its mean, weighted by area, is the number in the log.
     """
-    sides = [each for name in SIDES if isinstance(each := _case(ds)["boundaries"].get(name), dict)]
+    sides = [each for name in SIDES if isinstance(each := case_of(ds)["boundaries"].get(name), dict)]
     walls = [side["temperature"] for side in sides if side["type"] == "wall" and "temperature" in side]
     temperature = _wall(ds, face).get("temperature")
     if not isinstance(temperature, float | int) or max(walls) == min(walls):
@@ -45,7 +45,7 @@ def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
     return number.rename("nusselt").assign_attrs(long_name=f"Nusselt number on {face}", units="1")
 
 
-def _case(ds: xr.Dataset) -> dict[str, Any]:
+def case_of(ds: xr.Dataset) -> dict[str, Any]:
     """The case of the run. Raises BadInput where the dataset does not have it."""
     if "case" not in ds.attrs:
         raise BadInput("the dataset has no attribute case; give the snapshots of a run")
@@ -54,9 +54,9 @@ def _case(ds: xr.Dataset) -> dict[str, Any]:
 
 def _wall(ds: xr.Dataset, face: str) -> dict[str, Any]:
     """The table of a smooth wall. Raises BadInput where the face is none."""
-    side = _case(ds)["boundaries"].get(face) if face in SIDES else None
+    side = case_of(ds)["boundaries"].get(face) if face in SIDES else None
     table: dict[str, Any] = side if isinstance(side, dict) else {"type": side}
-    walls = [name for name in SIDES if (each := _case(ds)["boundaries"].get(name)) and "wall" in (each, *_kind(each))]
+    walls = [name for name in SIDES if (each := case_of(ds)["boundaries"].get(name)) and "wall" in (each, *_kind(each))]
     if table["type"] != "wall":
         raise BadInput(f"face = {face!r}: there is no wall; choose one of {', '.join(walls) or 'another run'}")
     if table.get("roughness"):

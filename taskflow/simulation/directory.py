@@ -223,9 +223,10 @@ class RunDirectory:
         found = [snapshots]
         if setup.averages is not None:
             statistics = setup.averages.statistics
-            described = statistics_attributes(statistics.means, statistics.covariances)
+            budget = statistics.budget.written if statistics.budget else {}
+            described = statistics_attributes(statistics.means, statistics.covariances, budget)
             averages = replace(snapshots, slots=1, relative_error=None, described=described, columns=COLUMNS)
-            found.append(replace(averages, group=STATISTICS, fields=tuple(statistics.fields)))
+            found.append(replace(averages, group=STATISTICS, fields=statistics.written))
         for plane in case.planes:
             places = setup.grid.coordinates("c", plane.axis)
             layer = snapshots.layer(plane.axis, int(np.abs(places - plane.position).argmin()))
@@ -240,10 +241,11 @@ def _groups(layouts: Iterable[Layout], setup: Setup) -> list[Layout | TimeSeries
 
 def _create(path: Path, group: Layout | TimeSeries, case: Case) -> None:
     """Make an empty group in the store."""
+    about = {"title": case.title, "case": case.to_toml()}
     if isinstance(group, TimeSeries):
-        create_time_series(path, group, {"title": case.title})
+        create_time_series(path, group, about)
     else:
-        create(path, group, {"title": case.title})
+        create(path, group, about)
 
 
 def _solid(setup: Setup) -> Callable[[Box], np.ndarray] | None:

@@ -82,7 +82,7 @@ class Needs:
     def _recorded(self) -> int:
         """Fields in the two largest records that are written one after the other."""
         snapshot, averages = len(self.setup.case.output_fields), self.setup.averages
-        return 2 * snapshot if averages is None else snapshot + max(snapshot, len(averages.statistics.fields))
+        return 2 * snapshot if averages is None else snapshot + max(snapshot, len(averages.statistics.written))
 
     def _saved(self, block: int) -> int:
         """Bytes of the part of a checkpoint."""

@@ -24,6 +24,7 @@ from taskflow.flow import (
     Wall,
 )
 from taskflow.flow.driving.coriolis import geostrophic_force
+from taskflow.flow.energy_budget import EnergyBudget
 from taskflow.flow.isosurface import Isosurface
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.passing import Passing
@@ -138,7 +139,8 @@ class Setup:
         if wanted is None or wanted.fields is None:
             return None
         names = tuple(sorted(wanted.fields, key=self.case.fields.index))
-        statistics = Statistics(names, self.grid.box, wanted.order)
+        budget = EnergyBudget(self.grid.constants, self.case.fluid.viscosity) if wanted.budget else None
+        statistics = Statistics(names, self.grid.box, wanted.order, budget)
         return Averages(statistics, wanted.start, wanted.every, wanted.write)
 
     @cached_property

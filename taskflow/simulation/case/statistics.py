@@ -6,7 +6,7 @@ from taskflow.errors import BadInput
 from taskflow.simulation.case.control import EVERYTHING, Interval, names
 from taskflow.simulation.case.table import NonNegative, Table, entry, reads
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import whole
+from taskflow.simulation.values import truth, whole
 
 
 def _order(value: object) -> int:
@@ -28,6 +28,11 @@ class Statistics(Table):
         "some of the fields that `output.fields` may have; `u`, `v` and `w` together", None, otherwise=EVERYTHING
     )
     order: Annotated[Literal[1, 2], reads(_order)] = entry("1: means; 2: variances and covariances as well", 2)
+    budget: Annotated[bool, reads(truth)] = entry(
+        "also what the [budget of turbulent kinetic energy](../howto/statistics.md#budget) needs; with `order = 2`, and"
+        " u, v, w and p",
+        False,
+    )
     write: Interval | None = entry(
         "as `output.every`: when they are written, besides the end", None, otherwise="only at the end"
     )

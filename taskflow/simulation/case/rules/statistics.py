@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from taskflow.flow.statistics import VELOCITY, covariance_of
+from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.problems import Problem, shown, wrong
 from taskflow.simulation.case.rules.defaults import all_fields
@@ -30,6 +31,21 @@ def _velocity_is_whole(statistics: Statistics | None) -> Iterator[Problem]:
         yield wrong(KEY, given, "give all of u, v and w, or none of them")
 
 
+def _budgets_have_what_they_need(
+    turbulence: Turbulence | None, obstacles: Obstacles, statistics: Statistics | None
+) -> Iterator[Problem]:
+    if statistics is None or not statistics.budget:
+        return
+    key = ("statistics", "budget")
+    if turbulence or obstacles:
+        beside = "with an eddy viscosity" if turbulence else "around obstacles"
+        yield wrong(key, True, f"not available {beside} in this version; leave it out")
+    if statistics.order != 2:
+        yield wrong(key, True, "it is made of covariances; give statistics.order = 2")
+    if statistics.fields and not {*VELOCITY, "p"} <= {*statistics.fields}:
+        yield wrong(key, True, "it needs u, v, w and p among statistics.fields; add them, or leave fields out")
+
+
 def _names_are_told_apart(
     heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None, statistics: Statistics | None
 ) -> Iterator[Problem]:
@@ -48,5 +64,6 @@ def _names_are_told_apart(
 RULES = (
     (_fields_exist, ("heat", "scalars", "turbulence", "statistics")),
     (_velocity_is_whole, ("statistics",)),
+    (_budgets_have_what_they_need, ("turbulence", "obstacles", "statistics")),
     (_names_are_told_apart, ("heat", "scalars", "turbulence", "statistics")),
 )

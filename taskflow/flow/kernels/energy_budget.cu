@@ -1,0 +1,70 @@
+// What the budget of the kinetic energy of fluctuations needs besides covariances: its flux by themselves, and dissipation.
+#define UZ 1
+#include "cell.h"
+#include "metrics.h"
+
+FN real centred(In q, Index c, Index step) { return real(0.5) * (q[c] + q[c + step]); }
+
+// <u'_i u'_i u'_j> / 2 with one more sample; means and covariances are those of before (P. Pebay 2008, SAND2008-6212)
+TASK energy_flux(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w, In uu, In uv, In uw, In vv, In vw, In ww,
+                 InOut flux_x, InOut flux_y, InOut flux_z, In64 share) {
+  STRIDES(range)
+  const real a = real(*share), rest = real(1 - *share), skew = real(*share * (1 - 2 * *share));
+  for_cells(range, CELL(c) {
+    const real x = centred(u, c, X) - mean_u[c], y = centred(v, c, Y) - mean_v[c], z = centred(w, c, Z) - mean_w[c];
+    const real half = real(0.5) * (x * x + y * y + z * z), energy = real(0.5) * (uu[c] + vv[c] + ww[c]);
+    const real xy = uv[c], xz = uw[c], yz = vw[c];
+    const real along_x = x * energy + x * uu[c] + y * xy + z * xz;
+    const real along_y = y * energy + x * xy + y * vv[c] + z * yz;
+    const real along_z = z * energy + x * xz + y * yz + z * ww[c];
+    const real old_x = flux_x[c], old_y = flux_y[c], old_z = flux_z[c];
+    loaded();
+    flux_x[c] = rest * (old_x - a * along_x + skew * half * x);
+    flux_y[c] = rest * (old_y - a * along_y + skew * half * y);
+    flux_z[c] = rest * (old_z - a * along_z + skew * half * z);
+  });
+}
+
+// A velocity less its mean, on its faces
+struct Departure {
+  In q, mean;
+  INLINE real at(Index c) const { return q[c] - mean[c]; }
+  // The square of its derivative along itself, in the cell
+  INLINE real square_along(Index c, Axis a) const {
+    const real rise = a.per_cell() * (at(c + a.step) - at(c));
+    return rise * rise;
+  }
+  // Of that along b the mean of the squares on the four edges of the cell
+  INLINE real square_across(Index c, Axis a, Axis b) const {
+    const real low = b.per_face(0), high = b.per_face(1);
+    const real first = low * (at(c) - at(c - b.step)), second = low * (at(c + a.step) - at(c + a.step - b.step));
+    const real third = high * (at(c + b.step) - at(c)), fourth = high * (at(c + a.step + b.step) - at(c + a.step));
+    return real(0.25) * (first * first + second * second + third * third + fourth * fourth);
+  }
+};
+
+// viscosity <(du'_i/dx_j)^2> with one more sample, whose means are those of before
+TASK dissipation(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w, InOut rate, In64 share, Grid grid,
+                 real viscosity) {
+  STRIDES(range)
+  const real a = real(*share), rest = real(1 - *share);
+  for_cells(range, CELL(c) {
+    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
+    const Departure p{u, mean_u}, q{v, mean_v}, r{w, mean_w};
+    const real squares = p.square_along(c, x) + p.square_across(c, x, y) + p.square_across(c, x, z) +
+                         q.square_along(c, y) + q.square_across(c, y, x) + q.square_across(c, y, z) +
+                         r.square_along(c, z) + r.square_across(c, z, x) + r.square_across(c, z, y);
+    rate[c] = rest * (rate[c] + a * viscosity * squares);
+  });
+}
+
+// The means that these departures are from, on faces
+TASK face_means(Range range, In u, In v, In w, InOut mean_u, InOut mean_v, InOut mean_w, In64 share) {
+  const real a = real(*share);
+  for_cells(range, CELL(c) {
+    const real x = mean_u[c], y = mean_v[c], z = mean_w[c];
+    const real dx = a * (u[c] - x), dy = a * (v[c] - y), dz = a * (w[c] - z);
+    loaded();
+    mean_u[c] = x + dx, mean_v[c] = y + dy, mean_w[c] = z + dz;
+  });
+}

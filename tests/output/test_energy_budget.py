@@ -1,0 +1,90 @@
+"""The budget of turbulent kinetic energy of statistics that are made up, and so known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import taskflow.output.accessor  # noqa: F401  (datasets have their `flow`)
+from taskflow.errors import BadInput
+
+CASE = """
+[fluid]
+viscosity = 0.1
+[heat]
+expansion = 2.0
+[body]
+gravity = [0.0, 0.0, -3.0]
+[boundaries]
+x = "periodic"
+y = "periodic"
+z_min = "wall"
+z_max = { type = "wall", velocity = [2.0, 0.0, 0.0] }
+"""
+FIELDS = {  # between walls at z = -1 and 1
+    "mean_u": lambda z: 1 + z + 1 - z**2, "mean_v": lambda z: 0 * z, "mean_w": lambda z: 0 * z,
+    "cov_u_u": lambda z: (1 - z**2) ** 2, "cov_v_v": lambda z: 0.5 * (1 - z**2) ** 2,
+    "cov_w_w": lambda z: 0.5 * (1 - z**2) ** 2, "cov_u_v": lambda z: 0 * z, "cov_u_w": lambda z: z * (1 - z**2),
+    "cov_v_w": lambda z: 0 * z, "cov_w_p": lambda z: (1 - z**2) ** 2 * z, "cov_w_T": lambda z: 1 - z**2,
+    "cov_u_T": lambda z: 0 * z, "cov_v_T": lambda z: 0 * z,
+    "mean_energy_flux_z": lambda z: np.sin(np.pi * z), "mean_dissipation": lambda z: 1 + z**2,
+}  # fmt: skip
+EXACT = {
+    "production": lambda z: -z * (1 - z**2) * (1 - 2 * z),
+    "turbulent_transport": lambda z: -np.pi * np.cos(np.pi * z),
+    "pressure_transport": lambda z: -((1 - z**2) ** 2) + 4 * z**2 * (1 - z**2),
+    "viscous_diffusion": lambda z: 0.1 * (12 * z**2 - 4),
+    "dissipation": lambda z: -(1 + z**2),
+    "buoyancy": lambda z: 6.0 * (1 - z**2),
+    "convection": lambda z: 0 * z,
+    "kinetic_energy": lambda z: (1 - z**2) ** 2,
+}
+
+
+def made(n: int) -> xr.Dataset:
+    """Statistics on n cells of different heights, alike along x and y."""
+    faces = np.tanh(1.2 * np.linspace(-1, 1, n + 1)) / np.tanh(1.2)
+    centres = (faces[1:] + faces[:-1]) / 2
+    coords = {"x_c": [0.25, 0.75], "x_f": [0.0, 0.5], "y_c": [0.25, 0.75], "y_f": [0.0, 0.5]}
+    coords |= {"z_c": centres, "z_f": faces, "time": [1.0]}
+    ds = xr.Dataset(coords=coords, attrs={"case": CASE})
+    for name, values in FIELDS.items():
+        data = np.broadcast_to(values(centres)[None, :, None, None], (1, n, 2, 2))
+        ds[name] = xr.DataArray(data, dims=("time", "z_c", "y_c", "x_c"), attrs={"long_name": name, "units": "1"})
+    return ds.assign(since=("time", [0.0]), samples=("time", [9.0]))
+
+
+def test_its_terms_are_of_second_order():
+    """On average over the height: in the cells beside walls of first."""
+    for name, exact in EXACT.items():
+        errors = []
+        for ds in (made(24), made(48)):
+            found = ds.flow.kinetic_energy_budget("z")[name].isel(time=0)
+            errors.append(float((np.abs(found - exact(ds.z_c.values)) * np.diff(ds.z_f)).sum()) / 2)
+        assert errors[1] < 0.01, name
+        assert errors[0] < 1e-12 or np.log2(errors[0] / errors[1]) > 1.8, name
+
+
+def test_what_is_transported_adds_up_to_nothing_between_walls():
+    ds = made(20)
+    budget = ds.flow.kinetic_energy_budget("z")
+    heights = np.diff(ds.z_f)
+    for name in ("turbulent_transport", "pressure_transport"):
+        assert abs((budget[name].isel(time=0) * heights).sum()) < 1e-14
+    terms = [name for name in EXACT if name != "kinetic_energy"]
+    xr.testing.assert_allclose(budget.residual, sum(budget[name] for name in terms))
+
+
+def test_what_differs_within_planes_counts_as_fluctuations():
+    """Half the plane has U + 1, half U - 1: 1/2 more energy, of which W carries nothing, and gradients of x."""
+    ds = made(20)
+    ds["mean_u"] = ds.mean_u + xr.DataArray([1.0, -1.0], dims="x_c")
+    with_steps, without = ds.flow.kinetic_energy_budget("z"), made(20).flow.kinetic_energy_budget("z")
+    np.testing.assert_allclose(with_steps.kinetic_energy, without.kinetic_energy + 0.5)
+    np.testing.assert_allclose(with_steps.production, without.production)
+
+
+def test_statistics_without_a_budget_are_refused():
+    with pytest.raises(BadInput, match=r"statistics.budget = true"):
+        made(8).drop_vars("mean_dissipation").flow.kinetic_energy_budget("z")
