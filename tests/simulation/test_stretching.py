@@ -130,9 +130,11 @@ def test_a_stretched_grid_of_equal_cells_is_a_uniform_one():
         assert abs(stretched[name] - values).max() < 1e-12 * abs(values).max(), name
 
 
-def test_blocks_change_no_bit_of_a_sweeping_flow():
+@pytest.mark.parametrize("scheme", ["central", "quick"])
+def test_blocks_change_no_bit_of_a_sweeping_flow(scheme):
     jacobi = {
         "pressure": {"solver": "jacobi"},
+        "fluid": {**CHANNEL["fluid"], "scheme": scheme},
         "grid": {**CHANNEL["grid"], "stretching": {a: {"tanh": 1.0} for a in "xyz"}},
     }
     one, many = fields(case(**jacobi)), fields(case(**jacobi), (2, 1, 3))
