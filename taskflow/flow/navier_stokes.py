@@ -14,7 +14,7 @@ of the stage. p belongs to the middle of the last one: with Adams-Bashforth to t
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 from taskflow.flow.boundaries.boundary import (
@@ -58,6 +58,7 @@ class NavierStokes:
     fluid: Fluid
     boundaries: Boundaries
     pressure: Solver
+    _: KW_ONLY
     heat: Quantity | None = None
     buoyancy: Buoyancy | None = None
     scheme: Scheme = ADAMS_BASHFORTH

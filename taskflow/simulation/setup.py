@@ -82,18 +82,21 @@ class Setup:
     def model(self) -> NavierStokes:
         """The equations with their boundary conditions."""
         case = self.case
-        buoyancy = None
-        if case.heat and case.heat.expansion != 0 and any(case.body.gravity):
-            buoyancy = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
-        sides = {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]}
-        fluid = FLUIDS[case.fluid.scheme](case.fluid.viscosity, _force(case))
-        scheme = SCHEMES[case.time.scheme]
         near = self.bodies.near if case.obstacles else None
-        pressure = solver(case, self.grid.constants, self.blocks, self.device, near)
-        varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
-        heat, carried = temperature(case, self.grid), passive(case, self.grid)
-        more = _driving(case), varying, self.obstacles, carried, turbulence(case)
-        return NavierStokes(self.grid, fluid, sides, pressure, heat, buoyancy, scheme, *more)
+        return NavierStokes(
+            self.grid,
+            FLUIDS[case.fluid.scheme](case.fluid.viscosity, _force(case)),
+            {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]},
+            solver(case, self.grid.constants, self.blocks, self.device, near),
+            heat=temperature(case, self.grid),
+            buoyancy=_buoyancy(case),
+            scheme=SCHEMES[case.time.scheme],
+            driving=_driving(case),
+            varying=any(profile.varies for side in self._profiles.values() for profile in side.values()),
+            obstacles=self.obstacles,
+            passive=passive(case, self.grid),
+            turbulence=turbulence(case),
+        )
 
     @cached_property
     def monitor(self) -> Monitor:
@@ -284,6 +287,12 @@ def _force(case: Case) -> tuple[float, float, float]:
     """All that is constant: the body force, and the gradient of the pressure behind a geostrophic wind."""
     (a, b, c), (x, y, z) = case.body.force, geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
     return a + x, b + y, c + z
+
+
+def _buoyancy(case: Case) -> Buoyancy | None:
+    if case.heat is None or case.heat.expansion == 0 or not any(case.body.gravity):
+        return None
+    return Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
 
 
 def _driving(case: Case) -> Driving:
