@@ -394,7 +394,7 @@ def test_a_slow_disk_is_no_lost_block(tmp_path, monkeypatch):
     keeping = Keeping.of(setup, tmp_path, "run-1")
 
     def slow(checkpoints, step, block, *more):
-        time.sleep(1.0 * block)
+        time.sleep(0.8 * block)
         write(checkpoints, step, block, *more)
 
     def job(shard):
@@ -405,7 +405,7 @@ def test_a_slow_disk_is_no_lost_block(tmp_path, monkeypatch):
         shard.meet(60.0)
 
     monkeypatch.setattr(Checkpoints, "write", slow)
-    run_threads(setup.partition, job, cpu(), Mapper("none"), Limits(message=0.3))
+    run_threads(setup.partition, job, cpu(), Mapper("none"), Limits(message=0.4))
     assert len(list(keeping.folder.glob(".step-*/block-*.bin"))) == 4
 
 
