@@ -28,7 +28,7 @@ from taskflow.flow.boundaries.boundary import (
 from taskflow.flow.boundaries.openings import Openings
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.diagnostics import advective_rate
-from taskflow.flow.driving.driving import NO_DRIVING, Driving
+from taskflow.flow.driving.driving import NO_DRIVING, Driving, Setting
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.momentum import MOMENTUM, Buoyancy, Fluid
 from taskflow.flow.obstacles import Obstacles
@@ -77,6 +77,11 @@ class NavierStokes:
     def grid(self) -> Grid:
         """What kernels know of the grid."""
         return self.staggered.constants
+
+    @property
+    def setting(self) -> Setting:
+        """Where the flow is driven."""
+        return Setting(self.staggered.box, self.grid, self.fluid, self.obstacles)
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -141,7 +146,7 @@ class NavierStokes:
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         if self.obstacles:
             yield from self.obstacles.start(f, self.grid, self.pressure)
-        yield from self.driving.begin(f, self.staggered.box, self.grid, bodies=self.obstacles is not None)
+        yield from self.driving.begin(f, self.setting)
         yield from self.pressure.prepare(f)
         yield from self.projection(f, f.u, f.v, f.w, "dt")
         for name in (f.p, f.rhs):
@@ -186,7 +191,7 @@ class NavierStokes:
             if not quantity.bounded:
                 yield from quantity.central(f, names, self.staggered, self.medium(f, quantity))
                 yield from self.warmed(f, quantity, f[f"{quantity.name}_new"], names["dt"])
-        yield from self.driving.act(f, names, box, self.grid, bodies=self.obstacles is not None)
+        yield from self.driving.act(f, names, self.setting)
         if self.obstacles:
             driven = self.driving != NO_DRIVING
             yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, driven=driven)

@@ -88,6 +88,22 @@ def test_flags(walls):
 
 
 @pytest.mark.parametrize("walls", WALLS)
+def test_edges(walls):
+    """Beside a surface is an edge at which one of its four faces is closed, seen from any of these."""
+    bodies = [scattered(walls, seed, 0.3) > 0 for seed in range(3)]
+    faces, edges = cuts.face_bits(bodies), cuts.edge_bits(bodies)
+    for axis in range(3):
+        assert ((faces >> (12 + axis) & 1 > 0) == near(bodies[axis])).all()
+        for place, along in enumerate(a for a in range(3) if a != axis):
+            back = np.roll(bodies[along], 1, axis=2 - axis)
+            low = bodies[axis] | np.roll(bodies[axis], 1, axis=2 - along) | bodies[along] | back
+            for high in (0, 1):
+                bit = edges >> (4 * axis + 2 * place + high) & 1 > 0
+                assert (bit == near(low, along, high)).all()
+    assert not (faces & 0xFFF).any()
+
+
+@pytest.mark.parametrize("walls", WALLS)
 def test_velocity(walls, real, device):
     """Closed faces stand still, cut ones are slowed down by friction at the end of the step."""
     hand, bodies = prepared(walls, real, [*VELOCITY, "p", "solid", *STICK], **device)

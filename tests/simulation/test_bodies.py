@@ -142,30 +142,44 @@ def open_faces(flow: Flow, axis: int) -> np.ndarray:
     return ~(solid[inner] | solid[before])
 
 
-@pytest.mark.parametrize("scheme", ["ab2", pytest.param("rk3", marks=pytest.mark.slow)])
-def test_a_bulk_velocity_around_bodies(scheme):
+SPACED = {"x": {"faces": [0, 0.1, 0.22, 0.36, 0.5, 0.62, 0.72, 0.86, 1]}}
+
+
+@pytest.mark.parametrize(("treatment", "scheme", "stretching"), [
+    ("flagged", "ab2", None), ("immersed", "ab2", None), *(pytest.param(*each, marks=pytest.mark.slow) for each in
+    [("flagged", "rk3", None), ("flagged", "ab2", SPACED), ("immersed", "ab2", SPACED), ("immersed", "rk3", None)]),
+])  # fmt: skip
+def test_a_bulk_velocity_around_bodies(treatment, scheme, stretching):
     """In a steady flow it is the mean over the fluid, and the force that keeps it is what bodies take."""
     case = Case(
-        grid={"cells": [8, 8, 1], "lengths": [1.0, 1.0, 0.1]}, fluid={"viscosity": 0.5}, boundaries=PERIODIC,
-        body={"bulk_velocity": {"x": 0.7}}, time={"end": 9.0, "steady": 1e-9, "scheme": scheme}, pressure=DIRECT,
-        obstacles=[box([0.25, 0.25, -1.0], [0.5, 0.625, 1.0], name="block")],
+        grid={"cells": [8, 8, 1], "lengths": [1.0, 1.0, 1.0], "stretching": stretching}, fluid={"viscosity": 0.5},
+        boundaries=PERIODIC, body={"bulk_velocity": {"x": 0.7}}, pressure=DIRECT, bodies={"treatment": treatment},
+        time={"end": 9.0, "steady": 1e-9, "scheme": scheme},
+        obstacles=[box([0.25, 0.27, -1.0], [0.47, 0.61, 2.0], name="block")],
     )  # fmt: skip
     flow = compute(case)
-    model, volume = flow.setup.model, flow.setup.grid.volume
-    fluid = open_faces(flow, 0)
+    model, grid = flow.setup.model, flow.setup.grid
+    bits = flow.setup.masks.flags(grid.box)["solid"]
+    fluid = bits & 65 == 0 if treatment == "flagged" else bits & 1 == 0
+    x, y, z = (grid.extents("fx", axis, 0, grid.cells[axis]) for axis in range(3))
+    volumes = np.broadcast_to(z[:, None, None] * y[:, None] * x, fluid.shape)
     assert 0 < fluid.sum() < fluid.size
-    assert flow["u"][fluid].mean() == pytest.approx(0.7, rel=1e-7)
+    assert np.average(flow["u"][fluid], weights=volumes[fluid]) == pytest.approx(0.7, rel=1e-7)
     assert not flow["u"][~fluid].any()
     force = model.driving.forces(flow.scalars, model.scheme, flow.tick.dt, fluid.size)["force_x"]
     [body] = followed(flow).values()
-    assert force * fluid.sum() * volume == pytest.approx(body["force"][0], rel=1e-6)
+    assert force * volumes[fluid].sum() == pytest.approx(body["force"][0], rel=1e-6)
 
 
-def test_eddies_around_bodies_have_the_same_bits_on_any_blocks():
+@pytest.mark.parametrize("treatment", ["flagged", "immersed"])
+def test_eddies_around_bodies_have_the_same_bits_on_any_blocks(treatment):
     """With heat, a bounded scalar and a bulk velocity; whatever memory held before."""
     tracer = {"name": "c", "diffusivity": 0.001, "sources": [{"point": [1.0, 0.5, 1.1], "rate": 1.0}]}
     driven = {"gravity": [0.0, 0.0, -1.0], "bulk_velocity": {"x": 0.5}}
-    case = obstructed({"iterations": 4}, time={"steps": 3}, scalars=[tracer], turbulence={"model": "wale"}, body=driven)
+    case = obstructed(
+        {"iterations": 4}, time={"steps": 3}, scalars=[tracer], turbulence={"model": "wale"}, body=driven,
+        bodies={"treatment": treatment},
+    )  # fmt: skip
     whole, cut = compute(case), compute(case, (3, 2, 1), overlap="full", garbage=np.nan)
     assert whole["nu_t"].max() > 1e-3
     assert not whole["nu_t"][whole["nu_t"] < 0].size

@@ -117,9 +117,6 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "body.bulk_velocity.y = 1.0: it takes the force that it needs; give 0 for body.force along y (now 2)"),
     ({"body": {"bulk_velocity": {"y": 1}, "geostrophic_wind": [0, 1, 0], "rotation": [0, 0, 1]}},
      "body.geostrophic_wind = [0.0, 1.0, 0.0]: body.bulk_velocity drives the flow, too; leave one of them out"),
-    ({"body": {"bulk_velocity": {"y": 1.0}}, "bodies": {"treatment": "immersed"},
-      "obstacles": [{"type": "sphere", "centre": [0.5, 0.1, 0.5], "radius": 0.2}]},
-     'bodies.treatment = "immersed": not available with body.bulk_velocity in this version; give "flagged"'),
     ({"body": {"geostrophic_wind": [1, 0, 0]}},
      "body.geostrophic_wind = [1.0, 0.0, 0.0]: without rotation no Coriolis force balances it; give body.rotation, or "
      "leave it out"),
@@ -191,8 +188,6 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"fluid__scheme": "weno"}, 'fluid.scheme = "weno": give "central" or "quick"'),
     ({"fluid__scheme": "quick", "obstacles": [SPHERE]},
      'fluid.scheme = "quick": not available with obstacles in this version; give "central"'),
-    ({"turbulence": {"model": "wale"}, "bodies": {"treatment": "immersed"}, "obstacles": [SPHERE]},
-     'bodies.treatment = "immersed": not available with turbulence in this version; give "flagged"'),
     ({"turbulence": {}}, 'turbulence.model: missing; give "smagorinsky", "wale" or "vreman"'),
     ({"turbulence": {"model": "smagorinski"}},
      'turbulence.model = "smagorinski": give "smagorinsky", "wale" or "vreman"; did you mean "smagorinsky"?'),

@@ -200,13 +200,15 @@ def test_nothing_flows_through_closed_faces_and_none_is_lost():
         assert not flow[name][closed(flow, axis)].any()
 
 
-def test_bodies_and_walls_take_what_drives_the_flow():
+@pytest.mark.parametrize("eddies", [{}, {"turbulence": {"model": "vreman", "constant": 0.5}}], ids=["", "eddies"])
+def test_bodies_and_walls_take_what_drives_the_flow(eddies):
     """The momentum of the fluid changes by what is given to it and what bodies and walls take: over a short step."""
-    case = immersed(DIRECT, heat=None, time={"steps": 1, "step": 1e-8}, obstacles=[
+    case = immersed(DIRECT, heat=None, **eddies, time={"steps": 1, "step": 1e-8}, obstacles=[
         box([0.4, 0.21, -1.0], [0.91, 0.7, 0.5], name="block"),
         {"type": "sphere", "centre": [1.2, 0.5, 0.9], "radius": 0.25, "name": "ball"},
     ], initial={"velocity": ["0.5+0.3*sin(2*pi*z)", "0.2*cos(2*pi*x/1.6)", "0.1"]})  # fmt: skip
     flow = compute(case)
+    assert not eddies or flow["nu_t"].max() > 0.002
     found, grid = followed(flow), flow.setup.grid
     for axis, name in enumerate("uv"):
         open_ = ~closed(flow, axis)
@@ -238,6 +240,31 @@ def test_forces_and_heat_balance_in_a_steady_channel(across):
     flux = 0.5 / (8.5 * h) * 4 * h * h  # conduction over the true width
     assert found["low"]["heat_flux"] == pytest.approx(flux, rel=1e-9)
     assert found["high"]["heat_flux"] == pytest.approx(-flux, rel=1e-9)
+
+
+def between(bodies: bool) -> Flow:
+    """A steady channel with eddies and heat: eight cells between walls, or between bodies that end on faces of cells."""
+    cells, h, warm = 12 if bodies else 8, 0.125, {"type": "wall", "temperature": 1.0}
+    found = [{**body, "temperature": T} for body, T in zip(slabs("z"), (1.0, 0.0), strict=True)]
+    found[0]["high"][2] += 1e-12  # a face on the surface is closed
+    case = Case(
+        grid={"cells": [1, 1, cells], "lengths": [0.3, 0.2, cells * h]}, fluid={"viscosity": 0.05},
+        boundaries={"x": "periodic", "y": "periodic", "z_min": warm, "z_max": {"type": "wall", "temperature": 0.0}},
+        heat={"diffusivity": 0.05}, body={"force": [0.3, 0, 0]}, time={"end": 60.0, "scheme": "rk3", "diffusion": 0.4},
+        turbulence={"model": "smagorinsky", "damping": "none"}, pressure={"iterations": 1},
+        obstacles=found if bodies else [], **({"bodies": IMMERSED} if bodies else {}),
+    )  # fmt: skip
+    return compute(case)
+
+
+def test_eddies_meet_a_surface_as_they_meet_a_wall():
+    bodies, walls = between(True), between(False)
+    assert walls["nu_t"].max() > 0.002
+    for name in ("u", "T", "nu_t"):
+        np.testing.assert_allclose(bodies[name][2:10], walls[name], rtol=0, atol=1e-8, err_msg=name)
+    found = followed(bodies)
+    assert sum(body["force"][0] for body in found.values()) == pytest.approx(0.3 * 0.3 * 0.2 * 1.0, rel=1e-8)
+    assert found["low"]["heat_flux"] == pytest.approx(-found["high"]["heat_flux"], rel=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,24 @@ from taskflow.flow.driving.bulk_velocity import Means, force, keep
 from taskflow.flow.driving.coriolis import coriolis
 from taskflow.flow.driving.stratification import stratification
 from taskflow.flow.grid import Grid, Vector
-from taskflow.flow.obstacles.bulk_velocity import keep_around_bodies, open_faces
+from taskflow.flow.momentum import Fluid
+from taskflow.flow.obstacles import Obstacles
+from taskflow.flow.obstacles.bulk_velocity import Wanted, force_around_bodies, stage, sums
 from taskflow.flow.schemes import Scheme
 from taskflow.regions import Box
 from taskflow.tasks import Launch, Roles
 
 NOTHING = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a flow is driven: the cells, their grid, the fluid, and the bodies in it, None without any."""
+
+    box: Box
+    grid: Grid
+    fluid: Fluid
+    bodies: Obstacles | None
 
 
 @dataclass(frozen=True)
@@ -33,48 +45,48 @@ class Driving:
     gradient: Vector = NOTHING
     means: Means = (None, None, None)
 
-    def begin(self, f: Roles, box: Box, grid: Grid, *, bodies: bool) -> Iterator[Launch]:
+    def begin(self, f: Roles, there: Setting) -> Iterator[Launch]:
         """The initial u, v, w get the means that they will keep. Needs their values on all faces, and p."""
         if self.means != (None, None, None):
-            yield advective_rate(f.u, f.v, f.w, over=box, rate="rate", grid=grid)
-            yield from self.keep(f, (f.u, f.v, f.w), {"dt": "dt"}, box, grid, bodies=bodies)
+            yield advective_rate(f.u, f.v, f.w, over=there.box, rate="rate", grid=there.grid)
+            yield from self.keep(f, (f.u, f.v, f.w), "dt", there)
 
-    def act(self, f: Roles, names: Mapping[str, str], box: Box, grid: Grid, *, bodies: bool) -> Iterator[Launch]:
+    def act(self, f: Roles, names: Mapping[str, str], there: Setting) -> Iterator[Launch]:
         """Adds to u_new, ..., T_new and h_u, ... what the momentum and the heat equation of a stage have not; `names`
         are those of the stage's dt and ratio.
         """
-        yield from coriolis(f, self.rotation, over=box, grid=grid, **names)
-        yield from stratification(f, self.gradient, over=box, **names)
-        yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names, box, grid, bodies=bodies)
+        yield from coriolis(f, self.rotation, over=there.box, grid=there.grid, **names)
+        yield from stratification(f, self.gradient, over=there.box, **names)
+        yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names["dt"], there)
 
-    def keep(
-        self, f: Roles, velocity: tuple[str, str, str], names: Mapping[str, str], box: Box, grid: Grid, *, bodies: bool
-    ) -> Iterator[Launch]:
+    def keep(self, f: Roles, velocity: tuple[str, str, str], dt: str, there: Setting) -> Iterator[Launch]:
         """Gives a velocity its means."""
         for axis, (q, mean) in enumerate(zip(velocity, self.means, strict=True)):
             if mean is None:
                 continue
-            elif bodies:
-                yield from keep_around_bodies(f, q, mean, axis, names, over=box, grid=grid, stage=_stage(names))
+            elif there.bodies:
+                wanted = Wanted.along(axis, mean, there.grid)
+                yield from there.bodies.keep(f, q, dt, there.grid, there.fluid, wanted)
             else:
-                yield from keep(q, mean, axis, over=box, grid=grid, stage=_stage(names))
+                yield from keep(q, mean, axis, over=there.box, grid=there.grid, stage=stage(dt))
 
     def forces(self, scalars: Mapping[str, float], scheme: Scheme, dt: float, cells: int) -> dict[str, float]:
         """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.
 
         NaN before the first step (dt = 0).
         """
-        stages, found = [_stage(names) for names in scheme.names], {}
+        stages, found = [stage(names["dt"]) for names in scheme.names], {}
         for axis, mean in enumerate(self.means):
-            if mean is not None:
-                faces = scalars.get(open_faces(axis), cells)
-                found[f"force_{'xyz'[axis]}"] = force(scalars, mean, axis, stages, faces, dt) if dt else math.nan
+            if mean is None:
+                continue
+            name = f"force_{'xyz'[axis]}"
+            if not dt:
+                found[name] = math.nan
+            elif scalars.keys() >= set(sums(axis, stages[0]).values()):
+                found[name] = force_around_bodies(scalars, axis, stages, dt)
+            else:
+                found[name] = force(scalars, mean, axis, stages, cells, dt)
         return found
-
-
-def _stage(names: Mapping[str, str]) -> str:
-    """How the names of what belongs to a stage end."""
-    return names["dt"].removeprefix("dt")
 
 
 NO_DRIVING = Driving()

@@ -1,52 +1,86 @@
-"""A mean velocity of the fluid that is kept around bodies: over the open faces across a periodic direction.
+"""A mean velocity of the fluid that is kept around bodies: over the open faces across a periodic direction, each of
+which counts as the volume around it.
 
 Here the projection does change the mean: what the pressure pushes against bodies it takes from the fluid. So the mean
 is kept of u* - dt grad(p), with the last pressure known: then it is U but for dt times the change of the mean gradient
-over a stage, and U itself where the flow is steady.
+over a stage, and U itself where the flow is steady. Immersed bodies slow faces beside them down at the end of the step,
+what is added there, too (`taskflow.flow.obstacles.adherence`): with a = dt viscosity stick, u* - dt grad(p) becomes
+(u* + push - dt grad(p)) / (1 + a), and the push is such that the mean of that is U.
 """
 
-from collections.abc import Iterator, Mapping
+from __future__ import annotations
 
-from taskflow.flow.exact_sums import parts
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from taskflow.flow.exact_sums import PARTS
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import BESIDE
-from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, ReadByte, ReadWrite, Reduce, Roles, Scalar, task
+from taskflow.tasks import Read, ReadByte, ReadWrite, Reduce, Scalar, task
 
 KERNEL = KERNELS / "obstacles" / "bulk_velocity_obstructed.cu"
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """The mean velocity along the axis of a number. For the bounds of exact sums: the widest cell along it, and how
+    much larger than the mean the largest cell is.
+    """
+
+    number: int
+    mean: float
+    crossing: float
+    unevenness: float
+
+    @classmethod
+    def along(cls, number: int, mean: float, grid: Grid) -> Wanted:
+        """On a grid."""
+        return cls(number, mean, grid.largest(number), grid.unevenness)
+
+
 @task(kernel=KERNEL)
-def open_faces_sum(
+def missing_around_bodies(
     q: Read, p: Read[BESIDE], solid: ReadByte,
-    *, total: Reduce["sum"], rest: Reduce["sum"], last: Reduce["sum"], faces: Reduce["sum"],
-    rate: Scalar, dt: Scalar, grid: Grid, number: int,
+    *, total: Reduce[sum], rest: Reduce[sum], last: Reduce[sum],
+    total_gain: Reduce[sum], rest_gain: Reduce[sum], last_gain: Reduce[sum],
+    rate: Scalar, dt: Scalar, grid: Grid, wanted: Wanted,
 ) -> None:  # fmt: skip
-    """total + rest + last = sum over open faces of q - dt dp/dx, x being the axis of that number, the same bits in any
-    order: see `taskflow.flow.exact_sums`, with rate spacing for the bound. faces = how many these are.
+    """total + rest + last = sum over open faces of mean - (q - dt dp/dx), x being the axis, and with _gain that of 1:
+    the same bits in any order, see `taskflow.flow.exact_sums`. `rate` is that of this velocity or of one before.
     """
 
 
 @task(kernel=KERNEL)
-def shift_open_to_mean(
-    q: ReadWrite, solid: ReadByte,
-    *, total: Scalar, rest: Scalar, last: Scalar, faces: Scalar, mean: float, number: int,
+def missing_around_immersed(
+    q: Read, p: Read[BESIDE], solid: ReadByte, stick: Read,
+    *, total: Reduce[sum], rest: Reduce[sum], last: Reduce[sum],
+    total_gain: Reduce[sum], rest_gain: Reduce[sum], last_gain: Reduce[sum],
+    rate: Scalar, dt: Scalar, grid: Grid, wanted: Wanted, viscosity: float,
 ) -> None:  # fmt: skip
-    """q = q + mean - (total + rest + last) / faces where faces are open."""
+    """`missing_around_bodies` of mean - (q - dt dp/dx) / (1 + a), and that of 1 / (1 + a), a = dt viscosity stick."""
 
 
-def keep_around_bodies(
-    f: Roles, q: str, mean: float, number: int, names: Mapping[str, str], *, over: Box, grid: Grid, stage: str
-) -> Iterator[Launch]:
-    """Gives a velocity its mean over the open faces across its axis, for when it will have been projected; `names` has
-    that of the stage's dt. The scalars are those of `taskflow.flow.driving.bulk_velocity.keep`.
-    """
-    sums = {**parts("uvw"[number] + stage), "faces": open_faces(number)}
-    yield open_faces_sum(q, f.p, f.solid, over=over, **sums, rate="rate", dt=names["dt"], grid=grid, number=number)
-    yield shift_open_to_mean(q, f.solid, over=over, **sums, mean=mean, number=number)
+@task(kernel=KERNEL)
+def push_where_open(
+    q: ReadWrite, solid: ReadByte,
+    *, total: Scalar, rest: Scalar, last: Scalar, total_gain: Scalar, rest_gain: Scalar, last_gain: Scalar, number: int,
+) -> None:  # fmt: skip
+    """q = q + (total + rest + last) / (total_gain + rest_gain + last_gain) where faces are open."""
 
 
-def open_faces(number: int) -> str:
-    """The scalar with the number of open faces across an axis."""
-    return f"open_{'xyz'[number]}"
+def stage(dt: str) -> str:
+    """How the names of what belongs to a stage end, from that of its length."""
+    return dt.removeprefix("dt")
+
+
+def sums(number: int, ending: str) -> dict[str, str]:
+    """The scalars of what is missing along an axis, for the stage whose names end so."""
+    roles = [f"{part}{kind}" for kind in ("", "_gain") for part in PARTS]
+    return {role: f"{role}_{'xyz'[number]}{ending}" for role in roles}
+
+
+def force_around_bodies(scalars: Mapping[str, float], number: int, stages: Iterable[str], dt: float) -> float:
+    """The mean over a step of length dt of the acceleration of the open faces that kept the mean."""
+    found = [[scalars[name] for name in sums(number, ending).values()] for ending in stages]
+    return sum((a + (b + c)) / (d + (e + f)) for a, b, c, d, e, f in found) / dt

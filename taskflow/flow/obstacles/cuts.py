@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from taskflow.flow.obstacles.flags import INSULATED, ITSELF, KEEPS, NEIGHBOURS, moved
+from taskflow.flow.obstacles.flags import CLOSED, INSULATED, ITSELF, KEEPS, NEIGHBOURS, moved
 
 BESIDE = 128  # the bit of a cell with a low face that is closed or cut
 LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
@@ -48,6 +48,29 @@ def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray]) -> n
         alone = alone & (face | wall)
     near = np.any([moved(each) | _beside(each) for each in closed], axis=0)
     return bits | np.where(alone, np.uint8(ITSELF), np.uint8(0)) | np.where(near, np.uint8(BESIDE), np.uint8(0))
+
+
+def face_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
+    """Which low faces of cells are closed; nothing is said of their neighbours, which `stick` knows."""
+    bits = np.zeros(moved(closed[0]).shape, np.uint16)
+    for axis, each in enumerate(closed):
+        bits |= np.where(moved(each), np.uint16(CLOSED << axis), np.uint16(0))
+    return bits
+
+
+def edge_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
+    """Which edges of the low faces of cells have a closed one among the four faces that meet there, in the order of
+    `taskflow.flow.obstacles.flags.edge_bits`.
+    """
+    bits = np.zeros(moved(closed[0]).shape, np.uint16)
+    for axis in range(3):
+        for place, along in enumerate(other for other in range(3) if other != axis):
+            for high, side in enumerate((-1, 1)):
+                behind = (along, high)
+                beside = moved(closed[along], behind) | moved(closed[along], behind, (axis, -1))
+                touched = moved(closed[axis]) | moved(closed[axis], (along, side)) | beside
+                bits |= touched.astype(np.uint16) << np.uint16(4 * axis + 2 * place + high)
+    return bits
 
 
 def heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, held: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.scalars.transport import Transport
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, BESIDE, U, V, W
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, AROUND_EDGES, BESIDE, U, V, W
 from taskflow.tasks import Read, ReadByte, ReadShort, Reduce, task
 
 
@@ -77,6 +77,19 @@ def force_on_immersed_body(
     """`force_on_body` for an immersed one. pressure is that on its closed faces, friction what reaches them otherwise,
     and viscosity stick u, volume by volume, of its cut faces.
     """
+
+
+@task(kernel=KERNELS / "obstacles" / "forces_immersed.cu")
+def force_of_eddies_on_immersed_body(
+    u: Read[U], v: Read[V], w: Read[W], p: Read[BESIDE], nu_t: Read[AROUND_EDGES], edges: ReadShort,
+    solid: ReadByte, stick_x: Read, stick_y: Read, stick_z: Read,
+    owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
+    *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
+    friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
+    moment_x: Reduce["sum"], moment_y: Reduce["sum"], moment_z: Reduce["sum"],
+    grid: Grid, fluid: Fluid, target: Target,
+) -> None:  # fmt: skip
+    """`force_on_immersed_body` with what eddies bring to closed faces: on edges beside them nu_t is 0."""
 
 
 @task(kernel=KERNELS / "obstacles" / "forces_immersed.cu")

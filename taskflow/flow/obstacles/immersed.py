@@ -16,7 +16,12 @@ from typing import Any
 from taskflow.flow.grid import Grid
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.obstacles.adherence import adhere, warm
-from taskflow.flow.obstacles.forces import force_on_immersed_body, heat_from_immersed_body
+from taskflow.flow.obstacles.bulk_velocity import Wanted, missing_around_immersed, push_where_open, stage, sums
+from taskflow.flow.obstacles.forces import (
+    force_of_eddies_on_immersed_body,
+    force_on_immersed_body,
+    heat_from_immersed_body,
+)
 from taskflow.flow.obstacles.obstacles import Obstacles
 from taskflow.regions import Box, Location
 from taskflow.tasks import Launch, Roles
@@ -38,13 +43,22 @@ class ImmersedObstacles(Obstacles):
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.obstacles.cuts`."""
-        found = super().flags(heat=heat, scalars=scalars)
-        del found["faces"]
+        found = super().flags(heat=heat, scalars=scalars, eddies=eddies)
+        if not eddies:
+            del found["faces"]
         return {**found, **({"owner_T": "u1"} if heat and self.held and self.bodies else {})}
 
     def beside(self, f: Roles, *, eddies: bool) -> tuple[str, ...]:
-        """Nothing."""
-        return ()
+        """Nothing, or with eddies the edges of which friction is that of the viscosity alone."""
+        return super().beside(f, eddies=True) if eddies else ()
+
+    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, wanted: Wanted) -> Iterator[Launch]:
+        """See `Obstacles.keep`."""
+        over, scalars = Box.of(grid.cells), sums(wanted.number, stage(dt))
+        constants = {"grid": grid, "wanted": wanted, "viscosity": fluid.viscosity}
+        stick = (f.stick_x, f.stick_y, f.stick_z)[wanted.number]
+        yield missing_around_immersed(q, f.p, f.solid, stick, over=over, **scalars, rate="rate", dt=dt, **constants)
+        yield push_where_open(q, f.solid, over=over, **scalars, number=wanted.number)
 
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
@@ -60,9 +74,10 @@ class ImmersedObstacles(Obstacles):
             yield warm(T, f.bond_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
 
     def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
-        """See `Obstacles.force`; of eddies nothing is known here."""
+        """See `Obstacles.force`."""
+        task, read = (force_of_eddies_on_immersed_body, (f.nu_t, f.edges)) if eddies else (force_on_immersed_body, ())
         owners, surfaces = (f.owner_x, f.owner_y, f.owner_z), (f.stick_x, f.stick_y, f.stick_z)
-        return force_on_immersed_body(f.u, f.v, f.w, f.p, f.solid, *surfaces, *owners, **sums, **given)
+        return task(f.u, f.v, f.w, f.p, *read, f.solid, *surfaces, *owners, **sums, **given)
 
     def heat(self, f: Roles, flux: str, **given: Any) -> Launch:
         """See `Obstacles.heat`."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.momentum import Fluid
+from taskflow.flow.obstacles.bulk_velocity import Wanted, missing_around_bodies, push_where_open, stage, sums
 from taskflow.flow.obstacles.forces import Target, force_of_eddies, force_on_body, heat_from_body
 from taskflow.flow.obstacles.pressure import coefficients_at_bodies, measure_residual_obstructed
 from taskflow.flow.obstacles.projection import correct_obstructed, force, stop
@@ -76,6 +77,12 @@ class Obstacles:
         yield stop(f.u, f.v, f.w, f.solid, over=Box.of(grid.cells))
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
+
+    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, wanted: Wanted) -> Iterator[Launch]:
+        """Gives a predicted velocity the mean over open faces that it will have once it is projected."""
+        over, scalars = Box.of(grid.cells), sums(wanted.number, stage(dt))
+        yield missing_around_bodies(q, f.p, f.solid, over=over, **scalars, rate="rate", dt=dt, grid=grid, wanted=wanted)
+        yield push_where_open(q, f.solid, over=over, **scalars, number=wanted.number)
 
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool

@@ -53,6 +53,8 @@ class ImmersedMasks(Masks):
         """The roles in a part, from the shapes that have its points and those of one layer around it."""
         closed = [numbers[at] != 0 for at in FACES]
         found = {"solid": cuts.solid_bits(closed, self._on_walls(part)), **self._stick(part, numbers)}
+        if "edges" in self.roles:
+            found |= {"faces": cuts.face_bits(closed), "edges": cuts.edge_bits(closed)}
         if "owner_x" in self.roles:
             found |= {f"owner_{at[1]}": cuts.owners(self._bodies(numbers[at])) for at in FACES}
         shut = (found["solid"] & ITSELF) > 0

@@ -7,32 +7,57 @@
 #include "carried.h"
 #include "push.h"
 
+// Where bodies are, and whose
+struct Bodies {
+  InByte solid;
+  In stick_x, stick_y, stick_z;
+  InByte owner_x, owner_y, owner_z;
+};
+
 // Force at the low face across a of a cell: on a closed one, which stands still, all that the scheme brings there; on a cut
 // one the friction that it loses to the surface.
+template <class Friction>
 FN Push push(const Component& u, const Component& v, const Component& w, In p, In stick, const Cell& c, bool shut,
-             real viscosity) {
-  const double viscous = Molecular{viscosity}.at(c, u, v, w), lost = viscosity * double(stick[c]) * u.q[c];
+             real viscosity, const Friction& friction) {
+  const double viscous = friction.at(c, u, v, w), lost = viscosity * double(stick[c]) * u.q[c];
   const double brought = viscous - 0.25 * outflow(Central(), c, u, v, w);
   return {shut ? u.axis.per_face() * (double(p[c - u.axis.step]) - p[c]) : 0.0, shut ? brought : lost};
 }
 
 // pressure_.. and friction_.. = sums of the forces at the faces that belong to a body; moment_.. = sum of (place -
 // about) x force
+template <class Friction>
+FN void sum_forces(const Range& range, In u, In v, In w, In p, Bodies bodies, const Partial (&sums)[9], const Grid& grid,
+                   Target target, real viscosity, Friction friction) {
+  STRIDES(range)
+  sum_cells(range, sums, CELL(c) {
+    const Component of_x{u, 0, axis(grid, 0, c.i, X)}, of_y{v, 1, axis(grid, 1, c.j, Y)}, of_z{w, 2, axis(grid, 2, c.k, Z)};
+    const int bits = bodies.solid[c], number = target.number;
+    const Push fx = push(of_x, of_y, of_z, p, bodies.stick_x, c, closed(bits, 0), viscosity, friction);
+    const Push fy = push(of_y, of_x, of_z, p, bodies.stick_y, c, closed(bits, 2), viscosity, friction);
+    const Push fz = push(of_z, of_x, of_y, p, bodies.stick_z, c, closed(bits, 4), viscosity, friction);
+    const bool on_x = bodies.owner_x[c] == number, on_y = bodies.owner_y[c] == number, on_z = bodies.owner_z[c] == number;
+    return forces(c, fx, fy, fz, on_x, on_y, on_z, grid, target);
+  });
+}
+
+#define SUMS {pressure_x, pressure_y, pressure_z, friction_x, friction_y, friction_z, moment_x, moment_y, moment_z}
+
 TASK force_on_immersed_body(Range range, In u, In v, In w, In p, InByte solid, In stick_x, In stick_y, In stick_z,
                             InByte owner_x, InByte owner_y, InByte owner_z, Partial pressure_x, Partial pressure_y,
                             Partial pressure_z, Partial friction_x, Partial friction_y, Partial friction_z,
                             Partial moment_x, Partial moment_y, Partial moment_z, Grid grid, Fluid fluid, Target target) {
-  STRIDES(range)
-  const real nu = fluid.viscosity;
-  sum_cells(range, {pressure_x, pressure_y, pressure_z, friction_x, friction_y, friction_z, moment_x, moment_y, moment_z},
-            CELL(c) {
-    const Component of_x{u, 0, axis(grid, 0, c.i, X)}, of_y{v, 1, axis(grid, 1, c.j, Y)}, of_z{w, 2, axis(grid, 2, c.k, Z)};
-    const int bits = solid[c], number = target.number;
-    const Push fx = push(of_x, of_y, of_z, p, stick_x, c, closed(bits, 0), nu);
-    const Push fy = push(of_y, of_x, of_z, p, stick_y, c, closed(bits, 2), nu);
-    const Push fz = push(of_z, of_x, of_y, p, stick_z, c, closed(bits, 4), nu);
-    return forces(c, fx, fy, fz, owner_x[c] == number, owner_y[c] == number, owner_z[c] == number, grid, target);
-  });
+  const Bodies bodies{solid, stick_x, stick_y, stick_z, owner_x, owner_y, owner_z};
+  sum_forces(range, u, v, w, p, bodies, SUMS, grid, target, fluid.viscosity, Molecular{fluid.viscosity});
+}
+
+TASK force_of_eddies_on_immersed_body(Range range, In u, In v, In w, In p, In nu_t, InShort edges, InByte solid, In stick_x,
+                                      In stick_y, In stick_z, InByte owner_x, InByte owner_y, InByte owner_z,
+                                      Partial pressure_x, Partial pressure_y, Partial pressure_z, Partial friction_x,
+                                      Partial friction_y, Partial friction_z, Partial moment_x, Partial moment_y,
+                                      Partial moment_z, Grid grid, Fluid fluid, Target target) {
+  const Bodies bodies{solid, stick_x, stick_y, stick_z, owner_x, owner_y, owner_z};
+  sum_forces(range, u, v, w, p, bodies, SUMS, grid, target, fluid.viscosity, TurbulentBeside{fluid.viscosity, nu_t, {edges}});
 }
 
 // flux = volume times the sum over the cells that belong to a body of diffusivity (warm - bond T), or, of cells that are

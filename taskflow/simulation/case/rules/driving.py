@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.boundaries import AXES, Boundaries
 from taskflow.simulation.case.initial import Initial
-from taskflow.simulation.case.obstacles import Bodies, Obstacle
 from taskflow.simulation.case.physics import Body, Grid
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.initial.spectrum import SPECTRA
@@ -30,14 +29,6 @@ def _bulk_velocity_is_free(boundaries: Boundaries, body: Body) -> Iterator[Probl
     if any(body.geostrophic_wind):
         remedy = "body.bulk_velocity drives the flow, too; leave one of them out"
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
-
-
-def _bulk_velocity_meets_flagged_cells(
-    body: Body, bodies: Bodies, obstacles: tuple[Obstacle, ...]
-) -> Iterator[Problem]:
-    if body.bulk_velocity is not None and obstacles and bodies.treatment == "immersed":
-        remedy = 'not available with body.bulk_velocity in this version; give "flagged"'
-        yield wrong(("bodies", "treatment"), bodies.treatment, remedy)
 
 
 def _wind_is_geostrophic(body: Body) -> Iterator[Problem]:
@@ -67,7 +58,6 @@ def _noise_has_waves(grid: Grid, boundaries: Boundaries, initial: Initial) -> It
 
 RULES = (
     (_bulk_velocity_is_free, ("boundaries", "body")),
-    (_bulk_velocity_meets_flagged_cells, ("body", "bodies", "obstacles")),
     (_wind_is_geostrophic, ("body",)),
     (_noise_has_waves, ("grid", "boundaries", "initial")),
 )

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from taskflow.simulation.case.boundaries import FACES, Boundaries
-from taskflow.simulation.case.obstacles import Bodies, Obstacle
 from taskflow.simulation.case.physics import Grid
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.rules.grid import faces_fit
@@ -24,15 +23,4 @@ def _rough_walls_are_resolved(grid: Grid, boundaries: Boundaries, turbulence: Tu
             yield wrong(key, roughness, remedy)
 
 
-def _eddies_meet_flagged_cells(
-    turbulence: Turbulence | None, bodies: Bodies, obstacles: tuple[Obstacle, ...]
-) -> Iterator[Problem]:
-    if turbulence is not None and obstacles and bodies.treatment == "immersed":
-        remedy = 'not available with turbulence in this version; give "flagged"'
-        yield wrong(("bodies", "treatment"), bodies.treatment, remedy)
-
-
-RULES = (
-    (_rough_walls_are_resolved, ("grid", "boundaries", "turbulence")),
-    (_eddies_meet_flagged_cells, ("turbulence", "bodies", "obstacles")),
-)
+RULES = ((_rough_walls_are_resolved, ("grid", "boundaries", "turbulence")),)
