@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport
-from taskflow.flow.obstacles import adherence, cuts, forces
+from taskflow.flow.obstacles import adherence, bulk_velocity, cuts, forces, momentum
 from tests import reference
 from tests.flow.byhand import DT, ByHand, surrounded
 
@@ -154,6 +154,53 @@ def test_forces(walls, real, device):
                     moment[3 - axis - other] -= sign * (arm * force).sum()
         for axis, name in enumerate("xyz"):
             assert hand.scalars[f"moment_{name}"] == pytest.approx(moment[axis], abs=hand.tolerance)
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_forces_of_eddies(walls, real, device):
+    """What the momentum equation with eddies brings to closed faces."""
+    names = [*VELOCITY, "p", "nu_t", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new", "solid", *STICK, *OWNERS]
+    hand, bodies = prepared(walls, real, names, **device)
+    inside = hand.box.slices(hand.memory.lo)
+    for name, values in (("faces", 0), ("edges", cuts.edge_bits([each > 0 for each in bodies]))):
+        hand.fields[name] = np.zeros(hand.memory.shape[::-1], "u2")
+        hand.fields[name][inside] = values
+    for axis, (name, body) in enumerate(zip(VELOCITY, bodies, strict=True)):
+        hand.fields[name][inside][(near(body) > 0) & ~on_wall(hand, axis)] = 0
+    grid = hand.staggered
+    hand.run(hand.launch(momentum.momentum_eddy_obstructed, {"grid": grid.constants, "fluid": FLUID}))
+    for number in (1, 2):
+        constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.Target(number, (0.1, 0.2, 0.3))}
+        hand.run(hand.launch(forces.force_of_eddies_on_immersed_body, constants))
+        for axis, name in enumerate("xyz"):
+            lost = FLUID.viscosity * hand.values(STICK[axis]) * hand.values(VELOCITY[axis])
+            each = np.where(near(bodies[axis]) > 0, hand.values(f"h_{VELOCITY[axis]}"), lost).astype("f8")
+            mine = (cuts.owners(bodies[axis]) == number) & ~on_wall(hand, axis)
+            wanted = grid.volume * each[mine].sum()
+            assert hand.scalars[f"friction_{name}"] == pytest.approx(wanted, abs=hand.tolerance)
+
+
+@pytest.mark.parametrize("task", [bulk_velocity.missing_around_bodies, bulk_velocity.missing_around_immersed])
+@pytest.mark.parametrize("axis", range(3))
+def test_what_is_missing_of_a_mean(axis, task, real, device):
+    """And what is added where faces are open."""
+    q = VELOCITY[axis]
+    hand, bodies = prepared(WALLS[1], real, [*VELOCITY, "p", "solid", *STICK], **device)
+    hand.fields |= {"q": hand.fields[q], "stick": hand.fields[STICK[axis]]}
+    hand.scalars["rate"] = 10.0
+    open_, p, grid = near(bodies[axis]) == 0, hand.shifted("p")[0], hand.staggered
+    left = 1 / (1 + DT * FLUID.viscosity * hand.values("stick")) if "stick" in task.fields else np.ones(open_.shape)
+    projected = hand.values("q") - DT * (p() - p(-1, axis)) / grid.spacing[axis]
+    lack, gain = (0.7 - left * projected)[open_].astype("f8").sum(), left[open_].astype("f8").sum()
+    wanted = np.where(open_, hand.values("q") + lack / gain, hand.values("q"))
+    known = {"grid": grid.constants, "viscosity": FLUID.viscosity, "number": axis}
+    known["wanted"] = bulk_velocity.Wanted.along(axis, 0.7, grid.constants)
+    for each in (task, bulk_velocity.push_where_open):
+        hand.run(hand.launch(each, {name: known[name] for name in each.constants}))
+    for kind, value in (("", lack), ("_gain", gain)):
+        total = sum(hand.scalars[f"{part}{kind}"] for part in ("total", "rest", "last"))
+        assert total == pytest.approx(value, abs=hand.tolerance * open_.sum())
+    hand.agrees("q", wanted)
 
 
 @pytest.mark.parametrize("walls", WALLS)

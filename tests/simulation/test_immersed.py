@@ -243,7 +243,7 @@ def test_forces_and_heat_balance_in_a_steady_channel(across):
 
 
 def between(bodies: bool) -> Flow:
-    """A steady channel with eddies and heat: eight cells between walls, or between bodies that end on faces of cells."""
+    """A steady channel with eddies and heat: eight cells between walls, or between bodies that end on faces."""
     cells, h, warm = 12 if bodies else 8, 0.125, {"type": "wall", "temperature": 1.0}
     found = [{**body, "temperature": T} for body, T in zip(slabs("z"), (1.0, 0.0), strict=True)]
     found[0]["high"][2] += 1e-12  # a face on the surface is closed

@@ -69,10 +69,16 @@ def test_a_channel_between_two_bodies_is_one_between_two_walls(along, across, ta
         np.testing.assert_allclose(bodies[name], values, rtol=0, atol=1e-10, err_msg=name)
 
 
-@pytest.mark.parametrize("make", [obstructed, immersed])
-def test_blocks_and_overlap_do_not_change_a_bit(make):
+EDDIES = {"turbulence": {"model": "wale"}, "body": {"gravity": [0, 0, -1], "bulk_velocity": {"x": 0.5}}}
+
+
+@pytest.mark.parametrize(("make", "tables"), [
+    (obstructed, {}), (immersed, {}), *(pytest.param(make, EDDIES, marks=pytest.mark.slow, id=f"{make.__name__}-eddies")
+                                        for make in (obstructed, immersed)),
+])  # fmt: skip
+def test_blocks_and_overlap_do_not_change_a_bit(make, tables):
     """Bodies cut by the sides of blocks included."""
-    case = stretched(make({"iterations": 4}, time={"steps": 3}), "xyz")
+    case = stretched(make({"iterations": 4}, time={"steps": 3}, **tables), "xyz")
     whole = compute(case)
     assert whole.scalars["speed"] > 0.01
     for blocks, overlap in (((1, 1, 2), "full"), ((3, 2, 1), "comm")):
