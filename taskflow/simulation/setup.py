@@ -8,22 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from taskflow.flow import (
-    Boundary,
-    Buoyancy,
-    ConvectiveOutflow,
-    Driving,
-    Fluid,
-    Inflow,
-    Monitor,
-    NavierStokes,
-    PressureOutflow,
-    Quick,
-    Slip,
-    StaggeredGrid,
-    Wall,
-)
-from taskflow.flow.driving.coriolis import geostrophic_force
+from taskflow.flow import Monitor, NavierStokes, StaggeredGrid
 from taskflow.flow.energy_budget import EnergyBudget
 from taskflow.flow.isosurface import Isosurface
 from taskflow.flow.obstacles import Obstacles
@@ -37,6 +22,7 @@ from taskflow.simulation.case import FACES, SCHEMES, Case
 from taskflow.simulation.inflow.inflow import Entering, Profile, profiles
 from taskflow.simulation.integrating import Integral, geometry, sides
 from taskflow.simulation.moving import often
+from taskflow.simulation.physics import buoyancy, driving, fluid, side
 from taskflow.simulation.probing import Layer, Probe
 from taskflow.simulation.quantities import passive, temperature
 from taskflow.simulation.scenario import Scenario
@@ -62,8 +48,6 @@ from taskflow.tasks import (
     traffic,
 )
 
-FLUIDS = {"central": Fluid, "quick": Quick}
-
 
 @dataclass(frozen=True, eq=False)
 class Setup:
@@ -85,13 +69,13 @@ class Setup:
         near = self.bodies.near if case.obstacles else None
         return NavierStokes(
             self.grid,
-            FLUIDS[case.fluid.scheme](case.fluid.viscosity, _force(case)),
-            {face: _side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]},
+            fluid(case),
+            {face: side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]},
             solver(case, self.grid.constants, self.blocks, self.device, near),
             heat=temperature(case, self.grid),
-            buoyancy=_buoyancy(case),
+            buoyancy=buoyancy(case),
             scheme=SCHEMES[case.time.scheme],
-            driving=_driving(case),
+            driving=driving(case),
             varying=any(profile.varies for side in self._profiles.values() for profile in side.values()),
             obstacles=self.obstacles,
             passive=passive(case, self.grid),
@@ -281,34 +265,3 @@ class Setup:
     def value_bytes(self) -> int:
         """Bytes of one value."""
         return np.dtype(self.dtype).itemsize
-
-
-def _force(case: Case) -> tuple[float, float, float]:
-    """All that is constant: the body force, and the gradient of the pressure behind a geostrophic wind."""
-    (a, b, c), (x, y, z) = case.body.force, geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
-    return a + x, b + y, c + z
-
-
-def _buoyancy(case: Case) -> Buoyancy | None:
-    if case.heat is None or case.heat.expansion == 0 or not any(case.body.gravity):
-        return None
-    return Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
-
-
-def _driving(case: Case) -> Driving:
-    body = case.body
-    gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
-    return Driving(body.rotation, gradient, body.bulk_velocity.means if body.bulk_velocity else (None, None, None))
-
-
-def _side(case: Case, face: str) -> Boundary:
-    side = case.boundary(face)
-    if side.type == "inflow":
-        return Inflow()
-    if side.type == "outflow":
-        return ConvectiveOutflow() if side.pressure is None else PressureOutflow()
-    if side.type == "slip":
-        return Slip()
-    temperature = side.temperature if isinstance(side.temperature, float) else None
-    transfer = side.heat_transfer or 0.0, side.outside_temperature or 0.0
-    return Wall(side.numbers, temperature, side.heat_flux or 0.0, *transfer, side.roughness or 0.0)
