@@ -48,17 +48,12 @@ def known(Re: int) -> float:
     return float(values.get("Cd") or np.mean(values.get("Cd_range") or values["Cd_mean"]))
 
 
-def report(run: tf.Run, Re: int, since: float) -> str:
-    """The coefficients and the difference of the drag, in a line."""
-    found = measured(run, since)
-    shown = f"Cd {found.drag:.4f}, Cl {found.lift:.4f}, St {found.strouhal:.4f}"
-    return f"Re = {Re}: {shown}; drag of others {known(Re):.3f}, difference {found.drag / known(Re) - 1:+.1%}"
-
-
 def main(directory: str, since: str = "inf") -> None:
-    """Print that."""
+    """Print the coefficients and the difference of the drag."""
+    found = measured(tf.Run.open(directory), float(since))
     Re = round(1 / tf.Case.load(Path(directory) / "case.toml").fluid.viscosity)
-    print(report(tf.Run.open(directory), Re, float(since)))
+    shown = f"Cd {found.drag:.4f}, Cl {found.lift:.4f}, St {found.strouhal:.4f}"
+    print(f"Re = {Re}: {shown}; drag of others {known(Re):.3f}, difference {found.drag / known(Re) - 1:+.1%}")
 
 
 if __name__ == "__main__":
