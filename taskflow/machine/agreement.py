@@ -76,4 +76,5 @@ def describe(launch: Launch) -> str:
     """A launch in words that are the same in every process."""
     values = ", ".join(f"{name}={value!r}" for name, value in launch.values)
     text = f"{launch.task.body.__module__}.{launch} over {launch.over}" + (f" with {values}" if values else "")
+    text += f", {launch.ghosts} layers of ghost cells" if launch.ghosts else ""
     return re.sub(r" at 0x[0-9a-f]+", "", text)

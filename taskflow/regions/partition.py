@@ -47,11 +47,13 @@ class Partition:
 
     Blocks are numbered with x fastest. `at` are explicit places where blocks begin and the last one ends, along x, y
     and z. In a `replicated` partition every block owns all cells, and computes them for itself: nothing is exchanged.
-    `reach`, a box per block, are cells that the block has memory for besides its own and their ghost layers. `beside`
+    `reach`, a box per block, are cells that the block has memory for besides its own and their ghost layers. Up to
+    `redundant` layers of ghost cells blocks compute themselves where launches ask for it (`Launch.ghosts`). `beside`
     are partitions of other regions, with other fields, into as many blocks: what a program uses together lives on the
     same blocks.
 
-    Raises BadInput where a direction has more blocks than cells, and ValueError where partitions do not fit together.
+    Raises BadInput where a direction has more blocks than cells, and ValueError where partitions do not fit together or
+    more layers are redundant than the narrowest block has.
     """
 
     region: Region
@@ -59,6 +61,7 @@ class Partition:
     at: tuple[tuple[int, ...], ...] | None = None
     replicated: bool = False
     reach: tuple[Box, ...] | None = None
+    redundant: int = 0
     beside: tuple[Partition, ...] = ()
 
     def __post_init__(self) -> None:
@@ -81,6 +84,8 @@ class Partition:
             raise ValueError(f"{self.at} do not cut {self.region.cells} into {self.shape} blocks")
         if self.reach is not None and len(self.reach) != len(self):
             raise ValueError(f"{len(self.reach)} boxes reached by {len(self)} blocks: give one for each")
+        if self.redundant > self.narrowest:
+            raise ValueError(f"{self.redundant} layers are redundant; the narrowest block has {self.narrowest}")
 
     def __len__(self) -> int:
         x, y, z = self.shape
@@ -141,6 +146,18 @@ class Partition:
             )
             for block in self.blocks
         )
+
+    @property
+    def narrowest(self) -> int:
+        """The least cells of a block along a direction that is cut; those of the region where none is."""
+        widths = ([b - a for a, b in pairwise(cuts)] for cuts in self.cuts if len(cuts) > 2 and not self.replicated)
+        return min((min(along) for along in widths), default=min(self.region.cells.shape))
+
+    def computed(self, block: int, ghosts: int) -> Box:
+        """What a block computes: the cells it owns, and those of others in `ghosts` layers of ghost cells, as far as
+        these are redundant. Cells across periodic faces are left to their owners.
+        """
+        return self.owned[block].grow(min(ghosts, self.redundant)) & self.region.bounds
 
     def bloat(self, width: int) -> tuple[Box, ...]:
         """Each block with `width` more cells on every side: an aliased partition.

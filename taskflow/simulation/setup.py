@@ -198,7 +198,9 @@ class Setup:
         flags = (Field(name, kind) for name, kind in self.model.flags.items())
         fields = FieldSpace((*numbers, *flags))
         main = Partition(
-            Region(Box.of(self.case.grid.cells), fields, self.case.periodic, self.model.ghost), self.blocks
+            Region(Box.of(self.case.grid.cells), fields, self.case.periodic, self.model.ghost),
+            self.blocks,
+            redundant=self.model.pressure.redundant,
         )
         return replace(main, beside=self.model.partitions(main))
 

@@ -27,6 +27,7 @@ from taskflow.simulation.case.rules.pressure import FEWEST
 
 FORCING = 4  # solves of FFT in a projection around obstacles
 SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}
+REDUNDANT = {"cpu": 0, "gpu": 1 << 21}  # ghost cells that are computed in less time than an exchange takes
 AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}  # cells of the largest level that is on every block: see docs/performance.md
 
 
@@ -86,6 +87,7 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
         after=sweeps,
         shape=shape,
         gathered=wanted.amalgamate or AMALGAMATED[device],
+        redundant=REDUNDANT[device],
         depth=wanted.levels,
         single=single,
         variable=bool(case.obstacles),

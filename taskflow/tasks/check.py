@@ -10,7 +10,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.regions import Partition, Triple, periodic_images
 from taskflow.tasks.privilege import Privilege
-from taskflow.tasks.reading import place, reading
+from taskflow.tasks.reading import place, reading, share
 from taskflow.tasks.stencil import ALL, Stencil
 from taskflow.tasks.task import Launch
 
@@ -20,7 +20,9 @@ def check(launches: Iterable[Launch], partition: Partition) -> None:
     exist or differ in precision, with a stencil that reaches beyond the bounds, the ghost layers or the next block, or
     with point tasks that read what others of them write.
     """
-    distinct = {(launch.task, launch.fields, launch.over): launch for launch in reversed(tuple(launches))}
+    distinct = {
+        (launch.task, launch.fields, launch.over, launch.ghosts): launch for launch in reversed(tuple(launches))
+    }
     for launch in reversed(distinct.values()):
         _check(launch, partition)
 
@@ -43,6 +45,7 @@ def _check(launch: Launch, partition: Partition) -> None:
             )
         if privilege.reads:
             _check_reach(launch, name, privilege, home)
+        _check_ghosts(launch, name, privilege, home)
         if privilege.reads and privilege.writes and not privilege.coloured:
             _check_race(launch, name, privilege.stencil, home)
     precisions = {}
@@ -62,8 +65,8 @@ def _check(launch: Launch, partition: Partition) -> None:
 def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
     """Each block has memory for what it reads of a foreign field."""
     way, home = reading(name, privilege, launch, partition), partition.homes[name]
-    for block, owned in enumerate(place(launch, partition).owned):
-        for box in way.around(launch.over & owned):
+    for block in range(len(partition)):
+        for box in way.around(share(launch, partition, block)):
             if box not in home.memory[block]:
                 raise BadInput(
                     f"{launch} reads {name!r} in {box} on block {block}, which has memory for {home.memory[block]}:"
@@ -95,6 +98,17 @@ def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Par
                 f"{launch} is launched over {launch.over} and reads {name!r} in {box}, beyond the region's bounds"
                 f" {region.bounds}: launch it over fewer cells"
             )
+
+
+def _check_ghosts(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
+    """Each block has memory for what it reads beside ghost cells that it computes itself."""
+    for block in range(len(partition) if launch.ghosts else 0):
+        for box in privilege.stencil.around(launch.over & partition.computed(block, launch.ghosts)):
+            if box not in partition.memory[block]:
+                raise BadInput(
+                    f"{launch} on {launch.ghosts} layers of ghost cells reads {name!r} in {box} on block {block}, which"
+                    f" has memory for {partition.memory[block]}: let the partition reach there"
+                )
 
 
 def _check_race(launch: Launch, name: str, stencil: Stencil, partition: Partition) -> None:

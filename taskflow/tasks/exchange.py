@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taskflow.errors import BadInput
-from taskflow.regions import Box, Copy, Partition, difference, periodic_images
+from taskflow.regions import Box, Copy, Partition, difference, joined, periodic_images
 from taskflow.tasks.check import check
 from taskflow.tasks.graph import Message
 from taskflow.tasks.reading import Projected, place, readings
@@ -78,7 +78,7 @@ def exchange(
         cut = place(launch, partition)
         for name, ways in readings(launch, partition).items():
             for way in ways:
-                missing, now[name] = now[name].read(Reader(launch.over, cut, way))
+                missing, now[name] = now[name].read(Reader(launch.over, launch.ghosts, cut, way))
                 for gap in missing:
                     gaps[gap.block].append((name, gap))
         for block in sorted(gaps):
@@ -89,7 +89,7 @@ def exchange(
                 for name, gap in gaps[block]:
                     ahead[block, name] = ahead.get((block, name), ()) + gap.boxes
         for name in launch.written:
-            now[name], writer[name] = now[name].written(launch.over), n
+            now[name], writer[name] = now[name].written(launch.over, launch.ghosts), n
     held = geometry.valid(after if following else now)
     held.update({key: held.get(key, ()) + boxes for key, boxes in ahead.items()})
     return Exchange(_messages(found, mine, partition), held)
@@ -145,8 +145,13 @@ class Reader:
     """How a launch over some cells of a region, cut into blocks, reads a field."""
 
     over: Box
+    ghosts: int
     cut: Partition
     way: Stencil | Projected
+
+    def share(self, block: int) -> Box:
+        """The cells on which a block does the launch."""
+        return self.over & self.cut.computed(block, self.ghosts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +163,7 @@ class _State:
     geometry: _Geometry
     boxes: tuple[tuple[Box, ...], ...]
     _read: dict[Reader, tuple[list[Gap], _State]] = field(default_factory=dict)
-    _written: dict[Box, _State] = field(default_factory=dict)
+    _written: dict[tuple[Box, int], _State] = field(default_factory=dict)
 
     def read(self, reader: Reader) -> tuple[list[Gap], _State]:
         """What a reader lacks, and the state after it has been copied."""
@@ -169,13 +174,18 @@ class _State:
             self._read[reader] = gaps, self.geometry.state(filled)
         return self._read[reader]
 
-    def written(self, over: Box) -> _State:
-        """The state after these cells were overwritten: copies of them are valid no more."""
-        if over not in self._written:
-            self._written[over] = self.geometry.state(
-                tuple(self.geometry.left(over, held) if held else () for held in self.boxes)
+    def written(self, over: Box, ghosts: int) -> _State:
+        """The state after these cells were overwritten: copies of them are valid no more, but for those layers of ghost
+        cells in which blocks did the same.
+        """
+        if (over, ghosts) not in self._written:
+            self._written[over, ghosts] = self.geometry.state(
+                tuple(
+                    (self.geometry.left(over, held) if held else ()) + self.geometry.redone(block, over, ghosts)
+                    for block, held in self.of_blocks()
+                )
             )
-        return self._written[over]
+        return self._written[over, ghosts]
 
     def of_blocks(self) -> Iterable[tuple[int, tuple[Box, ...]]]:
         """The boxes with their block."""
@@ -219,10 +229,14 @@ class _Geometry:
         """The ghost cells of a block that a reader reads there and that are not held."""
         owned = self.partition.owned[block]
         lacking: list[Box] = []
-        for box in reader.way.around(reader.over & reader.cut.owned[block]):
+        for box in reader.way.around(reader.share(block)):
             if box not in owned:
                 lacking += difference([box], [owned, *lacking, *held])
-        return tuple(lacking)
+        return joined(lacking) if reader.ghosts else tuple(lacking)
+
+    def redone(self, block: int, over: Box, ghosts: int) -> tuple[Box, ...]:
+        """The ghost cells in which a block does a launch over these cells itself."""
+        return tuple((over & self.partition.computed(block, ghosts)).subtract(self.partition.owned[block]))
 
     def left(self, over: Box, held: Iterable[Box]) -> tuple[Box, ...]:
         """The ghost cells held that are no copies of these cells."""

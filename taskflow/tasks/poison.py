@@ -15,6 +15,7 @@ from taskflow.regions import Box, Copy, Partition, difference, triple
 from taskflow.tasks.exchange import Valid
 from taskflow.tasks.graph import Compute
 from taskflow.tasks.privilege import Write
+from taskflow.tasks.reading import share
 from taskflow.tasks.task import Launch, task
 
 
@@ -40,12 +41,13 @@ class Poison:
             yield from self._tasks(name, difference(ghosts, valid.get((self.block, name), ())))
 
     def instead(self, launch: Launch) -> Iterator[Compute]:
-        """Beside a launch: the ghost cells that are copies of what it writes."""
+        """Beside a launch: the ghost cells that are copies of what it writes, and not written by the block itself."""
+        mine = share(launch, self.partition, self.block)
         for name in self._fields(launch.written):
             for copy in self._copies(self.partition.homes[name]):
                 written = copy.source_box & launch.over
                 shift = triple(b - a for a, b in zip(copy.source_box.lo, copy.target_box.lo, strict=True))
-                yield from self._tasks(name, [written.shift(shift)])
+                yield from self._tasks(name, written.shift(shift).subtract(mine))
 
     def _ghosts(self, home: Partition) -> list[Box]:
         return home.clip(home.memory[self.block]).subtract(home.owned[self.block])

@@ -36,6 +36,11 @@ def place(launch: Launch, partition: Partition) -> Partition:
     return partition.homes[launch.own]
 
 
+def share(launch: Launch, partition: Partition, block: int) -> Box:
+    """The cells on which a block does a launch."""
+    return launch.over & place(launch, partition).computed(block, launch.ghosts)
+
+
 def reading(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> Stencil | Projected:
     """How a launch reads a field."""
     if not privilege.foreign:

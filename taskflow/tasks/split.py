@@ -9,7 +9,7 @@ from functools import cache
 from taskflow.regions import Box, Partition
 from taskflow.tasks.graph import Message, Part
 from taskflow.tasks.order import States, Touched, Use
-from taskflow.tasks.reading import place
+from taskflow.tasks.reading import share
 from taskflow.tasks.task import Launch
 
 Pieces = list[tuple[Box, Part]]
@@ -34,7 +34,7 @@ class Splitter:
 
     def pieces(self, block: int, partition: Partition, messages: Mapping[int, Sequence[Message]]) -> list[Pieces]:
         """Per launch, in order, what a block does of it."""
-        cells = [launch.over & place(launch, partition).owned[block] for launch in self.launches]
+        cells = [share(launch, partition, block) for launch in self.launches]
         travelling = self._travelling(block, cells, messages) if self.chosen else {}
         return [self._pieces(mine, tuple(travelling.get(n, ()))) for n, mine in enumerate(cells)]
 

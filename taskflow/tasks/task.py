@@ -99,12 +99,25 @@ def _derived(constants: Mapping[str, Any], values: Mapping[str, Any]) -> Classes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Launch:
-    """A task bound to fields and values over a box: one object for the point tasks of all blocks."""
+    """A task bound to fields and values over a box: one object for the point tasks of all blocks.
+
+    Where the partition lets them, blocks do it on `ghosts` layers of cells of others, too: these are then not received.
+    """
 
     task: Task
     fields: tuple[str, ...]
     values: tuple[tuple[str, Any], ...]
     over: Box
+    ghosts: int = 0
+
+    def with_ghosts(self, layers: int) -> Launch:
+        """The same on so many layers of ghost cells, too, computed redundantly (deep halos; C. Ding, Y. He 2001, Proc.
+        Supercomputing). Whether that is done changes no bit. Raises TypeError for a task that reduces, where each cell
+        counts once, or that is coloured.
+        """
+        if self.task.reductions or self.coloured:
+            raise TypeError(f"{self}: a launch that reduces or is coloured does no ghost cells")
+        return replace(self, ghosts=layers)
 
     @property
     def requirements(self) -> list[tuple[str, Privilege]]:

@@ -51,6 +51,12 @@ def test_single_precision_has_a_tolerance_that_it_can_reach(cavity):
     assert Case(**cavity(**fine)).pressure.tolerance == 1e-6
 
 
+@pytest.mark.parametrize(("device", "layers"), [("cpu", 0), ("gpu", 1)])
+def test_gpus_compute_ghost_cells_for_which_they_would_wait(cavity, device, layers):
+    case = Case(**cavity(pressure={"solver": "multigrid"}))
+    assert Setup(case, (1, 1, 2), device=device).partition.redundant == layers
+
+
 def test_options_of_multigrid(cavity):
     def cycle(**options):
         return Setup(Case(**cavity(pressure={"solver": "multigrid", **options})), (1, 1, 1)).model.pressure.cycle

@@ -1,9 +1,10 @@
 """Which ghost cells travel, when, and to whom: exact messages of programs whose messages are known."""
 
+from dataclasses import replace
 from itertools import permutations
 
 from taskflow.regions import Box
-from taskflow.tasks import Refresh, Send, analyse, box, offsets, star
+from taskflow.tasks import Compute, Refresh, Send, analyse, box, offsets, star
 
 from ..regions.cells import cells
 from .known import both, fill, jacobi, moved, partition, whole
@@ -199,3 +200,53 @@ def test_boundary_layers_of_a_neighbour_travel_like_any_cells():
     layer = part.region.bounds.layer(0, 0, 0, 1)
     found = analyse([sweep(offsets(z=(0, 1)))("p", "q", over=layer & whole(part).expand((1, 0, 0), (0, 0, 0)))], part)
     assert moved(found) == [(1, 0, {"p": Box((-1, 0, 2), (0, 4, 3))})]
+
+
+# ------------------------------------------------------------------------------------------------- ghost cells computed
+
+
+def deep(layers):
+    """Two blocks of 4 x 4 x 6 cells that may compute so many layers of each other's, with memory for all."""
+    part = partition((1, 1, 2), (4, 4, 12))
+    return replace(part, redundant=layers, reach=(part.region.cells.grow(1),) * 2)
+
+
+def sweeps_on(part, *layers):
+    """Sweeps from p to q and back on so many layers of ghost cells each."""
+    names = ("p", "q")
+    return [
+        jacobi(names[n % 2], "rhs", names[(n + 1) % 2], over=whole(part)).with_ghosts(ghosts)
+        for n, ghosts in enumerate(layers)
+    ]
+
+
+def inner(boxes, part):
+    """What of boxes is not in the boundary layers."""
+    return [box & whole(part) for box in boxes if box & whole(part)]
+
+
+def test_a_deep_exchange_serves_several_sweeps():
+    part = deep(2)
+    found = analyse(sweeps_on(part, 2, 1, 0), part, split=False)
+    sent = [node.message for node in found.graph.of(Send) if node.block == 0]
+    for field, layers in (("p", 3), ("rhs", 2)):
+        boxes = [copy.source_box for message in sent for name, copy in message.copies if name == field]
+        travel = set().union(*map(cells, inner(boxes, part)))
+        assert travel == cells(Box((0, 0, 6 - layers), (4, 4, 6)))
+    assert [node.box.hi[2] for node in found.graph.of(Compute) if node.block == 0] == [8, 7, 6]
+    again = analyse(sweeps_on(part, 2, 1, 0), part, split=False, valid=found.valid)
+    assert again.messages == {(0, 1): 1, (1, 0): 1}
+
+
+def test_what_a_launch_computes_stays_valid_until_its_owner_writes_again():
+    part = deep(2)
+    launches = sweeps_on(part, 2, 1)
+    assert inner(analyse(launches, part).valid[0, "p"], part) == [Box((0, 0, 6), (4, 4, 7))]
+    assert inner(analyse([*launches, fill("p", over=whole(part))], part).valid[0, "p"], part) == []
+
+
+def test_no_more_ghost_cells_are_computed_than_the_partition_says():
+    found = analyse(sweeps_on(deep(1), 2, 1, 0), deep(1), split=False)
+    assert [node.box.hi[2] for node in found.graph.of(Compute) if node.block == 0] == [7, 7, 6]
+    again = analyse(sweeps_on(deep(1), 2, 1, 0), deep(1), split=False, valid=found.valid)
+    assert again.messages == {(0, 1): 2, (1, 0): 2}  # the second sweep lacks a layer of q

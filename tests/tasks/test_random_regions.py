@@ -1,6 +1,6 @@
 """Random programs on several regions: any order that the graph allows has the bits of one processor with one memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import given, settings
@@ -90,7 +90,9 @@ def scale(here: Foreign, q: ReadWrite, *, cells: Scalar):
 
 
 def partition(draw):
-    """A region on blocks; a coarse one, on the same or replicated; and one that is cut along an axis of its own."""
+    """A region on blocks; a coarse one, on the same or replicated; and one that is cut along an axis of its own. Where
+    blocks are wide enough, layers of ghost cells may be computed.
+    """
     blocks = draw(st.sampled_from([(1, 1, 2), (1, 1, 3), (2, 1, 1), (2, 2, 1), (1, 2, 2)]))
     count = int(np.prod(blocks))
     cells = tuple(draw(st.integers(n, 7)) for n in blocks)
@@ -108,7 +110,9 @@ def partition(draw):
     axis = draw(st.integers(0, 2))
     cut = tuple(count if n == axis else 1 for n in range(3))
     apart = Partition(other, cut, replicated=cells[axis] < count, reach=reach[2])
-    return Partition(fine, blocks, reach=reach[0], beside=(same, apart))
+    found = [Partition(fine, blocks, reach=reach[0]), same, apart]
+    first, *others = (replace(each, redundant=draw(st.integers(0, min(2, each.narrowest)))) for each in found)
+    return replace(first, beside=tuple(others))
 
 
 def launch(draw, where):
@@ -121,7 +125,7 @@ def launch(draw, where):
     over = draw(st.sampled_from([region.cells, Box(lo, hi)]))
     f = draw(st.sampled_from([name for name in where.fields if name != q]))
     ratio = Ratio(region.scale, where.homes[f].region)
-    return draw(
+    found = draw(
         st.sampled_from(
             [
                 around(f, here, q, over=over, ratio=ratio),
@@ -134,6 +138,7 @@ def launch(draw, where):
             ]
         )
     )
+    return found if found.task.reductions or found.coloured else found.with_ghosts(draw(st.integers(0, 2)))
 
 
 @st.composite

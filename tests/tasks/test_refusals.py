@@ -1,6 +1,7 @@
 """Launches that are impossible are refused, with a message that says why; and no others."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import ForeignSingle, Read, Refresh, Send, Write, analyse, offsets, star, task
 
 from .known import (
+    adjust,
     duplicate,
     fill,
     implicit,
@@ -151,3 +153,16 @@ def test_refused_is_what_races_or_reads_beyond_bounds(data):
     assert accepted["mix"] == (not beyond)
     assert accepted["relax"] == (not beyond and not races(over, stencil, region))
     assert all(max(map(abs, o)) <= region.ghost for o in reach(stencil))
+
+
+def test_ghost_cells_are_computed_where_there_is_memory_beside_them():
+    part = partition((1, 1, 2), (4, 4, 8))
+    deep = replace(part, redundant=1)
+    with pytest.raises(BadInput, match=r"on 1 layers of ghost cells reads 'p' in .* let the partition reach there"):
+        analyse([jacobi("p", "rhs", "q", over=whole(part)).with_ghosts(1)], deep)
+    analyse([duplicate("p", "q", over=whole(part)).with_ghosts(1)], deep)
+
+
+def test_what_counts_each_cell_once_is_not_done_on_ghost_cells():
+    with pytest.raises(TypeError, match="does no ghost cells"):
+        adjust("p", over=whole(partition()), s="s").with_ghosts(1)

@@ -8,6 +8,7 @@ exchanged below it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -20,12 +21,15 @@ from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 Cuts = tuple[tuple[int, ...], ...]
 
 
-def partitions(levels: Sequence[Level], main: Partition, single: bool = False) -> tuple[Partition, ...]:
+def partitions(
+    levels: Sequence[Level], main: Partition, single: bool = False, redundant: int = 0
+) -> tuple[Partition, ...]:
     """A partition for each level, and one for the parts of gathered fields that a block computes; on the blocks of
     `main`, with the precision of its fields, or of `single` precision but for the finest part.
 
-    Levels of which some block would have no cell are on every block, too. Raises BadInput where `single` precision is
-    no other than that of `main`.
+    Ghost cells are computed on levels where those of a launch are no more than `redundant`. Levels of which some block
+    would have no cell are on every block, too. Raises BadInput where `single` precision is no other than that of
+    `main`.
     """
     cuts = [main.cuts]
     for fine, coarse in pairwise(levels):
@@ -38,6 +42,8 @@ def partitions(levels: Sequence[Level], main: Partition, single: bool = False) -
         precision = "f4" if single else dtype
         fields = [Field(name, precision) for name in (level.rhs, level.p, level.spare)]
         made.append(_partition(level, [*fields, *_on_faces(level.faces, precision)], main, at, level.whole))
+        if _worthwhile(made[-1], level.layers.most, redundant):
+            made[-1] = replace(made[-1], redundant=level.layers.most)
         received = precision if n else dtype
         part = [Field(level.part, received), *_on_faces(level.face_parts, received)]
         parts.append(_partition(level, part, main, at, False) if level.part else None)
@@ -61,22 +67,30 @@ def _partition(level: Level, fields: Sequence[Field], main: Partition, at: Cuts,
     return Partition(region, main.shape, at=at)
 
 
+def _worthwhile(here: Partition, layers: int, most: int) -> bool:
+    """Whether so many layers of ghost cells, and those beside them, are of neighbours alone, and few."""
+    inside = (block.grow(layers) & here.region.cells for block in here.blocks)
+    more = max(grown.volume - block.volume for grown, block in zip(inside, here.blocks, strict=True))
+    return layers < here.narrowest and more <= most
+
+
 def _reaching(levels: Sequence[Partition], parts: Sequence[Partition | None]) -> Iterator[Partition]:
     """The same with memory for what is read of each from the level above, from the one below, and by a gather."""
     for n, (here, part) in enumerate(zip(levels, parts, strict=True)):
         above = levels[n - 1] if n else None
         below = next(iter(p for p in (*parts[n + 1 : n + 2], *levels[n + 1 : n + 2]) if p), None)
-        yield _with_reach(here, [(above, 1), (below, 2)])
+        yield _with_reach(here, [(above, 1), (below, 2), (here if here.redundant else None, 2)])
         if part:
             faces = any(field.location != "c" for field in part.region.fields.values())
             yield _with_reach(part, [(here, int(faces)), (below, 0)])
 
 
 def _with_reach(here: Partition, readers: Sequence[tuple[Partition | None, int]]) -> Partition:
-    """With memory for what the blocks of each reader lie over, and so many cells more."""
+    """With memory for what the blocks of each reader compute, and so many cells more."""
     reach = [Box.of((0, 0, 0))] * len(here)
     for reader, width in readers:
-        for block, box in enumerate(reader.blocks if reader else ()):
+        for block in range(len(here) if reader else 0):
             assert reader is not None
+            box = reader.computed(block, reader.redundant) & reader.region.cells
             reach[block] |= here.region.corresponding(box, reader.region).grow(width)
-    return Partition(here.region, here.shape, here.at, here.replicated, tuple(reach))
+    return replace(here, reach=tuple(reach))

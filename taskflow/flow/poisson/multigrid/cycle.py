@@ -12,7 +12,7 @@ from taskflow.flow.grid import Grid
 from taskflow.flow.poisson.coefficients import Faces
 from taskflow.flow.poisson.mesh import Mesh, mesh
 from taskflow.flow.poisson.multigrid.amalgamation import partitions
-from taskflow.flow.poisson.multigrid.levels import Iterate, Level, levels
+from taskflow.flow.poisson.multigrid.levels import Iterate, Level, layered, levels
 from taskflow.flow.poisson.multigrid.smoothing import RedBlack, Smoother, Sweeping, relaxed_zero
 from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, gather_double, restriction
 from taskflow.regions import Partition
@@ -28,7 +28,8 @@ class Cycle:
 
     Faces in `outflow` have p = 0, others walls. Levels of at most `gathered` cells are on every block as a whole
     (amalgamated); with `depth` levels (truncated) `coarsest` sweeps are done on the last one, otherwise that has one
-    cell. Neither where levels live nor how they are cut changes a bit of the result. If `single`, the fields of the
+    cell. Rather than wait for ghost cells blocks compute them, up to `redundant` in a launch. Neither where levels
+    live, nor how they are cut, nor what is computed twice changes a bit of the result. If `single`, the fields of the
     levels are of single precision, for a p of double precision: half as much is moved, and as a correction is
     approximate anyway, no more iterations are needed. If `variable`, the cycle is for div(b grad z) = r: see
     `taskflow.flow.poisson.coefficients`.
@@ -43,6 +44,7 @@ class Cycle:
     after: int = 1
     shape: Shape = "V"
     gathered: int = GATHERED
+    redundant: int = 0
     depth: int | None = None
     coarsest: int = 20
     single: bool = False
@@ -58,7 +60,9 @@ class Cycle:
     def levels(self) -> tuple[Level, ...]:
         """From the finest to the coarsest."""
         finest = mesh(self.grid, self.outflow)
-        return levels(finest, self.depth, self.gathered, single=self.single, variable=self.variable)
+        found = levels(finest, self.depth, self.gathered, single=self.single, variable=self.variable)
+        passes = self.smoother.passes
+        return tuple(layered(found, passes * self.before, passes * self.after)) if self.redundant else found
 
     @property
     def mesh(self) -> Mesh:
@@ -72,7 +76,7 @@ class Cycle:
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """The regions of the levels on the blocks of `main`."""
-        return partitions(self.levels, main, self.single)
+        return partitions(self.levels, main, self.single, self.redundant)
 
     def prepare(self, b: Faces) -> Iterator[Launch]:
         """The coefficients of all levels, from those on the faces of the grid."""
@@ -89,12 +93,12 @@ class Cycle:
             yield receive(level.part, level.rhs, over=level.mesh.box)
         if n == len(self.levels) - 1:
             return (yield from self._solve(level))
-        at = yield from self.smoother.begin(level, self.before)
+        at = yield from self.smoother.begin(level, self.before, level.layers.smoothed)
         return (yield from self._correct(n, at, shape))
 
     def _again(self, n: int, at: Iterate, shape: Shape) -> Sweeping:
         level = self.levels[n]
-        at = yield from self.smoother.smooth(level, at, self.before, after=False)
+        at = yield from self.smoother.smooth(level, at, self.before, level.layers.smoothed, after=False)
         return (yield from self._correct(n, at, shape))
 
     def _correct(self, n: int, at: Iterate, shape: Shape) -> Sweeping:
@@ -104,12 +108,12 @@ class Cycle:
         found = yield from self._cycle(n + 1, shape)
         if shape != "V" and n + 2 < len(self.levels):
             found = yield from self._again(n + 1, found, "W" if shape == "W" else "V")
-        yield correction(at.p, found.p, fine, coarse)
-        return (yield from self.smoother.smooth(fine, at, self.after, after=True))
+        yield correction(at.p, found.p, fine, coarse).with_ghosts(fine.layers.corrected)
+        return (yield from self.smoother.smooth(fine, at, self.after, fine.layers.returned, after=True))
 
     def _solve(self, level: Level) -> Sweeping:
         """On the coarsest level: one relaxation solves for a single cell."""
         if level.mesh.box.volume > 1:
-            return (yield from self.smoother.begin(level, self.coarsest))
+            return (yield from self.smoother.begin(level, self.coarsest, 0))
         yield relaxed_zero(level, 1.0)
         return level.iterate

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from taskflow.flow.poisson.coefficients import COEFFICIENTS, Faces
@@ -24,13 +25,26 @@ class Iterate:
 
 
 @dataclass(frozen=True)
+class Layers:
+    """Layers of ghost cells: those that have to be right in what a level returns, where it was corrected, where it was
+    smoothed before that, and the most of all launches.
+    """
+
+    returned: int = 0
+    corrected: int = 0
+    smoothed: int = 0
+    most: int = 0
+
+
+@dataclass(frozen=True)
 class Level:
     """A mesh with fields for a right-hand side and two iterates, and for coefficients on `faces` unless they are 1.
 
     `scale` is how many cells of the finest level one of its cells is long, about: a power of two per direction. A
     level is `whole` if every block has all its cells; on the first such one blocks compute the `part` of the
     right-hand side that is theirs, which is then gathered, and `face_parts` of the coefficients. So they do with the
-    right-hand side on the finest level if that is of another precision than what it solves for.
+    right-hand side on the finest level if that is of another precision than what it solves for. `layers` of ghost cells
+    are computed, too, where the partition lets blocks do so.
     """
 
     mesh: Mesh
@@ -42,6 +56,7 @@ class Level:
     whole: bool = False
     faces: Faces = ()
     face_parts: Faces = ()
+    layers: Layers = field(default_factory=Layers)
 
     @property
     def iterate(self) -> Iterate:
@@ -76,3 +91,19 @@ def levels(
         received = gathers or (single and n == 0)
         found.append(Level(mesh, scale, rhs, p, spare, part if received else "", whole[n], faces, parts))
     return tuple(found)
+
+
+def layered(levels: Sequence[Level], before: int, after: int) -> Iterator[Level]:
+    """The levels with the ghost cells on which they have to be computed so that of a V cycle with so many launches of a
+    smoother before and after the correction nothing but right-hand sides has to be exchanged.
+
+    Each relaxation needs one layer more than it returns, the interpolation those of coarse cells around the fine ones,
+    and the restriction two. On the last level, where there are many sweeps, no ghost cells are computed.
+    """
+    returned = 1
+    for level in levels[:-1]:
+        corrected = returned + after
+        smoothed = max(corrected, 2)
+        yield replace(level, layers=Layers(returned, corrected, smoothed, smoothed + before - 1))
+        returned = (-(-corrected // 2) if len(level.mesh.halved) == 3 else corrected) + 1
+    yield levels[-1]

@@ -98,12 +98,18 @@ Sweeping = Generator[Launch, None, Iterate]
 
 
 class Smoother(Protocol):
-    """Launches that smooth on a level; each generator returns where p is then."""
+    """Launches that smooth on a level; each generator returns where p is then. The last one is done on `ghosts` layers
+    of ghost cells, too, and those before it on as many more as it takes to have these.
+    """
 
-    def begin(self, level: Level, sweeps: int) -> Sweeping:
+    @property
+    def passes(self) -> int:
+        """Launches of a sweep, each of which reads the neighbours of a cell."""
+
+    def begin(self, level: Level, sweeps: int, ghosts: int) -> Sweeping:
         """p = what so many sweeps, 1 or more, make of 0."""
 
-    def smooth(self, level: Level, at: Iterate, sweeps: int, *, after: bool) -> Sweeping:
+    def smooth(self, level: Level, at: Iterate, sweeps: int, ghosts: int, *, after: bool) -> Sweeping:
         """So many sweeps from p, before or after the correction by the next level."""
 
 
@@ -126,27 +132,37 @@ class RedBlack:
     weight: float = 1.15
     symmetric: bool = False
 
-    def begin(self, level: Level, sweeps: int) -> Sweeping:
+    @property
+    def passes(self) -> int:
+        """One for each colour."""
+        return 2
+
+    def begin(self, level: Level, sweeps: int, ghosts: int) -> Sweeping:
         """See `Smoother`."""
         at, mesh, weight = level.iterate, level.mesh, self.on(level.mesh)
+        begun = ghosts + self.passes * (sweeps - 1)
         if level.faces:
-            first = (level.rhs, *level.faces, at.p)
-            yield relax_zero_colour_variable(*first, over=mesh.box, mesh=mesh, weight=weight, colour=RED)
-            at = yield from self._relax(level, at, BLACK)
+            fields = (level.rhs, *level.faces, at.p)
+            first = relax_zero_colour_variable(*fields, over=mesh.box, mesh=mesh, weight=weight, colour=RED)
+            yield first.with_ghosts(begun + 1)
+            at = yield from self._relax(level, at, BLACK, begun)
         else:
-            yield relax_zero_colours(level.rhs, at.p, over=mesh.box, mesh=mesh, weight=weight, colour=RED)
-        return (yield from self.smooth(level, at, sweeps - 1, after=False))
+            first = relax_zero_colours(level.rhs, at.p, over=mesh.box, mesh=mesh, weight=weight, colour=RED)
+            yield first.with_ghosts(begun)
+        return (yield from self.smooth(level, at, sweeps - 1, ghosts, after=False))
 
-    def smooth(self, level: Level, at: Iterate, sweeps: int, *, after: bool) -> Sweeping:
+    def smooth(self, level: Level, at: Iterate, sweeps: int, ghosts: int, *, after: bool) -> Sweeping:
         """See `Smoother`."""
-        for colour in sweeps * ((BLACK, RED) if self.symmetric and after else (RED, BLACK)):
-            at = yield from self._relax(level, at, colour)
+        colours = sweeps * ((BLACK, RED) if self.symmetric and after else (RED, BLACK))
+        for n, colour in enumerate(colours, start=1):
+            at = yield from self._relax(level, at, colour, ghosts + len(colours) - n)
         return at
 
-    def _relax(self, level: Level, at: Iterate, colour: int) -> Sweeping:
+    def _relax(self, level: Level, at: Iterate, colour: int, ghosts: int) -> Sweeping:
         once, mesh = relax_colour_variable if level.faces else relax_colour, level.mesh
         fields = (at.p, level.rhs, *level.faces, at.spare)
-        yield once(*fields, over=mesh.box, mesh=mesh, weight=self.on(mesh), colour=colour)
+        relaxed = once(*fields, over=mesh.box, mesh=mesh, weight=self.on(mesh), colour=colour)
+        yield relaxed.with_ghosts(ghosts)
         return at.swapped
 
     def on(self, mesh: Mesh) -> float:
@@ -160,15 +176,21 @@ class WeightedJacobi:
 
     weight: float = 0.86
 
-    def begin(self, level: Level, sweeps: int) -> Sweeping:
-        """See `Smoother`."""
-        yield relaxed_zero(level, self.weight)
-        return (yield from self.smooth(level, level.iterate, sweeps - 1, after=False))
+    @property
+    def passes(self) -> int:
+        """All cells at once."""
+        return 1
 
-    def smooth(self, level: Level, at: Iterate, sweeps: int, *, after: bool) -> Sweeping:
+    def begin(self, level: Level, sweeps: int, ghosts: int) -> Sweeping:
+        """See `Smoother`."""
+        yield relaxed_zero(level, self.weight).with_ghosts(ghosts + sweeps - 1)
+        return (yield from self.smooth(level, level.iterate, sweeps - 1, ghosts, after=False))
+
+    def smooth(self, level: Level, at: Iterate, sweeps: int, ghosts: int, *, after: bool) -> Sweeping:
         """See `Smoother`."""
         once, mesh = relax_variable if level.faces else relax, level.mesh
-        for _ in range(sweeps):
-            yield once(at.p, level.rhs, *level.faces, at.spare, over=mesh.box, mesh=mesh, weight=self.weight)
+        for n in range(1, sweeps + 1):
+            relaxed = once(at.p, level.rhs, *level.faces, at.spare, over=mesh.box, mesh=mesh, weight=self.weight)
+            yield relaxed.with_ghosts(ghosts + sweeps - n)
             at = at.swapped
         return at
