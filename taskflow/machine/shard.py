@@ -187,8 +187,12 @@ class Shard:
         return Tracer(self._binder, self.transfers, way, self._reduce, self._used(way), self._near)
 
     def _reduce(self, node: Reduction, contributes: bool) -> None:
-        share = self._binder.value(node.scalar) if contributes else IDENTITY[node.operator]
-        self.scalars.set({node.scalar: float(self.allreduce([share], node.operator)[0])})
+        shares = [
+            self._binder.value(scalar) if contributes else IDENTITY[operator]
+            for scalar, operator in node.scalars.items()
+        ]
+        found = self.allreduce(shares, list(node.scalars.values()))
+        self.scalars.set(dict(zip(node.scalars, found.tolist(), strict=True)))
 
     def _neighbourhood(self, channel: Channel) -> Neighbourhood | None:
         """The blocks whose memory this one sees; on a GPU, without others, at least its own."""

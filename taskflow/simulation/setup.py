@@ -200,7 +200,7 @@ class Setup:
         main = Partition(
             Region(Box.of(self.case.grid.cells), fields, self.case.periodic, self.model.ghost),
             self.blocks,
-            redundant=self.model.pressure.redundant,
+            redundant=1,
         )
         return replace(main, beside=self.model.partitions(main))
 

@@ -113,7 +113,7 @@ def _nodes(share: Share, launches: Sequence[Launch], poison: Poison | None, vali
         yield from (Compute(block, launch, box, part, share.partition) for box, part in parts)
         yield from before if launch.coloured else ()
         if launch.task.reductions:
-            yield from (AllReduce(block, launch, name, operator) for name, operator in launch.reductions.values())
+            yield AllReduce(block, launch)
         yield from _transfer(block, share.messages.get(n, ()))
 
 

@@ -169,7 +169,7 @@ def _label(node: Node) -> str:
             produced = [*node.launch.written, *(name for name, _ in node.launch.reductions.values())]
             return f"{node.launch.task.name}\n{_names(produced)}"
         case AllReduce():
-            return f"{node.operator} over all blocks\n{node.scalar}"
+            return f"{' and '.join(dict.fromkeys(node.scalars.values()))} over all blocks\n{_names(node.scalars)}"
         case Refresh():
             return f"refresh, periodic\n{_names(name for name, _ in node.copies)}"
         case Grant() | Claim() | Send() | Receive():

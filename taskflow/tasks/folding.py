@@ -105,7 +105,7 @@ def _signature(graph: TaskGraph, stanza: Sequence[int]) -> list[tuple[Any, ...]]
             case Refresh():
                 found.append((node.block, "refresh", ""))
             case AllReduce():
-                found.append((node.block, "allreduce", node.operator))
+                found.append((node.block, "allreduce", *node.scalars.values()))
             case Grant() | Claim() | Send() | Receive():
                 found.append((node.block, type(node).__name__, node.message.source, node.message.target))
     return sorted(found, key=repr)

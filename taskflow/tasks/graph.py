@@ -149,19 +149,22 @@ class Refresh:
 
 @dataclass(frozen=True, eq=False)
 class AllReduce:
-    """Fold what a launch reduced on every block; every block receives the same bits."""
+    """Fold what a launch reduced on every block, all of it at once; every block receives the same bits."""
 
     block: int
     launch: Launch
-    scalar: str
-    operator: Operator
+
+    @property
+    def scalars(self) -> dict[str, Operator]:
+        """What is folded, and how."""
+        return dict(self.launch.reductions.values())
 
     def accesses(self) -> list[Access]:
-        """The scalar, and the turn: all blocks reduce in one order."""
-        return [(number(self.scalar), UNIT, Write), ("turn", UNIT, Write)]
+        """The scalars, and the turn: all blocks reduce in one order."""
+        return [*((number(scalar), UNIT, Write) for scalar in self.scalars), ("turn", UNIT, Write)]
 
     def __str__(self) -> str:
-        return f"{self.operator} of {self.scalar} over all blocks"
+        return f"{', '.join(f'{operator} of {scalar}' for scalar, operator in self.scalars.items())} over all blocks"
 
 
 Node = Compute | Grant | Claim | Send | Receive | Refresh | AllReduce

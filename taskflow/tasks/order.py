@@ -133,7 +133,7 @@ class Uses:
         if isinstance(node, Compute):
             key: object = self._kind(node.launch), node.box
         elif isinstance(node, AllReduce):
-            key = node.scalar
+            key = tuple(node.scalars)
         else:
             key = type(node), id(node.copies if isinstance(node, Refresh) else node.message.copies)
         if key not in self._found:

@@ -96,8 +96,9 @@ def run_graph(
                 memory[name][copy.target_box.slices(origin[name])] = memory[name][cells]
         elif isinstance(node, AllReduce):
             found = [partial.get((node.launch, block), {}) for block in range(len(partition))]
-            shares = [share.get(node.scalar, IDENTITY[node.operator]) for share in found]
-            scalars[node.block][node.scalar] = combine(node.operator, shares)
+            for scalar, operator in node.scalars.items():
+                shares = [share.get(scalar, IDENTITY[operator]) for share in found]
+                scalars[node.block][scalar] = combine(operator, shares)
 
 
 def _fill(message: Message, values: Sequence[Array], memory: Memory, origin: Mapping[str, Triple]) -> None:

@@ -66,8 +66,7 @@ def on(domain: Domain, solver: Solver | Cycle, blocks: tuple[int, int, int], rea
     """The blocks of a domain, with the fields and regions of a solver."""
     extra = {} if isinstance(solver, Cycle) else solver.fields
     space = FieldSpace(Field(name, real, location) for name, location in {"p": "c", "rhs": "c", **extra}.items())
-    redundant = 0 if isinstance(solver, Cycle) else solver.redundant
-    main = Partition(Region(Box.of(domain.cells), space, domain.periodic), blocks, redundant=redundant)
+    main = Partition(Region(Box.of(domain.cells), space, domain.periodic), blocks, redundant=1)
     return replace(main, beside=solver.partitions(main))
 
 

@@ -48,8 +48,8 @@ def test_an_iteration_exchanges_right_hand_sides_and_nothing_else(kind, options)
 
 def test_an_iteration_that_computes_nothing_twice_waits_for_every_relaxation():
     found = travelling(Domain((256, 256, 1024)), ConjugateGradients(large(), tolerance()))
-    assert len(found) == 17
-    assert {"p", "direction"} in found
+    assert len(found) == 16
+    assert not any({"p", "direction"} & fields for fields in found)  # their ghost cells follow from those of the cycle
 
 
 def test_levels_of_which_too_much_would_be_computed_twice_are_exchanged():
@@ -70,7 +70,7 @@ def test_levels_on_narrow_blocks_are_exchanged():
         (Domain((8, 7, 28), faces=WALLS), (1, 1, 2), {}),
         (Domain((7, 8, 27), faces=PERIODIC), (1, 1, 2), {}),
         (Domain((8, 13, 14), faces=MIXED), (1, 2, 2), {"single": True}),
-        (Domain((6, 6, 28), faces=MIXED), (1, 1, 2), {"shape": "W", "smoother": WeightedJacobi(), "before": 2}),
+        (Domain((6, 6, 28), faces=MIXED), (1, 1, 2), {"shape": "W", "smoother": WeightedJacobi()}),
         (Domain((6, 6, 28)), (1, 1, 2), {"smoother": RedBlack(1.0, symmetric=True), "after": 2}),
         (Domain((6, 6, 28), spacing=(4, 4, 1)), (1, 1, 2), {"depth": 3, "coarsest": 3}),
     ],
@@ -104,8 +104,8 @@ def test_conjugate_gradients_take_as_many_iterations():
 
 @pytest.mark.parametrize(("mapper", "hardware"), [("none", Hardware(False, None)), ("full", Hardware(True, (0, 0)))])
 def test_what_blocks_record_is_proved(mapper, hardware):
-    domain = Domain((6, 7, 12), faces=MIXED)
-    solver = ConjugateGradients(domain.cycle(gathered=80, redundant=ANY), tolerance())
+    domain = Domain((4, 5, 10), faces=MIXED)
+    solver = ConjugateGradients(domain.cycle(gathered=40, redundant=ANY), tolerance())
     part = on(domain, solver, (1, 1, 2), "f8")
     assert part.beside[0].redundant
     proof = prove(part, {solver.solve: ()}, Mapper(mapper), hardware)

@@ -7,6 +7,7 @@ The exchange, its boards and inboxes, and everything above are those of a run; t
 import ctypes
 import operator
 import time
+from functools import reduce
 from types import SimpleNamespace
 
 import numpy as np
@@ -76,9 +77,9 @@ def wait(done):
 class LazyExchange(Exchange):
     """The reductions of a trace; all else is that of a run."""
 
-    def fold(self, node, value, contributes, lane):
+    def fold(self, node, values, contributes, lane):
         near, fold = self._near, self._folds
-        self._folds += 1
+        self._folds += len(values)
         boards, blocks = [near.boards[n] for n in range(len(near.partition))], range(len(near.partition))
         mine, count = near.board, word(near.board.folded(fold))
 
@@ -86,15 +87,15 @@ class LazyExchange(Exchange):
             return NUMBER * len(blocks) * ((count.value + 1) & 1)
 
         def share(board):
-            number(board.share(fold, near.block) + half()).value = value[0] if contributes else IDENTITY[node.operator]
+            for n, (value, how) in enumerate(zip(values, node.scalars.values(), strict=True)):
+                share = value[0] if contributes else IDENTITY[how]
+                number(board.share(fold + n, near.block) + half()).value = share
             word(board.shared(fold, near.block)).value = count.value + 1
 
         def result():
-            found = [number(mine.share(fold, n) + half()).value for n in blocks]
-            total = found[0]
-            for other in found[1:]:
-                total = FOLD[node.operator](total, other)
-            value[0] = total + 0.0
+            for n, (value, how) in enumerate(zip(values, node.scalars.values(), strict=True)):
+                first, *others = (number(mine.share(fold + n, block) + half()).value for block in blocks)
+                value[0] = reduce(FOLD[how], others, first) + 0.0
             count.value += 1
 
         there = Parts(result, ready=lambda: all(word(mine.shared(fold, n)).value > count.value for n in blocks))

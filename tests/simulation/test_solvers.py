@@ -51,10 +51,10 @@ def test_single_precision_has_a_tolerance_that_it_can_reach(cavity):
     assert Case(**cavity(**fine)).pressure.tolerance == 1e-6
 
 
-@pytest.mark.parametrize(("device", "layers"), [("cpu", 0), ("gpu", 1)])
-def test_gpus_compute_ghost_cells_for_which_they_would_wait(cavity, device, layers):
-    case = Case(**cavity(pressure={"solver": "multigrid"}))
-    assert Setup(case, (1, 1, 2), device=device).partition.redundant == layers
+@pytest.mark.parametrize(("device", "twice"), [("cpu", False), ("gpu", True)])
+def test_gpus_compute_ghost_cells_of_levels_for_which_they_would_wait(cavity, device, twice):
+    case = Case(**cavity(pressure={"solver": "multigrid", "amalgamate": 9}, grid__cells=[8, 8, 32]))
+    assert any(each.redundant for each in Setup(case, (1, 1, 2), device=device).partition.beside) == twice
 
 
 def test_options_of_multigrid(cavity):

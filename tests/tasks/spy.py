@@ -61,7 +61,7 @@ def touched(node, frame):
         for name, _ in node.launch.reductions.values():
             writes["scalar", name] = 1
     elif isinstance(node, AllReduce):
-        writes["scalar", node.scalar] = 1
+        writes |= {("scalar", scalar): 1 for scalar in node.scalars}
         writes["order of all-reduces"] = 1
     else:
         copies = node.copies if isinstance(node, Refresh) else node.message.copies
@@ -163,7 +163,7 @@ class Versions:
                 needed = {(node.launch, b) for b, owned in enumerate(self.partition.owned) if owned & node.launch.over}
                 if not needed <= shares:
                     raise Stale(f"{node} before block {needed - shares} had its share")
-                scalars[node.scalar] = meant[node.launch][0]
+                scalars |= dict.fromkeys(node.scalars, meant[node.launch][0])
             elif isinstance(node, Grant):
                 granted.add(node.message)
                 for name, c in node.message.copies:

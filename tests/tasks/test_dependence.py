@@ -4,6 +4,7 @@ from taskflow.regions import Box
 from taskflow.tasks import AllReduce, Claim, Compute, Grant, Receive, Send, analyse
 
 from .known import CELLS, above, duplicate, fill, jacobi, measure, partition, scale
+from .palette import extremes
 from .spy import conflicts, unordered
 
 
@@ -93,6 +94,12 @@ def test_all_reduces_keep_their_order():
     """Blocks that fold in different orders would wait for each other in a circle."""
     graph = analyse([measure("p", over=CELLS, s="s"), measure("q", over=CELLS, s="t")], partition()).graph
     assert graph.waits == [set(), {0}, set(), {1, 2}]
+
+
+def test_all_that_a_launch_reduces_is_folded_at_once():
+    (fold,) = (n for n in analyse([extremes("p", over=CELLS, low="low", high="high")], partition()).graph.of(AllReduce))
+    assert fold.scalars == {"low": "min", "high": "max"}
+    assert str(fold) == "min of low, max of high over all blocks"
 
 
 # -------------------------------------------------------------------------------------------------------- across blocks

@@ -174,6 +174,6 @@ class ConjugateGradients(Cycling):
         numbers = {name: name for name in ("rz", "zAz", "zAd")}
         yield PROJECTIONS[self.cycle.single, bool(b)](d, r, z, *b, over=mesh.box, mesh=mesh, **numbers)
         along = advance_single if self.cycle.single else advance
-        yield along(f.p, d, z, over=mesh.box, dAd="dAd", **numbers).with_ghosts(self.redundant)
+        yield along(f.p, d, z, over=mesh.box, dAd="dAd", **numbers).with_ghosts(1)
         left, names = next_residual_variable if b else next_residual, {"residual": "residual", "dAd": "dAd"}
         yield left(f.p, f.rhs, d, *b, r, over=mesh.box, mean="mean", mesh=mesh, **names)

@@ -26,11 +26,6 @@ class Solver(Protocol):
         """Layers of ghost cells that it needs there."""
         return 1
 
-    @property
-    def redundant(self) -> int:
-        """Layers of these that blocks compute themselves."""
-        return 0
-
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions of its own, such as coarser levels, on the blocks of `main`, where p and rhs live."""
         return ()

@@ -50,43 +50,51 @@ extern "C" __global__ void await(const __grid_constant__ Flags flags, const __gr
   __threadfence_system();
 }
 
-// *value folded over all blocks in their order; every block folds for itself and gets the same bits. Blocks without a
-// share pass the operator's identity. `slots` and `flags` lead into the memory of each block: the first is where this
-// block's share goes, by parity of the count, since a block may be one fold ahead of another that still reads.
+// Numbers folded over all blocks in their order; every block folds for itself and gets the same bits. Blocks without a
+// share pass the operators' identities. `slots` and `flags` lead into the memory of each block: the first is where this
+// block's share of the first number goes, by parity of the count, since a block may be one fold ahead of another that
+// still reads; that of the next number is two rows of all blocks on.
+constexpr int NUMBERS = 32;
+
 struct Shares {
-  double* value;
-  double* mine;            // [2][blocks]
+  double* value[NUMBERS];
+  double identity[NUMBERS];
+  int kind[NUMBERS];       // 0: sum, 1: maximum, 2: minimum
+  double* mine;            // [numbers][2][blocks]
   unsigned* arrived;       // [blocks]
   unsigned* count;         // how often this was folded
-  double* const* slots;    // of block n, where [parity * blocks] is this block's place
+  double* const* slots;    // of block n, where [number][parity * blocks] is this block's place
   unsigned* const* flags;  // of block n, this block's flag
-  double identity;
-  int contributes, blocks, block;
+  int numbers, contributes, blocks;
   unsigned name;
 };
 
 template <class Op>
-FN void fold_shares(const Shares& s, const Watch& watch) {
+FN double folded(const volatile double* found, int blocks) {
+  double value = found[0];
+  for (int n = 1; n < blocks; ++n) value = Op::fold(value, found[n]);
+  value += 0.0;  // a zero is +0.0 and NaN has one form: which of them wins a comparison may depend on the processor
+  return value != value ? __longlong_as_double(0x7ff8000000000000LL) : value;
+}
+
+extern "C" __global__ void fold(const __grid_constant__ Shares s, const __grid_constant__ Watch watch) {
   const unsigned pass = *s.count + 1;
   const int half = (pass & 1) * s.blocks, other = threadIdx.x;
-  const double share = s.contributes ? *s.value : s.identity;
   if (other < s.blocks) {
-    *(volatile double*)(s.slots[other] + half) = share;
+    for (int n = 0; n < s.numbers; ++n) {
+      *(volatile double*)(s.slots[other] + 2 * n * s.blocks + half) = s.contributes ? *s.value[n] : s.identity[n];
+    }
     __threadfence_system();
     *(volatile unsigned*)s.flags[other] = pass;
     reached(s.arrived + other, pass, s.name, watch);
     __threadfence_system();
   }
   __syncthreads();
-  if (other) return;
-  *s.count = pass;
-  const volatile double* found = s.mine + half;
-  double value = found[0];
-  for (int n = 1; n < s.blocks; ++n) value = Op::fold(value, found[n]);
-  value += 0.0;  // a zero is +0.0 and NaN has one form: which of them wins a comparison may depend on the processor
-  *s.value = value != value ? __longlong_as_double(0x7ff8000000000000LL) : value;
+  if (other == 0) *s.count = pass;
+  for (int n = other; n < s.numbers; n += blockDim.x) {
+    const volatile double* found = s.mine + 2 * n * s.blocks + half;
+    *s.value[n] = s.kind[n] == 0   ? folded<Sum>(found, s.blocks)
+                  : s.kind[n] == 1 ? folded<Max>(found, s.blocks)
+                                   : folded<Min>(found, s.blocks);
+  }
 }
-
-extern "C" __global__ void all_sum(const __grid_constant__ Shares s, const __grid_constant__ Watch w) { fold_shares<Sum>(s, w); }
-extern "C" __global__ void all_max(const __grid_constant__ Shares s, const __grid_constant__ Watch w) { fold_shares<Max>(s, w); }
-extern "C" __global__ void all_min(const __grid_constant__ Shares s, const __grid_constant__ Watch w) { fold_shares<Min>(s, w); }

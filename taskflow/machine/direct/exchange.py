@@ -7,13 +7,14 @@ from typing import cast
 
 import numpy as np
 
+from taskflow.errors import RunFailed
 from taskflow.machine.channel import Channel, Gather
 from taskflow.machine.channel.base import LIFELINE
 from taskflow.machine.device import Arena, Array, Call, Device, Gpu, Lane
 from taskflow.machine.device.arena import view
 from taskflow.machine.direct import flags
 from taskflow.machine.direct.board import Board
-from taskflow.machine.direct.flags import SHARES, Flag
+from taskflow.machine.direct.flags import NUMBERS, OPERATORS, SHARES, Flag
 from taskflow.machine.direct.inbox import Inboxes, Rooms
 from taskflow.machine.direct.link import Links
 from taskflow.machine.direct.watch import Watch
@@ -160,24 +161,33 @@ class Exchange:
     def wait(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
         return flags.await_flags(wanted, self.watch, lane)
 
-    def fold(self, node: AllReduce, value: Array, contributes: bool, lane: Lane) -> Call:
-        """The scalar `value` folded over all blocks; of a block that does not contribute it does not count."""
+    def fold(self, node: AllReduce, values: Sequence[Array], contributes: bool, lane: Lane) -> Call:
+        """The scalars, in `values`, folded over all blocks; of a block that does not contribute they do not count.
+
+        Raises RunFailed for more than a launch takes.
+        """
+        if len(values) > NUMBERS:
+            raise RunFailed(f"{node.launch} reduces {len(values)} numbers; at most {NUMBERS} can be: make it two tasks")
         near, shares = self._near, np.zeros((), SHARES)
-        number, self._folds = self._folds, self._folds + 1
+        number, self._folds = self._folds, self._folds + len(values)
         boards, xp = [near.boards[n] for n in range(len(near.partition))], near.device.xp
         slots = xp.array([board.share(number, near.block) for board in boards], "u8")
         arrivals = xp.array([board.shared(number, near.block) for board in boards], "u8")
-        shares["value"], shares["mine"] = value.data.ptr, near.board.share(number, 0)
-        shares["count"] = near.board.folded(number)
+        operators = list(node.scalars.values())
+        shares["value"][: len(values)] = [value.data.ptr for value in values]
+        shares["identity"][: len(values)] = [IDENTITY[operator] for operator in operators]
+        shares["kind"][: len(values)] = [OPERATORS.index(operator) for operator in operators]
+        rows = [near.board.share(number + n, 0) for n in range(len(values))]  # one behind the other
+        shares["mine"], shares["count"] = rows[0], near.board.folded(number)
         shares["arrived"], shares["slots"], shares["flags"] = (
             near.board.shared(number, 0),
             slots.data.ptr,
             arrivals.data.ptr,
         )
-        shares["identity"], shares["contributes"] = IDENTITY[node.operator], contributes
-        shares["blocks"], shares["block"] = len(boards), near.block
-        shares["name"] = near.watch.name(f"the shares of all blocks of {node.scalar}")
-        return flags.fold(node.operator, shares, self.watch, lane, (value, slots, arrivals))
+        shares["numbers"], shares["contributes"] = len(values), contributes
+        shares["blocks"] = len(boards)
+        shares["name"] = near.watch.name(f"the shares of all blocks of {', '.join(node.scalars)}")
+        return flags.fold(shares, self.watch, lane, (values, slots, arrivals))
 
     def _packed(self, message: Message, board: Board) -> dict[tuple[str, Copy], Array]:
         """The copies of a message that are packed, each with its part of the inbox behind a board."""

@@ -21,10 +21,11 @@ FLAG_LIST = np.dtype(
     [("flag", np.uint64, FLAGS), ("count", np.uint64, FLAGS), ("name", np.uint32, FLAGS), ("number", np.intc)],
     align=True,
 )
+NUMBERS, OPERATORS = 32, ("sum", "max", "min")
 SHARES = np.dtype(
-    [(name, np.uint64) for name in ("value", "mine", "arrived", "count", "slots", "flags")]
-    + [("identity", np.float64)]
-    + [(name, np.intc) for name in ("contributes", "blocks", "block")]
+    [("value", np.uint64, NUMBERS), ("identity", np.float64, NUMBERS), ("kind", np.intc, NUMBERS)]
+    + [(name, np.uint64) for name in ("mine", "arrived", "count", "slots", "flags")]
+    + [(name, np.intc) for name in ("numbers", "contributes", "blocks")]
     + [("name", np.uint32)],
     align=True,
 )
@@ -69,10 +70,10 @@ def await_flags(flags: Sequence[Flag], watch: np.ndarray, lane: Lane) -> list[Ca
     return [_launch("await", 2 * WARP, [_list(part), watch], lane) for part in _parts(flags)]
 
 
-def fold(operator: str, shares: np.ndarray, watch: np.ndarray, lane: Lane, keep: object) -> Call:
-    """A number folded over all blocks, see `Shares` in direct.cu; keeps alive what its pointers lead to."""
+def fold(shares: np.ndarray, watch: np.ndarray, lane: Lane, keep: object) -> Call:
+    """Numbers folded over all blocks, see `Shares` in direct.cu; keeps alive what its pointers lead to."""
     threads = -(-int(shares["blocks"]) // WARP) * WARP
-    return _launch(f"all_{operator}", threads, [shares, watch], lane, keep)
+    return _launch("fold", threads, [shares, watch], lane, keep)
 
 
 def _parts(flags: Sequence[Flag]) -> list[Sequence[Flag]]:

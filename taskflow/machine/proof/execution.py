@@ -221,7 +221,7 @@ class Execution:
         return number
 
     def _reduce(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: AllReduce) -> None:
-        timeline, place = self._timeline, (block, "scalar", node.scalar)
+        timeline, places = self._timeline, [(block, "scalar", scalar) for scalar in node.scalars]
         computed = (other for other in trace.graph.nodes if isinstance(other, Compute) and other.launch is node.launch)
         brings = any(other.contributes for other in computed)
         folds = self._folds[turn, block]
@@ -236,14 +236,14 @@ class Execution:
         fold = timeline.step(block, turn, f"{text}, the result", done, "fold")
         bring.node = fold.node = node
         if brings:
-            bring.reads[place] = ONE
-        fold.writes[place] = ONE
+            bring.reads |= dict.fromkeys(places, ONE)
+        fold.writes |= dict.fromkeys(places, ONE)
         if operation.lane is not None:
             half = self._next((block, "count", "reduce", len(folds)), fold) % 2
             boards = [("board", other, len(folds), half) for other in range(self.blocks)]
             bring.writes |= {board: np.array([block]) for board in boards}
             fold.reads[boards[block]] = np.arange(self.blocks)
-        folds.append((f"{node.operator} of {node.scalar}", share, there))
+        folds.append((str(node), share, there))
 
     def describe(self, place: Place, cells: Iterable[int]) -> str:
         """A place and some of its cells, in words."""

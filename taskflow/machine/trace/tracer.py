@@ -51,7 +51,7 @@ class Trace:
     def folded(self) -> tuple[str, ...]:
         """The scalars that are reduced on the device."""
         nodes = (self.graph.nodes[op.nodes[0]] for op in self.operations if op.kind == "reduce" and op.lane is not None)
-        return tuple(node.scalar for node in nodes if isinstance(node, AllReduce))
+        return tuple(scalar for node in nodes if isinstance(node, AllReduce) for scalar in node.scalars)
 
 
 @dataclass(eq=False)
@@ -220,8 +220,8 @@ class _Pass:
     def _reduce(self, n: int, node: AllReduce, number: int) -> None:
         contributes = node.launch in self.contributing
         if self.exchange is not None and self.folds_on_device:
-            value = self.tracer.binder.scalars.array(node.scalar)
-            self._enqueue("reduce", n, number, [self.exchange.fold(node, value, contributes, self.lanes[number])])
+            values = [self.tracer.binder.scalars.array(scalar) for scalar in node.scalars]
+            self._enqueue("reduce", n, number, [self.exchange.fold(node, values, contributes, self.lanes[number])])
         else:
             self.list.add([Operation(partial(self.tracer.reduce, node, contributes), "reduce", (n,))])
 

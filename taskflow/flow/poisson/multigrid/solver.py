@@ -64,11 +64,6 @@ class Cycling(Solver):
         """The coefficients, if they are variable."""
         return dict(COEFFICIENTS) if self.cycle.variable else {}
 
-    @property
-    def redundant(self) -> int:
-        """One, if the cycle's are computed, too: then p and its residual need no exchange."""
-        return min(1, self.cycle.redundant)
-
     def prepare(self, f: Roles) -> Iterator[Launch]:
         """The coefficients of the levels."""
         if b := self.faces(f):
@@ -109,5 +104,5 @@ class Multigrid(Cycling):
     def _body(self, f: Roles) -> Iterator[Launch]:
         z = (yield from self.cycle.launches()).p
         corrected = correct_by_single if self.cycle.single else correct_by
-        yield corrected(f.p, z, over=self.cycle.mesh.box).with_ghosts(self.redundant)
+        yield corrected(f.p, z, over=self.cycle.mesh.box).with_ghosts(1)
         yield self.find_residual(f)
