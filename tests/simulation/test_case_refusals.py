@@ -186,8 +186,6 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"output__fields": ["nu_t"]},
      'output.fields = ["nu_t"]: this case has no field "nu_t"; it has u, v, w, p; nu_t needs a [turbulence] table'),
     ({"fluid__scheme": "weno"}, 'fluid.scheme = "weno": give "central" or "quick"'),
-    ({"fluid__scheme": "quick", "obstacles": [SPHERE]},
-     'fluid.scheme = "quick": not available with obstacles in this version; give "central"'),
     ({"turbulence": {}}, 'turbulence.model: missing; give "smagorinsky", "wale" or "vreman"'),
     ({"turbulence": {"model": "smagorinski"}},
      'turbulence.model = "smagorinski": give "smagorinsky", "wale" or "vreman"; did you mean "smagorinsky"?'),

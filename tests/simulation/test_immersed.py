@@ -17,6 +17,7 @@ from tests.flows import VELOCITY, Flow, compute, orders
 from tests.simulation.test_bodies import DIRECT, PERIODIC, box, followed, obstructed, slabs, through, vector
 
 IMMERSED = {"treatment": "immersed"}
+QUICK = {"fluid": {"viscosity": 0.02, "scheme": "quick"}}
 
 
 def immersed(pressure: dict, **changes) -> Case:
@@ -75,12 +76,12 @@ def swirl(x, y, z, axis: int):
     return (z - Z0) * speed if axis == 0 else (X0 - x) * speed
 
 
-def swirling(n: int, treatment: str) -> tuple[float, float]:
+def swirling(n: int, treatment: str, scheme: str = "central") -> tuple[float, float]:
     """Fluid that turns in a round pot and comes to rest, u = J1(k r) exp(-viscosity k^2 t): the mean error of its
     velocity over the largest one, and the error of the moment on the pot.
     """
     case = Case(
-        grid={"cells": [n, 1, n], "lengths": [1.1, 1.0, 1.1]}, fluid={"viscosity": VISCOSITY},
+        grid={"cells": [n, 1, n], "lengths": [1.1, 1.0, 1.1]}, fluid={"viscosity": VISCOSITY, "scheme": scheme},
         boundaries={"x_min": "wall", "x_max": "wall", "y": "periodic", "z_min": "wall", "z_max": "wall"},
         initial={"velocity": [lambda x, y, z: swirl(x, y, z, 0), 0, lambda x, y, z: swirl(x, y, z, 2)]},
         pressure={"solver": "multigrid", "tolerance": 1e-8}, bodies={"treatment": treatment},
@@ -97,9 +98,10 @@ def swirling(n: int, treatment: str) -> tuple[float, float]:
     return float(np.concatenate(errors).mean() / left), abs(followed(flow)["pot"]["moment"][1] / moment) - 1
 
 
-def test_fluid_that_turns_in_a_pot():
+@pytest.mark.parametrize("scheme", ["central", pytest.param("quick", marks=pytest.mark.slow)])
+def test_fluid_that_turns_in_a_pot(scheme):
     """With convection and pressure, along a surface in all directions."""
-    (coarse, _), (fine, moment) = (swirling(n, "immersed") for n in (12, 24))
+    (coarse, _), (fine, moment) = (swirling(n, "immersed", scheme) for n in (12, 24))
     steps, _ = swirling(24, "flagged")
     assert np.log2(coarse / fine) > 1.9
     assert fine < steps / 3
@@ -138,9 +140,10 @@ def test_a_round_pipe_with_a_temperature():
 # ------------------------------------------------------------------------------------------------- what must not change
 
 
-def test_blocks_and_overlap_do_not_change_a_bit():
+@pytest.mark.parametrize("tables", [{}, pytest.param(QUICK, marks=pytest.mark.slow, id="quick")])
+def test_blocks_and_overlap_do_not_change_a_bit(tables):
     """Bodies cut by the sides of blocks, and surfaces next to them, included."""
-    case = immersed({"iterations": 4}, time={"steps": 3})
+    case = immersed({"iterations": 4}, time={"steps": 3}, **tables)
     whole = compute(case)
     assert whole.scalars["speed"] > 0.01
     for blocks, overlap in (((1, 1, 2), "full"), ((3, 2, 1), "comm")):
@@ -200,15 +203,16 @@ def test_nothing_flows_through_closed_faces_and_none_is_lost():
         assert not flow[name][closed(flow, axis)].any()
 
 
-@pytest.mark.parametrize("eddies", [{}, {"turbulence": {"model": "vreman", "constant": 0.5}}], ids=["", "eddies"])
-def test_bodies_and_walls_take_what_drives_the_flow(eddies):
+@pytest.mark.parametrize("tables", [{}, {"turbulence": {"model": "vreman", "constant": 0.5}}, QUICK],
+                         ids=["", "eddies", "quick"])  # fmt: skip
+def test_bodies_and_walls_take_what_drives_the_flow(tables):
     """The momentum of the fluid changes by what is given to it and what bodies and walls take: over a short step."""
-    case = immersed(DIRECT, heat=None, **eddies, time={"steps": 1, "step": 1e-8}, obstacles=[
+    case = immersed(DIRECT, heat=None, **tables, time={"steps": 1, "step": 1e-8}, obstacles=[
         box([0.4, 0.21, -1.0], [0.91, 0.7, 0.5], name="block"),
         {"type": "sphere", "centre": [1.2, 0.5, 0.9], "radius": 0.25, "name": "ball"},
     ], initial={"velocity": ["0.5+0.3*sin(2*pi*z)", "0.2*cos(2*pi*x/1.6)", "0.1"]})  # fmt: skip
     flow = compute(case)
-    assert not eddies or flow["nu_t"].max() > 0.002
+    assert "turbulence" not in tables or flow["nu_t"].max() > 0.002
     found, grid = followed(flow), flow.setup.grid
     for axis, name in enumerate("uv"):
         open_ = ~closed(flow, axis)

@@ -10,7 +10,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
 from tests.flows import VELOCITY, Flow, compute, orders
 from tests.simulation.test_bodies import DIRECT, PERIODIC, box, followed, obstructed, slabs, vector
-from tests.simulation.test_immersed import floor, immersed
+from tests.simulation.test_immersed import QUICK, floor, immersed
 
 TREATMENTS = ["flagged", "immersed"]
 
@@ -105,10 +105,14 @@ def around_faces(flow: Flow, axis: int) -> np.ndarray:
     return z[:, None, None] * y[:, None] * x
 
 
-@pytest.mark.parametrize("treatment", TREATMENTS)
-def test_bodies_and_walls_take_what_drives_the_flow(treatment):
+@pytest.mark.parametrize(("treatment", "tables"), [
+    *((treatment, {}) for treatment in TREATMENTS),
+    *(pytest.param(treatment, QUICK, marks=pytest.mark.slow, id=f"{treatment}-quick") for treatment in TREATMENTS),
+])  # fmt: skip
+def test_bodies_and_walls_take_what_drives_the_flow(treatment, tables):
     """The momentum of the fluid changes by what is given to it and what bodies and walls take: over a short step."""
-    case = obstructed(DIRECT, heat=None, time={"steps": 1, "step": 1e-8}, bodies={"treatment": treatment}, obstacles=[
+    short = {"heat": None, "time": {"steps": 1, "step": 1e-8}, "bodies": {"treatment": treatment}, **tables}
+    case = obstructed(DIRECT, **short, obstacles=[
         box([0.4, 0.21, -1.0], [0.91, 0.7, 0.5], name="block"),
         {"type": "sphere", "centre": [1.2, 0.5, 0.9], "radius": 0.25, "name": "ball"},
     ], initial={"velocity": ["0.5+0.3*sin(2*pi*z)", "0.2*cos(2*pi*x/1.6)", "0.1"]})  # fmt: skip

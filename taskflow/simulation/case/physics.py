@@ -51,8 +51,7 @@ class Fluid(Table):
 
     viscosity: NonNegative = entry("kinematic viscosity", remedy="give the kinematic viscosity, a number >= 0")
     scheme: Annotated[Literal["central", "quick"], reads(one_of("central", "quick"))] = entry(
-        "how the velocity is carried: `central`, or `quick`, biased upwind, for coarse grids; the latter is not"
-        " available with obstacles in this version",
+        "how the velocity is carried: `central`, or `quick`, biased upwind, for coarse grids",
         "central",
     )
 

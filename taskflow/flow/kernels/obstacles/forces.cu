@@ -28,7 +28,7 @@ struct Eddies {
 // Force on a closed face, over the volume around it. It stands still itself: all that the scheme brings there is a force.
 template <class Eddies>
 FN Push push(const Component& u, const Component& v, const Component& w, In p, const Cell& c, bool solid, bool solid_before,
-             double viscosity, const Eddies& eddies) {
+             double viscosity, const Convection& convection, const Eddies& eddies) {
   const Axis a = u.axis;
   const In q = u.q;
   const Index A = a.step;
@@ -37,7 +37,7 @@ FN Push push(const Component& u, const Component& v, const Component& w, In p, c
   const double laplacian = along + drawn(q, c, v.axis, buried) + drawn(q, c, w.axis, buried);
   const double before = solid_before ? 0.0 : double(p[c - A]), behind = solid ? 0.0 : double(p[c]);
   const double viscous = viscosity * laplacian + eddies.brought(q, c, a);
-  return {a.per_face() * (before - behind), viscous - 0.25 * outflow(Central(), c, u, v, w)};
+  return {a.per_face() * (before - behind), viscous - 0.25 * outflow(convection, c, u, v, w)};
 }
 
 struct Bodies {
@@ -51,13 +51,14 @@ FN void sum_forces(const Range& range, In u, In v, In w, In p, Bodies bodies, co
                    Fluid fluid, Target target, Eddies eddies) {
   STRIDES(range)
   const double nu = fluid.viscosity;
+  const Convection convection(grid);
   sum_cells(range, sums, CELL(c) {
     const Component of_x{u, 0, axis(grid, 0, c.i, X)}, of_y{v, 1, axis(grid, 1, c.j, Y)}, of_z{w, 2, axis(grid, 2, c.k, Z)};
     const int bits = bodies.solid[c], number = target.number;
     const bool here = bits & ITSELF;
-    const Push fx = push(of_x, of_y, of_z, p, c, here, bits & 1, nu, eddies);
-    const Push fy = push(of_y, of_x, of_z, p, c, here, bits & 4, nu, eddies);
-    const Push fz = push(of_z, of_x, of_y, p, c, here, bits & 16, nu, eddies);
+    const Push fx = push(of_x, of_y, of_z, p, c, here, bits & 1, nu, convection, eddies);
+    const Push fy = push(of_y, of_x, of_z, p, c, here, bits & 4, nu, convection, eddies);
+    const Push fz = push(of_z, of_x, of_y, p, c, here, bits & 16, nu, convection, eddies);
     const bool on_x = bodies.owner_x[c] == number, on_y = bodies.owner_y[c] == number, on_z = bodies.owner_z[c] == number;
     return forces(c, fx, fy, fz, on_x, on_y, on_z, grid, target);
   });

@@ -18,9 +18,9 @@ struct Bodies {
 // one the friction that it loses to the surface.
 template <class Friction>
 FN Push push(const Component& u, const Component& v, const Component& w, In p, In stick, const Cell& c, bool shut,
-             real viscosity, const Friction& friction) {
-  const double viscous = friction.at(c, u, v, w), lost = viscosity * double(stick[c]) * u.q[c];
-  const double brought = viscous - 0.25 * outflow(Central(), c, u, v, w);
+             const Convection& convection, const Friction& friction) {
+  const double viscous = friction.at(c, u, v, w), lost = friction.viscosity * double(stick[c]) * u.q[c];
+  const double brought = viscous - 0.25 * outflow(convection, c, u, v, w);
   return {shut ? u.axis.per_face() * (double(p[c - u.axis.step]) - p[c]) : 0.0, shut ? brought : lost};
 }
 
@@ -28,14 +28,15 @@ FN Push push(const Component& u, const Component& v, const Component& w, In p, I
 // about) x force
 template <class Friction>
 FN void sum_forces(const Range& range, In u, In v, In w, In p, Bodies bodies, const Partial (&sums)[9], const Grid& grid,
-                   Target target, real viscosity, Friction friction) {
+                   Target target, Friction friction) {
   STRIDES(range)
+  const Convection convection(grid);
   sum_cells(range, sums, CELL(c) {
     const Component of_x{u, 0, axis(grid, 0, c.i, X)}, of_y{v, 1, axis(grid, 1, c.j, Y)}, of_z{w, 2, axis(grid, 2, c.k, Z)};
     const int bits = bodies.solid[c], number = target.number;
-    const Push fx = push(of_x, of_y, of_z, p, bodies.stick_x, c, closed(bits, 0), viscosity, friction);
-    const Push fy = push(of_y, of_x, of_z, p, bodies.stick_y, c, closed(bits, 2), viscosity, friction);
-    const Push fz = push(of_z, of_x, of_y, p, bodies.stick_z, c, closed(bits, 4), viscosity, friction);
+    const Push fx = push(of_x, of_y, of_z, p, bodies.stick_x, c, closed(bits, 0), convection, friction);
+    const Push fy = push(of_y, of_x, of_z, p, bodies.stick_y, c, closed(bits, 2), convection, friction);
+    const Push fz = push(of_z, of_x, of_y, p, bodies.stick_z, c, closed(bits, 4), convection, friction);
     const bool on_x = bodies.owner_x[c] == number, on_y = bodies.owner_y[c] == number, on_z = bodies.owner_z[c] == number;
     return forces(c, fx, fy, fz, on_x, on_y, on_z, grid, target);
   });
@@ -48,7 +49,7 @@ TASK force_on_immersed_body(Range range, In u, In v, In w, In p, InByte solid, I
                             Partial pressure_z, Partial friction_x, Partial friction_y, Partial friction_z,
                             Partial moment_x, Partial moment_y, Partial moment_z, Grid grid, Fluid fluid, Target target) {
   const Bodies bodies{solid, stick_x, stick_y, stick_z, owner_x, owner_y, owner_z};
-  sum_forces(range, u, v, w, p, bodies, SUMS, grid, target, fluid.viscosity, Molecular{fluid.viscosity});
+  sum_forces(range, u, v, w, p, bodies, SUMS, grid, target, Molecular{fluid.viscosity});
 }
 
 TASK force_of_eddies_on_immersed_body(Range range, In u, In v, In w, In p, In nu_t, InShort edges, InByte solid, In stick_x,
@@ -57,7 +58,7 @@ TASK force_of_eddies_on_immersed_body(Range range, In u, In v, In w, In p, In nu
                                       Partial friction_y, Partial friction_z, Partial moment_x, Partial moment_y,
                                       Partial moment_z, Grid grid, Fluid fluid, Target target) {
   const Bodies bodies{solid, stick_x, stick_y, stick_z, owner_x, owner_y, owner_z};
-  sum_forces(range, u, v, w, p, bodies, SUMS, grid, target, fluid.viscosity, TurbulentBeside{fluid.viscosity, nu_t, {edges}});
+  sum_forces(range, u, v, w, p, bodies, SUMS, grid, target, TurbulentBeside{fluid.viscosity, nu_t, {edges}});
 }
 
 // flux = volume times the sum over the cells that belong to a body of diffusivity (warm - bond T), or, of cells that are

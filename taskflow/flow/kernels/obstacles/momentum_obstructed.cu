@@ -34,13 +34,13 @@ struct Bodies {
 };
 
 template <class Friction, class Force>
-using Obstructed = Terms<Central, Friction, Force, Bodies>;
+using Obstructed = Terms<Convection, Friction, Force, Bodies>;
 
 TASK momentum_obstructed(Range range, In u, In v, In w, InShort faces, InOut h_u, InOut h_v, InOut h_w, Out u_new,
                          Out v_new, Out w_new, In64 dt, In64 ratio, Grid grid, Fluid fluid) {
   const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
   const real nu = fluid.viscosity;
-  advance(range, motion, dt, ratio, grid, Obstructed<Molecular, Uniform>{Central(grid), {nu}, {fluid}, {faces, nu}});
+  advance(range, motion, dt, ratio, grid, Obstructed<Molecular, Uniform>{Convection(grid), {nu}, {fluid}, {faces, nu}});
 }
 
 TASK momentum_buoyant_obstructed(Range range, In u, In v, In w, In T, InShort faces, InOut h_u, InOut h_v, InOut h_w,
@@ -48,7 +48,7 @@ TASK momentum_buoyant_obstructed(Range range, In u, In v, In w, In T, InShort fa
                                  Buoyancy buoyancy) {
   const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
   const real nu = fluid.viscosity;
-  const Obstructed<Molecular, Buoyant> terms{Central(grid), {nu}, {fluid, buoyancy, T}, {faces, nu}};
+  const Obstructed<Molecular, Buoyant> terms{Convection(grid), {nu}, {fluid, buoyancy, T}, {faces, nu}};
   advance(range, motion, dt, ratio, grid, terms, T);
 }
 
@@ -56,7 +56,7 @@ TASK momentum_eddy_obstructed(Range range, In u, In v, In w, In nu_t, InShort fa
                               InOut h_w, Out u_new, Out v_new, Out w_new, In64 dt, In64 ratio, Grid grid, Fluid fluid) {
   const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
   const real nu = fluid.viscosity;
-  const Obstructed<TurbulentBeside, Uniform> terms{Central(grid), {nu, nu_t, {edges}}, {fluid}, {faces, nu}};
+  const Obstructed<TurbulentBeside, Uniform> terms{Convection(grid), {nu, nu_t, {edges}}, {fluid}, {faces, nu}};
   advance(range, motion, dt, ratio, grid, terms, nu_t);
 }
 
@@ -65,6 +65,6 @@ TASK momentum_eddy_buoyant_obstructed(Range range, In u, In v, In w, In nu_t, In
                                       Fluid fluid, Buoyancy buoyancy) {
   const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
   const real nu = fluid.viscosity;
-  const Obstructed<TurbulentBeside, Buoyant> terms{Central(grid), {nu, nu_t, {edges}}, {fluid, buoyancy, T}, {faces, nu}};
+  const Obstructed<TurbulentBeside, Buoyant> terms{Convection(grid), {nu, nu_t, {edges}}, {fluid, buoyancy, T}, {faces, nu}};
   advance(range, motion, dt, ratio, grid, terms, nu_t, T);
 }

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from taskflow.flow.obstacles import MOST
 from taskflow.simulation.case.obstacles import Bodies, Obstacle
-from taskflow.simulation.case.physics import Fluid, Heat
+from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.rules.boundaries import NO_HEAT
@@ -33,14 +33,7 @@ def _treatment_is_for_obstacles(bodies: Bodies, obstacles: tuple[Obstacle, ...])
         yield wrong(("bodies", "treatment"), bodies.treatment, "this case has no [[obstacles]]; leave it out")
 
 
-def _upwind_is_without_obstacles(fluid: Fluid, obstacles: tuple[Obstacle, ...]) -> Iterator[Problem]:
-    if fluid.scheme != "central" and obstacles:
-        remedy = 'not available with obstacles in this version; give "central"'
-        yield wrong(("fluid", "scheme"), fluid.scheme, remedy)
-
-
 RULES = (
-    (_upwind_is_without_obstacles, ("fluid", "obstacles")),
     (_obstacles_have_heat, ("heat", "obstacles")),
     (_forces_can_be_followed, ("obstacles",)),
     (_forcing_is_for_obstacles, ("pressure", "obstacles")),
