@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from taskflow.cluster import shortage
 from taskflow.errors import BadInput
@@ -99,12 +100,15 @@ class Needs:
         """
         model, monitor = self.setup.model, self.setup.monitor
         recorded = self.setup.recorded
+        first = [programs[0] for programs in recorded]
         then: dict[Program, list[Program]] = {
             model.start: [monitor],
-            monitor: [model.step, *recorded],
-            model.step: [model.step, monitor, *recorded],
+            monitor: [model.step, *first],
+            model.step: [model.step, monitor, *first],
         }
-        then |= {program: [model.step, *recorded[n + 1 :]] for n, program in enumerate(recorded)}
+        for n, programs in enumerate(recorded):
+            then |= {one: [other] for one, other in pairwise(programs)}
+            then[programs[-1]] = [model.step, *first[n + 1 :]]
         found: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
         for stretch, moved in Passes(self.setup.partition, model.start, then):
             messages: dict[int, list[Message]] = defaultdict(list)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain, groupby
 
 import numpy as np
 
@@ -144,7 +145,7 @@ class Setup:
 
     @cached_property
     def integrals(self) -> tuple[Integral, ...]:
-        """What is integrated over surfaces."""
+        """What is integrated over surfaces, what is measured equally often side by side."""
         found = []
         for surface in self.case.surfaces:
             around = sides(surface, self.grid)
@@ -155,13 +156,16 @@ class Setup:
             words = f"area of the surface on which {each.field} = {each.value:g}"
             series = of_surface(each.name, words, {"field": each.field, "value": each.value})
             found.append(Integral(series, (Isosurface(self.grid, each.field, each.value),), each.every))
-        return tuple(found)
+        return tuple(sorted(found, key=lambda each: str(each.every)))
 
     @property
-    def recorded(self) -> tuple[Program, ...]:
-        """The programs by which something is recorded after steps, in their order."""
-        sampled = (self.averages.statistics.sample,) if self.averages else ()
-        return (*(program for each in self.integrals for program in each.measured), *sampled)
+    def recorded(self) -> tuple[tuple[Program, ...], ...]:
+        """The programs by which something is recorded after steps, in their order; those that always come one after the
+        other, as they are due at the same time, together.
+        """
+        often = groupby(self.integrals, key=lambda each: each.every)
+        found = [tuple(program for each in group for program in each.measured) for _, group in often]
+        return (*found, (self.averages.statistics.sample,)) if self.averages else tuple(found)
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -229,7 +233,7 @@ class Setup:
         averages = self.averages.statistics if self.averages else None
         begun = (averages.begin,) if averages else ()
         written = overwritten((model.start, *begun, model.step), self.partition)
-        cells = carried((model.step, self.monitor, *self.recorded), self.partition, self.case.output_fields)
+        cells = carried((model.step, self.monitor, *chain(*self.recorded)), self.partition, self.case.output_fields)
         found = {
             role: boxes
             if role in main
