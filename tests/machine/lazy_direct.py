@@ -79,22 +79,22 @@ class LazyExchange(Exchange):
 
     def fold(self, node, values, contributes, lane):
         near, fold = self._near, self._folds
-        self._folds += len(values)
+        self._folds += 1
         boards, blocks = [near.boards[n] for n in range(len(near.partition))], range(len(near.partition))
         mine, count = near.board, word(near.board.folded(fold))
 
-        def half():
-            return NUMBER * len(blocks) * ((count.value + 1) & 1)
+        def place(n):
+            return NUMBER * len(blocks) * (2 * n + ((count.value + 1) & 1))
 
         def share(board):
             for n, (value, how) in enumerate(zip(values, node.scalars.values(), strict=True)):
                 share = value[0] if contributes else IDENTITY[how]
-                number(board.share(fold + n, near.block) + half()).value = share
+                number(board.share(fold, near.block) + place(n)).value = share
             word(board.shared(fold, near.block)).value = count.value + 1
 
         def result():
             for n, (value, how) in enumerate(zip(values, node.scalars.values(), strict=True)):
-                first, *others = (number(mine.share(fold + n, block) + half()).value for block in blocks)
+                first, *others = (number(mine.share(fold, block) + place(n)).value for block in blocks)
                 value[0] = reduce(FOLD[how], others, first) + 0.0
             count.value += 1
 

@@ -143,12 +143,13 @@ class Gpu(Device):
         return self._link.fetch(compact)
 
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
-        """The copy stays on the GPU until it is asked for, where there is room for it."""
+        """The copy stays on the GPU until it is asked for, where there is room for it. Allocates nothing later."""
+        link = self._link  # made now: to pin memory later could wait for a GPU that waits for this process
         if array.nbytes + SPARE <= self._free:
             with suppress(MemoryError):  # what is free may be in pieces
                 copies = [array.copy()]
                 self.xp.cuda.get_current_stream().synchronize()
-                return lambda: self._link.fetch(copies.pop())  # its memory is free again as soon as that is done
+                return lambda: link.fetch(copies.pop())  # its memory is free again as soon as that is done
         found = self.to_host(array)
         return lambda: found
 

@@ -8,6 +8,7 @@ from taskflow.errors import RunFailed
 
 MESSAGES = 4096  # of a pair of blocks in a pass
 FOLDS = 512  # all-reduces in a pass
+NUMBERS = 32  # of an all-reduce
 NUMBER, FLAG = 8, 4  # bytes of a share, of a flag or a count
 
 
@@ -28,8 +29,11 @@ class Board:
         return self._rows + FLAG * 6 * self.blocks * MESSAGES - self.pointer
 
     def share(self, fold: int, block: int) -> int:
-        """Where `block` puts its share of every second all-reduce; that of the others is `blocks` places on."""
-        return self.pointer + NUMBER * (2 * _within(fold, FOLDS, "all-reduces") * self.blocks + block)
+        """Where `block` puts its share of the first number of every second all-reduce; that of the others is `blocks`
+        places on, that of the next number 2 `blocks`. No two all-reduces have a place in common: a block may be at the
+        next one, of another pass perhaps, while others still read the shares of this one.
+        """
+        return self.pointer + NUMBER * (2 * NUMBERS * _within(fold, FOLDS, "all-reduces") * self.blocks + block)
 
     def shared(self, fold: int, block: int) -> int:
         """The flag that `block` has put its share."""
@@ -53,7 +57,7 @@ class Board:
 
     @property
     def _folds(self) -> int:
-        return self.pointer + NUMBER * 2 * FOLDS * self.blocks
+        return self.pointer + NUMBER * 2 * NUMBERS * FOLDS * self.blocks
 
     @property
     def _rows(self) -> int:

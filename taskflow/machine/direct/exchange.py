@@ -13,8 +13,8 @@ from taskflow.machine.channel.base import LIFELINE
 from taskflow.machine.device import Arena, Array, Call, Device, Gpu, Lane
 from taskflow.machine.device.arena import view
 from taskflow.machine.direct import flags
-from taskflow.machine.direct.board import Board
-from taskflow.machine.direct.flags import NUMBERS, OPERATORS, SHARES, Flag
+from taskflow.machine.direct.board import NUMBERS, Board
+from taskflow.machine.direct.flags import OPERATORS, SHARES, Flag
 from taskflow.machine.direct.inbox import Inboxes, Rooms
 from taskflow.machine.direct.link import Links
 from taskflow.machine.direct.watch import Watch
@@ -169,7 +169,7 @@ class Exchange:
         if len(values) > NUMBERS:
             raise RunFailed(f"{node.launch} reduces {len(values)} numbers; at most {NUMBERS} can be: make it two tasks")
         near, shares = self._near, np.zeros((), SHARES)
-        number, self._folds = self._folds, self._folds + len(values)
+        number, self._folds = self._folds, self._folds + 1
         boards, xp = [near.boards[n] for n in range(len(near.partition))], near.device.xp
         slots = xp.array([board.share(number, near.block) for board in boards], "u8")
         arrivals = xp.array([board.shared(number, near.block) for board in boards], "u8")
@@ -177,8 +177,7 @@ class Exchange:
         shares["value"][: len(values)] = [value.data.ptr for value in values]
         shares["identity"][: len(values)] = [IDENTITY[operator] for operator in operators]
         shares["kind"][: len(values)] = [OPERATORS.index(operator) for operator in operators]
-        rows = [near.board.share(number + n, 0) for n in range(len(values))]  # one behind the other
-        shares["mine"], shares["count"] = rows[0], near.board.folded(number)
+        shares["mine"], shares["count"] = near.board.share(number, 0), near.board.folded(number)
         shares["arrived"], shares["slots"], shares["flags"] = (
             near.board.shared(number, 0),
             slots.data.ptr,

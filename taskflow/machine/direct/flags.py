@@ -11,6 +11,7 @@ import numpy as np
 
 from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.device.driver import launch
+from taskflow.machine.direct.board import NUMBERS
 from taskflow.machine.kernel import compile_cuda
 from taskflow.machine.kernel.copying import PARTS, VALUES, parts_of
 from taskflow.machine.kernel.text import expanded
@@ -21,7 +22,7 @@ FLAG_LIST = np.dtype(
     [("flag", np.uint64, FLAGS), ("count", np.uint64, FLAGS), ("name", np.uint32, FLAGS), ("number", np.intc)],
     align=True,
 )
-NUMBERS, OPERATORS = 32, ("sum", "max", "min")
+OPERATORS = "sum", "max", "min"
 SHARES = np.dtype(
     [("value", np.uint64, NUMBERS), ("identity", np.float64, NUMBERS), ("kind", np.intc, NUMBERS)]
     + [(name, np.uint64) for name in ("mine", "arrived", "count", "slots", "flags")]
