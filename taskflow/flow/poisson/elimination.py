@@ -11,8 +11,8 @@ once before the first one two more.
 from collections.abc import Iterator
 
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.folded import folded
 from taskflow.flow.poisson.spectrum import Spectrum
+from taskflow.flow.poisson.variants import folded
 from taskflow.tasks import Foreign, Launch, Read, ReadWrite, Roles, Write, lines, task
 
 KERNEL = KERNELS / "poisson" / "elimination.cu"

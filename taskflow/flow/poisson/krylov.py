@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.solver import Cycling
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.flow.poisson.variants import single, variable
 from taskflow.regions import Location
 from taskflow.tasks import (
     Foreign,
-    ForeignSingle,
     Launch,
     Read,
     ReadWrite,
@@ -43,52 +42,8 @@ def project(
     """rz = sum over cells of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)"""
 
 
-@task(kernel=KERNELS / "poisson" / "krylov.cu")
-def project_single(
-    d: Read[1],
-    r: Foreign,
-    z: ForeignSingle[1],
-    *,
-    rz: Reduce[sum],
-    zAz: Reduce[sum],
-    zAd: Reduce[sum],
-    mesh: Mesh,
-) -> None:
-    """`project` for z of single precision."""
-
-
-@task(kernel=KERNELS / "poisson" / "krylov.cu")
-def project_variable(
-    d: Read[1],
-    r: Foreign,
-    z: Foreign[1],
-    b_x: Read[ACROSS_X],
-    b_y: Read[ACROSS_Y],
-    b_z: Read[ACROSS_Z],
-    *,
-    rz: Reduce[sum],
-    zAz: Reduce[sum],
-    zAd: Reduce[sum],
-    mesh: Mesh,
-) -> None:
-    """`project` with div(b grad) for the Laplacian."""
-
-
-@task(kernel=KERNELS / "poisson" / "krylov.cu")
-def project_single_variable(
-    d: Read[1],
-    r: Foreign,
-    z: ForeignSingle[1],
-    b_x: Read[ACROSS_X],
-    b_y: Read[ACROSS_Y],
-    b_z: Read[ACROSS_Z],
-    *,
-    rz: Reduce[sum],
-    zAz: Reduce[sum],
-    zAd: Reduce[sum],
-    mesh: Mesh,
-) -> None:
-    """`project_variable` for z of single precision."""
+project_single = single(project, "z")
+project_variable, project_single_variable = variable(project, Read), variable(project_single, Read)
 
 
 @task(kernel=KERNELS / "poisson" / "advance.cu")
@@ -96,11 +51,7 @@ def advance(p: ReadWrite, d: ReadWrite, z: Foreign, *, rz: Scalar, zAz: Scalar, 
     """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
 
 
-@task(kernel=KERNELS / "poisson" / "advance.cu")
-def advance_single(
-    p: ReadWrite, d: ReadWrite, z: ForeignSingle, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar
-) -> None:
-    """`advance` for z of single precision."""
+advance_single = single(advance, "z")
 
 
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
@@ -118,23 +69,8 @@ def next_residual(
     """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2, dAd = sum of d Laplacian(d)"""
 
 
-@task(kernel=KERNELS / "poisson" / "krylov.cu")
-def next_residual_variable(
-    p: Foreign[1],
-    rhs: Foreign,
-    d: Foreign[1],
-    b_x: Foreign[ACROSS_X],
-    b_y: Foreign[ACROSS_Y],
-    b_z: Foreign[ACROSS_Z],
-    r: Write,
-    *,
-    residual: Reduce[sum],
-    dAd: Reduce[sum],
-    mean: Scalar,
-    mesh: Mesh,
-) -> None:
-    """`next_residual` with div(b grad) for the Laplacian; r = 0 in cells without an open face."""
-
+next_residual_variable = variable(next_residual, Foreign)
+"""r = 0 in cells without an open face."""
 
 PROJECTIONS = {  # by whether z is of single precision, and whether coefficients are variable
     (False, False): project,

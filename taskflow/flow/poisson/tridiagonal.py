@@ -8,8 +8,8 @@ up, and x_k = f_k + lambda x_(k+1) down again. What blocks tell each other for t
 from collections.abc import Iterator
 
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.folded import folded
 from taskflow.flow.poisson.spectrum import Spectrum
+from taskflow.flow.poisson.variants import folded
 from taskflow.tasks import Foreign, Launch, ReadWrite, Roles, Write, lines, task
 
 KERNEL = KERNELS / "poisson" / "tridiagonal.cu"

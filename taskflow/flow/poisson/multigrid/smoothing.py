@@ -11,6 +11,7 @@ from typing import Protocol
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.levels import Iterate, Level
+from taskflow.flow.poisson.variants import variable
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.tasks import Launch, Read, Write, task
 
@@ -22,19 +23,8 @@ def relax(p: Read[1], rhs: Read, p_new: Write, *, mesh: Mesh, weight: float) -> 
     """p_new = p + weight (Laplacian(p) - rhs) / d in every cell, d the diagonal of -Laplacian there."""
 
 
-@task(kernel=KERNELS / "poisson" / "smoothing.cu")
-def relax_variable(
-    p: Read[1],
-    rhs: Read,
-    b_x: Read[ACROSS_X],
-    b_y: Read[ACROSS_Y],
-    b_z: Read[ACROSS_Z],
-    p_new: Write,
-    *,
-    mesh: Mesh,
-    weight: float,
-) -> None:
-    """`relax` for div(b grad p) = rhs; p stays where no face is open."""
+relax_variable = variable(relax, Read)
+"""p stays where no face is open."""
 
 
 @task(kernel=KERNELS / "poisson" / "smoothing.cu")
@@ -46,20 +36,7 @@ def relax_colour(p: Read[1], rhs: Read, p_new: Write, *, mesh: Mesh, weight: flo
     """
 
 
-@task(kernel=KERNELS / "poisson" / "smoothing.cu")
-def relax_colour_variable(
-    p: Read[1],
-    rhs: Read,
-    b_x: Read[ACROSS_X],
-    b_y: Read[ACROSS_Y],
-    b_z: Read[ACROSS_Z],
-    p_new: Write,
-    *,
-    mesh: Mesh,
-    weight: float,
-    colour: int,
-) -> None:
-    """`relax_colour` for div(b grad p) = rhs."""
+relax_colour_variable = variable(relax_colour, Read)
 
 
 @task(kernel=KERNELS / "poisson" / "smoothing.cu")
@@ -67,11 +44,7 @@ def relax_zero(rhs: Read, p: Write, *, mesh: Mesh, weight: float) -> None:
     """p is what `relax` makes of 0."""
 
 
-@task(kernel=KERNELS / "poisson" / "smoothing.cu")
-def relax_zero_variable(
-    rhs: Read, b_x: Read[ACROSS_X], b_y: Read[ACROSS_Y], b_z: Read[ACROSS_Z], p: Write, *, mesh: Mesh, weight: float
-) -> None:
-    """p is what `relax_variable` makes of 0."""
+relax_zero_variable = variable(relax_zero, Read)
 
 
 @task(kernel=KERNELS / "poisson" / "smoothing.cu")

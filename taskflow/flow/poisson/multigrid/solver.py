@@ -10,9 +10,9 @@ from taskflow.flow.poisson.multigrid.cycle import Cycle
 from taskflow.flow.poisson.residual import measure_rhs
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import Tolerance
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.flow.poisson.variants import single, variable
 from taskflow.regions import Location, Partition
-from taskflow.tasks import Foreign, ForeignSingle, Launch, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
+from taskflow.tasks import Foreign, Launch, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
 
 
 @task(kernel=KERNELS / "poisson" / "improvement.cu")
@@ -20,9 +20,7 @@ def correct_by(p: ReadWrite, z: Foreign) -> None:
     """p = p + z"""
 
 
-@task(kernel=KERNELS / "poisson" / "improvement.cu")
-def correct_by_single(p: ReadWrite, z: ForeignSingle) -> None:
-    """p = p + z, z of single precision"""
+correct_by_single = single(correct_by, "z")
 
 
 @task(kernel=KERNELS / "poisson" / "defect.cu")
@@ -32,20 +30,8 @@ def residual_of(
     """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2"""
 
 
-@task(kernel=KERNELS / "poisson" / "defect.cu")
-def residual_of_variable(
-    p: Foreign[1],
-    rhs: Foreign,
-    b_x: Foreign[ACROSS_X],
-    b_y: Foreign[ACROSS_Y],
-    b_z: Foreign[ACROSS_Z],
-    r: Write,
-    *,
-    residual: Reduce["sum"],
-    mean: Scalar,
-    mesh: Mesh,
-) -> None:
-    """r = rhs - mean - div(b grad p), 0 in cells without an open face; residual = sum over cells of r^2"""
+residual_of_variable = variable(residual_of, Foreign)
+"""r = 0 in cells without an open face."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.coefficients import Faces, faces_across
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Level
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.flow.poisson.variants import variable
 from taskflow.tasks import Foreign, ForeignDouble, Launch, ReadWrite, Write, box, offsets, task
 
 OVERLAPPED = offsets((-1, 0), (-1, 0), (-1, 0))
@@ -39,18 +39,7 @@ def restrict_residual(p: Foreign[1], rhs: Foreign, coarse: Write, *, mesh: Mesh)
     """coarse = mean of rhs - Laplacian(p) in the 2 x 2 x 2 finer cells of a coarser one; `mesh` is the finer level."""
 
 
-@task(kernel=KERNELS / "poisson" / "transfer.cu")
-def restrict_residual_variable(
-    p: Foreign[1],
-    rhs: Foreign,
-    b_x: Foreign[ACROSS_X],
-    b_y: Foreign[ACROSS_Y],
-    b_z: Foreign[ACROSS_Z],
-    coarse: Write,
-    *,
-    mesh: Mesh,
-) -> None:
-    """`restrict_residual` of rhs - div(b grad p)."""
+restrict_residual_variable = variable(restrict_residual, Foreign)
 
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
@@ -62,19 +51,7 @@ def restrict_overlapping(
     """
 
 
-@task(kernel=KERNELS / "poisson" / "transfer.cu")
-def restrict_overlapping_variable(
-    p: Foreign[BESIDE_OVERLAPPED],
-    rhs: Foreign[OVERLAPPED],
-    b_x: Foreign[FACES_X],
-    b_y: Foreign[FACES_Y],
-    b_z: Foreign[FACES_Z],
-    coarse: Write,
-    *,
-    mesh: Mesh,
-    transfer: Transfer,
-) -> None:
-    """`restrict_overlapping` of rhs - div(b grad p)."""
+restrict_overlapping_variable = variable(restrict_overlapping, Foreign, (FACES_X, FACES_Y, FACES_Z))
 
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")

@@ -1,0 +1,29 @@
+"""Tasks that differ from another one in one thing: declared once, and made of each other."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.tasks import Privilege, Stencil, Task
+
+
+def folded(plain: Task) -> Task:
+    """The task that does the same where x or y has walls: `task`_folded, in the text of that name."""
+    kernel = Path(str(plain.kernel))
+    return replace(plain, name=f"{plain.name}_folded", kernel=kernel.with_stem(f"{kernel.stem}_folded"))
+
+
+def single(plain: Task, field: str) -> Task:
+    """The task that does the same with a field of single precision: `task`_single."""
+    fields = {**plain.fields, field: replace(plain.fields[field], precision="f4")}
+    return replace(plain, name=f"{plain.name}_single", fields=fields)
+
+
+def variable(plain: Task, read: Privilege, stencils: Sequence[Stencil] = (ACROSS_X, ACROSS_Y, ACROSS_Z)) -> Task:
+    """The task that does the same for div(b grad) in place of the Laplacian: `task`_variable. It reads b_x, b_y and b_z
+    with these stencils, after all other fields that it reads.
+    """
+    b = {name: read[stencil] for name, stencil in zip(("b_x", "b_y", "b_z"), stencils, strict=True)}
+    seen = {name: each for name, each in plain.fields.items() if each.reads}
+    return replace(plain, name=f"{plain.name}_variable", fields={**seen, **b, **plain.fields})
