@@ -45,7 +45,8 @@ def sides(surface: Surface, grid: StaggeredGrid) -> tuple[Side, ...]:
     """The faces nearest to a plane, or to the six sides of a box."""
     if surface.box is None:
         face = nearest(grid, surface.axis, surface.position)
-        return (Side(grid.box.layer(surface.axis, 0, face, face + 1), surface.axis),)
+        layer = grid.box.layer(surface.axis, 0, face, face + 1)
+        return (Side(_within(layer, surface.axis, grid), surface.axis),)
     low, high = (triple(nearest(grid, axis, place[axis]) for axis in range(3)) for place in surface.box)
     inside, found = Box(low, high), []
     for axis in range(3):

@@ -7,7 +7,6 @@ import pytest
 
 from taskflow.flow import Buoyancy, Quick
 from taskflow.flow.momentum import MOMENTUM, momentum, momentum_eddy
-from taskflow.machine.device import gpu
 from taskflow.simulation.case import Case
 from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand
@@ -17,11 +16,6 @@ from tests.reference import turbulence as by_numpy
 
 VELOCITY = ("u", "v", "w")
 FLUID, BUOYANCY = Quick(0.03, (0.3, -0.2, 0.1)), Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
-
-
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> dict:
-    return {"device": gpu()} if request.param == "gpu" else {}
 
 
 def at(index: np.ndarray, walls: bool, *places: int) -> np.ndarray:
@@ -56,7 +50,6 @@ def carried(hand: ByHand, a: int) -> np.ndarray:
 @pytest.mark.parametrize("cells", [(7, 5, 6), (1, 4, 3), (4, 1, 2)])
 @pytest.mark.parametrize("walls", [(True, True, True), (False, True, False), (False, False, False)])
 @pytest.mark.parametrize("kind", MOMENTUM, ids=lambda kind: MOMENTUM[kind].name)
-@pytest.mark.parametrize("real", ["f4", "f8"])
 def test_momentum(kind, walls, cells, real, device):
     task, (eddies, warm) = MOMENTUM[kind], kind
     hand = ByHand(cells, walls, real, ghost=2, **device).fill(task.fields)

@@ -11,7 +11,7 @@ from tests.simulation.going_on import found, go
 from tests.simulation.test_resuming import stirred
 
 FOLLOWED = {
-    "surfaces": [{"name": "plane", "z": 0.7, "every": {"steps": 2}},
+    "surfaces": [{"name": "plane", "z": 0.7, "every": {"steps": 2}}, {"name": "end", "y": 0.7, "every": {"steps": 9}},
                  {"name": "box", "box": [[0.2, 0.1, 0.0], [0.8, 0.7, 1.0]], "every": {"steps": 3}},
                  {"name": "everything", "box": [[0.0, 0.0, 0.0], [1.0, 0.7, 1.3]], "every": {"steps": 9}}],
     "isosurfaces": [{"name": "front", "field": "T", "value": 0.5, "every": {"steps": 2}}],
@@ -55,8 +55,10 @@ def test_a_box_has_six_sides_and_what_leaves_through_them(whole):
 
 
 def test_the_whole_domain_gets_the_heat_of_its_walls(whole):
-    """Through y, which is periodic, as much leaves as enters."""
-    last = found(whole, "everything").isel(time=-1)
+    """Through y, which is periodic, as much leaves as enters, and the last face is the first."""
+    last, end = (found(whole, name).isel(time=-1) for name in ("everything", "end"))
+    assert end.y.item() == 0.0
+    np.testing.assert_array_equal(end.momentum_flux_y, -last.momentum_flux_y[2:3])
     assert not last.volume_flux[[0, 1, 4, 5]].any()
     leaves, enters = last.flux_T.values[2:4]
     assert leaves == -enters
@@ -76,7 +78,7 @@ def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(blocks, stopped
     if stopped:
         go(case, tmp_path / "run", **stopped)
     go(case, tmp_path / "run", blocks, resume=bool(stopped))
-    for group in ("plane", "box", "everything", "front"):
+    for group in ("plane", "end", "box", "everything", "front"):
         one, other = (found(path, group).drop_attrs() for path in (tmp_path / "run", whole))
         xr.testing.assert_identical(one, other)
 
