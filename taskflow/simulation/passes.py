@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from taskflow.regions import Partition
-from taskflow.tasks import Exchange, Part, Program, Roles, Stretch, Valid, exchange, plan
+from taskflow.tasks import Exchange, Geometries, Part, Program, Roles, Stretch, Valid, exchange, plan
 
 State = tuple[object, ...]  # a Valid as a value that can be compared
 
@@ -22,6 +23,10 @@ class Passes:
     first: Program
     then: Mapping[Program, Sequence[Program]]
     _found: dict[tuple[Stretch, State], Exchange] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def _known(self) -> Geometries:
+        return Geometries(self.partition)
 
     def __iter__(self) -> Iterator[tuple[Stretch, Exchange]]:
         waiting: list[tuple[Program, Roles, Valid]] = [
@@ -71,7 +76,9 @@ class Passes:
     def _done(self, stretch: Stretch, valid: Valid) -> Valid:
         key = stretch, _state(valid)
         if key not in self._found:
-            self._found[key] = exchange(stretch.launches, self.partition, following=stretch.following, valid=valid)
+            self._found[key] = exchange(
+                stretch.launches, self.partition, following=stretch.following, valid=valid, known=self._known
+            )
         return self._found[key].valid
 
 

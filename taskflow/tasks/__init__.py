@@ -3,7 +3,7 @@
 from taskflow.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.tasks.carried import Cells, carried, overwritten
 from taskflow.tasks.dependence import Analysis, analyse
-from taskflow.tasks.exchange import Exchange, Valid, exchange
+from taskflow.tasks.exchange import Exchange, Geometries, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.privilege import (
     Coloured,
@@ -42,6 +42,7 @@ __all__ = [
     "Foreign",
     "ForeignDouble",
     "ForeignSingle",
+    "Geometries",
     "Grant",
     "Launch",
     "Loop",

@@ -54,6 +54,7 @@ def exchange(
     following: Sequence[Launch] = (),
     valid: Valid | None = None,
     blocks: Iterable[int] | None = None,
+    known: Geometries | None = None,
 ) -> Exchange:
     """The messages of a step in which any of `blocks` (all of them by default) takes part.
 
@@ -61,13 +62,13 @@ def exchange(
     the neighbours that a reader's stencil touches are copied; what can travel at one moment travels together. `valid`
     are the ghost cells valid at the start. `following` is what comes after the step: what its readers miss and nothing
     there overwrites before travels in this step already, so that the transfer can overlap with it. Every block comes
-    to the same result on the messages that it is part of. Raises BadInput where a launch is impossible on this
-    partition.
+    to the same result on the messages that it is part of. `known` is what other exchanges on this partition, of all
+    blocks, have worked out. Raises BadInput where a launch is impossible on this partition.
     """
-    check((*launches, *following), partition)
     mine = frozenset(range(len(partition)) if blocks is None else blocks)
     _check_partition(partition, mine, valid or {})
-    geometry = _Geometries(partition, sorted(mine.union(*(partition.neighbours[block] for block in mine))))
+    geometry = known or Geometries(partition, mine.union(*(partition.neighbours[block] for block in mine)))
+    geometry.check((*launches, *following))
     now, writer = geometry.states(valid or {}), dict.fromkeys(partition.fields, -1)
     after, ahead = now, Valid()
     found: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
@@ -92,7 +93,7 @@ def exchange(
             now[name], writer[name] = now[name].written(launch.over, launch.ghosts), n
     held = geometry.valid(after if following else now)
     held.update({key: held.get(key, ()) + boxes for key, boxes in ahead.items()})
-    return Exchange(_messages(found, mine, partition), held)
+    return Exchange(_messages(found, mine, geometry), held)
 
 
 def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid) -> None:
@@ -111,7 +112,7 @@ def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid
 
 
 def _messages(
-    found: Mapping[int, list[tuple[str, Gap]]], mine: Collection[int], partition: Partition
+    found: Mapping[int, list[tuple[str, Gap]]], mine: Collection[int], geometry: Geometries
 ) -> dict[int, list[Message]]:
     """All copies of one moment between two blocks as one message; those within a block as a message to itself."""
     messages: dict[int, list[Message]] = {}
@@ -122,7 +123,7 @@ def _messages(
         if gaps not in pairs:
             grouped: dict[tuple[int, int], Copies] = defaultdict(tuple)
             for name, gap in gaps:
-                for copy in partition.homes[name].sources(gap.block, gap.boxes):
+                for copy in geometry.copies(name, gap):
                     if copy.source in mine or copy.target in mine:
                         grouped[copy.source, copy.target] += ((name, copy),)
             pairs[gaps] = sorted(grouped.items(), key=lambda pair: pair[0])
@@ -192,12 +193,20 @@ class _State:
         return zip(self.geometry.blocks, self.boxes, strict=True)
 
 
-class _Geometries:
-    """Those of the regions of a partition."""
+class Geometries:
+    """The ghost cells of some blocks of a partition, by default of all; what was worked out of them is remembered."""
 
-    def __init__(self, partition: Partition, blocks: Sequence[int]) -> None:
-        self._of = {each: _Geometry(each, blocks) for each in (partition, *partition.beside)}
+    def __init__(self, partition: Partition, blocks: Iterable[int] | None = None) -> None:
+        some = sorted(range(len(partition)) if blocks is None else blocks)
+        self._partition, self._checked = partition, set[Launch]()
+        self._of = {each: _Geometry(each, some) for each in (partition, *partition.beside)}
         self._fields = {name: self._of[each] for name, each in partition.homes.items()}
+
+    def check(self, launches: Iterable[Launch]) -> None:
+        """Raises BadInput where a launch is impossible on the partition."""
+        fresh = [launch for launch in launches if launch not in self._checked]
+        check(fresh, self._partition)
+        self._checked.update(fresh)
 
     def states(self, valid: Valid) -> dict[str, _State]:
         """The state of each field."""
@@ -205,6 +214,10 @@ class _Geometries:
             name: geometry.state(tuple(valid.get((block, name), ()) for block in geometry.blocks))
             for name, geometry in self._fields.items()
         }
+
+    def copies(self, name: str, gap: Gap) -> tuple[Copy, ...]:
+        """Those that fill a gap of a field."""
+        return self._fields[name].copies(gap)
 
     def valid(self, states: Mapping[str, _State]) -> Valid:
         """States as ghost cells by block and field, where there are any."""
@@ -218,6 +231,7 @@ class _Geometry:
     def __init__(self, partition: Partition, blocks: Sequence[int]) -> None:
         self.partition, self.blocks = partition, blocks
         self._states: dict[tuple[tuple[Box, ...], ...], _State] = {}
+        self._copies: dict[Gap, tuple[Copy, ...]] = {}
 
     def state(self, boxes: tuple[tuple[Box, ...], ...]) -> _State:
         """The one object for this state."""
@@ -233,6 +247,12 @@ class _Geometry:
             if box not in owned:
                 lacking += difference([box], [owned, *lacking, *held])
         return joined(lacking) if reader.ghosts else tuple(lacking)
+
+    def copies(self, gap: Gap) -> tuple[Copy, ...]:
+        """Those that fill a gap."""
+        if gap not in self._copies:
+            self._copies[gap] = tuple(self.partition.sources(gap.block, gap.boxes))
+        return self._copies[gap]
 
     def redone(self, block: int, over: Box, ghosts: int) -> tuple[Box, ...]:
         """The ghost cells in which a block does a launch over these cells itself."""
