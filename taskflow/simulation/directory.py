@@ -197,7 +197,7 @@ class RunDirectory:
 
     def write_report(self, report: Mapping[str, Any]) -> None:
         """Write report.json. Raises RunFailed where the disk is full."""
-        with on_disk(f"{self.path / 'report.json'}"):
+        with on_disk(f"{self.path / REPORT}"):
             write_report(self.path / REPORT, report)
 
     def _unwritable(self, error: Exception) -> BadInput:

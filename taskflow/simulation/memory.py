@@ -75,7 +75,8 @@ class Needs:
             buffers=sum(nbytes for *_, nbytes in buffers),
             board=self._board(block) if gpu and self._sees else 0,
             scalars=8 * MOST + folds,
-            # a host keeps two records of its block and a checkpoint; a GPU packs one field at a time
+            # A host keeps two records of its block and a checkpoint. A GPU keeps what it has room for, which need
+            # be no more than one field at a time.
             output=value if gpu else self._recorded * value + self._saved(block),
         )
 
