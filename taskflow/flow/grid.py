@@ -59,6 +59,10 @@ class StaggeredGrid:
             return np.array(edges)
         return self.origin[axis] + self.spacing[axis] * np.arange(self.cells[axis] + 1)
 
+    def nearest_face(self, axis: int, place: float) -> int:
+        """The number of the face across an axis that is nearest to a place."""
+        return int(np.abs(self.faces(axis) - place).argmin())
+
     def widths(self, axis: int) -> np.ndarray:
         """Of the cells along an axis."""
         return np.diff(self.faces(axis))

@@ -44,21 +44,16 @@ class IntegralRecording(SeriesRecording):
 def sides(surface: Surface, grid: StaggeredGrid) -> tuple[Side, ...]:
     """The faces nearest to a plane, or to the six sides of a box."""
     if surface.box is None:
-        face = nearest(grid, surface.axis, surface.position)
+        face = grid.nearest_face(surface.axis, surface.position)
         layer = grid.box.layer(surface.axis, 0, face, face + 1)
         return (Side(_within(layer, surface.axis, grid), surface.axis),)
-    low, high = (triple(nearest(grid, axis, place[axis]) for axis in range(3)) for place in surface.box)
+    low, high = (triple(grid.nearest_face(axis, place[axis]) for axis in range(3)) for place in surface.box)
     inside, found = Box(low, high), []
     for axis in range(3):
         for side, outward in ((0, -1), (1, 1)):
             layer = inside.layer(axis, side, 0, 1).shift(triple(side * (a == axis) for a in range(3)))
             found.append(Side(_within(layer, axis, grid), axis, outward))
     return tuple(found)
-
-
-def nearest(grid: StaggeredGrid, axis: int, place: float) -> int:
-    """The number of the face across an axis that is nearest to a place."""
-    return int(np.abs(grid.faces(axis) - place).argmin())
 
 
 def _within(layer: Box, axis: int, grid: StaggeredGrid) -> Box:

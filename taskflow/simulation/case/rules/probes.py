@@ -1,14 +1,13 @@
 """What probes, planes and surfaces must have in common with the rest of a case."""
 
-from collections.abc import Iterator
-
-import numpy as np
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from taskflow.simulation.case.boundaries import AXES, Boundaries
 from taskflow.simulation.case.integrals import Isosurface, Isosurfaces, Surface, Surfaces
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Grid, Heat
-from taskflow.simulation.case.probes import Plane, Planes, Probe, Probes
+from taskflow.simulation.case.probes import Across, Plane, Planes, Probe, Probes
 from taskflow.simulation.case.problems import Key, Problem, shown, wrong
 from taskflow.simulation.case.rules.defaults import all_fields
 from taskflow.simulation.case.scalars import Scalars
@@ -56,33 +55,42 @@ def _names_differ(
 
 
 def _places_are_inside(grid: Grid, probes: Probes, planes: Planes) -> Iterator[Problem]:
-    ends = [(low, low + length) for low, length in zip(grid.origin, grid.lengths, strict=True)]
     for n, probe in enumerate(probes, start=1):
-        for place in probe.places:
-            if not all(low <= x <= high for x, (low, high) in zip(place, ends, strict=True)):
-                domain = shown([[low for low, _ in ends], [high for _, high in ends]])
-                key = ("probes", f"[{n}]", "points" if probe.line is None else "line")
-                yield wrong(key, place, f"beyond the domain {domain}; move it inside")
-                break
+        key = ("probes", f"[{n}]", "points" if probe.line is None else "line")
+        outside = (place for place in probe.places if not _inside(grid, place))
+        yield from (_beyond(grid, key, place) for place in islice(outside, 1))
     for n, plane in enumerate(planes, start=1):
-        low, high = ends[plane.axis]
-        if not low <= plane.position <= high:
-            axis = AXES[plane.axis]
-            remedy = f"beyond the domain, where {axis} goes from {low:g} to {high:g}; move it inside"
-            yield wrong(("planes", f"[{n}]", axis), plane.position, remedy)
+        yield from _plane_is_inside(grid, ("planes", f"[{n}]"), plane)
 
 
 def _surfaces_are_inside(grid: Grid, surfaces: Surfaces) -> Iterator[Problem]:
-    ends = [(low, low + length) for low, length in zip(grid.origin, grid.lengths, strict=True)]
     for n, surface in enumerate(surfaces, start=1):
+        key = ("surfaces", f"[{n}]")
         if surface.box is None:
-            (low, high), axis = ends[surface.axis], AXES[surface.axis]
-            if not low <= surface.position <= high:
-                remedy = f"beyond the domain, where {axis} goes from {low:g} to {high:g}; move it inside"
-                yield wrong(("surfaces", f"[{n}]", axis), surface.position, remedy)
-        elif not all(low <= a and b <= high for a, b, (low, high) in zip(*surface.box, ends, strict=True)):
-            domain = shown([[low for low, _ in ends], [high for _, high in ends]])
-            yield wrong(("surfaces", f"[{n}]", "box"), surface.box, f"beyond the domain {domain}; move it inside")
+            yield from _plane_is_inside(grid, key, surface)
+        elif not all(_inside(grid, corner) for corner in surface.box):
+            yield _beyond(grid, (*key, "box"), surface.box)
+
+
+def _plane_is_inside(grid: Grid, key: Key, plane: Across) -> Iterator[Problem]:
+    (low, high), axis = _ends(grid)[plane.axis], AXES[plane.axis]
+    if not low <= plane.position <= high:
+        remedy = f"beyond the domain, where {axis} goes from {low:g} to {high:g}; move it inside"
+        yield wrong((*key, axis), plane.position, remedy)
+
+
+def _ends(grid: Grid) -> list[tuple[float, float]]:
+    """Where the domain begins and ends along each axis."""
+    return [(low, low + length) for low, length in zip(grid.origin, grid.lengths, strict=True)]
+
+
+def _inside(grid: Grid, point: Iterable[float]) -> bool:
+    return all(low <= x <= high for x, (low, high) in zip(point, _ends(grid), strict=True))
+
+
+def _beyond(grid: Grid, key: Key, value: object) -> Problem:
+    domain = shown([list(corner) for corner in zip(*_ends(grid), strict=True)])
+    return wrong(key, value, f"beyond the domain {domain}; move it inside")
 
 
 def _boxes_have_cells(grid: Grid, boundaries: Boundaries, surfaces: Surfaces) -> Iterator[Problem]:
@@ -90,7 +98,7 @@ def _boxes_have_cells(grid: Grid, boundaries: Boundaries, surfaces: Surfaces) ->
     staggered = grid.staggered((x, y, z))
     for n, surface in enumerate(surfaces, start=1):
         for axis, ends in enumerate(zip(*surface.box, strict=True) if surface.box else ()):
-            low, high = (np.abs(staggered.faces(axis) - place).argmin() for place in ends)
+            low, high = (staggered.nearest_face(axis, place) for place in ends)
             if low == high:
                 remedy = f"both ends are nearest to the same face across {AXES[axis]}; give a larger box, or more cells"
                 yield wrong(("surfaces", f"[{n}]", "box"), surface.box, remedy)
