@@ -1,6 +1,6 @@
 """What probes, planes and surfaces must have in common with the rest of a case."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 from taskflow.simulation.case.boundaries import AXES, Boundaries
@@ -10,6 +10,7 @@ from taskflow.simulation.case.physics import Grid, Heat
 from taskflow.simulation.case.probes import Across, Plane, Planes, Probe, Probes
 from taskflow.simulation.case.problems import Key, Problem, shown, wrong
 from taskflow.simulation.case.rules.defaults import all_fields
+from taskflow.simulation.case.rules.domain import beyond, ends, inside
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.turbulence import Turbulence
 
@@ -57,8 +58,8 @@ def _names_differ(
 def _places_are_inside(grid: Grid, probes: Probes, planes: Planes) -> Iterator[Problem]:
     for n, probe in enumerate(probes, start=1):
         key = ("probes", f"[{n}]", "points" if probe.line is None else "line")
-        outside = (place for place in probe.places if not _inside(grid, place))
-        yield from (_beyond(grid, key, place) for place in islice(outside, 1))
+        outside = (place for place in probe.places if not inside(grid, [place]))
+        yield from (beyond(grid, key, place) for place in islice(outside, 1))
     for n, plane in enumerate(planes, start=1):
         yield from _plane_is_inside(grid, ("planes", f"[{n}]"), plane)
 
@@ -68,37 +69,23 @@ def _surfaces_are_inside(grid: Grid, surfaces: Surfaces) -> Iterator[Problem]:
         key = ("surfaces", f"[{n}]")
         if surface.box is None:
             yield from _plane_is_inside(grid, key, surface)
-        elif not all(_inside(grid, corner) for corner in surface.box):
-            yield _beyond(grid, (*key, "box"), surface.box)
+        elif not inside(grid, surface.box):
+            yield beyond(grid, (*key, "box"), surface.box)
 
 
 def _plane_is_inside(grid: Grid, key: Key, plane: Across) -> Iterator[Problem]:
-    (low, high), axis = _ends(grid)[plane.axis], AXES[plane.axis]
+    (low, high), axis = ends(grid)[plane.axis], AXES[plane.axis]
     if not low <= plane.position <= high:
         remedy = f"beyond the domain, where {axis} goes from {low:g} to {high:g}; move it inside"
         yield wrong((*key, axis), plane.position, remedy)
-
-
-def _ends(grid: Grid) -> list[tuple[float, float]]:
-    """Where the domain begins and ends along each axis."""
-    return [(low, low + length) for low, length in zip(grid.origin, grid.lengths, strict=True)]
-
-
-def _inside(grid: Grid, point: Iterable[float]) -> bool:
-    return all(low <= x <= high for x, (low, high) in zip(point, _ends(grid), strict=True))
-
-
-def _beyond(grid: Grid, key: Key, value: object) -> Problem:
-    domain = shown([list(corner) for corner in zip(*_ends(grid), strict=True)])
-    return wrong(key, value, f"beyond the domain {domain}; move it inside")
 
 
 def _boxes_have_cells(grid: Grid, boundaries: Boundaries, surfaces: Surfaces) -> Iterator[Problem]:
     x, y, z = (getattr(boundaries, axis) is not None for axis in AXES)
     staggered = grid.staggered((x, y, z))
     for n, surface in enumerate(surfaces, start=1):
-        for axis, ends in enumerate(zip(*surface.box, strict=True) if surface.box else ()):
-            low, high = (staggered.nearest_face(axis, place) for place in ends)
+        for axis, places in enumerate(zip(*surface.box, strict=True) if surface.box else ()):
+            low, high = (staggered.nearest_face(axis, place) for place in places)
             if low == high:
                 remedy = f"both ends are nearest to the same face across {AXES[axis]}; give a larger box, or more cells"
                 yield wrong(("surfaces", f"[{n}]", "box"), surface.box, remedy)

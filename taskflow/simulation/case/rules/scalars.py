@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from taskflow.simulation.case.boundaries import AXES, Boundaries
 from taskflow.simulation.case.physics import Grid, Heat
-from taskflow.simulation.case.problems import Key, Problem, shown, wrong
+from taskflow.simulation.case.problems import Key, Problem, wrong
+from taskflow.simulation.case.rules.domain import beyond, inside
 from taskflow.simulation.case.scalars import Scalars, Sources
 
 
@@ -38,15 +39,11 @@ def _scalars_have_faces(grid: Grid, boundaries: Boundaries, scalars: Scalars) ->
 def _sources_are_inside(grid: Grid, heat: Heat | None, scalars: Scalars) -> Iterator[Problem]:
     tables: dict[Key, Sources] = {("heat",): heat.sources} if heat else {}
     tables |= {("scalars", f"[{n}]"): scalar.sources for n, scalar in enumerate(scalars, start=1)}
-    ends = [(low, low + length) for low, length in zip(grid.origin, grid.lengths, strict=True)]
     for key, sources in tables.items():
         for n, source in enumerate(sources, start=1):
             name = "box" if source.box else "point"
-            corners = source.box or (source.point or (),)
-            if not all(low <= x <= high for corner in corners for x, (low, high) in zip(corner, ends, strict=True)):
-                domain = shown([[low for low, _ in ends], [high for _, high in ends]])
-                remedy = f"beyond the domain {domain}; move it inside"
-                yield wrong((*key, "sources", f"[{n}]", name), getattr(source, name), remedy)
+            if not inside(grid, source.box or (source.point or (),)):
+                yield beyond(grid, (*key, "sources", f"[{n}]", name), getattr(source, name))
 
 
 RULES = (
