@@ -3,8 +3,8 @@
 A face is closed if its own centre is inside a body: the velocity there is zero, and no fluid passes. The flux through a
 face that the surface cuts is so that of the velocity in its centre, or none: the midpoint rule for a velocity that ends
 at the surface. Faces beside closed ones feel the friction of a surface at its true distance:
-`taskflow.flow.obstacles.adherence`. All else is as without bodies, so that the momentum equation may be any; what the
-pressure meets are closed faces, as at stair steps.
+`taskflow.flow.obstacles.adherence`. All else in the momentum equation is as without bodies, but that eddies have no
+viscosity on edges beside closed faces; what the pressure meets are closed faces, as at stair steps.
 """
 
 from __future__ import annotations
