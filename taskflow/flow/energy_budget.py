@@ -14,7 +14,8 @@ equations find friction: along itself in cells, otherwise on edges, of whose squ
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.boundaries.boundary import Boundaries, Value, impose
+from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, GRADIENT_U, GRADIENT_V, GRADIENT_W
@@ -54,11 +55,12 @@ def face_means(
     """Means of u, v, w on faces with a sample of this share."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EnergyBudget:
-    """The running statistics of a fluid of this viscosity on the cells of a grid."""
+    """The running statistics of a fluid of this viscosity on the cells of a grid, between boundaries."""
 
     grid: Grid
+    boundaries: Boundaries
     viscosity: float
 
     @property
@@ -90,6 +92,7 @@ class EnergyBudget:
     def sample(self, f: Roles, share: str, covariances: list[str]) -> Iterator[Launch]:
         """The present state as one more sample, before means and covariances (uu, uv, uw, vv, vw, ww) have it."""
         velocity, means = (f.u, f.v, f.w), (f.mean_u, f.mean_v, f.mean_w)
+        yield from inflow_edges(velocity, self.boundaries, self.grid)
         moments = [f[name] for name in covariances]
         yield energy_flux(*velocity, *means, *moments, *(f[name] for name in FLUXES), over=self._cells, share=share)
         faces, numbers = tuple(f[name] for name in FACES), {"grid": self.grid, "viscosity": self.viscosity}

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.exact_sums import PARTS
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
@@ -142,6 +143,7 @@ class Passing:
         flow, over, stirred = self.flow, self._cells, self.flow.turbulence is not None
         eddies = (f.nu_t,) if stirred else ()
         velocity = f.u, f.v, f.w
+        yield from inflow_edges(velocity, flow.boundaries, flow.grid)
         where: dict[str, Any] = {"bound": BOUND, "sheet": self._sheet, "grid": flow.grid}
         read: tuple[str, ...] = *velocity, f.p, *eddies
         friction: dict[str, Any] = {"viscosity": flow.fluid.viscosity}

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.flow.boundaries.boundary import INSIDE, MIRROR, Boundaries, Inflow, Mirror, Wall, beyond, place
+from taskflow.flow.boundaries.boundary import INSIDE, MIRROR, Boundaries, Mirror, Wall, beyond
+from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.boundaries.rough_wall import drag_ghosts, rough
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
@@ -188,7 +189,7 @@ def eddy_viscosity(
     says where bodies are.
     """
     boundaries, grid = there.boundaries, there.grid
-    yield from _inflow_edges(velocity, boundaries, grid)
+    yield from inflow_edges(velocity, boundaries, grid)
     free, obstructed, constants = turbulence.model.task(there)
     found, read = (obstructed, (*velocity, solid)) if solid else (free, velocity)
     yield found(*read, nu_t, over=Box.of(grid.cells), rate="rate", eddy="eddy", grid=grid, **constants)
@@ -197,15 +198,6 @@ def eddy_viscosity(
             sign = -1.0 if isinstance(boundaries[face], Wall) else 1.0
             yield MIRROR[face](nu_t, over=beyond(face, grid), mirror=Mirror(sign, 0.0))
     yield from drag_ghosts(velocity, nu_t, boundaries, grid, there.viscosity)
-
-
-def _inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
-    """Beyond inflows, whose values end with the cells: what is on the faces of high boundaries beside them."""
-    for face, side in boundaries.items():
-        for axis, name in enumerate(velocity):
-            if isinstance(side, Inflow) and axis != place(face)[0] and grid.high[axis]:
-                edge = beyond(face, grid, edges=False).layer(axis, 1, -1, 0)
-                yield MIRROR[face](name, over=edge, mirror=Mirror(1.0, 0.0))
 
 
 def _smooth(boundaries: Boundaries) -> dict[str, Wall]:

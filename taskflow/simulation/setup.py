@@ -127,7 +127,8 @@ class Setup:
         if wanted is None or wanted.fields is None:
             return None
         names = tuple(sorted(wanted.fields, key=self.case.fields.index))
-        budget = EnergyBudget(self.grid.constants, self.case.fluid.viscosity) if wanted.budget else None
+        grid, flow = self.grid.constants, self.model
+        budget = EnergyBudget(grid, flow.boundaries, flow.fluid.viscosity) if wanted.budget else None
         statistics = Statistics(names, self.grid.box, wanted.order, budget)
         return Averages(statistics, wanted.start, wanted.every, wanted.write)
 

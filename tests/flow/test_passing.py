@@ -97,3 +97,15 @@ def test_eddies_carry_momentum_and_heat():
     nu_t = 0.2**2 * (1 / 4 / 4 / 8) ** (2 / 3)
     assert found["momentum_flux_x"] == pytest.approx(-0.1 - nu_t, rel=1e-9)
     assert found["flux_T"] == pytest.approx(-0.3 - nu_t / 0.5, rel=1e-9)
+
+
+def test_an_inflow_beside_walls_reads_no_cell_that_nothing_fills():
+    """Whatever memory held before."""
+    walls = dict.fromkeys(("y_min", "y_max", "z_min", "z_max"), "wall")
+    inflow = {"type": "inflow", "velocity": [1.0, 0.1, 0.2]}
+    case = Case(
+        grid={"cells": [4, 3, 3], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 0.1}, time={"steps": 1},
+        boundaries={"x_min": inflow, "x_max": "outflow", **walls},
+    )  # fmt: skip
+    passing = Passing(Setup(case, (1, 1, 1)).model, Side(Box((0, 0, 0), (1, 3, 3)), 0))
+    assert np.isfinite(passing.numbers(compute(case, after=passing, garbage=np.nan).scalars)).all()

@@ -7,7 +7,7 @@ that belongs to the block at the side counts.
 
 from collections.abc import Iterator, Sequence
 
-from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, beyond, on_face, place
+from taskflow.flow.boundaries.boundary import INSIDE, MIRROR, Boundaries, Inflow, Mirror, beyond, on_face, place
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, triple
@@ -76,6 +76,17 @@ def inflow_ghosts(
         along = [("uvw"[a], field) for a, field in enumerate(velocity) if a != axis]
         for name, field in [*along, *([("T", temperature)] if temperature else [])]:
             yield REFLECT[face](field, values(face, name, ending), over=beyond(face, grid, edges=False))
+
+
+def inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
+    """Beyond inflows, whose values end with the cells: what is on the faces of high boundaries beside them. It is for
+    gradients at inflows, which the momentum equation alone does not need.
+    """
+    for face in inflows(boundaries):
+        for axis, name in enumerate(velocity):
+            if axis != place(face)[0] and grid.high[axis]:
+                edge = beyond(face, grid, edges=False).layer(axis, 1, -1, 0)
+                yield MIRROR[face](name, over=edge, mirror=Mirror(1.0, 0.0))
 
 
 def temperature_enters(temperature: str, boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
