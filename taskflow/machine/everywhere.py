@@ -54,7 +54,7 @@ def _asked(
         found: dict[str, Any] = {}
         while waiting := {worker: call for worker, call in asked.items() if worker not in found and not call.done()}:
             await asyncio.wait(waiting.values(), timeout=LOOK)
-            for worker, reason in pulses.lost(waiting, LOOK).items():
+            for worker, reason in pulses.lost(waiting).items():
                 if asked[worker].cancel():
                     found[worker] = TimeoutError(reason)
         answers = await asyncio.gather(*asked.values(), return_exceptions=True)

@@ -148,8 +148,8 @@ class Gang:
                 return calls
 
     def _missed(self, blocks: Collection[int]) -> list[int]:
-        """Note which of these blocks, which have not answered for another SLICE, live in processes that do not."""
-        lost = self._pulses.lost({self.workers[block] for block in blocks}, SLICE)
+        """Note which of these blocks, which have not answered yet, live in processes that are lost."""
+        lost = self._pulses.lost({self.workers[block] for block in blocks})
         found = [block for block in blocks if self.workers[block] in lost]
         for block in found:
             self._loss(block, lost[self.workers[block]])

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 import weakref
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 INTERVAL = 0.5  # seconds between two beats
 SILENCE = 4.0  # seconds without one after which a process is lost
+AWAKE = 1.0  # seconds between two looks that count; who looks later was stopped, or busy with something else
 
 _followed: weakref.WeakKeyDictionary[Client, Pulses] = weakref.WeakKeyDictionary()
 
@@ -63,11 +65,13 @@ class _Pulse:
     connection: socket.socket
     heard: bool = False
     silent: float = 0.0
+    looked: float = field(default_factory=time.monotonic)
     lost: str | None = None
 
-    def listen(self, seconds: float, bound: float) -> str | None:
-        """Why nothing more will come from it, if so, after so many more seconds."""
-        self.silent += seconds
+    def listen(self, bound: float) -> str | None:
+        """Why nothing more will come from it, if so, after so many seconds of silence."""
+        now = time.monotonic()
+        self.silent, self.looked = self.silent + min(now - self.looked, AWAKE), now
         try:
             while self.connection.recv(4096):
                 self.heard, self.silent = True, 0.0
@@ -112,10 +116,10 @@ class Pulses:
             host = urlsplit(worker).hostname
             self._pulses[worker] = None if port is None or host is None else _Pulse(_called(host, port))
 
-    def lost(self, workers: Iterable[str], seconds: float) -> dict[str, str]:
-        """Which of these workers are lost, and why, after so many more seconds in which this process was awake."""
+    def lost(self, workers: Iterable[str]) -> dict[str, str]:
+        """Which of these workers are lost, and why: look every second, or more often, while you wait for them."""
         known = {worker: pulse for worker in workers if (pulse := self._pulses.get(worker))}
-        heard = {worker: pulse.listen(seconds, self.bound) for worker, pulse in known.items()}
+        heard = {worker: pulse.listen(self.bound) for worker, pulse in known.items()}
         return {worker: reason for worker, reason in heard.items() if reason is not None}
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from taskflow.errors import BadInput, ChannelError, Lost
 from taskflow.machine import Gang, Status
+from taskflow.machine.answers import SLICE
 from taskflow.machine.gang import CALL
 from taskflow.machine.pulse import SILENCE
 
@@ -38,8 +39,8 @@ class Heart:
     def __init__(self, *silent):
         self.silent, self.seconds = silent, 0.0
 
-    def lost(self, workers, seconds):
-        self.seconds += seconds
+    def lost(self, workers):
+        self.seconds += SLICE
         return {worker: "no sign of life" for worker in workers if worker in self.silent and self.seconds >= SILENCE}
 
 

@@ -11,6 +11,7 @@ from taskflow.simulation.case.probes import Across, Plane, Planes, Probe, Probes
 from taskflow.simulation.case.problems import Key, Problem, shown, wrong
 from taskflow.simulation.case.rules.defaults import all_fields
 from taskflow.simulation.case.rules.domain import beyond, ends, inside
+from taskflow.simulation.case.rules.grid import faces_fit
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.turbulence import Turbulence
 
@@ -81,6 +82,8 @@ def _plane_is_inside(grid: Grid, key: Key, plane: Across) -> Iterator[Problem]:
 
 
 def _boxes_have_cells(grid: Grid, boundaries: Boundaries, surfaces: Surfaces) -> Iterator[Problem]:
+    if any(faces_fit(grid)):
+        return
     x, y, z = (getattr(boundaries, axis) is not None for axis in AXES)
     staggered = grid.staggered((x, y, z))
     for n, surface in enumerate(surfaces, start=1):
