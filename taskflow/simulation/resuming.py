@@ -93,8 +93,9 @@ def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {SNAPSHOTS: {}}
     if table := case.get("statistics"):
         found[STATISTICS] = {name: value for name, value in table.items() if name != "write"}
-    for table in (each for kind in FOLLOWED for each in case.get(kind, ())):
-        found[table["name"]] = {name: value for name, value in table.items() if name != "every"}
+    for kind in FOLLOWED:
+        for table in case.get(kind, ()):
+            found[table["name"]] = kind, {name: value for name, value in table.items() if name != "every"}
     return found
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
+from taskflow.output import Checkpoint
+from taskflow.simulation.resuming import Beginning
 from tests.simulation.going_on import found, go
 from tests.simulation.test_resuming import stirred
 
@@ -16,6 +20,14 @@ FOLLOWED = {
                  {"name": "everything", "box": [[0.0, 0.0, 0.0], [1.0, 0.7, 1.3]], "every": {"steps": 9}}],
     "isosurfaces": [{"name": "front", "field": "T", "value": 0.5, "every": {"steps": 2}}],
 }  # fmt: skip
+
+
+def test_a_surface_does_not_go_on_with_the_records_of_a_plane():
+    plane, surface = (stirred(**{kind: [{"name": "a", "z": 0.7, "every": 3}]}) for kind in ("planes", "surfaces"))
+    state = {"time": 0.1, "dt": 0.01, "ended": None, "steady": None, "statistics": None, "case": plane.to_toml()}
+    before = Checkpoint(Path("step-4"), 4, state, ())
+    assert "a" in Beginning.of(before, plane).kept
+    assert "a" not in Beginning.of(before, surface).kept
 
 
 @pytest.fixture(scope="module")
