@@ -430,6 +430,16 @@ def test_what_cannot_be_is_refused(body, message):
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("far", [30.0, 1e18])
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_named_body_beyond_the_domain_has_no_cells_in_it(far, side):
+    """However far: there are more cells on the way than integers have numbers for."""
+    body = {"type": "sphere", "name": "far", "centre": [side * far, 0.5, 0.5], "radius": 0.1}
+    bodies = Setup(obstructed(DIRECT, obstacles=[body], heat=None), (1, 1, 1)).bodies
+    assert not bodies.solids.boxes[0]
+    assert [found.name for found in bodies.followed] == ["far"]
+
+
 def test_a_body_that_a_later_one_hides_is_no_mistake():
     assert gaps(box([2, 2, 2], [4, 4, 4], name="a"), box([1, 1, 1], [5, 5, 5])).parts[0].cells == 0
 

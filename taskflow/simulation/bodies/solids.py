@@ -105,10 +105,11 @@ class Solids:
         lo, hi = [], []
         for axis in range(3):
             n = self.grid.cells[axis]
-            below, above = (self.grid.number_at(axis, at) - 0.5 for at in (low[axis], high[axis]))
+            ends = (self.grid.number_at(axis, at) - 0.5 for at in (low[axis], high[axis]))
+            below, above = (min(max(end, -1.0), n) for end in ends)  # however far beyond the domain
             # one cell more: what rounding may have moved is for the shape to decide
-            lo.append(max(0, math.floor(max(below, -1.0))))
-            hi.append(min(n, math.ceil(min(above, n)) + 1))
+            lo.append(max(0, math.floor(below)))
+            hi.append(min(n, math.ceil(above) + 1))
         return Box(triple(lo), triple(hi))
 
 
