@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -34,9 +35,9 @@ class Shape(Protocol):
 class Formula(Shape):
     """A shape that tells of single points whether they are inside."""
 
+    @abstractmethod
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Which points are inside; the coordinates broadcast."""
-        raise NotImplementedError
 
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         found = self.contains(x[None, None, :], y[None, :, None], z[:, None, None])
