@@ -5,14 +5,14 @@ body that it belongs to: the balance of momentum over the body's own faces. What
 thus adds up to rounding. Everything is per density of the fluid; moments are those of the forces where they act.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.scalars.transport import Transport
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, AROUND_EDGES, BESIDE, U, V, W
-from taskflow.tasks import Read, ReadByte, ReadShort, Reduce, task
+from taskflow.tasks import Privilege, Read, ReadByte, ReadShort, Reduce, Task, task
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,14 @@ def force_on_body(
     """
 
 
-@task(kernel=KERNELS / "obstacles" / "forces.cu")
-def force_of_eddies(
-    u: Read[U], v: Read[V], w: Read[W], p: Read[BESIDE], nu_t: Read[BESIDE],
-    solid: ReadByte, owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
-    *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
-    friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
-    moment_x: Reduce["sum"], moment_y: Reduce["sum"], moment_z: Reduce["sum"],
-    grid: Grid, fluid: Fluid, target: Target,
-) -> None:  # fmt: skip
-    """`force_on_body` with what eddies bring to its faces: 2 nu_t du/dn in the fluid beside them, n being normal. On
-    edges nu_t is 0.
-    """
+def turbulent(plain: Task, name: str, **eddies: Privilege) -> Task:
+    """The task that does the same with what eddies bring to closed faces, and reads them after u, v, w and p."""
+    flow = {field: plain.fields[field] for field in ("u", "v", "w", "p")}
+    return replace(plain, name=name, fields={**flow, **eddies, **plain.fields})
+
+
+force_of_eddies = turbulent(force_on_body, "force_of_eddies", nu_t=Read[BESIDE])
+"""`force_on_body` with 2 nu_t du/dn in the fluid beside its faces, n being normal. On edges nu_t is 0."""
 
 
 @task(kernel=KERNELS / "obstacles" / "forces.cu")
@@ -79,17 +75,10 @@ def force_on_immersed_body(
     """
 
 
-@task(kernel=KERNELS / "obstacles" / "forces_immersed.cu")
-def force_of_eddies_on_immersed_body(
-    u: Read[U], v: Read[V], w: Read[W], p: Read[BESIDE], nu_t: Read[AROUND_EDGES], edges: ReadShort,
-    solid: ReadByte, stick_x: Read, stick_y: Read, stick_z: Read,
-    owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
-    *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
-    friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
-    moment_x: Reduce["sum"], moment_y: Reduce["sum"], moment_z: Reduce["sum"],
-    grid: Grid, fluid: Fluid, target: Target,
-) -> None:  # fmt: skip
-    """`force_on_immersed_body` with what eddies bring to closed faces: on edges beside them nu_t is 0."""
+force_of_eddies_on_immersed_body = turbulent(
+    force_on_immersed_body, "force_of_eddies_on_immersed_body", nu_t=Read[AROUND_EDGES], edges=ReadShort
+)
+"""`force_on_immersed_body` with eddies: on edges beside closed faces nu_t is 0."""
 
 
 @task(kernel=KERNELS / "obstacles" / "forces_immersed.cu")
