@@ -22,7 +22,7 @@ from taskflow.machine.channel import channel_problem
 from taskflow.regions import Partition
 from tests.machine.programs import NAMES, Everything, noise, region
 from tests.machine.test_shard import oracle
-from tests.machine.waiting import until_ended
+from tests.machine.waiting import until_ended, until_failed
 
 pytestmark = pytest.mark.timeout(90)
 
@@ -132,12 +132,7 @@ def test_stop_ends_all_blocks_after_the_same_step(cluster: Client):
 
 def test_the_cause_is_the_block_that_failed_and_not_the_one_that_missed_it(cluster: Client):
     with gang(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3))) as team:
-        team.connect()
-        team.start(team.jobs)
-        while "failed" not in {status.state for status in team.status()}:
-            time.sleep(0.01)
-        team.abort("another block failed")
-        statuses = until_ended(team)
+        statuses = until_failed(team)
     assert isinstance(statuses[0].error, Aborted)
     assert str(cause(statuses)) == "block 1 was told to fail"
 
@@ -189,12 +184,7 @@ def test_what_a_lost_gpu_costs_and_what_would_happen_again(error, lost, words, m
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=played))
     raised = CudaError(error) if isinstance(error, int) else error
     with embedded(1, gpu=False) as client, gang(client, Fails(region((6, 4, 9)), raised)) as team:
-        team.connect()
-        team.start(team.jobs)
-        while "failed" not in {status.state for status in team.status()}:
-            time.sleep(0.01)
-        team.abort("another block failed")
-        statuses = until_ended(team)
+        statuses = until_failed(team)
     found = cause(statuses)
     assert words in str(found)
     assert isinstance(found, Lost) == lost

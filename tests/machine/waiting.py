@@ -12,3 +12,13 @@ def until_ended(team, seconds=60.0):
             return statuses
         time.sleep(0.02)
     raise AssertionError(f"still {[status.state for status in statuses]} after {seconds} s")
+
+
+def until_failed(team):
+    """Run the jobs of a team of which one fails; the status of every block once all have ended for that."""
+    team.connect()
+    team.start(team.jobs)
+    while "failed" not in {status.state for status in team.status()}:
+        time.sleep(0.01)
+    team.abort("another block failed")
+    return until_ended(team)

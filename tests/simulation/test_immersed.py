@@ -14,7 +14,17 @@ from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
 from tests.flows import VELOCITY, Flow, compute, orders
-from tests.simulation.test_bodies import DIRECT, PERIODIC, box, followed, obstructed, slabs, through, vector
+from tests.simulation.test_bodies import (
+    DIRECT,
+    PERIODIC,
+    box,
+    followed,
+    obstructed,
+    same_on_blocks,
+    slabs,
+    through,
+    vector,
+)
 
 IMMERSED = {"treatment": "immersed"}
 QUICK = {"fluid": {"viscosity": 0.02, "scheme": "quick"}}
@@ -143,17 +153,7 @@ def test_a_round_pipe_with_a_temperature():
 @pytest.mark.parametrize("tables", [{}, pytest.param(QUICK, marks=pytest.mark.slow, id="quick")])
 def test_blocks_and_overlap_do_not_change_a_bit(tables):
     """Bodies cut by the sides of blocks, and surfaces next to them, included."""
-    case = immersed({"iterations": 4}, time={"steps": 3}, **tables)
-    whole = compute(case)
-    assert whole.scalars["speed"] > 0.01
-    for blocks, overlap in (((1, 1, 2), "full"), ((3, 2, 1), "comm")):
-        cut = compute(case, blocks, overlap=overlap)
-        for name in (*VELOCITY, "p", "T"):
-            np.testing.assert_array_equal(cut[name], whole[name], err_msg=name)
-        for name, body in followed(whole).items():
-            np.testing.assert_allclose(followed(cut)[name]["force"], body["force"], rtol=1e-10)
-        flux = followed(whole)["ball"]["heat_flux"]
-        assert followed(cut)["ball"]["heat_flux"] == pytest.approx(flux, rel=1e-10)
+    same_on_blocks(immersed({"iterations": 4}, time={"steps": 3}, **tables))
 
 
 def test_what_is_known_of_parts_is_that_of_the_whole():
