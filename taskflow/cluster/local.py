@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import logging
-import signal
-import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import BadInput, Lost
+from taskflow.cluster.opening import opened
+from taskflow.cluster.scriptless import importing_script, scriptless
+from taskflow.errors import BadInput, Lost, RunFailed
+from taskflow.machine import known_workers
 
 if TYPE_CHECKING:
     from distributed import Client
 
 BEGIN = 120.0  # seconds that processes may take to begin
-ENDING = (signal.SIGINT, signal.SIGTERM)  # how a user and a batch system end a command
+LOOK = 0.05
 
 # A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be given up for
 # silence, or paused.
@@ -37,76 +38,32 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
 
     CPU: one worker lives in this process, several in processes of their own. GPU: one process per GPU, pinned by
     dask-cuda. Raises BadInput where dask-cuda is not installed or there are fewer GPUs than workers, Lost where
-    the processes do not begin.
+    the processes do not begin, RunFailed in a process that a script began and that imports it.
     """
     import dask
     from distributed import Client
 
+    if importing_script():
+        raise RunFailed(
+            "a process that the script begins imports it, and must not begin others; what begins processes"
+            ' belongs under: if __name__ == "__main__":'
+        )
     with (
         dask.config.set(CONFIG),
         _quiet(),
-        _open(lambda: _begun(workers, gpu)) as cluster,
-        _open(lambda: Client(cluster, direct_to_workers=True)) as client,
+        scriptless(),
+        opened(lambda: _begun(workers, gpu)) as cluster,
+        opened(lambda: Client(cluster, direct_to_workers=True)) as client,
     ):
-        try:
-            client.wait_for_workers(workers, timeout=BEGIN)
-        except TimeoutError as error:
-            raise Lost(f"{workers} processes did not begin within {BEGIN:g} s") from error
+        _wait(cluster, client, workers)
         yield client
 
 
-@contextmanager
-def _open(begin: Callable[[], Any]) -> Iterator[Any]:
-    """What `begin` returns, closed at the end; Ctrl-C and SIGTERM wait until it has begun, or is closed.
-
-    A terminal and a batch system send them to all processes of a command, but only the client's main thread may decide
-    what they mean: threads and processes that begin here never see them. A worker amid its imports, or a compiler,
-    would die of it.
-    """
-    opened = None
-    try:
-        with _undisturbed():
-            opened = begin()
-        yield opened
-    finally:
-        if opened is not None:
-            with _undisturbed():
-                opened.close()
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Ctrl-C and SIGTERM come afterwards. Threads and processes that begin here inherit that they never come to them.
-
-    Blocking signals is for what begins here. It does not protect this thread: threads that libraries began earlier
-    take a signal, and Python hands it to the main thread; so that one notes it.
-    """
-    if threading.current_thread() is not threading.main_thread():  # has no say in signals
-        yield
-        return
-    noted: list[int] = []
-    usual = {each: signal.signal(each, lambda number, _: noted.append(number)) for each in ENDING}
-    resource_tracker.ensure_running()  # Python would begin it with the first process, and unblock the signals
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for each, handler in usual.items():
-            signal.signal(each, handler)
-    if noted:
-        signal.raise_signal(noted[0])
-
-
 def _begun(workers: int, gpu: bool) -> Any:
-    """The cluster. Its processes import the script that begins it, which must not begin another cluster then."""
     try:
         return _cluster(workers, gpu)
     except (RuntimeError, OSError) as error:
-        raise Lost(
-            f"the processes of the blocks did not begin ({error}); a script that has more than one"
-            ' calls this under: if __name__ == "__main__":'
-        ) from error
+        raise Lost(f"the processes of the blocks did not begin ({error})") from error
 
 
 def _cluster(workers: int, gpu: bool) -> Any:
@@ -117,6 +74,7 @@ def _cluster(workers: int, gpu: bool) -> Any:
         "worker_dashboard_address": "127.0.0.1:0",
         "silence_logs": logging.CRITICAL,
         "memory_limit": 0,
+        "death_timeout": BEGIN,  # Dask would wait for ever
     }
     if gpu:
         try:
@@ -131,6 +89,21 @@ def _cluster(workers: int, gpu: bool) -> Any:
     if workers == 1:
         return LocalCluster(**options, processes=False)
     return LocalCluster(**options, processes=True, protocol="tcp", host="127.0.0.1")
+
+
+def _wait(cluster: Any, client: Client, workers: int) -> None:
+    """Until all workers are there. Raises Lost once one has failed, which dask-cuda does not tell, or after BEGIN."""
+    until = time.monotonic() + BEGIN
+    while sum(worker["status"] == "running" for worker in known_workers(client).values()) < workers:
+        for begun in list(cluster.workers.values()):
+            if begun.status.name == "failed":
+                try:
+                    cluster.sync(begun.start)  # raises what it failed of
+                except Exception as error:
+                    raise Lost(f"a process of the blocks did not begin ({error})") from error
+        if time.monotonic() > until:
+            raise Lost(f"{workers} processes did not begin within {BEGIN:g} s")
+        time.sleep(LOOK)
 
 
 @contextmanager

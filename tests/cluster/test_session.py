@@ -331,17 +331,6 @@ def test_a_region_that_does_not_fit_into_memory(client):
         tf.distribute(huge, client=client, **CPU)
 
 
-def test_a_script_that_calls_it_while_it_is_imported(monkeypatch):
-    """Its processes die when they import it; Dask then says this."""
-
-    def fail(**_):
-        raise RuntimeError("Nanny failed to start.")
-
-    monkeypatch.setattr("distributed.LocalCluster", fail)
-    with pytest.raises(tf.RunFailed, match=r'Nanny failed to start.*; a script .* under: if __name__ == "__main__":'):
-        tf.distribute(BOX, blocks=(1, 1, 2), **CPU)
-
-
 def test_a_scheduler_file_that_is_not_there(tmp_path):
     with pytest.raises(tf.BadInput, match=r"scheduler_file = .*gone\.json: there is no such file"):
         tf.distribute(BOX, scheduler_file=tmp_path / "gone.json")
@@ -483,19 +472,18 @@ def step(f):
     yield halve(f.a, over=box.cells)
     yield top(f.a, over=box.cells, most="most")
 
-if __name__ == "__main__":
-    word = " ".join(sys.argv[1:])
-    where = {"blocks": (1, 1, 2)} if word == "two" else {"scheduler_file": word or None}
-    with tf.distribute(box, device="cpu", **where) as blocks:
-        blocks.fill(a=lambda i, j, k: np.cos(i * k) + j)
-        blocks.run(step, times=6)
-        blocks.run(step, times=5)
-        print(len(blocks.partition), hashlib.sha256(blocks.read("a").tobytes()).hexdigest(), blocks.scalars["most"])
+word = " ".join(sys.argv[1:])
+where = {"blocks": (1, 1, 2)} if word == "two" else {"scheduler_file": word or None}
+with tf.distribute(box, device="cpu", **where) as blocks:
+    blocks.fill(a=lambda i, j, k: np.cos(i * k) + j)
+    blocks.run(step, times=6)
+    blocks.run(step, times=5)
+    print(len(blocks.partition), hashlib.sha256(blocks.read("a").tobytes()).hexdigest(), blocks.scalars["most"])
 """
 
 
 def test_one_script_here_in_two_processes_and_on_a_cluster(tmp_path):
-    """What it declares itself works in other processes, and the bits are the same."""
+    """What it declares itself works in other processes, which do not run it again, and the bits are the same."""
     script, file = tmp_path / "script.py", tmp_path / "scheduler.json"
     script.write_text(SCRIPT)
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
