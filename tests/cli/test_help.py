@@ -43,6 +43,11 @@ def test_version(give):
     assert (result.exit_code, result.stdout) == (0, f"taskflow {taskflow.__version__}\n")
 
 
+def test_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "taskflow", "--version"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"taskflow {taskflow.__version__}\n", "")
+
+
 def test_help_loads_nothing_heavy():
     script = f"import sys\ntry:\n  {MAIN}\nfinally:\n  print(*({HEAVY} & sys.modules.keys()), file=sys.stderr)"
     done = python(script, "--help")
