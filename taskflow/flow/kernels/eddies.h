@@ -30,7 +30,8 @@ struct Damped {
 };
 
 // nu_t = mixing b^6 / (a^5 + b^5) = mixing b / (1 + (a / b)^5), a = (S_ij S_ij)^(1/2), b = (Sd_ij Sd_ij)^(1/4), Sd being the
-// traceless symmetric part of the square of the gradient: no power of the gradient overflows but where nu_t is 0.
+// traceless symmetric part of the square of the gradient: no power of the gradient overflows but where nu_t is 0. Reciprocals
+// and not quotients: a GPU divides 0 and what is nearly 0, of fluid at rest, in a slow way.
 struct Adapting {
   real mixing;
   Grid grid;
@@ -45,8 +46,9 @@ struct Adapting {
     const real yz = (g[1][1] + g[2][2]) * (g[1][2] + g[2][1]) + g[1][0] * g[0][2] + g[2][0] * g[0][1];
     const real turned = square(x - third) + square(y - third) + square(z - third) +
                         real(0.5) * (square(xy) + square(xz) + square(yz));
-    const real b_square = root(turned), ratio = real(0.5) * strain(gradient) / (b_square > 0 ? b_square : real(1));
-    return filter_square(grid, c) * (mixing * root(b_square) / (1 + square(ratio) * root(ratio)));
+    const real b_square = root(turned), per_b_square = 1 / (b_square > 0 ? b_square : real(1));
+    const real ratio = real(0.5) * strain(gradient) * per_b_square;
+    return filter_square(grid, c) * (mixing * root(b_square) * (1 / (1 + square(ratio) * root(ratio))));
   }
 };
 
