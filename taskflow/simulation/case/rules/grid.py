@@ -15,15 +15,19 @@ NEAR = 1e-9  # relative: places this close are one
 
 
 def faces_fit(grid: Grid) -> Iterator[Problem]:
-    """What is wrong with given faces."""
+    """What is wrong with faces that are given, or that follow from a spacing."""
     if grid.stretching is None:
         return
     for axis, spacing in grid.stretching:
-        if spacing is None or spacing.faces is None:
+        if spacing is None:
             continue
-        n, faces, key = grid.cells[AXES.index(axis)], spacing.faces, ("grid", "stretching", axis, "faces")
-        start, length = grid.origin[AXES.index(axis)], grid.lengths[AXES.index(axis)]
-        if len(faces) != n + 1:
+        n, start, length = (values[AXES.index(axis)] for values in (grid.cells, grid.origin, grid.lengths))
+        faces, key = spacing.faces, ("grid", "stretching", axis, "faces")
+        if faces is None:
+            if min(np.diff(spacing.edges(n, start, length))) <= 0:
+                remedy = f"of {n} cells some are too narrow to be told apart; give fewer, or a spacing nearer to even"
+                yield wrong(key[:-1], spacing.written(), remedy)
+        elif len(faces) != n + 1:
             yield wrong(key, f"{len(faces)} numbers", f"{n} cells in {axis} have {n + 1} faces; give as many numbers")
         elif min(np.diff(faces)) <= 0:
             worst = int(np.argmin(np.diff(faces)))
