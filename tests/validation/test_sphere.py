@@ -1,16 +1,37 @@
-"""Drag of a sphere of stair steps on few cells against that of others."""
+"""Drag of a sphere on few cells against that of others."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import taskflow as tf
-from tests.validation.sphere import known, measured
+from tests.validation.sphere import known, mean, measured, periods
 from tests.validation.sphere_grid import case
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sphere.toml"
+
+
+class Swinging:
+    """A run whose drag and lift are known."""
+
+    def log(self):
+        return [self.line(time, 2 * np.pi * 0.136 * time) for time in np.arange(0, 40, 0.1)]
+
+    def line(self, time, swing):
+        coefficients = np.array([0.66 + 0.0035 * np.sin(swing), 0, -0.07 - 0.016 * np.cos(swing)])
+        return {"time": time, "bodies": {"sphere": {"force": np.pi / 8 * coefficients}}}
+
+
+def test_periods():
+    several = periods(Swinging(), 10.0)
+    assert [each.start * 0.136 for each in several] == pytest.approx([2, 3, 4], rel=2e-3)
+    found = mean(several)
+    assert (found.drag, found.lift, found.swing) == pytest.approx((0.66, 0.07, 0.016), rel=1e-3)
+    assert found.strouhal == pytest.approx(0.136, rel=1e-4)
+    assert not periods(Swinging(), 50.0)
 
 
 @pytest.mark.slow
