@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from taskflow.regions import Partition
-from taskflow.tasks import AllReduce, Claim, Compute, Grant, Launch, Node, Receive, Refresh, Send
+from taskflow.tasks import AllReduce, Claim, Compute, Grant, Launch, Message, Node, Receive, Refresh, Send
 
 Overlap = Literal["auto", "none", "comm", "full"]
 SMALL = 1 << 16  # cells of a block below which a second launch costs more than the transfer that it hides
@@ -52,11 +52,20 @@ class Mapper:
         """The positions of the launches that are cut where their results travel."""
         return [n for n, launch in enumerate(launches) if self.split and launch.task.name not in self.whole]
 
-    def urgent(self, node: Node) -> bool:
-        """Whether a node belongs on the stream for what others wait for."""
-        return self.overlap == "full" and (
-            isinstance(node, Grant | Claim | Send | Receive | Refresh) or getattr(node, "part", "") == "edge"
-        )
+    def urgent(self, nodes: Sequence[Node], direct: Callable[[Message], bool]) -> list[bool]:
+        """Which of the nodes of a block, in program order, belong on the stream for what others wait for; `direct`
+        messages need no buffers.
+
+        Not what grants ghost cells before a launch that stays whole here, nor what waits for them behind it: beside
+        another launch, a GPU that is full would keep thread blocks of that one waiting until it has room for the grant.
+        """
+        in_line, whole = set[Message](), False
+        for node in reversed(nodes):
+            if isinstance(node, Compute):
+                whole = node.part == "whole"
+            elif isinstance(node, Grant) and whole and direct(node.message):
+                in_line.add(node.message)
+        return [self.overlap == "full" and _urgent(node, in_line) for node in nodes]
 
     def priority(self, node: Node) -> int:
         """Which of the nodes that are ready comes first: the lowest. What waits for other blocks comes last, in program
@@ -67,3 +76,9 @@ class Mapper:
         if isinstance(node, Compute):
             return {"edge": 0, "whole": 3, "middle": 4}[node.part]
         return {Grant: 1, Send: 1, Refresh: 2, Claim: 5, AllReduce: 5, Receive: 5}[type(node)]
+
+
+def _urgent(node: Node, in_line: Collection[Message]) -> bool:
+    if isinstance(node, Grant | Receive):
+        return node.message not in in_line
+    return isinstance(node, Claim | Send | Refresh) or getattr(node, "part", "") == "edge"

@@ -18,9 +18,9 @@ def bound(kind, items, lane):
     return [partial(tuple, items[n : n + 3]) for n in range(0, len(items), 3)]
 
 
-def sent(copies, flags, lane):
-    """One call that copies, and then signals."""
-    return [partial(tuple, [*copies, *flags])]
+def sent(claims, copies, flags, lane):
+    """One call that waits, copies, and then signals."""
+    return [partial(tuple, [*claims, *copies, *flags])]
 
 
 class Script:
@@ -49,6 +49,18 @@ class Script:
 def test_what_travels_at_one_moment_is_one_wait_one_copy_one_signal():
     script = Script().join("await").join("await").join("pack").join("signal").join("pack").join("signal")
     assert script.told() == [("await", (0, 1)), ("pack", (2, 4)), ("signal", (3, 5))]
+
+
+def test_a_wait_a_copy_and_a_signal_are_one_launch():
+    script = Script().join("await").join("await", 0).join("await").join("pack").join("signal")
+    calls = {op.nodes: op.call() for op in script.listing.operations()}
+    assert calls == {(0, 2): None, (1,): ("await1.0",), (3,): ("await0.0", "await2.0", "pack3.0", "signal4.0"), (4,): None}
+
+
+def test_a_wait_for_what_is_unpacked_first_is_a_launch_of_its_own():
+    script = Script().join("await").add("compute", 1).join("pack").join("signal")
+    told = [op.call() for op in script.listing.operations()]
+    assert told == [("await0.0",), (), ("pack2.0", "signal3.0"), None]
 
 
 def test_a_wait_is_never_earlier_than_a_copy_or_a_signal_before_it():

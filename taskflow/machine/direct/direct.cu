@@ -6,37 +6,6 @@
 #include "cell.h"
 #include "flags.h"
 
-// How long a wait may last, and where the host hears of its failure and asks it to give up. `broken` is memory of this
-// GPU, `stop` and `failed` are of the host.
-struct Watch {
-  volatile unsigned* stop;
-  volatile unsigned* failed;
-  volatile unsigned* broken;
-  unsigned long long limit;  // ns
-};
-
-FN unsigned long long now() {
-  unsigned long long ns;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
-  return ns;
-}
-
-// True once the flag has reached the count; false where the wait was given up.
-FN bool reached(volatile unsigned* flag, unsigned count, unsigned name, const Watch& watch) {
-  if (int(*flag - count) >= 0) return true;
-  const unsigned long long began = now();
-  for (unsigned n = 1; int(*flag - count) < 0; ++n) {
-    if (*watch.broken) return false;
-    if (n % 512) continue;
-    if (!*watch.stop && now() - began < watch.limit) continue;
-    *watch.broken = 1;
-    *watch.failed = name;
-    __threadfence_system();
-    return false;
-  }
-  return true;
-}
-
 // What was done before on this stream, on this GPU and in the memory of others, is there before the flags are.
 extern "C" __global__ void post(const __grid_constant__ Flags flags) {
   __threadfence_system();
@@ -45,9 +14,9 @@ extern "C" __global__ void post(const __grid_constant__ Flags flags) {
 
 // What comes after on this stream finds what the flags stand for.
 extern "C" __global__ void await(const __grid_constant__ Flags flags, const __grid_constant__ Watch watch) {
-  const int n = threadIdx.x;
-  if (n < flags.number) reached(flags.flag[n], ++*flags.count[n], flags.name[n], watch);
-  __threadfence_system();
+  await_flags(flags, watch);
+  __syncthreads();
+  count_awaited(flags);
 }
 
 // Numbers folded over all blocks in their order; every block folds for itself and gets the same bits. Blocks without a

@@ -150,10 +150,14 @@ class Exchange:
         """The cells of messages, as few launches."""
         return copiers(self._near.device, pairs, lane)
 
-    def send(self, pairs: Sequence[tuple[Array, Array]], wanted: Sequence[Flag], lane: Lane) -> list[Call]:
-        """The cells of messages, and then their flags: one launch, where that can be."""
-        fused = flags.copy_and_post(pairs, wanted, self._near.device, lane)
-        return [fused] if fused is not None else [*self.copy(pairs, lane), *self.post(wanted, lane)]
+    def send(
+        self, claims: Sequence[Flag], pairs: Sequence[tuple[Array, Array]], wanted: Sequence[Flag], lane: Lane
+    ) -> list[Call]:
+        """The cells of messages, when what they claim is there, and then their flags: one launch, where that can be."""
+        fused = flags.copy_and_post(claims, self.watch, pairs, wanted, self._near.device, lane)
+        if fused is not None:
+            return [fused]
+        return [*self.wait(claims, lane), *self.copy(pairs, lane), *self.post(wanted, lane)]
 
     def post(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
         return flags.post(wanted, lane)

@@ -50,19 +50,24 @@ def post(flags: Sequence[Flag], lane: Lane) -> list[Call]:
 
 
 def copy_and_post(
-    pairs: Sequence[tuple[Array, Array]], flags: Sequence[Flag], device: Device, lane: Lane
+    claims: Sequence[Flag],
+    watch: np.ndarray,
+    pairs: Sequence[tuple[Array, Array]],
+    flags: Sequence[Flag],
+    device: Device,
+    lane: Lane,
 ) -> Call | None:
-    """All `target[...] = source` of the pairs, and then all flags posted once more, as one launch; None where that is
-    too much for one.
+    """When all claims have been posted once more, all `target[...] = source` of the pairs, and then all flags posted
+    once more, as one launch; None where that is too much for one.
     """
     sizes = {source.dtype.itemsize for _, source in pairs}
-    if len(sizes) != 1 or len(pairs) > PARTS or len(flags) > FLAGS:
+    if len(sizes) != 1 or len(pairs) > PARTS or max(len(claims), len(flags)) > FLAGS:
         return None
     (size,) = sizes
     parts, shape = parts_of(size, pairs)
     ticket = device.allocate((1,), "u4")
     function = compile_cuda.module(_text("send.cu", size)).get_function("copy_and_post")
-    values = [parts, _list(flags), np.uint64(device.pointer(ticket))]
+    values = [_list(claims), watch, parts, _list(flags), np.uint64(device.pointer(ticket))]
     return launch(function.kernel, *shape, values, lane.stream, (ticket, list(pairs)))
 
 

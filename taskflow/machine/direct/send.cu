@@ -1,9 +1,14 @@
-// Copies of many boxes into the memory of others, and then the flags that say so: by the last thread block to finish.
+// Copies of many boxes into the memory of others, as soon as these let it begin, and then the flags that say so: by the
+// last thread block to finish.
 #include "cell.h"
 #include "parts.h"
 #include "flags.h"
 
-extern "C" __global__ void copy_and_post(const __grid_constant__ Parts parts, const __grid_constant__ Flags flags, unsigned* ticket) {
+extern "C" __global__ void copy_and_post(const __grid_constant__ Flags claims, const __grid_constant__ Watch watch,
+                                         const __grid_constant__ Parts parts, const __grid_constant__ Flags flags,
+                                         unsigned* ticket) {
+  await_flags(claims, watch);
+  __syncthreads();
   copy_part(parts.part[blockIdx.y], blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
   __shared__ bool last;
   __syncthreads();  // what all threads of the block have copied comes before the fence of the first one
@@ -14,6 +19,7 @@ extern "C" __global__ void copy_and_post(const __grid_constant__ Parts parts, co
   __syncthreads();
   if (!last) return;
   if (threadIdx.x == 0) *ticket = 0;
+  count_awaited(claims);
   __threadfence_system();
   post_flags(flags);
 }

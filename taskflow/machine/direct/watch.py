@@ -12,7 +12,7 @@ from taskflow.errors import ChannelTimeout
 from taskflow.machine.channel import Pending, Stop
 from taskflow.machine.device import Gpu
 
-# struct Watch of direct.cu
+# struct Watch of flags.h
 WATCH = np.dtype([("stop", np.uint64), ("failed", np.uint64), ("broken", np.uint64), ("limit", np.uint64)], align=True)
 SPIN = 5e-3  # seconds that the host asks without pause whether the device is done, before it cares for its channels
 

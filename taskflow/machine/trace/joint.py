@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 from taskflow.machine.device import Call
 from taskflow.machine.trace.operation import Kind, Operation
 
 RANK: dict[Kind, int] = {"await": 0, "unpack": 1, "pack": 2, "signal": 3}
 Bind = Callable[[Sequence[Any], int], list[Call]]
-Send = Callable[[Sequence[Any], Sequence[Any], int], list[Call]]
+Send = Callable[[Sequence[Any], Sequence[Any], Sequence[Any], int], list[Call]]
 
 
 @dataclass(eq=False)
@@ -29,7 +29,7 @@ class Listing:
 
     Waits join waits, and after them what they let in is unpacked together, what goes out is copied together, and
     signals join signals: a signal may come later, never earlier, and so may nothing that waits. `bind` makes the calls
-    of one kind, `send` those of copies with the signals that follow them.
+    of one kind, `send` those of copies with the waits right before them and the signals right behind them.
     """
 
     def __init__(self, bind: Mapping[Kind, Bind], send: Send) -> None:
@@ -62,26 +62,33 @@ class Listing:
 
     def operations(self) -> list[Operation]:
         """All of them, bound."""
+        sends = self._sends()
         found: list[Operation] = []
-        signalled: _Joint | None = None  # by what copies its cells
-        for n, entry in enumerate(self._entries):
+        for entry in self._entries:
             if isinstance(entry, Operation):
                 found.append(entry)
-                continue
-            follower = self._entries[n + 1] if n + 1 < len(self._entries) else None
-            if entry is signalled:
-                calls: list[Call] = [_nothing]
-            elif entry.kind == "pack" and _signals(follower, entry.lane):
-                signalled, calls = follower, self._send(entry.items, follower.items, entry.lane)
             else:
-                calls = self._bind[entry.kind](entry.items, entry.lane)
-            found += [Operation(call, entry.kind, tuple(entry.nodes), entry.lane) for call in calls]
+                calls = sends[entry] if entry in sends else self._bind[entry.kind](entry.items, entry.lane)
+                found += [Operation(call, entry.kind, tuple(entry.nodes), entry.lane) for call in calls]
         return found
 
-
-def _signals(entry: Operation | _Joint | None, lane: int) -> TypeGuard[_Joint]:
-    return isinstance(entry, _Joint) and entry.kind == "signal" and entry.lane == lane
+    def _sends(self) -> dict[_Joint, list[Call]]:
+        """The calls of copies with a signal right behind them on their lane, and of these and of waits right before."""
+        calls: dict[_Joint, list[Call]] = {}
+        runs: dict[int, list[_Joint]] = {}  # per lane: the joints since something else was there
+        for entry in self._entries:
+            if isinstance(entry, Operation):
+                runs = {lane: run for lane, run in runs.items() if entry.lane not in (None, lane)}
+                continue
+            run = runs.setdefault(entry.lane, [])
+            run.append(entry)
+            if [joint.kind for joint in run[-2:]] == ["pack", "signal"]:
+                waits, copy = [joint for joint in run[-3:-2] if joint.kind == "await"], run[-2]
+                calls |= dict.fromkeys((*waits, entry), [_nothing])
+                awaited = [item for joint in waits for item in joint.items]
+                calls[copy] = self._send(awaited, copy.items, entry.items, copy.lane)
+        return calls
 
 
 def _nothing() -> None:
-    """What has been done with the operation before."""
+    """What is done with the operation before or after."""

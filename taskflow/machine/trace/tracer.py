@@ -8,6 +8,7 @@ from functools import cached_property, partial
 
 from taskflow.machine.device import Call, Event, Lane
 from taskflow.machine.direct import Exchange, Neighbourhood
+from taskflow.machine.direct.flags import Flag
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.joint import Bind, Listing
@@ -98,11 +99,12 @@ class _Pass:
         self.exchange: Exchange | None = near.exchange() if near is not None else None
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
-        self.numbers = [int(two and mapper.urgent(node)) for node in self.graph.nodes]
+        self.numbers = [int(two and urgent) for urgent in mapper.urgent(self.graph.nodes, tracer.direct)]
         computed = (node for node in self.graph.nodes if isinstance(node, Compute))
         self.contributing = {node.launch for node in computed if node.contributes}
         self.wavefront = Wavefront(tracer.binder, mapper.cache)
         self.sends: list[Operation] = []  # of messages whose packing has been enqueued
+        self.claims: list[tuple[int, Flag]] = []  # for which the next copy waits
         self.stages: list[tuple[int, Stage]] = []  # launches that can be done slab by slab
         self.list = self._listing()
         self.order = TaskGraph(self.graph.nodes, _together(self.graph)).order(tracer.priority)
@@ -119,7 +121,7 @@ class _Pass:
             if not lane.asynchronous and (more := self.wavefront.stages(node, lane)) is not None:
                 self.stages += [(n, stage) for stage in more]
                 continue
-            self._flush(sends=isinstance(node, Receive | AllReduce | Claim) or self._takes_turns(node))
+            self._flush(sends=isinstance(node, Receive | AllReduce) or self._takes_turns(node))
             if n in waits:
                 self.list.add([Operation(lane.waiter(events[waits[n]]), "wait", (waits[n],), number)])
             self._node(n, node, number)
@@ -136,8 +138,8 @@ class _Pass:
         return self.list.operations()
 
     def _takes_turns(self, node: Node) -> bool:
-        """Whether a message is packed into a buffer that another one of this pass has left."""
-        return isinstance(node, Send) and node.message in self.rings.earlier
+        """Whether a message is packed into a buffer that another one of this pass has left, or where others let it."""
+        return isinstance(node, Send) and (node.message in self.rings.earlier or bool(self.claims))
 
     def _waits(self) -> dict[int, int]:
         """Per node that has to wait for the other lane: the last node there that it waits for.
@@ -231,12 +233,15 @@ class _Pass:
         if isinstance(node, Grant):
             self.list.join("signal", number, n, [self.exchange.grant(message)])
         elif isinstance(node, Claim):
-            self.list.join("await", number, n, [self.exchange.claim(message)])
+            self.claims.append((n, self.exchange.claim(message)))
         elif isinstance(node, Receive):
             self.list.join("await", number, n, [self.exchange.arrival(message)])
             if packed := self.exchange.unpack(message):
                 self.list.join("unpack", number, n, packed)
         else:
+            while self.claims:
+                claim, flag = self.claims.pop(0)
+                self.list.join("await", number, claim, [flag])
             self.list.join("pack", number, n, self.exchange.copies(message))
             self.list.join("signal", number, n, [self.exchange.sent(message)])
 
@@ -254,7 +259,7 @@ class _Pass:
                 "pack": copy,
                 "signal": lambda flags, number: exchange.post(flags, lanes[number]),
             },
-            lambda pairs, flags, number: exchange.send(pairs, flags, lanes[number]),
+            lambda claims, pairs, flags, number: exchange.send(claims, pairs, flags, lanes[number]),
         )
 
 
