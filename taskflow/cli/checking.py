@@ -8,12 +8,16 @@ from pathlib import Path
 
 from taskflow.cli.words import duration, say, several, times
 from taskflow.flow import ConvectiveOutflow, PressureOutflow
+from taskflow.flow.spectra import Spectra
+from taskflow.flow.statistics import Statistics
+from taskflow.simulation.averaging import Averages
 from taskflow.simulation.bodies import Part, Survey
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.rules.grid import neighbours
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
 from taskflow.simulation.moving import table
 from taskflow.simulation.proving import prove_case
+from taskflow.simulation.setup import Setup
 from taskflow.simulation.solver import described
 from taskflow.simulation.turbulence import model_described
 from taskflow.tasks import Roles, Traffic, record
@@ -55,8 +59,8 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
     yield "output", _output(found)
-    if case.statistics:
-        yield "", _statistics(found)
+    for averages, what in _averaged(found.setup):
+        yield "", f"{what} of {_sampling(found, averages)}"
 
 
 def _grid(case: Case) -> Iterator[str]:
@@ -179,12 +183,17 @@ def _output(found: Estimate) -> str:
     return f"{several(count, 'snapshot')}, at most {size(count * snapshot)}: {each}"
 
 
-def _statistics(found: Estimate) -> str:
+def _averaged(setup: Setup) -> Iterator[tuple[Averages[Statistics | Spectra], str]]:
+    """All that is averaged over time, and what that is in words."""
+    if setup.averages:
+        yield setup.averages, "statistics"
+    for waves, table in zip(setup.spectra, setup.case.spectra, strict=True):
+        yield waves.averages, f"spectra {'over shells' if table.along == 'all' else f'along {table.along}'}"
+
+
+def _sampling(found: Estimate, averages: Averages[Statistics | Spectra]) -> str:
     """What a sample costs, beside a step."""
     setup = found.setup
-    averages = setup.averages
-    if averages is None:
-        return ""
     launches, _ = record(averages.statistics.sample, Roles.of(tuple(setup.partition.fields)))
     moved, step = setup.bytes_of(launches), setup.bytes_per_step(found.rounds)
     every = averages.every
@@ -192,7 +201,7 @@ def _statistics(found: Estimate) -> str:
     part = f", {moved / step / every.steps:.1%} of what the steps move" if every.steps else ""
     cells = setup.grid.box.volume
     return (
-        f"statistics of {several(len(averages.statistics.fields), 'field')}, sampled every {often}:"
+        f"{several(len(averages.statistics.roles), 'field')}, sampled every {often}:"
         f" {moved / cells:.0f} bytes per cell and sample{part}"
     )
 

@@ -127,6 +127,11 @@ class Statistics:
         fields: dict[str, Location] = dict.fromkeys((*self.means, *self.covariances), "c")
         return fields | (self.budget.fields if self.budget else {})
 
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of all that is kept."""
+        return tuple(self.fields)
+
     def begin(self, f: Roles) -> Iterator[Launch]:
         """No sample yet."""
         for name in (*self.means, *self.covariances):

@@ -63,13 +63,13 @@ class Shard:
         self.roles = Roles.of(tuple(partition.fields))
         self.scalars = Scalars(device, self.lanes[0], self._wait)
         self._fold = AllReduce(channel, len(partition))
-        self._agreement = Agreement(self._gather) if self.mapper.debug else None
+        self._agreement = Agreement(self.gather) if self.mapper.debug else None
         self._near, self._stop = self._neighbourhood(channel), channel.stop
         self._binder = Binder(device, self.instances, self.scalars)
         self._plans: dict[tuple[Any, ...], tuple[tuple[Part, ...], Roles]] = {}
         self._trials: dict[Stretch, Trial] = {}
         self._timed = False
-        self._states, self._state = States(self._gather), 0
+        self._states, self._state = States(self.gather), 0
         self._traces = Traces(partition, block, self._states, self.lanes, self._tracer, self.synchronize)
         self._entry = self.lanes[0]  # where messages came in last
 
@@ -153,7 +153,7 @@ class Shard:
     def _cut(self, stretch: Stretch, way: Mapper) -> set[str]:
         """The tasks that this way cuts in a stretch, on whatever block."""
         names, here = sorted({launch.task.name for launch in stretch.launches}), self._traces.cut(stretch, way)
-        anywhere = np.any(self._gather(np.array([name in here for name in names], np.uint8)), axis=0).tolist()
+        anywhere = np.any(self.gather(np.array([name in here for name in names], np.uint8)), axis=0).tolist()
         return {name for name, cut in zip(names, anywhere, strict=True) if cut}
 
     @property
@@ -199,15 +199,11 @@ class Shard:
         if self.device.kind != "gpu" or not (channel.direct or len(self.partition) == 1):
             return None
         gpu = cast(Gpu, self.device)
-        return Neighbourhood(self.partition, gpu, self.instances, channel, self._gather, self.limits.message)
+        return Neighbourhood(self.partition, gpu, self.instances, channel, self.gather, self.limits.message)
 
     def _slowest(self, seconds: float) -> float:
         """The largest number of all blocks."""
         return float(self.allreduce([seconds], "max")[0])
-
-    def _gather(self, row: np.ndarray) -> np.ndarray:
-        """The rows of all blocks from a row of each."""
-        return self._fold.gather(row, Deadline.after(self.limits.message))
 
     # ---------------------------------------------------------------------------------------- control and contents
 
@@ -221,6 +217,12 @@ class Shard:
         """
         names = operators if isinstance(operators, str) else list(operators)
         return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.limits.message))
+
+    def gather(self, row: np.ndarray) -> np.ndarray:
+        """The rows of all blocks, [block, number], from a row of each, all of one length and type. All have to call
+        it.
+        """
+        return self._fold.gather(row, Deadline.after(self.limits.message))
 
     def meet(self, seconds: float | None = None) -> None:
         """Wait for all blocks; for longer than for a message, where some may be waiting for a disk. All have to call

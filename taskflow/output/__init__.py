@@ -19,6 +19,7 @@ _HOME = {
     "TimeSeries": "time_series",
     "at_points": "time_series",
     "of_surface": "time_series",
+    "of_waves": "time_series",
     "through_sides": "time_series",
     "create_time_series": "time_series_store",
     "write_time_series": "time_series_store",
@@ -75,6 +76,7 @@ __all__ = [
     "load_initial",
     "newest",
     "of_surface",
+    "of_waves",
     "on_disk",
     "plane_values",
     "plot_campaign",
@@ -122,7 +124,7 @@ if TYPE_CHECKING:
     from taskflow.output.shares import plot_shares
     from taskflow.output.slices import plane_values, shown
     from taskflow.output.store import BlockStore, Store, create, remove
-    from taskflow.output.time_series import TimeSeries, at_points, of_surface, through_sides
+    from taskflow.output.time_series import TimeSeries, at_points, of_surface, of_waves, through_sides
     from taskflow.output.time_series_store import create_time_series, write_time_series
     from taskflow.output.vtk import export_vtk
     from taskflow.output.writer import Writer

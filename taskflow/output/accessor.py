@@ -22,8 +22,8 @@ __all__ = ["Flow", "dataset"]  # datasets that are opened from here have their `
 class Flow:
     """Numbers of a flow, computed when they are needed, in pieces.
 
-    Of snapshots all but `profiles` and `kinetic_energy_budget`, which are of statistics. All raise BadInput where what
-    they need is not there.
+    Of snapshots all but `profiles` and `kinetic_energy_budget`, which are of statistics, and `over_time`, which is of
+    recorded spectra. All raise BadInput where what they need is not there.
     """
 
     def __init__(self, ds: xr.Dataset) -> None:
@@ -84,6 +84,10 @@ class Flow:
         `axis`, over time and planes; see `energy_budget`.
         """
         return energy_budget.kinetic_energy_budget(self._ds, axis)
+
+    def over_time(self) -> xr.Dataset:
+        """Of spectra that a run has recorded: the mean of all records."""
+        return averages.over_time(self._ds)
 
     @property
     def _last(self) -> xr.Dataset:

@@ -1,4 +1,4 @@
-"""Averages over space: profiles of statistics along one axis, over the two directions that are alike."""
+"""Averages over space: profiles of statistics along one axis, over the two directions that are alike; and over time."""
 
 from __future__ import annotations
 
@@ -39,3 +39,19 @@ def profiles(statistics: xr.Dataset, axis: str) -> xr.Dataset:
         }
     columns = {name: statistics[name] for name in ("since", "samples")}
     return xr.Dataset(planes | columns, attrs=statistics.attrs)
+
+
+def over_time(spectra: xr.Dataset) -> xr.Dataset:
+    """The mean of all records, each of which is one over the samples since the one before, from the first `since` to
+    the last `time`. Raises BadInput where these are no spectra, or none is there yet.
+    """
+    names = [str(name) for name in spectra.data_vars if str(name).startswith("spectrum_")]
+    if not names or "since" not in spectra or "time" not in spectra["since"].dims:
+        raise BadInput("these are no spectra in time; give run.dataset(NAME) of a table [[spectra]]")
+    if not spectra.sizes["time"]:
+        raise BadInput("no record of these spectra is complete yet; wait for the first one")
+    weights = spectra["time"] - spectra["since"]
+    means = {name: spectra[name].weighted(weights).mean("time", keep_attrs=True) for name in names}
+    columns = {"since": spectra["since"][0], "samples": spectra["samples"].sum(keep_attrs=True)}
+    found = xr.Dataset(means | {name: each.drop_vars("time", errors="ignore") for name, each in columns.items()})
+    return found.assign_coords(time=spectra["time"][-1]).assign_attrs(spectra.attrs)

@@ -27,7 +27,7 @@ from taskflow.output.disk import on_disk, sync_folder, write_synced
 from taskflow.output.log import plain
 from taskflow.regions import Box, triple
 
-FORMAT = 2  # of the state: 2 counts the records of every group, not snapshots alone
+FORMAT = 3  # of the state: 3 has what is averaged over time by group, not statistics alone
 MANIFEST = "manifest.json"
 PIECE = 16 * 2**20  # bytes that are read at a time
 SUMMED = 2**19  # bytes whose checksum is made at a time, in a tenth of a millisecond

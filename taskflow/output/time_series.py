@@ -1,14 +1,16 @@
-"""Numbers that are recorded in time, at points or of surfaces: a group of the store, written by one process."""
+"""Numbers recorded in time, at points, of surfaces or of waves: a group of the store, written by one process."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from math import prod
 from typing import Any, Literal
 
 import numpy as np
 
+from taskflow.output.layout import NORMALS
 from taskflow.output.metadata import UNITS, coordinate_attributes, field_attributes
 
 CHUNK_BYTES = 2**20
@@ -18,28 +20,36 @@ Attributes = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class TimeSeries:
-    """A group with a number in time of each of `fields`, or several along `dim`, each with its attributes.
+    """A group with a number in time of each of `fields`, or several along `dims`, each with its attributes.
 
-    `places` are coordinates along `dim`, each with its attributes. `batch` is how many records are best written at
-    once.
+    `places` are coordinates, each with its attributes: along the dimension of its name, or else along the first one.
+    `staggered` has the dimensions of fields that have others, of the same sizes; `columns` are the names of numbers
+    that come with each record, with their attributes. `batch` is how many records are best written at once.
     """
 
     group: str
     fields: Mapping[str, Attributes]
-    dim: str | None = None
+    dims: tuple[str, ...] = ()
     places: Mapping[str, tuple[np.ndarray, Attributes]] = field(default_factory=dict)
     precision: Literal["single", "double"] = "single"
     about: Attributes = field(default_factory=dict)
+    staggered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: Mapping[str, Attributes] = field(default_factory=dict)
 
-    @property
-    def dims(self) -> tuple[str, ...]:
-        """Beside time."""
-        return (self.dim,) if self.dim else ()
+    def dims_of(self, field: str) -> tuple[str, ...]:
+        """The dimensions of a field, beside time."""
+        return self.staggered.get(field, self.dims)
+
+    def along(self, place: str) -> str:
+        """The dimension along which coordinates are."""
+        own = {*self.dims, *chain(*self.staggered.values())}
+        return place if place in own else self.dims[0]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Of a record of one field."""
-        return next((values.shape for values, _ in self.places.values()), ())
+        sizes = {self.along(name): values.size for name, (values, _) in self.places.items()}
+        return tuple(sizes[dim] for dim in self.dims)
 
     @property
     def dtype(self) -> np.dtype:
@@ -61,7 +71,7 @@ def at_points(
         told = field_attributes(name)
         described[name] = {"long_name": told["long_name"], "units": told["units"], "coordinates": "x y z"}
     places = {axis: (points[:, n], _place(axis, "point")) for n, axis in enumerate("xyz")}
-    return TimeSeries(group, described, "point", places, precision, {"featureType": "timeSeries"})
+    return TimeSeries(group, described, ("point",), places, precision, {"featureType": "timeSeries"})
 
 
 def through_sides(
@@ -74,12 +84,37 @@ def through_sides(
         places[f"normal_{axis}"] = normals[:, n], about
     places["area"] = areas, {"long_name": "area of the side", "units": UNITS}
     described = {name: {"long_name": words, "units": UNITS} for name, words in fields.items()}
-    return TimeSeries(group, described, "side", places, "double")
+    return TimeSeries(group, described, ("side",), places, "double")
 
 
 def of_surface(group: str, words: str, about: Attributes) -> TimeSeries:
     """The area of a surface."""
     return TimeSeries(group, {"area": {"long_name": words, "units": UNITS}}, precision="double", about=about)
+
+
+def of_waves(
+    group: str,
+    fields: tuple[str, ...],
+    along: str,
+    places: Mapping[int, tuple[np.ndarray, np.ndarray]],
+    wavenumbers: np.ndarray,
+    precision: Literal["single", "double"],
+    columns: Mapping[str, Attributes],
+) -> TimeSeries:
+    """Spectra `along` x, y or z, or over shells (`all`), of `fields`, over `wavenumbers`; several of them where there
+    are `places`, by direction: the centres of cells, and their low faces.
+    """
+    found: dict[str, tuple[np.ndarray, Attributes]] = {"k": (wavenumbers, {"long_name": "wavenumber", "units": UNITS})}
+    described, dims = {}, {}
+    way = "over shells of wavenumber" if along == "all" else f"along {along}"
+    for name in fields:
+        words = f"spectrum {way} of {field_attributes(name)['long_name']}"
+        described[f"spectrum_{name}"] = {"long_name": words, "units": UNITS, "cell_methods": "time: mean"}
+        where = {f"{'xyz'[axis]}_{'cf'[NORMALS.get(name) == axis]}": pair for axis, pair in places.items()}
+        dims[f"spectrum_{name}"] = *where, "k"
+        found |= {dim: (pair[dim.endswith("_f")], coordinate_attributes(dim)) for dim, pair in where.items()}
+    usual = dims[f"spectrum_{fields[0]}"]
+    return TimeSeries(group, described, usual, found, precision, {"along": along}, dims, columns)
 
 
 def _place(axis: str, of: str) -> Attributes:

@@ -21,8 +21,9 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
     about = {**global_attributes(attributes), **series.about}
     group = zarr.create_group(str(path), path=series.group, zarr_format=3, attributes=about)
     for name, (values, described) in series.places.items():
-        add_places(group, name, values, series.dims, described)
-    add_column(group, "time", 0, TIME)
+        add_places(group, name, values, (series.along(name),), described)
+    for name, described in {"time": TIME, **series.columns}.items():
+        add_column(group, name, 0, described)
     for name, described in series.fields.items():
         group.create_array(
             name,
@@ -31,7 +32,7 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
             dtype=series.dtype,
             fill_value=np.nan,
             compressors=None,
-            dimension_names=("time", *series.dims),
+            dimension_names=("time", *series.dims_of(name)),
             attributes=dict(described),
         )
     consolidate(group)

@@ -1,16 +1,18 @@
-"""Statistics of a run: when samples are taken, what each weighs, when means and covariances are written."""
+"""Averages over a run: when samples are taken, what each weighs, when means, covariances and spectra are written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from taskflow.flow.spectra import Spectra
 from taskflow.flow.statistics import SHARE, Statistics
 from taskflow.machine import Shard
 from taskflow.simulation.recording import Recording
 from taskflow.simulation.schedule import Every, Tick
 
+Averaged = TypeVar("Averaged", bound=Statistics | Spectra, covariant=True)
 COLUMNS = {
     "since": {"long_name": "time from which on samples count", "units": "1"},
     "samples": {"long_name": "number of samples", "units": "1"},
@@ -18,15 +20,16 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Averages:
+class Averages(Generic[Averaged]):
     """Statistics of samples that are taken `every` so often from the time `start` on; written at the end, and whenever
-    `write` says.
+    `write` says. With `afresh` each record is of the samples since the one before.
     """
 
-    statistics: Statistics
+    statistics: Averaged
     start: float
     every: Every
     write: Every | None = None
+    afresh: bool = False
 
 
 class Averaging:
@@ -36,7 +39,7 @@ class Averaging:
     of all is the time from `since` to `until`.
     """
 
-    def __init__(self, averages: Averages, shard: Shard, recording: Recording) -> None:
+    def __init__(self, averages: Averages[Statistics | Spectra], shard: Shard, recording: Recording) -> None:
         self._averages, self._shard, self._recording = averages, shard, recording
         self.since = self.until = averages.start
         self.samples = 0
@@ -44,7 +47,8 @@ class Averaging:
     def begin(self, now: float) -> None:
         """Without samples, at the time `now`."""
         self._shard.run(self._averages.statistics.begin)
-        self.since = self.until = max(self._averages.start, now)
+        self.since, self.samples = max(self._averages.start, now), 0
+        self.until = self.since
 
     def go_on(self, state: Mapping[str, Any]) -> None:
         """From the state of a checkpoint, whose fields are there already."""
@@ -61,6 +65,8 @@ class Averaging:
         if (due or now.finished) and self.samples and self._recording.last != self.until:
             planned = due or not interrupted
             self._recording.take(planned=planned, time=self.until, since=self.since, samples=self.samples)
+            if averages.afresh and planned:
+                self.begin(self.until)
 
     @property
     def state(self) -> dict[str, Any]:

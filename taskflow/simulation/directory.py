@@ -236,7 +236,7 @@ class RunDirectory:
 
 def _groups(layouts: Iterable[Layout], setup: Setup) -> list[Layout | TimeSeries]:
     """These groups of the store, and those of numbers in time."""
-    return [*layouts, *(each.series for each in setup.scenario.followed)]
+    return [*layouts, *setup.scenario.series]
 
 
 def _create(path: Path, group: Layout | TimeSeries, case: Case) -> None:

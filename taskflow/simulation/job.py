@@ -119,7 +119,7 @@ class Loop:
         numbers = self._given()
         with explained("the projection of the initial velocity"):
             self.shard.run(self.model.start, dt=1.0, **numbers)
-        self.records.begin(0.0)
+        self.records.begin(0.0, {})
         self.began = time.perf_counter()
         first = self.clock.start()
         return self._look(first, first)
@@ -129,7 +129,7 @@ class Loop:
         self._given()
         restore(resumed.checkpoint, self.job.keeping, self.shard)
         state = resumed.checkpoint.state
-        self.records.begin(resumed.tick.time, resumed.statistics)
+        self.records.begin(resumed.tick.time, resumed.averages)
         self.began = time.perf_counter() - state["seconds"]
         self.rounds |= {name: total for name, total in state["rounds"].items() if name in self.rounds}
         self.ended = state["ended"] or "end"
@@ -188,7 +188,7 @@ class Loop:
             "dt": tick.dt,
             "scalars": {name: value for name, value in self.shard.scalars.items() if math.isfinite(value)},
             "records": planned,
-            "statistics": self.records.statistics,
+            "averages": self.records.averages,
             "lines": self.measuring.planned,
             "seconds": self.seconds,
             "rounds": dict(self.rounds),

@@ -77,7 +77,7 @@ class Needs:
             scalars=8 * MOST + folds,
             # A host keeps two records of its block and a checkpoint. A GPU keeps what it has room for, which need
             # be no more than one field at a time.
-            output=value if gpu else self._recorded * value + self._saved(block),
+            output=value if gpu else self._recorded * value + self._saved(block) + self._gathered,
         )
 
     @property
@@ -85,6 +85,11 @@ class Needs:
         """Fields in the two largest records that are written one after the other."""
         snapshot, averages = len(self.setup.case.output_fields), self.setup.averages
         return 2 * snapshot if averages is None else snapshot + max(snapshot, len(averages.statistics.written))
+
+    @property
+    def _gathered(self) -> int:
+        """Bytes of the largest spectra of a field that a block gathers from all, and puts together."""
+        return max((2 * 8 * waves.averages.statistics.modes.volume for waves in self.setup.spectra), default=0)
 
     def _saved(self, block: int) -> int:
         """Bytes of the part of a checkpoint."""

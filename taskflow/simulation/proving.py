@@ -16,8 +16,8 @@ def prove_case(found: Estimate) -> Proof:
     hardware = Hardware(gpu, (0,) * blocks if direct else None)
     programs: Programs = {model.step: tuple(model.scalars(1.0, 1.0)), setup.monitor: ()}
     start: Programs = {model.start: ("dt",)}
-    if averages := setup.averages:
-        start = {**start, averages.statistics.begin: ()}
-        programs = {**programs, averages.statistics.sample: (SHARE,)}
+    for averaged in setup.averaged.values():
+        start = {**start, averaged.begin: ()}
+        programs = {**programs, averaged.sample: (SHARE,)}
     mapper = Mapper(setup.case.machine.overlap, debug=debug)
     return prove(setup.partition, programs, mapper, hardware, start=start)

@@ -1,4 +1,5 @@
-"""All that a run records, on one block: snapshots, statistics, planes, probes, integrals, each in a group of the store.
+"""All that a run records, on one block: snapshots, statistics, spectra, planes, probes, integrals, each in a group of
+the store.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from taskflow.simulation.probing import PointRecording
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, FieldRecording, Place, Recording, Told
 from taskflow.simulation.scenario import Scenario
 from taskflow.simulation.schedule import Tick
+from taskflow.simulation.waves import WaveRecording
 
 
 class Records:
@@ -29,10 +31,14 @@ class Records:
             return Place(path, group, shard, self.writer, times.get(group, ()))
 
         self._groups: dict[str, Recording] = {SNAPSHOTS: FieldRecording(place(SNAPSHOTS))}
-        self._averaging: Averaging | None = None
+        self._averaging: dict[str, Averaging] = {}
         if scenario.averages:
             self._groups[STATISTICS] = FieldRecording(place(STATISTICS))
-            self._averaging = Averaging(scenario.averages, shard, self._groups[STATISTICS])
+            self._averaging[STATISTICS] = Averaging(scenario.averages, shard, self._groups[STATISTICS])
+        for waves in scenario.spectra:
+            group = waves.series.group
+            self._groups[group] = WaveRecording(place(group), waves)
+            self._averaging[group] = Averaging(waves.averages, shard, self._groups[group])
         for layer in scenario.layers:
             self._groups[layer.group] = FieldRecording(place(layer.group))
         for probe in scenario.probes:
@@ -44,12 +50,15 @@ class Records:
         self._every = {layer.group: layer.every for layer in scenario.layers}
         self._every |= {each.series.group: each.every for each in scenario.followed}
 
-    def begin(self, now: float, statistics: Mapping[str, Any] | None = None) -> None:
-        """From the time `now` on: the averaging begins, or goes on from the state that a checkpoint has of it."""
-        if self._averaging is not None and statistics is not None:
-            self._averaging.go_on(statistics)
-        elif self._averaging is not None:
-            self._averaging.begin(now)
+    def begin(self, now: float, averages: Mapping[str, Any]) -> None:
+        """From the time `now` on: what is averaged begins, or goes on from the state that a checkpoint has of it, by
+        group.
+        """
+        for group, averaging in self._averaging.items():
+            if group in averages:
+                averaging.go_on(averages[group])
+            else:
+                averaging.begin(now)
 
     def take(self, before: Tick, now: Tick, stopped: Tick | None) -> None:
         """Record what is due now and was not `before`. `stopped` is what would have been due where the run ends because
@@ -60,8 +69,8 @@ class Records:
         for group, every in self._every.items():
             if now.step == 0 or every.due(before, now.step, now.time):
                 self._groups[group].take(time=now.time)
-        if self._averaging is not None:
-            self._averaging.look(before, now, interrupted=stopped is not None)
+        for averaging in self._averaging.values():
+            averaging.look(before, now, interrupted=stopped is not None)
 
     def flush(self) -> None:
         """Have everything written that was copied."""
@@ -89,9 +98,9 @@ class Records:
         return {group: recording.planned for group, recording in self._groups.items()}
 
     @property
-    def statistics(self) -> dict[str, Any] | None:
-        """What a checkpoint has to hold of the averaging besides fields."""
-        return self._averaging.state if self._averaging is not None else None
+    def averages(self) -> dict[str, Any]:
+        """What a checkpoint has to hold of what is averaged besides fields, by group."""
+        return {group: averaging.state for group, averaging in self._averaging.items()}
 
     @property
     def told(self) -> dict[str, Told]:

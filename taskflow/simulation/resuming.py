@@ -20,7 +20,7 @@ from taskflow.simulation.recording import SNAPSHOTS, STATISTICS
 from taskflow.simulation.schedule import Tick
 from taskflow.simulation.setup import Setup
 
-FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces")  # tables of groups of the store
+FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces", "spectra")  # tables of groups of the store
 FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "machine")
 STORED = ("fields", "precision", "compression", "relative_error")
 FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
@@ -30,14 +30,14 @@ FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "
 class Beginning:
     """The state with which a run goes on: a checkpoint, and the times of the records that came before, by group.
 
-    `kept` are the groups of the store that go on, being of what they were: others begin anew. `statistics` is where the
-    averaging stands, if it goes on.
+    `kept` are the groups of the store that go on, being of what they were: others begin anew. `averages` is where
+    those of them stand that are averaged over time.
     """
 
     checkpoint: Checkpoint
     tick: Tick
     kept: frozenset[str] = frozenset()
-    statistics: Mapping[str, Any] | None = None
+    averages: Mapping[str, Any] = field(default_factory=dict)
     times: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @classmethod
@@ -49,14 +49,14 @@ class Beginning:
         old, new = (_groups(tomllib.loads(text)) for text in (state["case"], case.to_toml()))
         kept = frozenset(group for group, table in new.items() if old.get(group) == table)
         over = steady or case.clock().over(tick)
-        averaging = state["statistics"] if STATISTICS in kept else None
-        return cls(checkpoint, replace(tick, finished=over), kept, averaging)
+        averages = {group: each for group, each in state["averages"].items() if group in kept}
+        return cls(checkpoint, replace(tick, finished=over), kept, averages)
 
     def check(self, setup: Setup) -> None:
         """Raises BadInput where it does not say what the state is on these blocks."""
-        averages = setup.averages.statistics.fields if setup.averages and self.statistics is None else {}
+        begun = {role for group, each in setup.averaged.items() if group not in self.averages for role in each.roles}
         for role, boxes in setup.carried.items():
-            if role in averages:
+            if role in begun:
                 continue
             cells = setup.partition.homes[role].region.cells
             if lacking := difference([box & cells for box in boxes], self.checkpoint.boxes(role)):
@@ -94,8 +94,9 @@ def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
     if table := case.get("statistics"):
         found[STATISTICS] = {name: value for name, value in table.items() if name != "write"}
     for kind in FOLLOWED:
+        often = "write" if kind == "spectra" else "every"
         for table in case.get(kind, ()):
-            found[table["name"]] = kind, {name: value for name, value in table.items() if name != "every"}
+            found[table["name"]] = kind, {name: value for name, value in table.items() if name != often}
     return found
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskflow.flow import NavierStokes
+from taskflow.flow.statistics import Statistics
+from taskflow.output import TimeSeries
 from taskflow.simulation.averaging import Averages
 from taskflow.simulation.bodies import Masks
 from taskflow.simulation.inflow.inflow import Entering
 from taskflow.simulation.integrating import Integral
 from taskflow.simulation.probing import Layer, Probe
 from taskflow.simulation.schedule import Clock
+from taskflow.simulation.waves import Waves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,8 +21,8 @@ class Scenario:
     """A case as its blocks compute it. Picklable.
 
     `case` is its text, `steady` the change at which a state is steady, `counted` the scalars that say how often was
-    repeated what a step repeats until it is enough. What is recorded beside snapshots: `averages`, `probes`, `layers`,
-    `integrals`.
+    repeated what a step repeats until it is enough. What is recorded beside snapshots: `averages`, `spectra`, `probes`,
+    `layers`, `integrals`.
     """
 
     case: str
@@ -29,12 +32,18 @@ class Scenario:
     counted: tuple[str, ...]
     entering: Entering
     masks: Masks | None
-    averages: Averages | None
+    averages: Averages[Statistics] | None
+    spectra: tuple[Waves, ...]
     probes: tuple[Probe, ...]
     layers: tuple[Layer, ...]
     integrals: tuple[Integral, ...]
 
     @property
     def followed(self) -> tuple[Probe | Integral, ...]:
-        """What is recorded as numbers in time."""
+        """What is recorded as numbers in time, of single states."""
         return *self.probes, *self.integrals
+
+    @property
+    def series(self) -> tuple[TimeSeries, ...]:
+        """The groups of the store with numbers in time."""
+        return tuple(each.series for each in (*self.followed, *self.spectra))

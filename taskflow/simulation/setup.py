@@ -14,6 +14,7 @@ from taskflow.flow.energy_budget import EnergyBudget
 from taskflow.flow.isosurface import Isosurface
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.passing import Passing
+from taskflow.flow.spectra import Spectra, partitions
 from taskflow.flow.statistics import Statistics
 from taskflow.output import at_points, of_surface, through_sides
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
@@ -26,9 +27,11 @@ from taskflow.simulation.moving import often
 from taskflow.simulation.physics import buoyancy, driving, fluid, side
 from taskflow.simulation.probing import Layer, Probe
 from taskflow.simulation.quantities import passive, temperature
+from taskflow.simulation.recording import STATISTICS
 from taskflow.simulation.scenario import Scenario
 from taskflow.simulation.solver import FORCING, choice, solver
 from taskflow.simulation.turbulence import turbulence
+from taskflow.simulation.waves import Waves, waves
 from taskflow.tasks import (
     Analysis,
     Cells,
@@ -121,7 +124,7 @@ class Setup:
         return self.bodies.obstacles(forced)
 
     @cached_property
-    def averages(self) -> Averages | None:
+    def averages(self) -> Averages[Statistics] | None:
         """What is averaged over time; None where nothing is."""
         wanted = self.case.statistics
         if wanted is None or wanted.fields is None:
@@ -131,6 +134,17 @@ class Setup:
         budget = EnergyBudget(grid, flow.boundaries, flow.fluid.viscosity) if wanted.budget else None
         statistics = Statistics(names, self.grid.box, wanted.order, budget)
         return Averages(statistics, wanted.start, wanted.every, wanted.write)
+
+    @cached_property
+    def spectra(self) -> tuple[Waves, ...]:
+        """The spectra that are averaged over time."""
+        return tuple(waves(self.case, table, self.grid, self._main) for table in self.case.spectra)
+
+    @property
+    def averaged(self) -> dict[str, Statistics | Spectra]:
+        """All that is averaged over time, by the group that it is recorded in, in the order of the samples."""
+        found = {STATISTICS: self.averages.statistics} if self.averages else {}
+        return {**found, **{each.series.group: each.averages.statistics for each in self.spectra}}
 
     @cached_property
     def probes(self) -> tuple[Probe, ...]:
@@ -166,7 +180,7 @@ class Setup:
         """
         often = groupby(self.integrals, key=lambda each: each.every)
         found = [tuple(program for each in group for program in each.measured) for _, group in often]
-        return (*found, (self.averages.statistics.sample,)) if self.averages else tuple(found)
+        return (*found, *((each.sample,) for each in self.averaged.values()))
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -190,6 +204,7 @@ class Setup:
             entering=self.entering,
             masks=self.masks,
             averages=self.averages,
+            spectra=self.spectra,
             probes=self.probes,
             layers=self.layers,
             integrals=self.integrals,
@@ -197,17 +212,21 @@ class Setup:
 
     @cached_property
     def partition(self) -> Partition:
-        """The region of all fields, cut into the blocks; beside it those of the pressure solver's own."""
+        """The region of all fields, cut into the blocks; beside it those of the pressure solver and of spectra."""
+        spectra = partitions([each.averages.statistics for each in self.spectra])
+        return replace(self._main, beside=(*self.model.partitions(self._main), *spectra))
+
+    @cached_property
+    def _main(self) -> Partition:
         averages = self.averages.statistics.fields if self.averages else {}
         numbers = (Field(name, self.dtype, place) for name, place in (self.model.fields | averages).items())
         flags = (Field(name, kind) for name, kind in self.model.flags.items())
         fields = FieldSpace((*numbers, *flags))
-        main = Partition(
+        return Partition(
             Region(Box.of(self.case.grid.cells), fields, self.case.periodic, self.model.ghost),
             self.blocks,
             redundant=1,
         )
-        return replace(main, beside=self.model.partitions(main))
 
     @cached_property
     def _settled(self) -> Settled:
@@ -231,8 +250,7 @@ class Setup:
         regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used.
         """
         model, main = self.model, self.partition.region.fields
-        averages = self.averages.statistics if self.averages else None
-        begun = (averages.begin,) if averages else ()
+        begun = (each.begin for each in self.averaged.values())
         written = overwritten((model.start, *begun, model.step), self.partition)
         cells = carried((model.step, self.monitor, *chain(*self.recorded)), self.partition, self.case.output_fields)
         found = {

@@ -134,7 +134,7 @@ def copy(pairs, device, lane):
 def install(monkeypatch, sees):
     """From now on blocks that see each other, as `sees` tells of two, fill each other's ghost cells."""
     meeting = {}
-    monkeypatch.setattr(Shard, "_neighbourhood", lambda shard, channel: Near(shard, meeting, sees, shard._gather))
+    monkeypatch.setattr(Shard, "_neighbourhood", lambda shard, channel: Near(shard, meeting, sees, shard.gather))
     monkeypatch.setattr(flags, "post", post)
     monkeypatch.setattr(flags, "await_flags", await_flags)
     monkeypatch.setattr(flags, "copy_and_post", lambda *_: None)

@@ -11,6 +11,7 @@ from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.probes import Line, Plane, Probe
 from taskflow.simulation.case.scalars import PassiveScalar, ScalarBoundaries, ScalarFace, Source
+from taskflow.simulation.case.spectra import Spectrum
 from taskflow.simulation.case.statistics import Statistics
 from taskflow.simulation.case.turbulence import MODELS, Turbulence
 
@@ -39,6 +40,7 @@ __all__ = [
     "ScalarBoundaries",
     "ScalarFace",
     "Source",
+    "Spectrum",
     "Statistics",
     "Surface",
     "Time",

@@ -21,6 +21,7 @@ from taskflow.simulation.case.problems import CaseError, Problem
 from taskflow.simulation.case.rules import all_fields, completed, contradictions
 from taskflow.simulation.case.scalars import Scalars, scalars
 from taskflow.simulation.case.source import locate, override, read
+from taskflow.simulation.case.spectra import Spectra, spectra
 from taskflow.simulation.case.statistics import Statistics
 from taskflow.simulation.case.table import Table, Text, entry, plain_keys, table_in
 from taskflow.simulation.case.toml import document
@@ -50,6 +51,7 @@ class Case(Table):
     pressure: Pressure = entry("the solver of the pressure equation", Pressure())
     output: Output = entry("snapshots", Output())
     statistics: Statistics | None = entry("means and covariances in time", None)
+    spectra: Spectra = entry("spectra along periodic directions, averaged over time", ())
     probes: Probes = entry("values at points", ())
     planes: Planes = entry("layers of cells", ())
     surfaces: Surfaces = entry("what passes through planes and the sides of boxes", ())
@@ -155,5 +157,5 @@ def _sound(given: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, A
             value = given.get(name, field.default)
             tables[name] = table(**plain_keys(value)) if isinstance(value, Mapping) else value
     lists = {"obstacles": obstacles, "scalars": scalars, "probes": probes, "planes": planes}
-    lists |= {"surfaces": surfaces, "isosurfaces": isosurfaces}
+    lists |= {"surfaces": surfaces, "isosurfaces": isosurfaces, "spectra": spectra}
     return tables | {name: kind(tables[name]) for name, kind in lists.items() if name in tables}

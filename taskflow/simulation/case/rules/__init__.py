@@ -14,6 +14,7 @@ from taskflow.simulation.case.rules import (
     pressure,
     probes,
     scalars,
+    spectra,
     statistics,
     turbulence,
 )
@@ -21,7 +22,7 @@ from taskflow.simulation.case.rules.defaults import all_fields, completed
 
 __all__ = ["all_fields", "completed", "contradictions"]
 
-TOPICS = (machine, grid, boundaries, scalars, pressure, driving, obstacles, turbulence, statistics, probes)
+TOPICS = (machine, grid, boundaries, scalars, pressure, driving, obstacles, turbulence, statistics, probes, spectra)
 
 
 def contradictions(tables: Mapping[str, Any]) -> Iterator[Problem]:

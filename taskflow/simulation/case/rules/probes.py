@@ -13,6 +13,7 @@ from taskflow.simulation.case.rules.defaults import all_fields
 from taskflow.simulation.case.rules.domain import beyond, ends, inside
 from taskflow.simulation.case.rules.grid import faces_fit
 from taskflow.simulation.case.scalars import Scalars
+from taskflow.simulation.case.spectra import Spectra
 from taskflow.simulation.case.turbulence import Turbulence
 
 TAKEN = ("statistics", "time", "grid", "solid", *(f"{axis}_{place}" for axis in AXES for place in "cf"))
@@ -48,9 +49,11 @@ def _names_differ(
     planes: Planes,
     surfaces: Surfaces,
     isosurfaces: Isosurfaces,
+    spectra: Spectra,
 ) -> Iterator[Problem]:
     seen = {*TAKEN, *all_fields(heat, scalars, turbulence)}
-    for key, one in (*_tables(probes, planes), *_areas(surfaces, isosurfaces)):
+    waves = ((("spectra", f"[{n}]"), spectrum) for n, spectrum in enumerate(spectra, start=1))
+    for key, one in (*_tables(probes, planes), *_areas(surfaces, isosurfaces), *waves):
         if one.name in seen:
             yield wrong((*key, "name"), one.name, "something in the store has this name; give another one")
         seen.add(one.name)
@@ -110,7 +113,7 @@ def _isosurfaces_are_of_what_is_carried(
 
 RULES = (
     (_fields_exist, ("heat", "scalars", "turbulence", "probes", "planes")),
-    (_names_differ, ("heat", "scalars", "turbulence", "probes", "planes", "surfaces", "isosurfaces")),
+    (_names_differ, ("heat", "scalars", "turbulence", "probes", "planes", "surfaces", "isosurfaces", "spectra")),
     (_surfaces_are_inside, ("grid", "surfaces")),
     (_boxes_have_cells, ("grid", "boundaries", "surfaces")),
     (_isosurfaces_are_of_what_is_carried, ("heat", "scalars", "obstacles", "isosurfaces")),

@@ -1,0 +1,7 @@
+"""Spectra of fields, as running means over time: along periodic directions, or over shells of wavenumber."""
+
+from taskflow.flow.spectra.lines import LineSpectra
+from taskflow.flow.spectra.shells import ShellSpectra
+from taskflow.flow.spectra.spectra import Spectra, partitions
+
+__all__ = ["LineSpectra", "ShellSpectra", "Spectra", "partitions"]

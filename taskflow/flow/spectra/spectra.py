@@ -1,0 +1,151 @@
+"""What all spectra have in common: the power of the waves of each field, averaged over samples in time.
+
+A sample that makes up a share a of the weight of all turns the mean power P into P + a (|c|^2 - P), c being the
+coefficients of a discrete Fourier transform. Lines along a direction are whole in slabs across another one, on which
+the transforms work; blocks that are something else send their cells there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.grid import StaggeredGrid
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.poisson.transform import transfer
+from taskflow.flow.spectra.slabs import Slabs
+from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.tasks import Foreign, Launch, ReadWrite, Roles, Write, lines, task
+
+TEXT = KERNELS / "spectra" / "lines.cu"
+
+
+@task(kernel=TEXT)
+def lines_along_x(rows: Write, q: Foreign[lines("x")], *, cells: int) -> None:
+    """rows(i, j, k) = q(i, j, k), i being one of so many cells along x"""
+
+
+@task(kernel=TEXT)
+def lines_along_y(rows: Write, q: Foreign[lines("xy")], *, cells: int) -> None:
+    """rows(i, j, k) = q(j, i, k), i being one of so many cells along y"""
+
+
+@task(kernel=TEXT)
+def lines_along_z(rows: Write, q: Foreign[lines("xz")], *, cells: int) -> None:
+    """rows(i, j, k) = q(k, j, i), i being one of so many cells along z"""
+
+
+@task(library="forward_rows")
+def forward_rows(rows: ReadWrite, *, cells: int) -> None:
+    """The discrete Fourier transform of the first so many numbers of each row."""
+    values: Any = rows
+    values[...] = np.fft.rfft(values[...][:, :, :cells]).view(values[...].dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectra(ABC):
+    """Spectra of `fields`, kept under a `name` that no other ones have, on a grid whose cells are cut as in `main`.
+
+    `begin` has to come before the first `sample`, which reads the scalar share: see `Statistics`.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    grid: StaggeredGrid
+    main: Partition
+
+    @property
+    @abstractmethod
+    def modes(self) -> Box:
+        """The cells of the mean power of each field."""
+
+    @property
+    @abstractmethod
+    def wavenumbers(self) -> np.ndarray:
+        """Where the densities are, in radians per length."""
+
+    @property
+    @abstractmethod
+    def resolved(self) -> tuple[int, ...]:
+        """The directions along which there are several spectra, in the order z, y, x."""
+
+    @abstractmethod
+    def density(self, power: np.ndarray) -> np.ndarray:
+        """What integrates over wavenumbers to the mean square, from the mean power [z, y, x] of all modes: spectra
+        along `resolved` directions.
+        """
+
+    @abstractmethod
+    def shared(self) -> dict[str, Partition]:
+        """Where samples are taken, by name: equal ones will do for several spectra."""
+
+    @abstractmethod
+    def _sample(self, f: Roles, field: str) -> Iterator[Launch]:
+        """The present state of a field as one more sample."""
+
+    @property
+    @abstractmethod
+    def _across(self) -> int:
+        """Which direction is cut where the mean power is."""
+
+    def role(self, field: str) -> str:
+        """The role of the mean power of a field."""
+        return f"{self.name}.{field}"
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of all that is kept."""
+        return tuple(self.role(field) for field in self.fields)
+
+    @property
+    def kept(self) -> Partition:
+        """Where the mean power is."""
+        return self.slabs(self._across).partition(self.roles, self.modes.shape, self.dtype)
+
+    def begin(self, f: Roles) -> Iterator[Launch]:
+        """No sample yet."""
+        for role in self.roles:
+            yield impose(f[role], over=self.modes, value=Value(0.0))
+
+    def sample(self, f: Roles) -> Iterator[Launch]:
+        """The present state as one more sample."""
+        for field in self.fields:
+            yield from self._sample(f, field)
+
+    @cached_property
+    def dtype(self) -> str:
+        """Of all numbers."""
+        return next(iter(self.main.region.fields.values())).dtype
+
+    def slabs(self, axis: int) -> Slabs:
+        """The cells in slabs across an axis."""
+        return Slabs(self.grid.cells, axis, len(self.main))
+
+    def _copies(self, axis: int) -> dict[str, Partition]:
+        """Where blocks that are not slabs across an axis leave the cells of a field for these."""
+        if self.slabs(axis).are(self.main):
+            return {}
+        name = f"cells_across_{'xyz'[axis]}"
+        region = Region(Box.of(self.grid.cells), FieldSpace([Field(name, self.dtype)]), ghost=0)
+        return {name: Partition(region, self.main.shape, at=self.main.cuts, reach=self.slabs(axis).boxes)}
+
+    def _found(self, f: Roles, field: str, axis: int) -> Iterator[Launch]:
+        """Leave the cells of a field where slabs across an axis find them."""
+        for name in self._copies(axis):
+            yield transfer(f[name], f[field], over=Box.of(self.grid.cells))
+
+    def _place(self, f: Roles, field: str, axis: int) -> str:
+        """Where slabs across an axis find the cells of a field."""
+        return f[next(iter(self._copies(axis)), field)]
+
+
+def partitions(spectra: Sequence[Spectra]) -> tuple[Partition, ...]:
+    """What all these need beside the region of the fields."""
+    shared: Mapping[str, Partition] = {name: place for each in spectra for name, place in each.shared().items()}
+    return *shared.values(), *(each.kept for each in spectra)
