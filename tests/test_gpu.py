@@ -18,6 +18,7 @@ from tests.machine.test_shard import NAMES, Everything, noise, oracle, region
 from tests.simulation.going_on import go
 from tests.simulation.test_probes import FOLLOWED
 from tests.simulation.test_resuming import stirred
+from tests.simulation.test_spectra import turning
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 
@@ -74,6 +75,22 @@ def test_what_is_recorded_beside_snapshots_has_the_bits_of_a_cpu(blocks, precisi
     for group in ("statistics", "three", "line", "across-z", "across-x"):
         host, device = (dataset(tmp_path / name / "fields.zarr", group).load() for name in ("host", "device"))
         xr.testing.assert_identical(device.drop_attrs(), host.drop_attrs())
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 1, 2)])
+def test_spectra_are_those_on_a_cpu(blocks, precision, tmp_path):
+    """But for the rounding of another library's transforms."""
+    each = {"every": {"steps": 1}, "fields": ["u", "w", "T"]}
+    tables = ({"name": name, "along": name, **each} for name in (*"xyz", "all"))
+    case = turning(*tables, machine={"precision": precision})
+    go(case, tmp_path / "host", blocks)
+    go(case, tmp_path / "device", blocks, device=gpu())
+    for group in (*"xyz", "all"):
+        host, device = (dataset(tmp_path / name / "fields.zarr", group).load() for name in ("host", "device"))
+        for name in ("spectrum_u", "spectrum_w", "spectrum_T"):
+            most = float(host[name].max()) * np.finfo("f4" if precision == "single" else "f8").eps
+            np.testing.assert_allclose(device[name], host[name], rtol=0, atol=64 * most)
 
 
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])

@@ -187,8 +187,8 @@ def _averaged(setup: Setup) -> Iterator[tuple[Averages[Statistics | Spectra], st
     """All that is averaged over time, and what that is in words."""
     if setup.averages:
         yield setup.averages, "statistics"
-    for waves, table in zip(setup.spectra, setup.case.spectra, strict=True):
-        yield waves.averages, f"spectra {'over shells' if table.along == 'all' else f'along {table.along}'}"
+    for waves, asked in zip(setup.spectra, setup.case.spectra, strict=True):
+        yield waves.averages, f"spectra {'over shells' if asked.along == 'all' else f'along {asked.along}'}"
 
 
 def _sampling(found: Estimate, averages: Averages[Statistics | Spectra]) -> str:

@@ -7,9 +7,11 @@ import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.machine import Mapper
+from taskflow.machine import Mapper, look, run_threads
+from taskflow.machine.device import cpu
 from taskflow.machine.proof import Hardware, prove
 from taskflow.simulation.case import Case
+from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
 from tests.simulation.going_on import check_same, found, go
 from tests.simulation.test_resuming import BOX, stirred
@@ -212,6 +214,35 @@ def test_more_spectra_than_fit_into_memory_are_refused():
     sides = {"x_min": "wall", "x_max": "wall", "y_min": "wall", "y_max": "wall", "z": "periodic"}
     with pytest.raises(BadInput, match="1048576 lines are not alike, and of 33554432 numbers 16777216 can be kept"):
         turning({"name": "waves", "along": "z"}, grid=grid, boundaries=sides)
+
+
+def test_the_mean_is_of_recorded_spectra(tmp_path):
+    go(waving({"name": "waves", "along": "y", "start": 100.0}), tmp_path / "run")
+    with pytest.raises(BadInput, match="no record of these spectra is complete yet"):
+        found(tmp_path / "run", "waves").flow.over_time()
+    with pytest.raises(BadInput, match="these are no spectra in time"):
+        found(tmp_path / "run").flow.over_time()
+
+
+def test_what_they_need_is_counted():
+    """To the byte, with what blocks send that are not slabs."""
+    tables = ({"name": name, "along": name, "fields": ["u", "T"]} for name in ("y", "all"))
+    setup = Setup(turning(*tables, pressure={"iterations": 2}), (2, 1, 2))
+    needs = Needs(setup, [look("this process")] * 4, "cpu").blocks
+
+    def job(shard):
+        shard.run(setup.model.start, dt=1.0)
+        for program in (setup.monitor, *(each.begin for each in setup.averaged.values())):
+            shard.run(program)
+        for _ in range(3):
+            shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0))
+            shard.run(setup.monitor)
+            for averaged in setup.averaged.values():
+                shard.run(averaged.sample, share=0.5)
+        return shard.memory
+
+    for memory, need in zip(run_threads(setup.partition, job, cpu(1), Mapper("none")), needs, strict=True):
+        assert (memory["fields"], memory["buffers"]) == (need.fields, need.buffers)
 
 
 @pytest.mark.slow
