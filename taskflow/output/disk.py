@@ -28,14 +28,21 @@ def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
         os.fsync(file.fileno())
 
 
-def replace_synced(path: Path, text: str) -> None:
-    """Write a text file that is there completely or as it was. Raises OSError."""
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """The name of a draft, to be written: the file is there completely or as it was. Raises OSError."""
     draft = path.with_name(path.name + ".partial")
     try:
-        write_synced(draft, [text.encode()])
+        yield draft
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def replace_synced(path: Path, text: str) -> None:
+    """Write a text file that is there completely or as it was. Raises OSError."""
+    with replacing(path) as draft:
+        write_synced(draft, [text.encode()])
 
 
 def sync_folder(path: Path) -> None:

@@ -13,15 +13,13 @@ import shutil
 import time as clock
 import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import zarr
-from numcodecs import BitRound
-from zarr.codecs import BloscCodec
 from zarr.errors import ZarrUserWarning
 
 from taskflow.errors import RunFailed
@@ -35,18 +33,12 @@ from taskflow.output.metadata import (
     global_attributes,
     grid_attributes,
 )
+from taskflow.output.packing import BITS, PACKING, write_shards
 from taskflow.output.solid import save_solid
 from taskflow.regions import Box, Triple, triple
 
-BITS = "quantization_nsb"  # how many bits of the fraction of a number are stored: an attribute
 FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
-# What every Zarr reader has. LZ4 on shuffled bytes is the fastest on velocity fields; Zstandard packs more.
-PACKING = {
-    "lz4": BloscCodec(cname="lz4", clevel=5, shuffle="shuffle"),
-    "zstd": BloscCodec(cname="zstd", clevel=5, shuffle="bitshuffle"),
-    "none": None,
-}
-ABREAST = 4  # fields
+ABREAST, PACKERS = 4, 8  # fields that are written, and threads that pack their chunks
 POLL = 0.02  # seconds between two looks at whether the store has grown
 
 
@@ -195,28 +187,23 @@ class BlockStore:
         self.fetch(index, {name: partial(np.asarray, array) for name, array in values.items()})
 
     def fetch(self, index: int, fetches: Mapping[str, Callable[[], np.ndarray]]) -> None:
-        """Write what calls give. A few fields are fetched, packed and written beside each other: much of that is work
-        for one core.
-        """
+        """Write what calls give. A few fields are fetched and written beside each other."""
         if set(fetches) != set(self.boxes):
             raise ValueError(f"fields {sorted(fetches)} given where {sorted(self.boxes)} are stored")
         self._wait_for(index)
-        with ThreadPoolExecutor(ABREAST) as threads:
-            for _ in threads.map(lambda name: self._put(index, name, fetches[name]()), fetches):
+        with ThreadPoolExecutor(PACKERS) as packers, ThreadPoolExecutor(ABREAST) as threads:
+            for _ in threads.map(lambda name: self._put(index, name, fetches[name](), packers), fetches):
                 pass
 
-    def _put(self, index: int, name: str, array: np.ndarray) -> None:
-        field, box = self._fields[name], self.boxes[name]
+    def _put(self, index: int, name: str, array: np.ndarray, packers: Executor) -> None:
+        box = self.boxes[name]
         if not box:
             return
         if array.shape != box.shape[::-1]:
             raise ValueError(f"{name}: an array of shape {array.shape} for the box {box}")
-        with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
-            stored = array.astype(field.dtype, copy=False)
-        if bits := field.attrs.get(BITS):
-            stored = BitRound(int(str(bits))).encode(stored).view(stored.dtype)
+        corner = (index, *(s.start for s in box.slices(self._first)))
         with on_disk(f"snapshot {index} in {self._path}"):
-            field[(index, *box.slices(self._first))] = stored
+            write_shards(Path(self._path, self._name, name), self._fields[name], corner, array[None], packers)
 
     def _wait_for(self, index: int) -> None:
         deadline = clock.monotonic() + self._patience

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ import zarr
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import BlockStore, Store, create, dataset
+from taskflow.output.packing import AHEAD, _ahead
 from taskflow.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
 
@@ -110,14 +111,35 @@ def test_a_shard_is_split_into_chunks_a_reader_can_afford():
     assert np.prod(layout.chunk("u")) * 4 <= 16 * 2**20
 
 
-def test_sharded_arrays_round_trip(written, monkeypatch):
-    monkeypatch.setattr("taskflow.output.layout.CHUNK_BYTES", 400)
-    layout = layout_of(blocks=(1, 1, 2))
-    path = written(layout)
-    assert zarr.open_array(path / "p", mode="r").shards == (1, 5, 6, 8)
-    ds = dataset(path)
-    for field in layout.fields:
-        np.testing.assert_array_equal(ds[field][2], value(field, 2, whole(layout, field)))
+def _sizes(path) -> dict:
+    return {file: file.stat().st_size for file in path.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd", "none"])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 2, 1)])
+def test_shards_are_those_that_zarr_writes(written, monkeypatch, blocks, compression):
+    """Chunks beyond a wall are left out, or filled up. The order of chunks within a shard is left to the writer."""
+    monkeypatch.setattr("taskflow.output.layout.CHUNK_BYTES", 200)
+    layout = layout_of(blocks=blocks, compression=compression)
+    path = written(layout, times=(0.0,))
+    group = zarr.open_group(path, mode="r+")
+    assert group["p"].shards == (1, *(n // blocks[axis] for n, axis in zip((10, 6, 8), (2, 1, 0), strict=True)))
+    sizes = _sizes(path)
+    for name in layout.fields:
+        found = group[name][0]
+        np.testing.assert_array_equal(found, value(name, 0, whole(layout, name)))
+        np.testing.assert_array_equal(group[name][0, 1:4, 2, -3:], found[1:4, 2, -3:])
+        group[name][0] = found
+    assert _sizes(path) == sizes
+
+
+def test_chunks_wait_for_the_disk_before_more_are_packed():
+    packed = []
+    with ThreadPoolExecutor(3) as packers:
+        chunks = _ahead(packers, lambda chunk: packed.append(chunk) or chunk, iter(range(100)))
+        assert next(chunks) == 0
+        packers.shutdown()
+        assert len(packed) == AHEAD + 1
 
 
 @pytest.mark.parametrize("block", [Box((0, 0, 0), (8, 6, 4)), Box((0, 0, 2), (8, 6, 10)), Box((0, 0, 5), (8, 3, 10))])
@@ -283,6 +305,7 @@ def test_a_disk_that_takes_no_more_ends_the_run_and_keeps_what_it_has(tmp_path):
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ended.stdout == f"writing the output failed: snapshot 1 in {tmp_path / 's'}: File too large\n"
     assert ended.stderr == ""
+    assert not list(tmp_path.rglob("*.partial"))
     assert dataset(tmp_path / "s").p.shape == (1, 32, 32, 32)
     assert dataset(tmp_path / "s").p.notnull().all()
 
