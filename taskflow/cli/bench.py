@@ -39,7 +39,10 @@ def kernels(
     device: Device = "auto",
     output: Output = None,
 ) -> None:
-    """Time the kernels and the whole step of the flow solver, beside the copy bandwidth measured with them."""
+    """Time the kernels and the whole step of the flow solver.
+
+    The copy bandwidth is measured with them, to compare.
+    """
     from taskflow.cli import benching
     from taskflow.simulation.bench import measure_kernels
 
@@ -53,7 +56,10 @@ def runtime(
     seconds: Seconds = 1.0,
     output: Output = None,
 ) -> None:
-    """Time what the runtime itself costs: replays, analysis and recording, and control by Dask."""
+    """Time what the runtime itself costs.
+
+    Replays, analysis and recording, and control by Dask.
+    """
     from taskflow.cli import benching
     from taskflow.simulation.bench import Conditions, measure_runtime
 
@@ -71,9 +77,10 @@ def channels(
     seconds: Seconds = 0.5,
     output: Output = None,
 ) -> None:
-    """Time halo steps and all-reduces between blocks, in host memory, over each channel that this machine has.
+    """Time halo steps and all-reduces between blocks.
 
-    In a halo step every block exchanges a message with both its neighbours, both ways. `local` is measured between
+    In host memory, over each channel that this machine has. In a halo step every block exchanges a message with both
+    its neighbours, both ways. `local` is measured between
     threads of a process, the others between a process for each block.
     """
     from taskflow.cli import benching, given
@@ -94,7 +101,10 @@ def sweep(
     overlap: Overlap = "all",
     timing: Timing,
 ) -> None:
-    """Time Jacobi's sweep on one block, on many without exchange, and on many with each way to overlap it."""
+    """Time Jacobi's sweep with each way to overlap the exchange.
+
+    On one block, on many without exchange, and on many with it.
+    """
     from taskflow.cli import benching, given
     from taskflow.simulation.bench import Size, measure_sweep
 
@@ -107,7 +117,10 @@ def sweep(
 @bench.command()
 @spread
 def scaling(*, growing: Growing, overlap: Overlap = "none,full,auto", picture: Picture = None, timing: Timing) -> None:
-    """Time the sweep on more and more blocks: on domains that grow with them (weak), and that do not (strong)."""
+    """Time the sweep on more and more blocks.
+
+    On domains that grow with them (weak scaling), and that do not (strong).
+    """
     from taskflow.cli import benching
     from taskflow.simulation.bench import measure_scaling
 

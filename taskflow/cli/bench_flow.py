@@ -58,7 +58,10 @@ def step(
     price: Price = None,
     timing: Timing,
 ) -> None:
-    """Time the whole step of a developed flow, and tell what it moves, computes and leaves of divergence."""
+    """Time the whole step of a developed flow.
+
+    It also tells what a step moves, computes and leaves of divergence.
+    """
     from taskflow.cli import benching, benching_flow, given
     from taskflow.simulation.bench.cavity import Flow, measure_step
 
@@ -104,10 +107,11 @@ def cavity(
     picture: Picture = None,
     timing: Timing,
 ) -> None:
-    """Rerun the papers' campaign (Jacobsen & Senocak 2010, 2013): steps of the lid-driven cavity on more and more GPUs.
+    """Rerun the papers' campaign: the cavity on more and more GPUs.
 
-    On domains that grow with the GPUs in one, two or three directions (weak scaling), or not at all (strong): cells per
-    second, efficiency, share of the copy bandwidth, arithmetic, energy, and with --price what a dollar buys.
+    Jacobsen & Senocak (2010, 2013) timed steps of the lid-driven cavity on domains that grow with the GPUs in one, two
+    or three directions (weak scaling), or not at all (strong): cells per second, efficiency, share of the copy
+    bandwidth, arithmetic, energy, and with --price what a dollar buys.
     """
     from taskflow.cli import benching, benching_flow, given
     from taskflow.simulation.bench.cavity import Comparison, Flow, measure_cavity, measure_convergence, measure_memory

@@ -13,6 +13,7 @@ from taskflow.cluster.local import embedded, gpus
 from taskflow.cluster.placement import Wanted, processes
 from taskflow.cluster.slurm import Slurm
 from taskflow.cluster.submitting import submitted
+from taskflow.errors import BadInput
 from taskflow.machine import choose_device, look
 from taskflow.regions import Triple
 
@@ -34,9 +35,16 @@ def held(client: Client | Slurm | None) -> Iterator[Client | None]:
 def lent(
     wanted: Wanted, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
 ) -> Iterator[tuple[Client, bool]]:
-    """The client to use, and whether its cluster is embedded: begun here, and ended on leaving."""
-    if client is not None:
+    """The client to use, and whether its cluster is embedded: begun here, and ended on leaving.
+
+    Raises BadInput where what is given is no client, or leads to none.
+    """
+    from distributed import Client
+
+    if isinstance(client, Client):
         yield client, False
+    elif client is not None:
+        raise BadInput(f"client = {client!r}; give a dask.distributed.Client, as Client(address) makes one")
     elif scheduler_file is not None:
         with by_scheduler_file(Path(scheduler_file)) as found:
             yield found, False

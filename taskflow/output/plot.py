@@ -67,7 +67,7 @@ def save(figure: Figure, directory: str | Path, name: str, out: str | Path | Non
         path = path / f"{name}.png"
     formats = figure.canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in formats:
-        raise BadInput(f"out = {str(out)!r}: cannot draw this format; choose one of {', '.join(sorted(formats))}")
+        raise BadInput(f"{path}: cannot draw this format; choose one of {', '.join(sorted(formats))}")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=dpi)
     return path

@@ -41,6 +41,7 @@ from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, Told
+from taskflow.simulation.remedies import AGAIN, FORCE, OUTPUT
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, finish
 from taskflow.simulation.setup import Setup
@@ -74,12 +75,12 @@ class RunDirectory:
     def _check(self, path: Path, *, force: bool) -> None:
         if path.exists() or path.is_symlink():
             if not force:
-                raise BadInput(f"{path} exists; choose another directory with -o, or replace it with --force")
+                raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
             if not path.is_dir() or (any(path.iterdir()) and not any((path / name).exists() for name in OURS)):
-                raise BadInput(f"{path} exists and is not a run directory: it is kept; choose another one with -o")
+                raise BadInput(f"{path} exists and is not a run directory: it is kept; choose another one ({OUTPUT})")
         parent = next(p for p in path.absolute().parents if p.exists())
         if not parent.is_dir():
-            raise BadInput(f"{path}: {parent} is not a directory; choose another one with -o")
+            raise BadInput(f"{path}: {parent} is not a directory; choose another one ({OUTPUT})")
 
     def bare(self) -> bool:
         """Whether it is one of ours in which nothing has been computed that one could go on with, or would miss."""
@@ -145,7 +146,7 @@ class RunDirectory:
         if len(store.times) < count:
             raise BadInput(
                 f"{path}: {len(store.times)} {name or 'snapshots'}, where {count} were written before the"
-                f" checkpoint of step {checkpoint.step}; begin again with --force, or into another directory with -o"
+                f" checkpoint of step {checkpoint.step}; {AGAIN}"
             )
         store.cut(count)
         return tuple(store.times)
@@ -163,7 +164,7 @@ class RunDirectory:
         if blind:
             raise BadInput(
                 f"{self.path.absolute()} is not visible from worker {blind[0]};"
-                " choose, with -o, a directory that all machines share"
+                f" choose a directory that all machines share ({OUTPUT})"
             )
 
     def initial(self, setup: Setup) -> InitialFields:
@@ -202,7 +203,7 @@ class RunDirectory:
 
     def _unwritable(self, error: Exception) -> BadInput:
         reason = getattr(error, "strerror", None) or error
-        return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory with -o")
+        return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})")
 
     def _layouts(self, setup: Setup) -> tuple[Layout, ...]:
         """Those of all groups of the store, that of the snapshots first."""

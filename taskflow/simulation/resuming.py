@@ -17,6 +17,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
 from taskflow.simulation.leader import alive
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS
+from taskflow.simulation.remedies import AGAIN, OUTPUT
 from taskflow.simulation.schedule import Tick
 from taskflow.simulation.setup import Setup
 
@@ -80,8 +81,7 @@ def beginning(directory: Path, case: Case) -> tuple[Beginning, list[str]]:
     found, skipped = newest(Checkpoints(directory / CHECKPOINTS, ""))
     if found is None:
         why = "".join(f"\n{reason}" for reason in skipped)
-        remedy = "begin again with --force, or into another directory with -o"
-        raise BadInput(f"{directory}: it has no {'whole ' if skipped else ''}checkpoint to go on from; {remedy}{why}")
+        raise BadInput(f"{directory}: it has no {'whole ' if skipped else ''}checkpoint to go on from; {AGAIN}{why}")
     problems = [*_changed(tomllib.loads(found.state["case"]), tomllib.loads(case.to_toml()))]
     if problems:
         raise BadInput("\n".join(problems))
@@ -116,4 +116,4 @@ def _differences(key: tuple[str, ...], old: Any, new: Any) -> Iterator[str]:
     elif old != new:
         name, was = ".".join(key), "not given" if old is None else shown(old)
         now = f"{name}: it is missing" if new is None else f"{name} = {shown(new)}"
-        yield f"{now}; it was {was} when this run began, and stays so: begin another run for it, with -o"
+        yield f"{now}; it was {was} when this run began, and stays so: begin another run for it ({OUTPUT})"

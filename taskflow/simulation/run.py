@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ class Run:
     """A run: its directory and its report."""
 
     directory: Path
-    report: dict[str, Any]
+    report: dict[str, Any] = field(repr=False)
 
     @classmethod
     def open(cls, directory: str | PathLike[str]) -> Run:
@@ -92,22 +92,25 @@ def run(
     Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of
     damaged checkpoints.
     """
+    if not isinstance(case, Case):
+        raise BadInput(f"case = {case!r}; give a Case, as Case.load(path) makes of a case file")
+    if resume and force:
+        raise BadInput("resume=True, force=True: one at a time; force begins again and drops what is there")
     directory = RunDirectory(Path(output) if output is not None else RunDirectory.default(case.title))
-    going_on = None
-    if resume and not force and directory.path.exists():
+    over, going_on = force or resume, None  # whether what is there may go, where nothing has been computed
+    if resume and directory.path.exists():
         check_ended(directory.path, directory.report())
-    if resume and not force and directory.path.exists() and not directory.bare():
+    if resume and directory.path.exists() and not directory.bare():
         going_on, skipped = beginning(directory.path, case)
         _warn_of(skipped)
         if going_on.tick.finished and (report := directory.report()).get("ended") in ("end", "steady"):
             return Run(directory.path, report)
     else:
-        directory.check(force=force or resume)
+        directory.check(force=over)
     recovery = Recovery(case.machine.restarts)
     try:
         with terminable(), held(client) as lasting:
-            force = force or resume
-            order = Order(case, directory, lasting, scheduler_file, force, progress or unwatched, profile)
+            order = Order(case, directory, lasting, scheduler_file, over, progress or unwatched, profile)
             while True:
                 try:
                     return Run(directory.path, attempt(order, going_on, recovery))

@@ -23,7 +23,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     (["--set", 'initial.velocity=["import os", 0, 0]'], ["initial.velocity", "'import os' is not an expression"]),
     (["--set", "nonsense"], ["'nonsense'", "table.key=VALUE"]),
     (["--resume", "--force"], ["--resume --force: one at a time"]),
-    (["--resume", "-o", "other"], ["other: it has no checkpoint to go on from", "begin again with --force"]),
+    (["--resume", "-o", "other"], ["other: it has no checkpoint to go on from", "begin again (--force"]),
     (["--resume", "-o", "cavity.toml"], ["cavity.toml: it has no checkpoint"]),
     (["-o", "old"], ["old exists", "-o", "--force"]),
     (["-o", "old/case.toml/new"], ["old/case.toml is not a directory"]),

@@ -125,7 +125,7 @@ def test_large_coordinates_point_right_and_up(run):
     ({"plane": "z=9"}, "plane = 'z=9': .* from 0.5 to 1.5"),
     ({"plane": "z=nan"}, "plane = 'z=nan'"),
     ({"time": 0.3}, "time = 0.3: .* choose one of 0, 1$"),
-    ({"out": "a.xyz"}, "out = 'a.xyz': .* png"),
+    ({"out": "a.xyz"}, "a.xyz: cannot draw this format; .* png"),
 ])
 def test_what_cannot_be_drawn_is_bad_input(run, arguments, message):
     with pytest.raises(BadInput, match=message):

@@ -302,7 +302,7 @@ def test_where_none_is_whole(broken):
 
 def test_without_a_checkpoint(broken):
     shutil.rmtree(broken / "checkpoints")
-    with pytest.raises(BadInput, match="no checkpoint to go on from; begin again with --force"):
+    with pytest.raises(BadInput, match=r"no checkpoint to go on from; begin again .--force, or force=True"):
         go(stirred(), broken, resume=True)
 
 

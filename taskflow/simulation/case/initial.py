@@ -26,6 +26,9 @@ class Function:
         module = getattr(self.call, "__module__", None) or kind.__module__
         return f"{module}.{getattr(self.call, '__qualname__', kind.__qualname__)}"
 
+    def __str__(self) -> str:
+        return self.source
+
     def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
         return field_values(self.call(x, y, z), (x, y, z), f"the function {self.source}")

@@ -1,0 +1,35 @@
+"""A call of `run` that cannot be obeyed is refused before anything is written, and a run shows itself in a line."""
+
+import pytest
+
+import taskflow as tf
+from tests.cases import FOLDER
+
+CAVITY = FOLDER / "small_cavity.toml"
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"case": "cavity.toml"}, r"case = 'cavity.toml'; give a Case, as Case.load\(path\)"),
+    ({"client": "tcp://10.0.0.1:8786"}, r"client = 'tcp://10.0.0.1:8786'; give a dask.distributed.Client"),
+    ({"resume": True, "force": True}, "resume=True, force=True: one at a time"),
+    ({"output": "."}, r"exists; choose another directory \(-o, or output= in Python\), or replace it \(.*force=True\)"),
+])  # fmt: skip
+def test_a_call_that_cannot_be_obeyed(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tf.BadInput, match=message):
+        tf.run(**{"case": tf.Case.load(CAVITY), "output": "run", **arguments})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_in_a_line(tmp_path):
+    assert repr(tf.Run(tmp_path, {"steps": 3})) == f"Run(directory={tmp_path!r})"
+
+
+def test_a_function_is_named_as_python_names_it(tmp_path):
+    def wave(x, y):
+        return x + y
+
+    case = tf.Case.load(CAVITY)
+    case = tf.Case(**{**case.written(), "initial": {"velocity": [wave, 0, 0]}})
+    with pytest.raises(tf.BadInput, match=rf"initial field u: {__name__}.*wave\(x, y, z\) failed with TypeError"):
+        tf.run(case, tmp_path / "run")
