@@ -119,7 +119,7 @@ def describe(record: Record) -> Iterator[tuple[str, str]]:
         yield "reached", _reached(record, last)
     yield "snapshots", _snapshots(record.directory)
     if steps := sorted(int(path.name[5:]) for path in record.directory.glob("checkpoints/step-*")):
-        yield "checkpoints", f"of {'steps' if len(steps) > 1 else 'step'} {', '.join(map(str, steps))}"
+        yield "checkpoint", f"of {'steps' if len(steps) > 1 else 'step'} {', '.join(map(str, steps))}"
     grid = record.case["grid"]["cells"]
     if not report:
         yield "grid", f"{times(grid)} cells"

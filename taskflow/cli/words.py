@@ -13,7 +13,7 @@ import typer
 
 from taskflow.units import significant
 
-LABEL = 14  # columns, two of them for the indent
+LABEL = 13  # columns, two of them for the indent
 
 
 def style(text: str, **looks: Any) -> str:

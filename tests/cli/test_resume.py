@@ -39,7 +39,7 @@ def test_sigterm_is_exit_code_75_and_the_run_goes_on(shell, here, give, report_o
     assert report_of(here / "cavity")["ended"] == "stopped"
     told = give("info", "cavity").stdout
     assert "stopped at time" in told
-    assert str(reached) in told.split("checkpoints", 1)[1].splitlines()[0]
+    assert str(reached) in told.split("checkpoint", 1)[1].splitlines()[0]
     steps = reached + 30
     again = give("run", *words(steps, blocks), "--resume")
     assert again.exit_code == 0, again.stderr
