@@ -18,25 +18,26 @@ from taskflow.machine.trace.scalars import MOST
 from taskflow.machine.trace.transfer import packed
 from taskflow.simulation.passes import Passes
 from taskflow.simulation.setup import Setup
-from taskflow.tasks import Launch, Message, Program, place
+from taskflow.tasks import Launch, Message, Program, Table, place, tables
 
 
 @dataclass(frozen=True)
 class Memory:
     """Bytes of a block: fields with their ghost cells; message buffers; the board where GPUs that see each other's
-    memory post flags, shares of reductions and packed cells; scalars, with what kernels fold them from; output.
+    memory post flags, shares of reductions and packed cells; scalars, with what kernels fold them from; tables; output.
     """
 
     fields: int = 0
     buffers: int = 0
     board: int = 0
     scalars: int = 0
+    tables: int = 0
     output: int = 0
 
     @property
     def total(self) -> int:
         """All of it."""
-        return self.fields + self.buffers + self.board + self.scalars + self.output
+        return self.fields + self.buffers + self.board + self.scalars + self.tables + self.output
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,18 +64,21 @@ class Needs:
     def _of(self, block: int) -> Memory:
         setup, partition = self.setup, self.setup.partition
         gpu = self.device == "gpu"
-        folds, buffers = 0, set[tuple[int, ...]]()
+        folds, buffers, looked_up = 0, set[tuple[int, ...]](), set[tuple[Table, int]]()
         for launches, messages in self._passes:
             buffers.update(self._buffers(messages[block]))
             for launch in launches:
                 if over := place(launch, partition).owned[block] & launch.over:
                     folds += len(launch.task.reductions) * partial_bytes(over, self.device)
+                    found = (table for constant in launch.constants.values() for table in tables(constant))
+                    looked_up.update((table, partition.fields[launch.own].nbytes) for table in found)
         value = partition.blocks[block].volume * setup.value_bytes
         return Memory(
             fields=partition.nbytes(block),
             buffers=sum(nbytes for *_, nbytes in buffers),
             board=self._board(block) if gpu and self._sees else 0,
             scalars=8 * MOST + folds,
+            tables=sum(len(table.values) * nbytes for table, nbytes in looked_up),
             # A host keeps two records of its block and a checkpoint. A GPU keeps what it has room for, which need
             # be no more than one field at a time.
             output=value if gpu else self._recorded * value + self._saved(block) + self._gathered,

@@ -28,6 +28,7 @@ from taskflow.simulation.case.rules.pressure import FEWEST
 FORCING = 4  # solves of FFT in a projection around obstacles
 SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}
 REDUNDANT = {"cpu": 0, "gpu": 1 << 21}  # ghost cells that are computed in less time than an exchange takes
+EXACT = 256  # cells of the largest level that is solved by an inverse: 512 KiB, in the time of one launch
 AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}  # cells of the largest level that is on every block: see docs/performance.md
 
 
@@ -79,6 +80,7 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
     smoother, sweeps = (WeightedJacobi(), 2) if wanted.smoother == "jacobi" else (RedBlack(), 1)
     single = wanted.precision == "single" and case.machine.precision == "double"
     shape = SHAPES[wanted.cycle or "v"]
+    gathered = wanted.amalgamate or AMALGAMATED[device]
     cycle = Cycle(
         grid,
         released(case),
@@ -86,8 +88,9 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
         before=sweeps,
         after=sweeps,
         shape=shape,
-        gathered=wanted.amalgamate or AMALGAMATED[device],
+        gathered=gathered,
         redundant=REDUNDANT[device],
+        exact=1 if case.obstacles else min(EXACT, gathered),
         depth=wanted.levels,
         single=single,
         variable=bool(case.obstacles),

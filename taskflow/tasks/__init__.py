@@ -24,7 +24,7 @@ from taskflow.tasks.reading import place, reading
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
-from taskflow.tasks.table import Table, Tables
+from taskflow.tasks.table import Table, Tables, tables
 from taskflow.tasks.task import Launch, Task, task
 from taskflow.tasks.traffic import Traffic, traffic
 from taskflow.tasks.volume import moved, visited
@@ -93,6 +93,7 @@ __all__ = [
     "settled",
     "siblings",
     "star",
+    "tables",
     "task",
     "traffic",
     "visited",

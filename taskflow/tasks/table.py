@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -23,3 +25,10 @@ class Table:
 
 
 Tables = tuple[Table, Table, Table]  # along x, y and z
+
+
+def tables(constant: Any) -> Iterator[Table]:
+    """Those that a constant has for members, or three of them for one."""
+    members = [getattr(constant, field.name) for field in fields(constant)] if is_dataclass(constant) else []
+    for member in members:
+        yield from (each for each in (member if isinstance(member, tuple) else (member,)) if isinstance(each, Table))

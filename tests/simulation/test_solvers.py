@@ -64,7 +64,8 @@ def test_options_of_multigrid(cavity):
     assert (cycle().shape, cycle(cycle="w").shape, cycle(cycle="f").shape) == ("V", "W", "F")
     assert type(cycle().smoother) is not type(cycle(smoother="jacobi").smoother)
     wide, few = cycle(amalgamate=64), cycle(levels=2)
-    assert [level.whole for level in wide.levels] == [level.mesh.box.volume <= 64 for level in cycle().levels]
+    assert [level.whole for level in wide.levels] == [level.mesh.box.volume <= 64 for level in wide.levels]
+    assert [each.levels[-1].mesh.box.volume for each in (cycle(), wide, cycle(amalgamate=9))] == [128, 16, 4]
     assert few.levels == cycle().levels[:2]
     assert [cycle().single, cycle(precision="single").single, cycle(precision="double").single] == [False, True, False]
 

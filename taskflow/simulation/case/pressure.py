@@ -62,7 +62,8 @@ class Pressure(Table):
     levels: Whole | None = entry(
         "of `multigrid`: the cycle ends after so many levels, with 20 sweeps on the last (truncated)",
         None,
-        otherwise="down to one cell",
+        otherwise="down to the first of at most 256 cells, and of at most `amalgamate`, which is solved by its inverse;"
+        " beside bodies down to one cell",
     )
     forcing: Whole | None = entry(
         "of `fft` around obstacles: how often a projection forces the velocity in them and solves again. What is"

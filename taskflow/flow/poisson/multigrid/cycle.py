@@ -12,6 +12,7 @@ from taskflow.flow.grid import Grid
 from taskflow.flow.poisson.coefficients import Faces
 from taskflow.flow.poisson.mesh import Mesh, mesh
 from taskflow.flow.poisson.multigrid.amalgamation import partitions
+from taskflow.flow.poisson.multigrid.exact import exact_solution
 from taskflow.flow.poisson.multigrid.levels import Iterate, Level, layered, levels
 from taskflow.flow.poisson.multigrid.smoothing import RedBlack, Smoother, Sweeping, relaxed_zero
 from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, gather_double, restriction
@@ -27,14 +28,15 @@ class Cycle:
     """A V, W or F cycle with `before` and `after` sweeps of a smoother on each level.
 
     Faces in `outflow` have p = 0, others walls. Levels of at most `gathered` cells are on every block as a whole
-    (amalgamated); with `depth` levels (truncated) `coarsest` sweeps are done on the last one, otherwise that has one
-    cell. Rather than wait for ghost cells blocks compute them, up to `redundant` in a launch. Neither where levels
-    live, nor how they are cut, nor what is computed twice changes a bit of the result. If `single`, the fields of the
-    levels are of single precision, for a p of double precision: half as much is moved, and as a correction is
+    (amalgamated). The first level of at most `exact` cells is the last one, and solved: by the inverse of its operator,
+    or, if it has one cell, by a division. With `depth` levels (truncated) `coarsest` sweeps are done on the last one,
+    if it has more. Rather than wait for ghost cells blocks compute them, up to `redundant` in a launch. Neither where
+    levels live, nor how they are cut, nor what is computed twice changes a bit of the result. If `single`, the fields
+    of the levels are of single precision, for a p of double precision: half as much is moved, and as a correction is
     approximate anyway, no more iterations are needed. If `variable`, the cycle is for div(b grad z) = r: see
-    `taskflow.flow.poisson.coefficients`.
+    `taskflow.flow.poisson.coefficients`; inverses are for the Laplacian alone, so `exact` is 1 then.
 
-    Raises BadInput for numbers of sweeps or levels below 1.
+    Raises BadInput for numbers of sweeps, levels or cells below 1, and for variable coefficients with inverses.
     """
 
     grid: Grid
@@ -47,20 +49,23 @@ class Cycle:
     redundant: int = 0
     depth: int | None = None
     coarsest: int = 20
+    exact: int = 1
     single: bool = False
     variable: bool = False
 
     def __post_init__(self) -> None:
-        for name, least in (("before", 1), ("after", 0), ("depth", 1), ("coarsest", 1)):
+        for name, least in (("before", 1), ("after", 0), ("depth", 1), ("coarsest", 1), ("exact", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise BadInput(f"multigrid: {name} = {value}; give {least} or more")
+        if self.variable and self.exact > 1:
+            raise BadInput(f"multigrid: exact = {self.exact} is not for variable coefficients; give 1")
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
         """From the finest to the coarsest."""
         finest = mesh(self.grid, self.outflow)
-        found = levels(finest, self.depth, self.gathered, single=self.single, variable=self.variable)
+        found = levels(finest, self.depth, self.gathered, self.exact, single=self.single, variable=self.variable)
         passes = self.smoother.passes
         return tuple(layered(found, passes * self.before, passes * self.after)) if self.redundant else found
 
@@ -113,7 +118,8 @@ class Cycle:
 
     def _solve(self, level: Level) -> Sweeping:
         """On the coarsest level: one relaxation solves for a single cell."""
-        if level.mesh.box.volume > 1:
+        cells = level.mesh.box.volume
+        if cells > self.exact:
             return (yield from self.smoother.begin(level, self.coarsest, 0))
-        yield relaxed_zero(level, 1.0)
+        yield exact_solution(level) if cells > 1 else relaxed_zero(level, 1.0)
         return level.iterate

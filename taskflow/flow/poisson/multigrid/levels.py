@@ -70,18 +70,19 @@ class Level:
 
 
 def levels(
-    finest: Mesh, depth: int | None, gathered: int, *, single: bool = False, variable: bool = False
+    finest: Mesh, depth: int | None, gathered: int, exact: int = 1, *, single: bool = False, variable: bool = False
 ) -> tuple[Level, ...]:
-    """All levels down to that of one cell, or the first `depth`; those of at most `gathered` cells are whole. `single`:
-    their precision is another one than that of p; `variable`: they have coefficients.
+    """All levels down to the first of at most `exact` cells, or the first `depth`; those of at most `gathered` cells
+    are whole, and the last one is if it has no more than `exact`. `single`: their precision is another one than that of
+    p; `variable`: they have coefficients.
     """
     meshes, scales = [finest], [(1, 1, 1)]
-    while max(meshes[-1].cells) > 1 and len(meshes) != depth:
+    while meshes[-1].box.volume > exact and len(meshes) != depth:
         meshes.append(meshes[-1].coarser)
     for fine, coarse in pairwise(meshes):
         halved = (1 if n == m else 2 for n, m in zip(fine.cells, coarse.cells, strict=True))
         scales.append(triple(scale * factor for scale, factor in zip(scales[-1], halved, strict=True)))
-    whole = [mesh.box.volume <= gathered for mesh in meshes]
+    whole = [mesh.box.volume <= max(gathered, exact) for mesh in meshes]
     found = []
     for n, (mesh, scale) in enumerate(zip(meshes, scales, strict=True)):
         rhs, p, spare, part = (f"level{n}_{name}" for name in ("rhs", "p", "spare", "part"))
