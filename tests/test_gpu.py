@@ -77,6 +77,15 @@ def test_what_is_recorded_beside_snapshots_has_the_bits_of_a_cpu(blocks, precisi
         xr.testing.assert_identical(device.drop_attrs(), host.drop_attrs())
 
 
+def test_a_budget_with_eddies_has_the_bits_of_a_cpu(tmp_path):
+    eddies, budget = {"model": "smagorinsky", "damping": "none"}, {"every": {"steps": 1}, "budget": True}
+    case = stirred(turbulence=eddies, statistics=budget, output={"precision": "double"}, machine={})
+    go(case, tmp_path / "host")
+    go(case, tmp_path / "device", (1, 1, 2), device=gpu())
+    host, device = (dataset(tmp_path / name / "fields.zarr", "statistics").load() for name in ("host", "device"))
+    xr.testing.assert_identical(device.drop_attrs(), host.drop_attrs())
+
+
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 1, 2)])
 def test_spectra_are_those_on_a_cpu(blocks, precision, tmp_path):

@@ -14,6 +14,7 @@ equations find friction: along itself in cells, otherwise on edges, of whose squ
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from taskflow.flow import eddy_budget
 from taskflow.flow.boundaries.boundary import Boundaries, Value, impose
 from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid
@@ -57,16 +58,19 @@ def face_means(
 
 @dataclass(frozen=True, eq=False)
 class EnergyBudget:
-    """The running statistics of a fluid of this viscosity on the cells of a grid, between boundaries."""
+    """The running statistics of a fluid of this viscosity on the cells of a grid, between boundaries. `eddies`: whether
+    there are some that are not resolved.
+    """
 
     grid: Grid
     boundaries: Boundaries
     viscosity: float
+    eddies: bool = False
 
     @property
     def written(self) -> dict[str, str]:
         """The role of each field that is of interest, and what it is in words."""
-        return FLUXES | DISSIPATION
+        return FLUXES | DISSIPATION | (eddy_budget.WRITTEN if self.eddies else {})
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -84,8 +88,10 @@ class EnergyBudget:
 
     def begin(self, f: Roles) -> Iterator[Launch]:
         """No sample yet."""
-        for name in self.written:
+        for name in FLUXES | DISSIPATION:
             yield impose(f[name], over=self._cells, value=Value(0.0))
+        if self.eddies:
+            yield from eddy_budget.begin(f, self.grid)
         for name in FACES:
             yield impose(f[name], over=self._faces, value=Value(0.0))
 
@@ -98,3 +104,5 @@ class EnergyBudget:
         faces, numbers = tuple(f[name] for name in FACES), {"grid": self.grid, "viscosity": self.viscosity}
         yield dissipation(*velocity, *faces, f.mean_dissipation, over=self._cells, share=share, **numbers)
         yield face_means(*velocity, *faces, over=self._faces, share=share)
+        if self.eddies:
+            yield from eddy_budget.sample(f, self.grid, share)

@@ -9,7 +9,10 @@ BESIDE = offsets(x=(-1, 0)) | offsets(y=(-1, 0)) | offsets(z=(-1, 0))
 """The cells on both sides of a cell's low faces."""
 
 
-TWICE = star(2) | offsets(x=(-1, 1), y=(-1, 1)) | offsets(y=(-1, 1), z=(-1, 1)) | offsets(z=(-1, 1), x=(-1, 1))
+AROUND = offsets(x=(-1, 1), y=(-1, 1)) | offsets(y=(-1, 1), z=(-1, 1)) | offsets(z=(-1, 1), x=(-1, 1))
+"""The cells around all edges of a cell."""
+
+TWICE = star(2) | AROUND
 """What two sweeps over the six neighbours read: the cells at most two steps away."""
 
 

@@ -4,7 +4,9 @@ With k = <u'_i u'_i> / 2, U = <u>, z the axis, and p over density,
 
     dk/dt = - W dk/dz  - <u'_i w'> dU_i/dz  - d/dz <u'_i u'_i w'>/2  - d/dz <p' w'>
             + viscosity d2k/dz2  - viscosity <(du'_i/dx_j)^2>  - expansion g_i <u'_i T'>
+            + d/dz <u'_i s'_iz>  - (<s_ij du_i/dx_j> - <s_iz> dU_i/dz)
 
+s being the stress of eddies that are not resolved, if there are any, and k then the energy of those that are
 (S. B. Pope 2000, Turbulent Flows, section 5.3; the dissipation is the one without cross terms, which goes with this
 viscous diffusion). Every derivative is the difference of values on the faces of a cell, so what is transported adds up
 to what passes the ends.
@@ -33,7 +35,10 @@ TERMS = {
     "viscous_diffusion": "by viscosity",
     "dissipation": "by viscosity",
     "buoyancy": "by buoyancy",
+    "eddy_transport": "by the stress of eddies",
+    "eddy_dissipation": "to eddies",
 }
+EDDIES = "mean_eddy_dissipation"
 
 
 def kinetic_energy_budget(ds: xr.Dataset, axis: str) -> xr.Dataset:
@@ -66,6 +71,10 @@ def kinetic_energy_budget(ds: xr.Dataset, axis: str) -> xr.Dataset:
         "dissipation": -rate,
         "buoyancy": -expansion * lift + xr.zeros_like(k),
     }
+    if EDDIES in ds:
+        carried = sum(found[_stress(a, axis)] * shear[name] for a, name in VELOCITY.items())
+        terms["eddy_transport"] = line.slope(line.on_faces(_eddy_flux(ds, axis), (0.0, 0.0)))
+        terms["eddy_dissipation"] = carried - found[EDDIES]
     budget = {name: term.assign_attrs(long_name=f"{name}: {TERMS[name]}", units="1") for name, term in terms.items()}
     total = sum(terms.values(), start=xr.zeros_like(k))
     budget["residual"] = total.assign_attrs(long_name="sum of the terms", units="1")
@@ -73,14 +82,35 @@ def kinetic_energy_budget(ds: xr.Dataset, axis: str) -> xr.Dataset:
     return xr.Dataset(budget, attrs=ds.attrs)
 
 
+def _stress(a: str, b: str) -> str:
+    """The name of a mean stress of eddies."""
+    return f"mean_eddy_stress_{min(a, b)}{max(a, b)}"
+
+
+def _eddy_flux(ds: xr.Dataset, axis: str) -> xr.DataArray:
+    """<u'_i s'_iz> of all that differs from the mean over time and planes."""
+    flux = ds[f"mean_eddy_flux_{axis}"]
+    for a, name in VELOCITY.items():
+        flux = flux + _apart(ds, f"mean_{name}", axis) * _apart(ds, _stress(a, axis), axis)
+    return _over_planes(ds, flux, axis)
+
+
+def _over_planes(ds: xr.Dataset, q: xr.DataArray, axis: str) -> xr.DataArray:
+    """The mean over planes across the axis."""
+    across = [f"{other}_c" for other in "xyz" if other != axis]
+    return q.weighted(widths(ds, across[0][0]) * widths(ds, across[1][0])).mean(across)
+
+
+def _apart(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
+    """What differs from the mean over planes."""
+    return ds[name] - _over_planes(ds, ds[name], axis)
+
+
 def _with_differences(ds: xr.Dataset, axis: str, viscosity: float) -> tuple[xr.DataArray, xr.DataArray]:
     """The flux of k along the axis, and dissipation, of all that differs from the mean over time and planes: of means
     over time that differ within planes, too.
     """
-    across = [f"{other}_c" for other in "xyz" if other != axis]
-    weights = widths(ds, across[0][0]) * widths(ds, across[1][0])
-    means = {name: ds[f"mean_{name}"] for name in VELOCITY.values()}
-    apart = {name: mean - mean.weighted(weights).mean(across) for name, mean in means.items()}
+    apart = {name: _apart(ds, f"mean_{name}", axis) for name in VELOCITY.values()}
     w, squares = VELOCITY[axis], sum(each**2 for each in apart.values())
     flux = ds[f"mean_energy_flux_{axis}"] + 0.5 * squares * apart[w]
     for name, each in apart.items():
@@ -89,7 +119,7 @@ def _with_differences(ds: xr.Dataset, axis: str, viscosity: float) -> tuple[xr.D
     around = ds.assign({f"apart_{name}": each for name, each in apart.items()})
     gradients = sum(derivative(around, f"apart_{name}", other) ** 2 for name in apart for other in "xyz")
     rate = ds["mean_dissipation"] + viscosity * gradients
-    return flux.weighted(weights).mean(across), rate.weighted(weights).mean(across)
+    return _over_planes(ds, flux, axis), _over_planes(ds, rate, axis)
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,15 +41,24 @@ EXACT = {
     "kinetic_energy": lambda z: (1 - z**2) ** 2,
 }
 
+EDDIES = {
+    "mean_eddy_dissipation": lambda z: 3 - z**2, "mean_eddy_stress_xz": lambda z: z**2, "mean_eddy_stress_yz": np.sin,
+    "mean_eddy_stress_zz": lambda z: z, "mean_eddy_flux_z": lambda z: z * (1 - z**2),
+}  # fmt: skip
+EXACT_EDDIES = {
+    "eddy_transport": lambda z: 1 - 3 * z**2,
+    "eddy_dissipation": lambda z: z**2 * (1 - 2 * z) - (3 - z**2),
+}
 
-def made(n: int) -> xr.Dataset:
+
+def made(n: int, *, eddies: bool = False) -> xr.Dataset:
     """Statistics on n cells of different heights, alike along x and y."""
     faces = np.tanh(1.2 * np.linspace(-1, 1, n + 1)) / np.tanh(1.2)
     centres = (faces[1:] + faces[:-1]) / 2
     coords = {"x_c": [0.25, 0.75], "x_f": [0.0, 0.5], "y_c": [0.25, 0.75], "y_f": [0.0, 0.5]}
     coords |= {"z_c": centres, "z_f": faces, "time": [1.0]}
     ds = xr.Dataset(coords=coords, attrs={"case": CASE})
-    for name, values in FIELDS.items():
+    for name, values in {**FIELDS, **(EDDIES if eddies else {})}.items():
         data = np.broadcast_to(values(centres)[None, :, None, None], (1, n, 2, 2))
         ds[name] = xr.DataArray(data, dims=("time", "z_c", "y_c", "x_c"), attrs={"long_name": name, "units": "1"})
     return ds.assign(since=("time", [0.0]), samples=("time", [9.0]))
@@ -57,30 +66,37 @@ def made(n: int) -> xr.Dataset:
 
 def test_its_terms_are_of_second_order():
     """On average over the height: in the cells beside walls of first."""
-    for name, exact in EXACT.items():
+    for name, exact in {**EXACT, **EXACT_EDDIES}.items():
         errors = []
-        for ds in (made(24), made(48)):
+        for ds in (made(24, eddies=True), made(48, eddies=True)):
             found = ds.flow.kinetic_energy_budget("z")[name].isel(time=0)
             errors.append(float((np.abs(found - exact(ds.z_c.values)) * np.diff(ds.z_f)).sum()) / 2)
         assert errors[1] < 0.01, name
         assert errors[0] < 1e-12 or np.log2(errors[0] / errors[1]) > 1.8, name
 
 
-def test_what_is_transported_adds_up_to_nothing_between_walls():
-    ds = made(20)
+@pytest.mark.parametrize("eddies", [False, True])
+def test_what_is_transported_adds_up_to_nothing_between_walls(eddies):
+    ds = made(20, eddies=eddies)
     budget = ds.flow.kinetic_energy_budget("z")
     heights = np.diff(ds.z_f)
-    for name in ("turbulent_transport", "pressure_transport"):
-        assert abs((budget[name].isel(time=0) * heights).sum()) < 1e-14
-    terms = [name for name in EXACT if name != "kinetic_energy"]
+    exact = {**EXACT, **(EXACT_EDDIES if eddies else {})}
+    for name in exact:
+        if name.endswith("_transport"):
+            assert abs((budget[name].isel(time=0) * heights).sum()) < 1e-14
+    terms = [name for name in exact if name != "kinetic_energy"]
     xr.testing.assert_allclose(budget.residual, sum(budget[name] for name in terms))
 
 
 def test_what_differs_within_planes_counts_as_fluctuations():
     """Half the plane has U + 1, half U - 1: 1/2 more energy, of which W carries nothing, and gradients of x."""
-    ds = made(20)
-    ds["mean_u"] = ds.mean_u + xr.DataArray([1.0, -1.0], dims="x_c")
-    with_steps, without = ds.flow.kinetic_energy_budget("z"), made(20).flow.kinetic_energy_budget("z")
+    steps = xr.DataArray([1.0, -1.0], dims="x_c")
+    ds = made(20, eddies=True)
+    ds["mean_u"], ds["mean_eddy_stress_xz"] = ds.mean_u + steps, ds.mean_eddy_stress_xz + 0.3 * steps
+    with_steps, without = (each.flow.kinetic_energy_budget("z") for each in (ds, made(20, eddies=True)))
+    np.testing.assert_allclose(with_steps.eddy_dissipation, without.eddy_dissipation)
+    carried = (with_steps.eddy_transport - without.eddy_transport).values[0]  # 0.3, everywhere but at the walls
+    np.testing.assert_allclose(carried * np.diff(ds.z_f), [0.3, *[0.0] * 18, -0.3], atol=1e-14)
     np.testing.assert_allclose(with_steps.kinetic_energy, without.kinetic_energy + 0.5)
     np.testing.assert_allclose(with_steps.production, without.production)
 

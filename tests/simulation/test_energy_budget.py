@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import dataset
+from taskflow.output import dataset, read_log
 from tests.simulation.going_on import go
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_resuming import BOX, stirred
 from tests.simulation.test_statistics import averaged, found, in_centres
 
 BUDGET = {"every": {"steps": 1}, "budget": True}
@@ -77,6 +77,101 @@ def test_a_run_has_a_budget(whole):
     assert budget.buoyancy.any()
 
 
+@pytest.fixture(scope="module")
+def eddying(tmp_path_factory):
+    """With eddies; and of each sample the velocities with what is beside walls, and nu_t, whatever the direction."""
+    path = tmp_path_factory.mktemp("eddying") / "run"
+    go(averaged(statistics=BUDGET, turbulence={"model": "smagorinsky", "damping": "none"}), path, (2, 1, 2))
+    with dataset(path / "fields.zarr") as ds:
+        snapshots, weights = ds.isel(time=slice(1, None)).load(), np.diff(ds.time)
+    return path, snapshots, weights / weights.sum()
+
+
+MOVING = {"u": (0.0, 0.0), "v": (0.0, 0.5), "w": (0.0, 0.2)}  # the walls across x
+
+
+def around(values: np.ndarray, name: str) -> np.ndarray:
+    """With a layer beyond all sides: walls across x, a wall and a slip boundary across z; y is periodic. Of a velocity
+    not along itself.
+    """
+    for number, (low, high) in enumerate(((-1, -1), (0, 0), (-1, 1))):
+        a = 3 - number
+        first, last = values.take([0], a), values.take([-1], a)
+        if name == "uvw"[number]:
+            values = np.concatenate([values, first], a) if number == 1 else values
+            continue
+        speeds = MOVING[name] if number == 0 and name in MOVING else (0.0, 0.0)
+        ends = (last, first) if number == 1 else (2 * speeds[0] + low * first, 2 * speeds[1] + high * last)
+        values = np.concatenate([ends[0], values, ends[1]], a)
+    return values
+
+
+def between(values: np.ndarray, *axes: int) -> np.ndarray:
+    """The means of neighbours along some axes."""
+    for a in axes:
+        n = values.shape[a]
+        values = (values.take(range(n - 1), a) + values.take(range(1, n), a)) / 2
+    return values
+
+
+def test_eddies_have_the_stress_of_the_equations(eddying):
+    """In cells along a direction, on edges between two: what it is, its work, and what it carries."""
+    path, snapshots, weights = eddying
+    statistics, spacing = found(path).isel(time=-1), (1 / 8, 0.7 / 5, 1.3 / 9)
+    velocity = [around(snapshots[n].values, n) for n in "uvw"]
+    nu_t = around(snapshots.nu_t.values, "nu_t")
+    inner, stress, work = slice(1, -1), {}, 0.0
+    for m in range(3):
+        cut = tuple(slice(None) if a in (0, 3 - m) else inner for a in range(4))
+        rise = np.diff(velocity[m][cut], axis=3 - m) / spacing[m]
+        stress[m, m] = 2 * snapshots.nu_t.values * rise
+        work = work + stress[m, m] * rise
+        for n in range(m):
+            a, b, other = 3 - m, 3 - n, 3 - (3 - m - n)
+            cut = tuple(inner if axis == other else slice(None) for axis in range(4))
+            strain = np.diff(velocity[m][cut], axis=b) / spacing[n] + np.diff(velocity[n][cut], axis=a) / spacing[m]
+            edges = between(nu_t[cut], a, b) * strain
+            stress[m, n] = stress[n, m] = between(edges, a, b)
+            work = work + between(edges * strain, a, b)
+
+    def mean(values):
+        return np.average(values, axis=0, weights=weights)
+
+    np.testing.assert_allclose(statistics.mean_eddy_dissipation, mean(work), rtol=1e-11, atol=1e-15)
+    departures = [in_centres(snapshots, n) - mean(in_centres(snapshots, n)) for n in "uvw"]
+    for m, axis in enumerate("xyz"):
+        carried = sum(departures[n] * (stress[n, m] - mean(stress[n, m])) for n in range(3))
+        np.testing.assert_allclose(statistics[f"mean_eddy_flux_{axis}"], mean(carried), rtol=1e-9, atol=1e-15)
+        for n in range(m + 1):
+            name = f"mean_eddy_stress_{'xyz'[n]}{axis}"
+            np.testing.assert_allclose(statistics[name], mean(stress[m, n]), rtol=1e-11, atol=1e-15, err_msg=name)
+
+
+def test_a_budget_with_eddies_has_their_terms(eddying):
+    budget = found(eddying[0]).isel(time=-1).flow.kinetic_energy_budget("z")
+    assert budget.eddy_transport.any()
+    terms = [name for name in budget if name not in ("residual", "kinetic_energy")]
+    xr.testing.assert_allclose(budget.residual, sum(budget[name] for name in terms))
+
+
+def test_eddies_take_what_the_flow_loses(tmp_path):
+    """In a short step from one state, with and without them: sums by parts are exact, and walls have no eddies."""
+    energy, eddies, step = [], {"model": "smagorinsky", "damping": "none"}, 1e-6
+    for name, turbulence in (("with", {"turbulence": eddies}), ("without", {})):
+        case = averaged(time={"steps": 1, "step": step}, pressure={"solver": "fft"}, statistics=BUDGET, **turbulence)
+        go(case, tmp_path / name)
+        energy.append(read_log(tmp_path / name / "log.jsonl")[-1]["kinetic_energy"])
+    lost = float(found(tmp_path / "with").mean_eddy_dissipation.mean())
+    assert (energy[1] - energy[0]) / step == pytest.approx(lost, rel=1e-4)
+
+
+@pytest.mark.slow
+def test_the_bits_with_eddies_do_not_depend_on_blocks(eddying, tmp_path):
+    case = averaged(statistics=BUDGET, turbulence={"model": "smagorinsky", "damping": "none"})
+    go(case, tmp_path / "run")
+    xr.testing.assert_identical(found(tmp_path / "run").drop_attrs(), found(eddying[0]).drop_attrs())
+
+
 @pytest.mark.parametrize(("stopped", "blocks"), [({}, (2, 1, 3)), ({"kill": 7}, (1, 1, 2))])
 def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(stopped, blocks, whole, tmp_path):
     case = averaged(statistics=BUDGET, output=stirred().output)
@@ -87,7 +182,10 @@ def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(stopped, blocks
 
 
 @pytest.mark.parametrize(("changes", "told"), [
-    ({"turbulence": {"model": "wale"}}, "statistics.budget = true: not available with an eddy viscosity"),
+    ({"obstacles": [{"type": "sphere", "centre": [0.5, 0.35, 0.6], "radius": 0.3}]},
+     "statistics.budget = true: it is one of planes that are alike, which bodies cut"),
+    ({"turbulence": {"model": "wale"}, "boundaries": {**BOX, "z_min": {"type": "wall", "roughness": 1e-3}}},
+     "x and z are not periodic, and the edge of a rough wall has no stress"),
     ({"statistics": {"budget": True, "order": 1}}, "it is made of covariances; give statistics.order = 2"),
     ({"statistics": {"budget": True, "fields": ["u", "v", "w"]}}, "it needs u, v, w and p among statistics.fields"),
 ])  # fmt: skip

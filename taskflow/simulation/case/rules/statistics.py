@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from taskflow.flow.statistics import VELOCITY, covariance_of
+from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.problems import Problem, shown, wrong
@@ -32,14 +33,17 @@ def _velocity_is_whole(statistics: Statistics | None) -> Iterator[Problem]:
 
 
 def _budgets_have_what_they_need(
-    turbulence: Turbulence | None, obstacles: Obstacles, statistics: Statistics | None
+    boundaries: Boundaries, obstacles: Obstacles, statistics: Statistics | None
 ) -> Iterator[Problem]:
     if statistics is None or not statistics.budget:
         return
     key = ("statistics", "budget")
-    if turbulence or obstacles:
-        beside = "with an eddy viscosity" if turbulence else "around obstacles"
-        yield wrong(key, True, f"not available {beside} in this version; leave it out")
+    if obstacles:
+        yield wrong(key, True, "it is one of planes that are alike, which bodies cut; leave it out")
+    ends = [axis for axis in AXES if getattr(boundaries, axis) is None]
+    if len(ends) > 1 and any(getattr(getattr(boundaries, face), "roughness", None) for face in FACES):
+        problem = f"{' and '.join(ends)} are not periodic, and the edge of a rough wall has no stress; leave it out"
+        yield wrong(key, True, problem)
     if statistics.order != 2:
         yield wrong(key, True, "it is made of covariances; give statistics.order = 2")
     if statistics.fields and not {*VELOCITY, "p"} <= {*statistics.fields}:
@@ -64,6 +68,6 @@ def _names_are_told_apart(
 RULES = (
     (_fields_exist, ("heat", "scalars", "turbulence", "statistics")),
     (_velocity_is_whole, ("statistics",)),
-    (_budgets_have_what_they_need, ("turbulence", "obstacles", "statistics")),
+    (_budgets_have_what_they_need, ("boundaries", "obstacles", "statistics")),
     (_names_are_told_apart, ("heat", "scalars", "turbulence", "statistics")),
 )

@@ -1,0 +1,46 @@
+"""What the budget of turbulent kinetic energy needs of eddies that are not resolved, as running statistics.
+
+Their stress is s_ij = nu_t (du_i/dx_j + du_j/dx_i), as the equations have it: along one direction in cells, otherwise
+on edges, of whose four a cell has the mean.
+
+    stress_ij   = <s_ij>
+    flux_j      = <u'_i s'_ij>
+    dissipation = <s_ij du_i/dx_j>, all that the flow loses to eddies, its mean included
+"""
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.grid import Grid
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.stencils import AROUND, GRADIENT_U, GRADIENT_V, GRADIENT_W
+from taskflow.regions import Box
+from taskflow.tasks import Launch, Read, ReadWrite, Roles, Scalar, task
+
+PAIRS = ["".join(pair) for pair in combinations_with_replacement("xyz", 2)]
+STRESSES = {f"mean_eddy_stress_{pair}": f"stress of eddies, {pair}, over density" for pair in PAIRS}
+FLUXES = {f"mean_eddy_flux_{axis}": f"covariance of velocity and stress of eddies along {axis}" for axis in "xyz"}
+WRITTEN = {**STRESSES, **FLUXES, "mean_eddy_dissipation": "loss of kinetic energy to eddies"}
+
+
+@task(kernel=KERNELS / "eddy_budget.cu")
+def eddy_budget(
+    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], nu_t: Read[AROUND],
+    mean_u: Read, mean_v: Read, mean_w: Read,
+    xx: ReadWrite, xy: ReadWrite, xz: ReadWrite, yy: ReadWrite, yz: ReadWrite, zz: ReadWrite,
+    flux_x: ReadWrite, flux_y: ReadWrite, flux_z: ReadWrite, rate: ReadWrite, *, share: Scalar, grid: Grid,
+) -> None:  # fmt: skip
+    """Stress, flux and dissipation with a sample of this share; means of velocities are those of before."""
+
+
+def begin(f: Roles, grid: Grid) -> Iterator[Launch]:
+    """No sample yet."""
+    for name in WRITTEN:
+        yield impose(f[name], over=Box.of(grid.cells), value=Value(0.0))
+
+
+def sample(f: Roles, grid: Grid, share: str) -> Iterator[Launch]:
+    """The present state as one more sample, before means of velocities have it."""
+    read = f.u, f.v, f.w, f.nu_t, f.mean_u, f.mean_v, f.mean_w
+    yield eddy_budget(*read, *(f[name] for name in WRITTEN), over=Box.of(grid.cells), share=share, grid=grid)
