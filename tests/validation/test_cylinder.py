@@ -27,7 +27,7 @@ def check_steady(cells: int, allowed: float, device: Device | None = None, treat
 @pytest.mark.timeout(1200)
 def test_steady():
     """0.9 % with 10 cells per diameter."""
-    check_steady(10, 0.012)
+    check_steady(10, 0.01)
 
 
 @pytest.mark.gpu
@@ -35,7 +35,7 @@ def test_steady():
 @pytest.mark.timeout(600)
 def test_steady_on_a_gpu():
     """The error falls with the spacing."""
-    assert abs(check_steady(40, 0.02, gpu())) < abs(check_steady(20, 0.04, gpu()))
+    assert abs(check_steady(40, 0.006, gpu())) < abs(check_steady(20, 0.008, gpu()))
 
 
 @pytest.mark.slow
@@ -53,7 +53,7 @@ def test_street():
 
 @pytest.mark.slow
 @pytest.mark.timeout(2400)
-@pytest.mark.parametrize(("cells", "allowed"), [(10, 0.006), (20, 0.004)])
+@pytest.mark.parametrize(("cells", "allowed"), [(10, 0.006), (20, 0.003)])
 def test_steady_around_an_immersed_cylinder(cells, allowed):
     """0.54 % with 10 cells per diameter, 0.25 % with 20."""
     check_steady(cells, allowed, treatment="immersed")
@@ -62,7 +62,7 @@ def test_steady_around_an_immersed_cylinder(cells, allowed):
 @pytest.mark.gpu
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("cells", "allowed"), [(20, 0.01), (40, 0.005)])
+@pytest.mark.parametrize(("cells", "allowed"), [(20, 0.003), (40, 0.001)])
 def test_steady_around_an_immersed_cylinder_on_a_gpu(cells, allowed):
     check_steady(cells, allowed, gpu(), "immersed")
 
@@ -87,13 +87,16 @@ def check_pulse(cells: int, allowed: float, device: Device | None = None, treatm
 @pytest.mark.timeout(1200)
 def test_pulse():
     """0.3 % with 10 cells per diameter."""
-    check_pulse(10, 0.01)
+    check_pulse(10, 0.005)
 
 
 @pytest.mark.gpu
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("treatment", ["flagged", "immersed"])
-@pytest.mark.parametrize(("cells", "allowed"), [(20, 0.04), (40, 0.02)])
-def test_pulse_on_a_gpu(cells, allowed, treatment):
+@pytest.mark.parametrize(
+    ("treatment", "cells", "allowed"),
+    [("flagged", 20, 0.004), ("flagged", 40, 0.01), ("immersed", 20, 0.012), ("immersed", 40, 0.005)],
+)
+def test_pulse_on_a_gpu(treatment, cells, allowed):
+    """Immersed 1.1 % with 20 cells per diameter, where 1 % was wanted: docs/validation/cylinder.md says why."""
     check_pulse(cells, allowed, gpu(), treatment)
