@@ -33,8 +33,8 @@ def keep(q: str, mean: float, axis: int, *, over: Box, grid: Grid, stage: str) -
 
 
 def force(
-    scalars: Mapping[str, float], mean: float, axis: int, stages: Iterable[str], faces: float, dt: float
+    scalars: Mapping[str, float], mean: float, axis: int, stages: Iterable[str], cells: int, dt: float
 ) -> float:
-    """The mean over a step of length dt of the acceleration along an axis that kept the mean over so many faces."""
+    """The mean over a step of length dt of the acceleration along an axis that kept the mean over so many cells."""
     sums = [[scalars[name] for name in parts("uvw"[axis] + stage).values()] for stage in stages]
-    return sum(mean - (total + (rest + last)) / faces for total, rest, last in sums) / dt
+    return sum(mean - (total + (rest + last)) / cells for total, rest, last in sums) / dt
