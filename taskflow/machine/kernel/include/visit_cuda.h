@@ -219,13 +219,13 @@ FN void max_cells(const Range& r, const Partial (&partials)[N], Carried carried,
   for (int n = 0; n < N; ++n) maxima.of[n] = real(Max::identity());
   const Column c = column(r);
   if (c.any) {
-    const Index offset = c.i + c.j * r.y;
-    auto below = carried(Cell{c.i, c.j, c.begin - 1, offset + (c.begin - 1) * r.z});
-    auto here = carried(Cell{c.i, c.j, c.begin, offset + c.begin * r.z});
+    Index offset = c.i + c.j * r.y + c.begin * r.z;
+    auto below = carried(Cell{c.i, c.j, c.begin - 1, offset - r.z});
+    auto here = carried(Cell{c.i, c.j, c.begin, offset});
 #pragma unroll UNROLLED
-    for (int k = c.begin; k < c.end; ++k) {
-      const auto above = carried(Cell{c.i, c.j, k + 1, offset + (k + 1) * r.z});
-      const Maxima<N> more = f(Cell{c.i, c.j, k, offset + k * r.z}, below, here, above);
+    for (int k = c.begin; k < c.end; ++k, offset += r.z) {
+      const auto above = carried(Cell{c.i, c.j, k + 1, offset + r.z});
+      const Maxima<N> more = f(Cell{c.i, c.j, k, offset}, below, here, above);
       for (int n = 0; n < N; ++n) maxima.of[n] = larger(maxima.of[n], more.of[n]);
       below = here, here = above;
     }
