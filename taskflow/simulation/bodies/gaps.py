@@ -42,32 +42,45 @@ class Gaps:
         """Look along the rows of a piece that has whole ones: numbers [z, y, x] of the shapes that have its cells."""
         rows = np.ascontiguousarray(np.moveaxis(numbers, 2 - axis, -1))
         count = rows.shape[-1]
-        flat = rows.reshape(-1)
-        places = np.flatnonzero(flat)
-        if not places.size:
+        begin, end, has = _runs(rows)
+        if not has.size:
             return
-        line, at, has = places // count, places % count, flat[places].astype(np.int64)
+        line, first, last = begin // count, begin % count, end % count
         same = line[1:] == line[:-1]
         before, behind = np.flatnonzero(same), np.flatnonzero(same) + 1
-        width = at[behind] - at[before] - 1
-        meeting = before[(width == 0) & (has[before] != has[behind])]
+        width = first[behind] - last[before] - 1
+        meeting = before[width == 0]
         for pair, n in _pairs(has[meeting], has[meeting + 1]):
-            cell = _cell(rows.shape, piece, axis, int(places[meeting[n]]))
+            cell = _cell(rows.shape, piece, axis, int(end[meeting[n]]))
             self.touching.setdefault(pair, Gap(0, axis, cell))
-        first, last = np.flatnonzero(np.r_[True, ~same]), np.flatnonzero(np.r_[~same, True])
+        low, high = np.flatnonzero(np.r_[True, ~same]), np.flatnonzero(np.r_[~same, True])  # the outermost of each row
         if self.periodic[axis]:
-            ends = [(last, has[last], has[first], at[first] + count - 1 - at[last])]
+            ends = [(end[high], has[high], has[low], first[low] + count - 1 - last[high])]
         else:
-            ends = [(last, has[last], has[last], count - 1 - at[last]), (first, has[first], has[first], at[first])]
-        ends.append((before, has[before], has[behind], width))
+            ends = [
+                (end[high], has[high], has[high], count - 1 - last[high]),
+                (begin[low], has[low], has[low], first[low]),
+            ]
+        ends.append((end[before], has[before], has[behind], width))
         for where, one, other, cells in ends:
             open_ = cells > 0
             np.minimum.at(self.beside, one[open_], cells[open_])
             np.minimum.at(self.beside, other[open_], cells[open_])
             if open_.any():
                 n = int(np.flatnonzero(open_)[cells[open_].argmin()])
-                cell = _cell(rows.shape, piece, axis, int(places[where[n]]))
+                cell = _cell(rows.shape, piece, axis, int(where[n]))
                 self.narrowest.append(Gap(int(cells[n]), axis, cell))
+
+
+def _runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cells in a row that the same shape has: the places of the first and of the last one, and the number."""
+    flat, begins = rows.reshape(-1), np.empty(rows.shape, bool)
+    begins[..., 0] = True
+    np.not_equal(rows[..., 1:], rows[..., :-1], out=begins[..., 1:])
+    begin = np.flatnonzero(begins)
+    has, end = flat[begin].astype(np.int64), np.r_[begin[1:], flat.size] - 1
+    solid = has > 0
+    return begin[solid], end[solid], has[solid]
 
 
 def _pairs(one: np.ndarray, other: np.ndarray) -> Iterator[tuple[tuple[int, int], int]]:
