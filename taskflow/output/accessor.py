@@ -34,11 +34,11 @@ class Flow:
         return derived.velocity(self._ds)
 
     def vorticity(self) -> xr.Dataset:
-        """vorticity_x, vorticity_y, vorticity_z in cell centres: the curl of the velocity."""
+        """vorticity_x, vorticity_y, vorticity_z in cell centres: the curl of the velocity; NaN in bodies."""
         return derived.vorticity(self._ds)
 
     def q_criterion(self) -> xr.DataArray:
-        """Q in cell centres, the second invariant of the velocity gradient: positive in vortices."""
+        """Q in cell centres, the second invariant of the velocity gradient, positive in vortices; NaN in bodies."""
         return derived.q_criterion(self._ds)
 
     def plane(self, plane: str | None = None) -> xr.Dataset:

@@ -9,6 +9,7 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output.averages import widths
+from taskflow.output.beside_bodies import derivative_beside, outside
 from taskflow.output.planes import Plane, interpolate, periodic
 
 VELOCITY = {"x": "u", "y": "v", "z": "w"}
@@ -51,18 +52,23 @@ def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
     """The derivative of a velocity along an axis, in cell centres, of second order.
 
     Along its own direction the difference of the two faces; otherwise between neighbouring centres, one-sided at
-    boundaries that are not periodic.
+    boundaries that are not periodic and at bodies, where the velocity on their faces is 0; NaN in bodies.
     """
     field = field_of(ds, name)
     if VELOCITY.get(axis) == name:
         low, high = _sides(ds, field, f"{axis}_f")
-        return centred(ds, (high - low) / widths(ds, axis))
-    values, dim = centred(ds, field), f"{axis}_c"
-    cells = values.sizes[dim]
-    if cells == 1:
-        return xr.zeros_like(values)
+        return outside(ds, centred(ds, (high - low) / widths(ds, axis)))
+    values = centred(ds, field)
+    if values.sizes[f"{axis}_c"] == 1:
+        return outside(ds, xr.zeros_like(values))
+    return derivative_beside(ds, _differences(ds, values, axis), values, axis)
+
+
+def _differences(ds: xr.Dataset, values: xr.DataArray, axis: str) -> xr.DataArray:
+    """The derivative of values in cell centres as if there were no bodies."""
+    dim = f"{axis}_c"
     if not periodic(ds, axis):
-        return _whole(values, dim).differentiate(dim, edge_order=2 if cells > 2 else 1)
+        return _whole(values, dim).differentiate(dim, edge_order=2 if values.sizes[dim] > 2 else 1)
     places, length = ds[dim].values, float(widths(ds, axis).sum())
     around = [places[-1] - length, *places, places[0] + length]
     padded = values.drop_vars(dim).pad({dim: 1}, mode="wrap").assign_coords({dim: around})

@@ -10,13 +10,14 @@ import xarray as xr
 from taskflow.errors import BadInput
 from taskflow.output.averages import widths
 from taskflow.output.derived import VELOCITY, centred, field_of
+from taskflow.output.solid import SOLID
 
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
 
 def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
     """The stress, over density, that the fluid puts on a wall: viscosity (u - u_wall) / (spacing / 2), for the two
-    velocities along it; in the middle of each cell at the wall.
+    velocities along it; in the middle of each cell at the wall, NaN where that is in a body.
     """
     side, viscosity = _wall(ds, face), case_of(ds)["fluid"]["viscosity"]
     found = {}
@@ -24,7 +25,7 @@ def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
         if axis != face[0]:
             inside, distance = _beside(ds, face, centred(ds, field_of(ds, name)))
             wall = side.get("velocity", (0.0, 0.0, 0.0))["xyz".index(axis)]
-            stress = viscosity * (inside - float(wall)) / distance
+            stress = _open(ds, face, viscosity * (inside - float(wall)) / distance)
             about = {"long_name": f"shear stress along {axis} on {face}, over density", "units": "1"}
             found[f"shear_{axis}"] = stress.assign_attrs(about)
     return xr.Dataset(found, attrs=ds.attrs)
@@ -32,7 +33,8 @@ def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
 
 def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
     """The heat flux into the fluid through each cell's part of a wall, over that of pure conduction across the domain
-    between the hottest and the coldest wall. Its mean, weighted by area, is the number in the log.
+    between the hottest and the coldest wall; NaN where the cell is in a body. Its mean, weighted by area, is the number
+    in the log, where there are no bodies at the wall.
     """
     sides = [each for name in SIDES if isinstance(each := case_of(ds)["boundaries"].get(name), dict)]
     walls = [side["temperature"] for side in sides if side["type"] == "wall" and "temperature" in side]
@@ -41,7 +43,7 @@ def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
         raise BadInput(f"face = {face!r}: a Nusselt number needs a wall with a temperature, and another temperature")
     inside, distance = _beside(ds, face, field_of(ds, "T"))
     length = float(widths(ds, face[0]).sum())
-    number = (temperature - inside) / distance * length / (max(walls) - min(walls))
+    number = _open(ds, face, (temperature - inside) / distance * length / (max(walls) - min(walls)))
     return number.rename("nusselt").assign_attrs(long_name=f"Nusselt number on {face}", units="1")
 
 
@@ -70,5 +72,14 @@ def _kind(side: Any) -> tuple[Any, ...]:
 
 def _beside(ds: xr.Dataset, face: str, field: xr.DataArray) -> tuple[xr.DataArray, float]:
     """The values in the cells at a wall, and how far their centres are from it."""
-    place = {f"{face[0]}_c": 0 if face.endswith("min") else -1}
+    place = _cells_at(face)
     return field.isel(place, drop=True), float(widths(ds, face[0]).isel(place)) / 2
+
+
+def _open(ds: xr.Dataset, face: str, found: xr.DataArray) -> xr.DataArray:
+    """What was found in the cells at a wall that no body takes."""
+    return found.where(ds[SOLID].isel(_cells_at(face), drop=True) == 0) if SOLID in ds else found
+
+
+def _cells_at(face: str) -> dict[str, int]:
+    return {f"{face[0]}_c": 0 if face.endswith("min") else -1}

@@ -23,12 +23,16 @@ STRETCHED = (None, None, (0.0, 0.1, 0.3, 0.7, 1.3, 1.8, 2.0, 2.1))
 
 
 def stored(
-    path: Path, periodic=WALLS, cells=CELLS, lengths=LENGTHS, edges=(None, None, None), **functions: Callable
-) -> xr.Dataset:
-    """A store with one snapshot of functions of x, y, z at the places of each field."""
+    path: Path, periodic=WALLS, cells=CELLS, lengths=LENGTHS, edges=(None, None, None), *, case="", solid=None,
+    **functions: Callable,
+) -> xr.Dataset:  # fmt: skip
+    """A store with one snapshot of functions of x, y, z at the places of each field, and bodies where `solid` is not 0,
+    [z, y, x].
+    """
     grid = {"cells": cells, "lengths": lengths, "origin": ORIGIN, "edges": edges, "periodic": periodic}
     layout = Layout(**grid, fields=tuple(functions), precision="double")
-    store = create(path / "fields.zarr", layout, {})
+    mask = None if solid is None else lambda box: solid[box.slices((0, 0, 0))]
+    store = create(path / "fields.zarr", layout, {"case": case}, mask)
     values = {}
     for name, function in functions.items():
         z, y, x = np.meshgrid(*(layout.coordinate(dim) for dim in layout.dims(name)), indexing="ij")
@@ -78,6 +82,61 @@ def test_derivatives_go_round_periodic_directions(tmp_path):
         expected = 2 * np.cos(ds.x_c) * np.cos(ds.y_c)
         errors.append(float(np.abs(found - expected).max()))
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
+
+
+@pytest.mark.parametrize("edges", [(None, None, None), STRETCHED], ids=["uniform", "stretched"])
+@pytest.mark.parametrize("upwards", [True, False])
+def test_derivatives_are_one_sided_at_bodies(edges, upwards, tmp_path):
+    """Of a shear flow above, or below, a body that takes two layers of cells: exact beside it, nothing in it."""
+    layout = Layout(cells=CELLS, lengths=LENGTHS, origin=ORIGIN, edges=edges)
+    body = slice(0, 2) if upwards else slice(-2, None)
+    surface, solid = layout.coordinate("z_f")[2 if upwards else -3], np.zeros(CELLS[::-1])
+    solid[body] = 1
+
+    def shear(x, y, z):
+        return np.where((z > surface) == upwards, 3 * (z - surface), 0.0)
+
+    ds = stored(tmp_path, edges=edges, solid=solid, u=shear, v=lambda x, y, z: 0 * x, w=lambda x, y, z: 0 * x)
+    vorticity, q = ds.flow.vorticity().load(), ds.flow.q_criterion().load()
+    for found, expected in ((vorticity.vorticity_y, 3.0), (vorticity.vorticity_z, 0.0), (q, 0.0)):
+        assert found.dims == ("time", "z_c", "y_c", "x_c")
+        np.testing.assert_array_equal(found.isnull()[0], solid == 1)
+        np.testing.assert_allclose(found.where(ds.solid == 0).to_numpy()[0][solid == 0], expected, rtol=0, atol=1e-12)
+
+
+def test_between_bodies_and_ends_derivatives_have_what_is_there(tmp_path):
+    """A cell between two sees the image of its own value on both sides; one at the end of the domain that alone, where
+    nothing is round the end.
+    """
+    solid = np.zeros(CELLS[::-1])
+    solid[:, :, 1], solid[:, :, 3] = 1, 1  # along x, of 6 cells: one at the end, one between, two behind
+
+    def v(x, y, z):
+        return np.where(solid.any(axis=(0, 1))[((x - ORIGIN[0]) / 0.25).astype(int)], 0.0, x)
+
+    for name, periodic in (("walls", WALLS), ("round", (True, False, False))):
+        rest = {"u": lambda x, y, z: 0 * x, "w": lambda x, y, z: 0 * x}
+        ds = stored(tmp_path / name, periodic, solid=solid, v=v, **rest)
+        found = ds.flow.vorticity().vorticity_z.load()[0, 0, 0]  # dv/dx
+        x, h = ds.x_c.values, 0.25
+        assert found.isnull().values.tolist() == [False, True, False, True, False, False]
+        assert found[2] == pytest.approx(0.0, abs=1e-14)
+        assert found[4] == pytest.approx((x[5] + x[4]) / (2 * h))
+        first = (-x[0] - x[0]) / h if name == "walls" else (-x[0] - x[5]) / (2 * h)
+        assert found[0] == pytest.approx(first)
+
+
+def test_walls_have_no_shear_where_bodies_stand_on_them(tmp_path):
+    solid = np.zeros(CELLS[::-1])
+    solid[:2, :, 3] = 1
+    case = '[fluid]\nviscosity = 0.1\n[heat]\n[boundaries.z_min]\ntype = "wall"\ntemperature = 1.0\n'
+    case += '[boundaries.z_max]\ntype = "wall"\ntemperature = 0.0\n'
+    ds = stored(tmp_path, case=case, solid=solid, T=lambda x, y, z: 1 - z / 2.1, **linear(np.eye(3)[[2, 0, 1]]))
+    for found in (ds.flow.wall_shear("z_min").shear_x, ds.flow.nusselt("z_min")):
+        np.testing.assert_array_equal(found.isnull()[0], solid[0] == 1)
+    np.testing.assert_allclose(ds.flow.wall_shear("z_min").shear_x[0].to_numpy()[solid[0] == 0], 0.1)
+    np.testing.assert_allclose(ds.flow.nusselt("z_min")[0].to_numpy()[solid[0] == 0], 1.0)
+    assert ds.flow.nusselt("z_max").notnull().all()
 
 
 def test_all_is_lazy_and_cut_into_pieces(tmp_path, monkeypatch):
