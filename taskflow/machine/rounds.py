@@ -16,6 +16,8 @@ class Rounds:
         self.done, self._enough = 0, False
         self._asked: Callable[[], Mapping[str, float]] | None = None
         self._seen: list[Mapping[str, float]] = []
+        if repeat.further:
+            self._ask()
 
     @property
     def over(self) -> bool:
@@ -25,6 +27,9 @@ class Rounds:
     def another(self) -> None:
         """A pass of the body has been enqueued: ask what is to be asked after it."""
         self.done += 1
+        self._ask()
+
+    def _ask(self) -> None:
         repeat = self._repeat
         if repeat.until is None or self.done % repeat.every:
             return

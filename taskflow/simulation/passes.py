@@ -55,6 +55,8 @@ class Passes:
                     found = [self._done(part, end)]
                 else:
                     found = self._rounds(part.body, end, part.repeat.times)
+                    if part.repeat.further:
+                        found.insert(0, end)
                     if part.repeat.until is None:
                         found = found[-1:]
                 after.update({_state(each): each for each in found})

@@ -53,8 +53,10 @@ class Repeat:
     After every `every` passes of `body`, `until(scalars)` is asked whether that was enough. With `lag` it sees the
     scalars as they were one such round ago: nothing waits for a number to come back from a GPU, and up to `every`
     passes more than needed are done. Without, it sees those of the passes just done: right where a round costs more
-    than the host's waiting for its numbers. How many are done depends on the numbers alone: it is the same on all
-    blocks, and in every run. The scalar called `count` then says how many; the host knows it without asking the device.
+    than the host's waiting for its numbers. With `further` it is asked before the first pass, too: the program has done
+    a round already, in its own way, and these are further ones, perhaps none. How many are done depends on the numbers
+    alone: it is the same on all blocks, and in every run. The scalar called `count` then says how many; the host knows
+    it without asking the device.
 
     Where `times` passes were not enough, `otherwise` is called with the scalars of every round, in order; it may raise
     an error, and all blocks then raise it. Make it with `repeat`.
@@ -65,6 +67,7 @@ class Repeat:
     until: Until | None = None
     every: int = 1
     lag: bool = True
+    further: bool = False
     count: str | None = None
     otherwise: Callable[[Sequence[Mapping[str, float]]], None] | None = None
 
@@ -76,23 +79,27 @@ def repeat(
     until: Until | None = None,
     every: int = 1,
     lag: bool = True,
+    further: bool = False,
     count: str | None = None,
     otherwise: Callable[[Sequence[Mapping[str, float]]], None] | None = None,
 ) -> Repeat:
     """To be yielded by a program: does `body`, itself a program, `times` times or until it is enough.
 
-    `until` gets the scalars by name, and says whether it is; for `lag`, `count` and `otherwise` see `Repeat`. The body
-    has to leave every field in the part in which it found it: two sweeps from one field to another and back. Raises
-    BadInput for numbers below 1, where `body`, `until` or `otherwise` is no function, and for an `otherwise` that would
-    not see every round.
+    `until` gets the scalars by name, and says whether it is; for `lag`, `further`, `count` and `otherwise` see
+    `Repeat`. The body has to leave every field in the part in which it found it: two sweeps from one field to another
+    and back. Raises BadInput for numbers below 1 (`times`, of further passes: 0), where `body`, `until` or `otherwise`
+    is no function, for further passes that are asked about with a lag, and for an `otherwise` that would not see every
+    round.
     """
     if not callable(body):
         raise BadInput(f"repeat({body!r}, ...): give a program, a function of the roles that yields launches")
     if until is not None and not callable(until):
         raise BadInput(f"repeat(until={until!r}): give a function of the scalars that tells whether it is enough")
-    for name, value in (("times", times), ("every", every)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise BadInput(f"repeat({name}={value!r}): give a whole number, 1 or more")
+    for name, value, least in (("times", times, 0 if further else 1), ("every", every, 1)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise BadInput(f"repeat({name}={value!r}): give a whole number, {least} or more")
+    if further and until is not None and lag:
+        raise BadInput("repeat(further=True): what was done before is asked about at once; give lag=False")
     if count is not None and not isinstance(count, str):
         raise BadInput(f"repeat(count={count!r}): give the name of a scalar")
     if otherwise is not None:
@@ -103,7 +110,7 @@ def repeat(
                 "repeat(otherwise=...): every round has to be asked about; give until=..., lag=False, and times that"
                 " are a multiple of every"
             )
-    return Repeat(body, times, until, every, lag, count, otherwise)
+    return Repeat(body, times, until, every, lag, further, count, otherwise)
 
 
 Until = Callable[[Mapping[str, float]], bool]

@@ -38,8 +38,8 @@ def test_kernels(measured):
     results = {line["name"]: line for line in found["results"]}
     assert list(results) == [
         "Jacobi sweep, bare kernel", "Jacobi sweep", "momentum", "divergence", "correction", "whole step",
-        "residual_of", "relax_zero_colours", "restrict_residual", "correct_by_coarse", "relax_colour", "project",
-        "advance", "next_residual",
+        "residual_of", "relax_zero_colours", "restrict_residual", "correct_by_coarse", "relax_colour",
+        "project_first", "advance_first", "next_residual", "project", "advance",
     ]
     for name, line in results.items():
         assert name in told
@@ -49,6 +49,7 @@ def test_kernels(measured):
     assert results["Jacobi sweep"]["bytes"] == results["Jacobi sweep, bare kernel"]["bytes"] == 3 * 4 * 12**3
     assert results["momentum"]["bytes"] == (3 + 6 + 3) * 4 * 12**3
     assert results["advance"]["bytes"] == (2 + 2 + 1) * 4 * 12**3  # on the finest level
+    assert results["advance_first"]["bytes"] == (1 + 2 + 1) * 4 * 12**3
 
 
 def test_kernels_of_large_eddy_simulation(measured):

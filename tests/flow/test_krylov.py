@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.flow.poisson import ConjugateGradients, Multigrid, NotConverged
+from taskflow.flow.poisson import ConjugateGradients, Multigrid, NotConverged, Tolerance
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.machine import Mapper
 from taskflow.machine.device import gpu
@@ -146,6 +146,27 @@ def test_what_does_not_converge_says_so():
     domain = Domain((16, 16, 16))
     with pytest.raises(NotConverged, match="2 iterations did not reduce the relative residual to 1e-09"):
         solve(domain, ConjugateGradients(domain.cycle(), tolerance(1e-9, most=2)), domain.noise())
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
+def test_the_first_iteration_goes_as_far_along_a_cycle_as_is_best(faces, single, device):
+    domain = Domain((14, 12, 10), faces=faces)
+    rhs, where = domain.noise(), {"device": gpu()} if device == "gpu" else {}
+    cycle = domain.cycle(gathered=300, single=single)
+    z = solve(domain, Multigrid(cycle, Tolerance(0.0, 1)), rhs).p
+    best = (rhs * z).sum() / (z * laplacian(z, domain.spacing, domain.faces)).sum()
+    solver = ConjugateGradients(cycle, Tolerance(0.0, 1))
+    found = solve(domain, solver, rhs, blocks=(1, 1, 2), **where)
+    np.testing.assert_allclose(found.p, best * z, rtol=0, atol=1e-12 * abs(z).max())
+    assert solver.taken(found.scalars) == 1
+
+
+def test_one_iteration_may_be_all_and_not_enough():
+    domain = Domain((16, 16, 16))
+    with pytest.raises(NotConverged, match="1 iterations did not reduce the relative residual to 1e-09"):
+        solve(domain, ConjugateGradients(domain.cycle(), tolerance(1e-9, most=1)), domain.noise())
 
 
 def test_nothing_to_solve_for_leaves_the_guess():

@@ -184,6 +184,67 @@ def test_without_lag_it_stops_with_the_round_that_was_enough_and_says_how_many_p
         assert asked == known[every - 1 : 2 * every : every]
 
 
+@BLOCKS
+@pytest.mark.parametrize("enough_after", [1, 3])
+def test_further_passes_are_asked_about_before_the_first(shape, enough_after):
+    """What the program did before counts as a round: perhaps it was enough."""
+    known = tops(there_and_back, 4)
+    limit = (known[enough_after - 1] + known[enough_after - 2]) / 2 if enough_after > 1 else known[0] * 2
+
+    def job(shard):
+        asked = []
+
+        def enough(scalars):
+            asked.append(scalars["top"])
+            return scalars["top"] < limit
+
+        def program(f):
+            yield from there_and_back(f)
+            yield repeat(there_and_back, 9, until=enough, lag=False, further=True, count="passes")
+
+        shard.run(program, factor=0.5)
+        return asked, shard.scalars["passes"]
+
+    results, fields = on_blocks(shape, job)
+    check(results, fields, unrolled(there_and_back, enough_after))
+    assert [found for found, _ in results] == [(known[:enough_after], enough_after - 1)] * len(results)
+
+
+@pytest.mark.parametrize(("times", "asked"), [(0, 1), (2, 3)])
+def test_further_passes_that_were_not_enough_are_an_error_with_what_was_before(times, asked):
+    def job(shard):
+        def missed(rounds):
+            raise RunFailed(f"{[now['top'] for now in rounds]}")
+
+        def program(f):
+            yield from there_and_back(f)
+            yield repeat(
+                there_and_back, times, until=lambda now: False, lag=False, further=True, otherwise=missed
+            )  # fmt: skip
+
+        with pytest.raises(RunFailed) as caught:
+            shard.run(program, factor=0.5)
+        return str(caught.value)
+
+    results, fields = on_blocks((1, 1, 2), job)
+    check(results, fields, unrolled(there_and_back, times + 1))
+    assert {found for found, _ in results} == {str(tops(there_and_back, asked))}
+
+
+def test_no_further_pass_may_be_wanted():
+    def program(f):
+        yield from there_and_back(f)
+        yield repeat(there_and_back, 0, further=True, count="passes")
+
+    def job(shard):
+        shard.run(program, factor=0.5)
+        return shard.scalars["passes"]
+
+    results, fields = on_blocks((1, 1, 2), job)
+    check(results, fields, unrolled(there_and_back, 1))
+    assert [found for found, _ in results] == [0, 0]
+
+
 @pytest.mark.parametrize("lag", [True, False])
 def test_passes_are_counted_where_it_was_never_enough_and_nobody_is_asked_in_vain(lag):
     def job(shard):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh
@@ -24,8 +24,21 @@ from taskflow.tasks import (
 
 
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
-def begin_direction(d: Write, *, dAd: Reduce[sum]) -> None:
-    """d = 0, dAd = 0"""
+def project_first(r: Read, z: Foreign[1], *, rz: Reduce[sum], zAz: Reduce[sum], mesh: Mesh) -> None:
+    """rz = sum over cells of r z, zAz = sum of z Laplacian(z)"""
+
+
+project_first_single = single(project_first, "z")
+project_first_variable = variable(project_first, Foreign)
+project_first_single_variable = variable(project_first_single, Foreign)
+
+
+@task(kernel=KERNELS / "poisson" / "advance.cu")
+def advance_first(p: ReadWrite, d: Write, z: Foreign, *, rz: Scalar, zAz: Scalar) -> None:
+    """d = z; p = p + rz / zAz d"""
+
+
+advance_first_single = single(advance_first, "z")
 
 
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
@@ -72,7 +85,13 @@ def next_residual(
 next_residual_variable = variable(next_residual, Foreign)
 """r = 0 in cells without an open face."""
 
-PROJECTIONS = {  # by whether z is of single precision, and whether coefficients are variable
+FIRST_PROJECTIONS = {  # by whether z is of single precision, and whether coefficients are variable
+    (False, False): project_first,
+    (False, True): project_first_variable,
+    (True, False): project_first_single,
+    (True, True): project_first_single_variable,
+}
+PROJECTIONS = {
     (False, False): project,
     (False, True): project_variable,
     (True, False): project_single,
@@ -96,20 +115,38 @@ class ConjugateGradients(Cycling):
         """The direction, and the coefficients if they are variable."""
         return {"direction": "c", **super().fields}
 
+    def taken(self, scalars: Mapping[str, float]) -> int:
+        """The first iteration, and all rounds."""
+        return 1 + super().taken(scalars)
+
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Iterations from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
-        mesh = self.cycle.mesh
-        yield self.measure_rhs(f, singular=mesh.singular)
+        yield self.measure_rhs(f, singular=self.cycle.mesh.singular)
         yield self.find_residual(f)
-        yield begin_direction(f.direction, over=mesh.box, dAd="dAd")
-        yield self.tolerance.repeat(self._body)
+        yield from self._first(f)
+        yield self.tolerance.repeat(self._further, begun=True)
 
-    def _body(self, f: Roles) -> Iterator[Launch]:
+    def _first(self, f: Roles) -> Iterator[Launch]:
+        """An iteration whose direction is that of the cycle."""
+        mesh, r, d, b = self.cycle.mesh, self.cycle.residual, f.direction, self.faces(f)
+        z = (yield from self.cycle.launches()).p
+        numbers = {name: name for name in ("rz", "zAz")}
+        yield FIRST_PROJECTIONS[self.cycle.single, bool(b)](r, z, *b, over=mesh.box, mesh=mesh, **numbers)
+        along = advance_first_single if self.cycle.single else advance_first
+        yield along(f.p, d, z, over=mesh.box, **numbers).with_ghosts(1)
+        yield self._left(f)
+
+    def _further(self, f: Roles) -> Iterator[Launch]:
         mesh, r, d, b = self.cycle.mesh, self.cycle.residual, f.direction, self.faces(f)
         z = (yield from self.cycle.launches()).p
         numbers = {name: name for name in ("rz", "zAz", "zAd")}
         yield PROJECTIONS[self.cycle.single, bool(b)](d, r, z, *b, over=mesh.box, mesh=mesh, **numbers)
         along = advance_single if self.cycle.single else advance
         yield along(f.p, d, z, over=mesh.box, dAd="dAd", **numbers).with_ghosts(1)
+        yield self._left(f)
+
+    def _left(self, f: Roles) -> Launch:
+        mesh, b = self.cycle.mesh, self.faces(f)
         left, names = next_residual_variable if b else next_residual, {"residual": "residual", "dAd": "dAd"}
-        yield left(f.p, f.rhs, d, *b, r, over=mesh.box, mean="mean", mesh=mesh, **names)
+        fields = (f.p, f.rhs, f.direction, *b, self.cycle.residual)
+        return left(*fields, over=mesh.box, mean="mean", mesh=mesh, **names)

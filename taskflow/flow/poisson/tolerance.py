@@ -28,13 +28,15 @@ class Tolerance:
     relative: float
     most: int
 
-    def repeat(self, body: Program, *, each: int = 1) -> Repeat:
-        """The body, `each` iterations and then the scalars, until it is enough. The scalar `rounds` counts it."""
-        times = max(1, self.most // each)
+    def repeat(self, body: Program, *, each: int = 1, begun: bool = False) -> Repeat:
+        """The body, `each` iterations and then the scalars, until it is enough. The scalar `rounds` counts it. What has
+        `begun` with a round of its own needs one less, and perhaps none.
+        """
+        times = max(1, self.most // each) - begun
         if self.relative == 0:
-            return repeat(body, times, count="rounds")
+            return repeat(body, times, further=begun, count="rounds")
         missed = partial(self.missed, each=each)
-        return repeat(body, times, until=self.reached, lag=False, count="rounds", otherwise=missed)
+        return repeat(body, times, until=self.reached, lag=False, further=begun, count="rounds", otherwise=missed)
 
     def reached(self, scalars: Mapping[str, float]) -> bool:
         """Whether the residual is small enough, or no number: then there is nothing left to iterate for."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from taskflow.flow import NavierStokes
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
-from taskflow.flow.poisson.krylov import advance, next_residual, project
+from taskflow.flow.poisson.krylov import advance, advance_first, next_residual, project, project_first
 from taskflow.flow.poisson.multigrid.smoothing import relax_colour, relax_zero_colours
 from taskflow.flow.poisson.multigrid.solver import residual_of
 from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
@@ -32,6 +32,8 @@ PRESSURE = (
     relax_colour,
     restrict_residual,
     correct_by_coarse,
+    project_first,
+    advance_first,
     project,
     advance,
     next_residual,

@@ -22,6 +22,22 @@ FN void advanced(const Range& range, InOut p, InOut d, ForeignOf<Number> z, In64
   }, STORE(c, next) { p[c] = next.p, d[c] = next.d; });
 }
 
+// The same where z is the first direction
+template <class Number>
+FN void advanced_first(const Range& range, InOut p, Out d, ForeignOf<Number> z, In64 rz, In64 zAz) {
+  const real step = real(quotient(*rz, *zAz));
+  change_cells(range, everywhere(), CELL(c) {
+    const real next = at(z, c);
+    return Advanced{p[c] + step * next, next};
+  }, STORE(c, next) { p[c] = next.p, d[c] = next.d; });
+}
+
+TASK advance_first(Range range, InOut p, Out d, Foreign z, In64 rz, In64 zAz) { advanced_first(range, p, d, z, rz, zAz); }
+
+TASK advance_first_single(Range range, InOut p, Out d, ForeignSingle z, In64 rz, In64 zAz) {
+  advanced_first(range, p, d, z, rz, zAz);
+}
+
 TASK advance(Range range, InOut p, InOut d, Foreign z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
   advanced(range, p, d, z, rz, zAz, zAd, dAd);
 }

@@ -6,12 +6,31 @@
 #include "cell.h"
 #include "faces.h"
 
-// d = 0, and what is reduced from it
-TASK begin_direction(Range range, Out d, Partial dAd) {
-  reduce_cells(range, dAd, SUM, CELL(c) {
-    d[c] = 0;
-    return 0.0;
-  });
+// rz = sum of r z, zAz = sum of z Laplacian(z)
+template <class Number, class Operator>
+FN void projected_first(const Range& range, In r, ForeignOf<Number> z, Partial rz, Partial zAz, const Operator& m) {
+  sum_cells(range, interior(m), {rz, zAz}, CELL(c) {
+    const double here = at(z, c), left = r[c], bent = laplacian(z, c, m);
+    const auto size = volume(m, c);
+    return Sums<2>{{size * (left * here), size * (here * bent)}};
+  }, r, z);
+}
+
+TASK project_first(Range range, In r, Foreign z, Partial rz, Partial zAz, Mesh mesh) {
+  projected_first(range, r, z, rz, zAz, mesh);
+}
+
+TASK project_first_single(Range range, In r, ForeignSingle z, Partial rz, Partial zAz, Mesh mesh) {
+  projected_first(range, r, z, rz, zAz, mesh);
+}
+
+TASK project_first_variable(Range range, In r, Foreign z, Foreign b_x, Foreign b_y, Foreign b_z, Partial rz, Partial zAz, Mesh mesh) {
+  projected_first(range, r, z, rz, zAz, Faces{mesh, b_x, b_y, b_z});
+}
+
+TASK project_first_single_variable(Range range, In r, ForeignSingle z, Foreign b_x, Foreign b_y, Foreign b_z, Partial rz,
+                                   Partial zAz, Mesh mesh) {
+  projected_first(range, r, z, rz, zAz, Faces{mesh, b_x, b_y, b_z});
 }
 
 // rz = sum of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)
