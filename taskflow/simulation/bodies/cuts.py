@@ -31,7 +31,7 @@ class Surfaces(NamedTuple):
 class ImmersedMasks(Masks):
     """The flags of cells and faces of immersed bodies, and how far away surfaces are: see `ImmersedObstacles`."""
 
-    piece: ClassVar[int] = PIECE // 2
+    piece: ClassVar[int] = 2 * PIECE  # every shape is looked at in every piece that it reaches: few pieces
 
     def flags(self, box: Box) -> dict[str, np.ndarray]:
         """What each role holds in the cells of a box."""
