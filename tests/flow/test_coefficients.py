@@ -275,6 +275,7 @@ def test_single_precision(kind):
     b = coefficients(domain, "drop")
     matrix, rhs = problem(domain, b)
     found = solve(domain, kind(domain.cycle(variable=True), tolerance(1e-5)), rhs, b=b, real="f4")
+    assert found.p.dtype == "f4"
     assert relative_residual(matrix, found.p.astype("f8"), rhs) <= 1.1e-5
 
 

@@ -82,3 +82,13 @@ def test_parts_that_are_exchanged():
 def test_what_is_wanted_after_a_turn_is_carried_where_nobody_makes_it():
     program = lambda f: iter([take(f.a, f.b, over=CELLS)])  # noqa: E731
     assert carried((program,), partition(), ("b", "c")) == {"a": (CELLS,), "c": (CELLS,)}
+
+
+def test_what_is_wanted_is_what_plays_the_role_then():
+    """a and c take turns: after some turns either is a."""
+
+    def program(f):
+        yield add(f.b, over=CELLS)
+        f.swap("a", "c")
+
+    assert carried((program,), partition(), ("a",)) == dict.fromkeys("abc", (CELLS,))
