@@ -93,16 +93,16 @@ def _part(part: Part) -> str:
 
 def _step(found: Estimate) -> Iterator[tuple[str, str]]:
     """What a step moves, task by task."""
-    setup, cells = found.setup, found.setup.grid.box.volume
-    moved = setup.bytes_per_step(found.rounds)
+    step, cells = found.setup.stepping, found.setup.grid.box.volume
+    moved = step.nbytes(found.rounds)
     copy = f"a copy reaches {size(found.bandwidth)}/s (measured now)"
     yield "step", f"moves {size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
     if found.rounds:
-        each = (moved - setup.bytes_per_step(dict.fromkeys(found.rounds, 0.0))) / cells / ROUNDS
+        each = (moved - step.nbytes(dict.fromkeys(found.rounds, 0.0))) / cells / ROUNDS
         told = f"of these {each:.0f} bytes per cell in each round of the pressure solver"
         yield "", f"{told}, for {several(round(ROUNDS), 'round')}: how many it will take nobody knows before"
     yield "tasks", f"{'bytes/cell':>10}  {'times':>5}  {'task':<18}  reads -> writes"
-    for row in table(setup.parts, found.rounds, setup.partition):
+    for row in table(step.parts, found.rounds, step.partition):
         fields = f"{' '.join(row.reads)} -> {' '.join(row.writes)}" if row.reads or row.writes else ""
         yield "", f"{row.nbytes / cells:>10.1f}  {row.launches:>5.0f}  {row.task:<18}  {fields}".rstrip()
 
@@ -164,7 +164,8 @@ def _memory(found: Estimate) -> tuple[str, str]:
 
 def _messages(found: Estimate) -> tuple[str, str]:
     """Of the busiest block, and of all."""
-    most, total = max(found.setup.traffic), sum(found.setup.traffic, Traffic())
+    traffic = found.setup.stepping.traffic
+    most, total = max(traffic), sum(traffic, Traffic())
     once = " (with one round of the pressure solver)" if found.rounds else ""
     kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
     return (
@@ -195,7 +196,7 @@ def _sampling(found: Estimate, averages: Averages[Statistics | Spectra]) -> str:
     """What a sample costs, beside a step."""
     setup = found.setup
     launches, _ = record(averages.statistics.sample, Roles.of(tuple(setup.partition.fields)))
-    moved, step = setup.bytes_of(launches), setup.bytes_per_step(found.rounds)
+    moved, step = setup.stepping.bytes_of(launches), setup.stepping.nbytes(found.rounds)
     every = averages.every
     often = several(every.steps, "step") if every.steps else f"{every.time:g} of time"
     part = f", {moved / step / every.steps:.1%} of what the steps move" if every.steps else ""

@@ -74,16 +74,16 @@ class Estimate:
     @property
     def seconds_per_step(self) -> float:
         """What a step will probably take."""
-        setup = self.setup
-        launches = sum(times * len(each) for each, times in often(setup.parts, self.rounds))
-        messages = max(setup.traffic).messages * launches / len(setup.step)
+        step = self.setup.stepping
+        launches = sum(times * len(each) for each, times in often(step.parts, self.rounds))
+        messages = max(step.traffic).messages * launches / len(step.launches)
         fixed = launches * LAUNCH[self.device] + messages * MESSAGE[self.channel]
-        return setup.bytes_per_step(self.rounds) / (SHARE * self.bandwidth) + fixed
+        return step.nbytes(self.rounds) / (SHARE * self.bandwidth) + fixed
 
     @property
     def rounds(self) -> dict[str, float]:
         """How often a step probably repeats what it repeats until it is enough: nobody knows before."""
-        return dict.fromkeys(self.setup.counted, ROUNDS)
+        return dict.fromkeys(self.setup.stepping.counted, ROUNDS)
 
     @cached_property
     def steps(self) -> Steps:
@@ -128,7 +128,7 @@ def step_graph(case: Case) -> TaskGraph:
     """The graph of a step in the long run: of the blocks that the case gives, or of one."""
     setup = Setup(case, cut(case.machine, case.grid.cells, 1))
     mapper = Mapper(case.machine.overlap).decide(setup.partition)
-    return setup.analysed(split=mapper.split).graph
+    return setup.stepping.analysed(split=mapper.split).graph
 
 
 def count_steps(setup: Setup) -> Steps:

@@ -66,7 +66,7 @@ def summary(about: Mapping[str, Any], setup: Setup, blocks: Sequence[Mapping[str
     first = blocks[0]
     seconds, steps = max(block["seconds"] for block in blocks), first["step"]
     cells = setup.partition.region.cells.volume
-    moved = setup.bytes_per_step(first["rounds"])
+    moved = setup.stepping.nbytes(first["rounds"])
     bandwidths = [block["copy_bandwidth"] for block in blocks]
     return {
         **about,

@@ -1,8 +1,7 @@
-"""A case made concrete: its region, its partition into blocks, its model; and what they will cost."""
+"""A case made concrete: its region, its partition into blocks, its model, and what is recorded of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby
@@ -23,34 +22,16 @@ from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.case import FACES, SCHEMES, Case
 from taskflow.simulation.inflow.inflow import Entering, Profile, profiles
 from taskflow.simulation.integrating import Integral, geometry, sides
-from taskflow.simulation.moving import often
 from taskflow.simulation.physics import buoyancy, driving, fluid, side
 from taskflow.simulation.probing import Layer, Probe
 from taskflow.simulation.quantities import passive, temperature
 from taskflow.simulation.recording import STATISTICS
 from taskflow.simulation.scenario import Scenario
 from taskflow.simulation.solver import FORCING, choice, solver
+from taskflow.simulation.stepping import Stepping
 from taskflow.simulation.turbulence import turbulence
 from taskflow.simulation.waves import Waves, waves
-from taskflow.tasks import (
-    Analysis,
-    Cells,
-    Launch,
-    Part,
-    Program,
-    Roles,
-    Settled,
-    Traffic,
-    analyse,
-    carried,
-    counts,
-    exchange,
-    moved,
-    overwritten,
-    plan,
-    settled,
-    traffic,
-)
+from taskflow.tasks import Cells, Program, carried, overwritten
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +182,7 @@ class Setup:
             model=self.model,
             clock=self.case.clock(),
             steady=self.case.time.steady,
-            counted=self.counted,
+            counted=self.stepping.counted,
             entering=self.entering,
             masks=self.masks,
             averages=self.averages,
@@ -230,18 +211,9 @@ class Setup:
         )
 
     @cached_property
-    def _settled(self) -> Settled:
-        return settled(self.model.step, self.partition)
-
-    @property
-    def step(self) -> tuple[Launch, ...]:
-        """The launches of a step in the long run."""
-        return self._settled.launches
-
-    def analysed(self, *, split: bool) -> Analysis:
-        """The analysis of a step in the long run; with `split`, launches are cut into edge and middle."""
-        launches, following, valid = self._settled
-        return analyse(launches, self.partition, following=following, valid=valid, split=split)
+    def stepping(self) -> Stepping:
+        """A step of the model in the long run: what it sends and moves."""
+        return Stepping(self.model.step, self.partition)
 
     @cached_property
     def carried(self) -> Cells:
@@ -261,31 +233,6 @@ class Setup:
             for role, boxes in cells.items()
         }
         return {role: boxes for role, boxes in found.items() if boxes and role in written}
-
-    @cached_property
-    def traffic(self) -> list[Traffic]:
-        """What each block sends in a step in the long run."""
-        launches, following, valid = self._settled
-        found = exchange(launches, self.partition, following=following, valid=valid)
-        return traffic((message for moment in found.messages.values() for message in moment), self.partition)
-
-    @cached_property
-    def parts(self) -> tuple[Part, ...]:
-        """The parts of a step, repetitions among them."""
-        return plan(self.model.step, Roles.of(tuple(self.partition.fields)))[0]
-
-    @cached_property
-    def counted(self) -> tuple[str, ...]:
-        """The scalars that say how often was repeated what a step repeats until it is enough."""
-        return tuple(dict.fromkeys(counts(self.parts)))
-
-    def bytes_per_step(self, rounds: Mapping[str, float]) -> float:
-        """What a step must move through memory; `rounds` has the numbers of `counted`."""
-        return sum(times * self.bytes_of(launches) for launches, times in often(self.parts, rounds))
-
-    def bytes_of(self, launches: Iterable[Launch]) -> int:
-        """What some launches must move through memory."""
-        return sum(moved(launch, self.partition) for launch in launches)
 
     @property
     def value_bytes(self) -> int:

@@ -95,21 +95,21 @@ def test_steps(here, settings, count, basis):
 
 def test_the_messages_of_many_blocks_are_counted_in_a_moment(here, monkeypatch):
     """Measured: 0.35 s, without a graph. The limit leaves room for a busy machine."""
-    from taskflow.simulation import setup as room
+    from taskflow.simulation import stepping as room
 
     monkeypatch.delattr(room, "analyse")
     case = Case.load("cavity.toml", ["grid.cells=[64,64,64]", "machine.blocks=[4,4,4]"])
     setup, begin = Setup(case, (4, 4, 4)), process_time()
-    assert sum(sent.messages for sent in setup.traffic) > 64 * 3 * 30
+    assert sum(sent.messages for sent in setup.stepping.traffic) > 64 * 3 * 30
     assert process_time() - begin < 1.5
 
 
 def test_messages_are_those_of_the_graph(here):
     found = estimate(Case.load("cavity.toml", ["machine.blocks=[1,1,2]", "pressure.iterations=7"]))
     assert found.processes == len(found.places) == 2
-    between = found.setup.analysed(split=False).messages
-    assert [sent.messages for sent in found.setup.traffic] == [between[0, 1], between[1, 0]]
-    assert found.seconds_per_step > found.setup.bytes_per_step({}) / found.bandwidth > 0
+    between = found.setup.stepping.analysed(split=False).messages
+    assert [sent.messages for sent in found.setup.stepping.traffic] == [between[0, 1], between[1, 0]]
+    assert found.seconds_per_step > found.setup.stepping.nbytes({}) / found.bandwidth > 0
     assert found.memory == Needs(found.setup, found.places, found.device).blocks
 
 

@@ -306,7 +306,8 @@ def test_a_closed_flow_has_no_launch_for_openings():
     case = channel("x", "z", "outflow", "1", initial={})
     sides = {"x_min": "wall", "x_max": "wall", "y": "periodic", "z_min": "wall", "z_max": "wall"}
     closed = Setup(Case(**{**dict(case), "boundaries": sides}), (1, 1, 1))
-    count = [Counter(launch.task.name for launch in setup.step) for setup in (closed, Setup(case, (1, 1, 1)))]
+    both = (closed, Setup(case, (1, 1, 1)))
+    count = [Counter(launch.task.name for launch in setup.stepping.launches) for setup in both]
     wall = {"impose": 4, "mirror_two_x_min": 1, "mirror_two_x_max": 1, "mirror_two_z_min": 1, "mirror_two_z_max": 1}
     kernels = dict.fromkeys(("momentum", "divergence", "correct", "advective_rate"), 1)
     roles = Roles.of(tuple(closed.partition.fields))

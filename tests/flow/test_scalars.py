@@ -229,12 +229,12 @@ def test_a_passive_scalar_does_nothing_to_the_flow():
 
 def test_what_a_step_launches():
     """Central differences take one launch per quantity, bounds two; without scalars there is nothing of them."""
-    launched = [launch.task.name for launch in Setup(mixed("ab2"), (1, 1, 1)).step]
+    launched = [launch.task.name for launch in Setup(mixed("ab2"), (1, 1, 1)).stepping.launches]
     assert [name for name in launched if name in ("transport", "bounded_euler", "bounded_heun")] == [
         "transport", "bounded_euler", "bounded_heun", "bounded_euler", "bounded_heun",
     ]  # fmt: skip
     without = {"scalars": [], "heat": None, "boundaries": SLIP, "initial": {}}
-    plain = {launch.task.name for launch in Setup(mixed("ab2", **without), (1, 1, 1)).step}
+    plain = {launch.task.name for launch in Setup(mixed("ab2", **without), (1, 1, 1)).stepping.launches}
     assert not plain & {"transport", "bounded_euler", "bounded_heun", "release", "total"}
     assert Setup(mixed("ab2", scalars=[], heat={"diffusivity": 0.1}), (1, 1, 1)).model.ghost == 1
 

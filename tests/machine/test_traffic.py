@@ -48,5 +48,5 @@ def test_a_step_sends_what_was_counted(boundaries, blocks, overlap):
         return len(counting.sent), sum(counting.sent)
 
     found = run_threads(setup.partition, job, cpu(1), Mapper(overlap))
-    assert found == [(sent.messages, sent.nbytes) for sent in setup.traffic]
-    assert sum(setup.traffic, Traffic()).messages > 0
+    assert found == [(sent.messages, sent.nbytes) for sent in setup.stepping.traffic]
+    assert sum(setup.stepping.traffic, Traffic()).messages > 0

@@ -134,7 +134,7 @@ def test_dask_sends_nothing_during_steps(cluster, channel):
         gang.start([Steps(program, 0.5)] * 2)
         assert cause(gang.status(60.0)) is None
         found = gang.results()
-    assert found[0]["passes"] == found[1]["passes"] > 10
+    assert found[0]["passes"] == found[1]["passes"] > 1
     for each in found:
         if channel == "auto":
             assert each["messages"] == {}

@@ -63,9 +63,9 @@ def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, pi
 def test_the_cost_of_a_step():
     setup = Setup(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 2))
     found = cost(setup, setup.model.step, {})
-    assert found.nbytes == setup.bytes_per_step({})
-    known = {launch.task: operations(launch, setup.partition) for launch in setup.step}
-    assert found.operations == sum(known[launch.task] * launch.over.volume for launch in setup.step)
+    assert found.nbytes == setup.stepping.nbytes({})
+    known = {launch.task: operations(launch, setup.partition) for launch in setup.stepping.launches}
+    assert found.operations == sum(known[launch.task] * launch.over.volume for launch in setup.stepping.launches)
 
 
 def test_rounds_count_as_often_as_they_are_done():

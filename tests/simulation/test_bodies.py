@@ -215,7 +215,7 @@ def test_two_sweeps_in_one_pass_do_not_change_a_bit(treatment, monkeypatch):
     single = compute(case)
     monkeypatch.setattr("taskflow.simulation.solver.blocking_pays", lambda _: True)
     blocked = compute(case, (2, 1, 1), overlap="full", planned="gpu")
-    assert "jacobi_twice_half_obstructed" in {launch.task.name for launch in blocked.setup.step}
+    assert "jacobi_twice_half_obstructed" in {launch.task.name for launch in blocked.setup.stepping.launches}
     bits(single, blocked)
 
 
@@ -356,7 +356,7 @@ def test_a_case_without_bodies_has_no_part_of_them():
     setup = Setup(obstructed({"iterations": 2}, obstacles=[]), (1, 1, 1))
     assert setup.masks is None
     assert not setup.model.flags
-    assert not any("obstructed" in launch.task.name for launch in setup.step)
+    assert not any("obstructed" in launch.task.name for launch in setup.stepping.launches)
 
 
 # ------------------------------------------------------------------------------------------------- geometry to masks

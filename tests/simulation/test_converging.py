@@ -30,7 +30,7 @@ def test_the_log_says_what_was_done(moving, tmp_path):
     assert len({line["iterations"] for line in log[1:]}) > 1, "as many as it takes, and not as many in each step"
     rounds = sum(line["iterations"] for line in log) / 16 / 4
     setup = Setup(moving(solver="jacobi", tolerance=1e-2), (1, 1, 2))
-    assert run.report["bytes_per_step"] == setup.bytes_per_step({"rounds": rounds})
+    assert run.report["bytes_per_step"] == setup.stepping.nbytes({"rounds": rounds})
 
 
 def test_what_is_not_reached_ends_the_run(moving, tmp_path):

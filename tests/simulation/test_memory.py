@@ -101,7 +101,7 @@ def test_messages_take_turns():
     )
     buffers = [Needs(setup, [HERE] * 2, "cpu").blocks[0].buffers for setup in (few, many)]
     assert buffers[0] == buffers[1] > 0
-    assert 2 * many.traffic[0].nbytes > 3 * buffers[0]
+    assert 2 * many.stepping.traffic[0].nbytes > 3 * buffers[0]
 
 
 def test_gpus_that_see_each_other_have_boards_in_place_of_buffers():

@@ -143,4 +143,4 @@ def test_a_step_of_the_cavity(slabs, iterations, precision):
     plane = nx * ny
     up = Traffic(iterations + 1, size * ((iterations + 3) * plane + nx + ny), iterations + 1)
     down = Traffic(iterations + 3, size * ((iterations + 4) * plane + nx + ny), iterations + 3)
-    assert Setup(case, (1, 1, slabs)).traffic == [up, *[up + down] * (slabs - 2), down]
+    assert Setup(case, (1, 1, slabs)).stepping.traffic == [up, *[up + down] * (slabs - 2), down]

@@ -118,7 +118,7 @@ class Measurement:
         launches, _ = record(program, shard.roles)
         repeats = SWEEPS if launches[0].task in (jacobi, jacobi_twice) else 1
         timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, repeats)
-        return Timing(name, *timing, shard.cells.volume, self.setup.bytes_of(launches) // repeats)
+        return Timing(name, *timing, shard.cells.volume, self.setup.stepping.bytes_of(launches) // repeats)
 
     def _bare(self, shard: Shard) -> Timing:
         """Two bound kernels that write into each other's field, called without anything around them."""
@@ -129,7 +129,7 @@ class Measurement:
         calls = [kernel.bind(shard.cells, layout, fields, {"grid": grid}, {}) for fields in ((p, rhs, q), (q, rhs, p))]
         launch = jacobi("p", "rhs", "p_new", over=shard.cells, grid=grid)
         timing = timed(lambda: [call() for call in calls], self.device.synchronize, len(calls))
-        return Timing("Jacobi sweep, bare kernel", *timing, shard.cells.volume, self.setup.bytes_of([launch]))
+        return Timing("Jacobi sweep, bare kernel", *timing, shard.cells.volume, self.setup.stepping.bytes_of([launch]))
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Solving:
     def __call__(self, shard: Shard) -> list[Timing]:
         """Measure everything."""
         largest: dict[str, Launch] = {}
-        for launch in self.setup.step:
+        for launch in self.setup.stepping.launches:
             name = launch.task.name
             if launch.task in PRESSURE and launch.over.volume > (largest[name].over.volume if name in largest else 0):
                 largest[name] = launch
@@ -155,7 +155,7 @@ class Solving:
 
         scalars = dict.fromkeys(launch.scalars.values(), 1.0)
         timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, SWEEPS)
-        return Timing(launch.task.name, *timing, shard.cells.volume, self.setup.bytes_of([launch]))
+        return Timing(launch.task.name, *timing, shard.cells.volume, self.setup.stepping.bytes_of([launch]))
 
 
 def programs(model: NavierStokes) -> dict[str, Program]:

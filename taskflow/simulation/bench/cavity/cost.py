@@ -30,7 +30,7 @@ def cost(setup: Setup, program: Program, rounds: Mapping[str, float]) -> Cost:
     """
     parts, _ = plan(program, Roles.of(tuple(setup.partition.fields)))
     done = list(often(parts, rounds))
-    nbytes = sum(times * setup.bytes_of(launches) for launches, times in done)
+    nbytes = sum(times * setup.stepping.bytes_of(launches) for launches, times in done)
     return Cost(nbytes, _operations(done, setup.partition))
 
 

@@ -99,7 +99,7 @@ class Stepping:
     def _costs(self, setup: Setup, row: dict[str, Any], rounds: dict[str, float]) -> dict[str, Any]:
         """What follows from the time of a step and what it does."""
         spent, volume = cost(setup, setup.model.step, rounds), setup.grid.box.volume
-        busiest, price, rate = max(setup.traffic), self.flow.price, row["cells_per_second_per_block"]
+        busiest, price, rate = max(setup.stepping.traffic), self.flow.price, row["cells_per_second_per_block"]
         return {
             **moving(row, spent.nbytes),
             "bytes_per_cell": spent.nbytes / volume,
