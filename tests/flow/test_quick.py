@@ -140,3 +140,17 @@ def test_blocks_do_not_change_a_bit():
     for name in (*VELOCITY, "p", "nu_t"):
         assert np.isfinite(whole[name]).all()
         np.testing.assert_array_equal(cut[name], whole[name], err_msg=name)
+
+
+def test_the_direct_solver_finds_planes_where_the_last_block_would_have_had_one():
+    """With two ghost layers blocks are cut otherwise than its slabs."""
+    case = Case(
+        grid={"cells": [6, 4, 10], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 0.01, "scheme": "quick"},
+        boundaries={"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "slip"},
+        initial={"velocity": ["sin(6*z)", "0.3*cos(6*x)", "0.2*sin(6*y)"]}, time={"steps": 2},
+        pressure={"solver": "fft"}, machine={"device": "cpu", "threads": 1},
+    )  # fmt: skip
+    one, cut = compute(case), compute(case, (1, 1, 4))
+    assert cut.setup.partition.cuts[2] == (0, 2, 5, 7, 10)
+    for name in (*VELOCITY, "p"):
+        np.testing.assert_allclose(cut[name], one[name], rtol=0, atol=1e-14)

@@ -57,9 +57,12 @@ class Spectrum:
         return Box.of((*self.modes.shape[:2], self.slabs))
 
     def fits(self, blocks: Triple) -> bool:
-        """Whether so many blocks of the grid, cut as `Partition` does by default, are the slabs."""
+        """Whether so many blocks of the grid, cut as `Partition` does by default, are the slabs, with one ghost layer
+        and with two, where that leaves the last block no single plane.
+        """
         nx, ny, nz = blocks
-        return nx == ny == 1 and cuts(self.cells[2], nz) == (*range(0, nz * self.slab, self.slab), self.cells[2])
+        slabs = *range(0, nz * self.slab, self.slab), self.cells[2]
+        return nx == ny == 1 and all(cuts(self.cells[2], nz, ghost) == slabs for ghost in (1, 2))
 
 
 @dataclass(frozen=True)
