@@ -61,10 +61,10 @@ WALLS = {axis: {**{a: "periodic" for a in "xyz" if a != axis}, **ends} for axis,
 @pytest.mark.parametrize(("boundaries", "ways"), [
     (PERIODIC, {"x": "", "y": "", "z": ""}),
     (BOX, {"y": "zx"}),
-    (WALLS["x"], {"y": "x", "z": "x"}),
     (WALLS["y"], {"x": "y", "z": "y"}),
-    (WALLS["z"], {"x": "z", "y": "z"}),
-], ids=["box", "duct", "x", "y", "z"])  # fmt: skip
+    pytest.param(WALLS["x"], {"y": "x", "z": "x"}, marks=pytest.mark.slow),
+    pytest.param(WALLS["z"], {"x": "z", "y": "z"}, marks=pytest.mark.slow),
+], ids=["box", "duct", "y", "x", "z"])  # fmt: skip
 def test_they_are_those_of_the_snapshots(boundaries, ways, tmp_path):
     """Along x, y and z, averaged over the directions that are periodic; of Parseval's sum."""
     case = turning(*({"name": axis, "along": axis, "fields": FIELDS, **EACH} for axis in ways), boundaries=boundaries)
