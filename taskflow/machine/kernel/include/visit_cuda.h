@@ -28,14 +28,16 @@ struct Column {
 
 // Columns of the first thread blocks are shorter than others, or empty, where the range is no multiple of their length:
 // they are slower, and would keep all others waiting at the end. Long ones are as long as leaves work for all (cuda_shape).
-FN Column column(const Range& r) {
+// If `pairs`, all but the first begin at even cells; where the range ends behind one, the last is a cell shorter.
+FN Column column(const Range& r, bool pairs = false) {
   const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
   const int cells = r.hi[2] - r.lo[2], columns = int(gridDim.z);
   int length = UZ;
   if constexpr (UZ > 8) length = ((cells + columns - 1) / columns + UNROLLED - 1) / UNROLLED * UNROLLED;
-  const int end = r.hi[2] - (columns - 1 - int(blockIdx.z)) * length;
-  const int begin = end - length > r.lo[2] ? end - length : r.lo[2];
+  const int shift = pairs ? r.hi[2] & 1 : 0, whole = r.hi[2] + shift - (columns - 1 - int(blockIdx.z)) * length;
+  const int end = whole < r.hi[2] ? whole : r.hi[2];
+  const int begin = blockIdx.z > 0 && whole - length > r.lo[2] ? whole - length : r.lo[2];
   return {i, j, begin, end, length, i < r.hi[0] && j < r.hi[1] && begin < end};
 }
 
@@ -89,23 +91,23 @@ FN void fetch_planes(const ForeignOf<Number>& q, const Range& r, const Column& c
 // as many cells ahead.
 template <class Few, class Many, class... Streams>
 FN void for_column(const Range& r, const Interior& in, Few few, Many many, Streams... streams) {
-  const Column c = column(r);
+  const Column c = column(r, in.pairs);
   const bool between = c.j >= in.low[0] && c.j <= in.high[0];
   (fetch_planes(streams, r, c, c.begin), ...);
 #pragma unroll 1
-  for (int k = c.begin; k < c.end; k += UNROLLED) {
+  for (int k = c.begin - (in.pairs ? c.begin & 1 : 0); k < c.end; k += UNROLLED) {
     if constexpr (UZ > UNROLLED) (fetch_planes(streams, r, c, k + UNROLLED), ...);
     if (!c.any) continue;
     const Index offset = c.i + c.j * r.y + k * r.z;
     const int last = k + UNROLLED - 1;
-    if (between && k >= in.low[1] && last <= in.high[1] && last < c.end && !(in.pairs && k & 1)) {
+    if (between && k >= c.begin && k >= in.low[1] && last <= in.high[1] && last < c.end) {
       Inner cells[UNROLLED];
 #pragma unroll
       for (int n = 0; n < UNROLLED; ++n) cells[n] = Inner{{c.i, c.j, k + n, offset + n * r.z}, n, (k >> 1) + n / 2, n & 1};
       many(cells);
     } else {
 #pragma unroll 1
-      for (int n = 0; n < UNROLLED && k + n < c.end; ++n) few(Cell{c.i, c.j, k + n, offset + n * r.z});
+      for (int n = k < c.begin; n < UNROLLED && k + n < c.end; ++n) few(Cell{c.i, c.j, k + n, offset + n * r.z});
     }
   }
 }
