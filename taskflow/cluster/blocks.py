@@ -49,17 +49,19 @@ class Blocks:
         self._ended = self._ended or "they were closed"
         self._opened.close()
 
-    def fill(self, /, **values: float | np.ndarray | Callable[..., Any]) -> None:
+    def fill(self, /, **values: float | np.ndarray | Sequence[Any] | Callable[..., Any]) -> None:
         """Write fields, by role: on their cells and on the boundary layers across directions that are not periodic.
 
         A value is a number, or a function of cell indices i, j, k (along x, y, z) that is called on every block with
-        arrays that broadcast to [z, y, x], or an array [z, y, x] of all cells (with or without the boundary layers).
+        arrays that broadcast to [z, y, x], or an array [z, y, x], or nested lists, of all cells (with or without the boundary layers).
         Raises BadInput where there is no such field or the shape is another one.
         """
         for role, value in values.items():
             home = self._home(role)
             if callable(value):
                 value(*indices(Box.of((1, 1, 1)).shift(home.region.cells.lo)))  # an error in it is told here
+            if isinstance(value, list | tuple):
+                value = np.asarray(value)
             box = _extent(role, np.shape(value), home) if isinstance(value, np.ndarray) else home.region.bounds
             self._do([Fill(role, Parcel.of(self._share(value, box, owned)), box) for owned in home.owned])
 

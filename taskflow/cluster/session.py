@@ -61,6 +61,8 @@ def distribute(
     Raises BadInput where an argument cannot be obeyed, RunFailed where a worker does not answer.
     """
     with ExitStack() as stack, _arguments():
+        if not isinstance(region, Region):
+            raise BadInput(f"region = {region!r}; make one: region(cells, fields)")
         Roles.of(tuple(region.fields))  # a name that it cannot have is told here
         means = _checked(device, blocks, workers, threads, overlap)
         cells = region.cells.shape

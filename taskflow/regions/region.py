@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import index
 
 from taskflow.errors import BadInput
 from taskflow.regions.box import Box, Triple, triple
@@ -69,11 +70,13 @@ def region(
     `fields` are names, of fields of `dtype`, or Fields. `ghost` is the width of the widest stencil. `periodic` has the
     letters of the directions that close on themselves: "xy". Raises BadInput where there is no such region.
     """
-    if set(periodic) - set("xyz"):
-        raise BadInput(f'periodic = "{periodic}" has other letters than x, y and z; write "xy" for x and y')
+    if not isinstance(periodic, str) or set(periodic) - set("xyz"):
+        raise BadInput(f'periodic = {periodic!r} is not some of the letters x, y and z; write "xy" for x and y')
+    if isinstance(fields, str):
+        raise BadInput(f"fields = {fields!r}; give a list of names: [{fields!r}]")
     try:
         space = FieldSpace(field if isinstance(field, Field) else Field(field, dtype) for field in fields)
-        box = Box.of(int(count) for count in cells)
+        box = Box.of(index(count) for count in cells)
         return Region(box, space, ("x" in periodic, "y" in periodic, "z" in periodic), ghost)
     except (TypeError, ValueError) as error:
         raise BadInput(f"region(cells={cells!r}, fields={fields!r}): {error}") from error

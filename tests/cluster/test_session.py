@@ -320,6 +320,11 @@ def test_arguments_that_cannot_be_obeyed(client, wrong, message):
         tf.distribute(BOX, client=client, **wrong)
 
 
+def test_what_is_no_region_is_not_distributed():
+    with pytest.raises(tf.BadInput, match=r"region = 'a'; make one: region\(cells, fields\)"):
+        tf.distribute("a")
+
+
 def test_a_field_whose_name_is_taken(client):
     with pytest.raises(tf.BadInput, match="a field cannot be called 'copy'"):
         tf.distribute(tf.region((4, 4, 4), ["copy"]), client=client)
@@ -348,6 +353,8 @@ def test_mistakes_are_found_before_any_block_is_troubled(blocks):
         blocks.run(lambda f: [total("c", over=BOX.cells, mass="mass")])
     with pytest.raises(tf.BadInput, match=r"a = array of shape \(8, 6, 10\); the region has \(10, 6, 8\)"):
         blocks.fill(a=np.zeros((8, 6, 10)))
+    with pytest.raises(tf.BadInput, match=r"a = array of shape \(2,\); the region has"):
+        blocks.fill(a=[1, 2])
     with pytest.raises(ZeroDivisionError):
         blocks.fill(a=lambda i, j, k: 1 / 0)
     with pytest.raises(tf.BadInput, match="blur reads 'weight', which has no value; run"):

@@ -48,7 +48,10 @@ def test_a_region_in_plain_words():
     ({"fields": ["a", "a"]}, "declared twice"),
     ({"dtype": "f3"}, "f3"),
     ({"ghost": -1}, "the ghost width is -1"),
-    ({"periodic": "xw"}, 'periodic = "xw" has other letters'),
+    ({"periodic": "xw"}, "periodic = 'xw' is not some of the letters x, y and z"),
+    ({"periodic": True}, "periodic = True is not some of the letters"),
+    ({"fields": "speed"}, r"fields = 'speed'; give a list of names: \['speed'\]"),
+    ({"cells": (4, 4.5, 4)}, "'float' object cannot be interpreted as an integer"),
 ])  # fmt: skip
 def test_a_region_that_cannot_be(arguments, message):
     with pytest.raises(BadInput, match=message):
