@@ -53,8 +53,8 @@ class Blocks:
         """Write fields, by role: on their cells and on the boundary layers across directions that are not periodic.
 
         A value is a number, or a function of cell indices i, j, k (along x, y, z) that is called on every block with
-        arrays that broadcast to [z, y, x], or an array [z, y, x], or nested lists, of all cells (with or without the boundary layers).
-        Raises BadInput where there is no such field or the shape is another one.
+        arrays that broadcast to [z, y, x], or an array or nested lists [z, y, x] of all cells (with or without the
+        boundary layers). Raises BadInput where there is no such field or the shape is another one.
         """
         for role, value in values.items():
             home = self._home(role)
