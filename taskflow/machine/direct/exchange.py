@@ -155,9 +155,7 @@ class Exchange:
     ) -> list[Call]:
         """The cells of messages, when what they claim is there, and then their flags: one launch, where that can be."""
         fused = flags.copy_and_post(claims, self.watch, pairs, wanted, self._near.device, lane)
-        if fused is not None:
-            return [fused]
-        return [*self.wait(claims, lane), *self.copy(pairs, lane), *self.post(wanted, lane)]
+        return fused or [*self.wait(claims, lane), *self.copy(pairs, lane), *self.post(wanted, lane)]
 
     def post(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
         return flags.post(wanted, lane)

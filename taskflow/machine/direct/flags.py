@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ SHARES = np.dtype(
     align=True,
 )
 WARP = 32
+WAITING = 32  # thread blocks that may wait at once: they leave others the room that what they wait for may need
 
 
 @dataclass(frozen=True)
@@ -56,19 +58,22 @@ def copy_and_post(
     flags: Sequence[Flag],
     device: Device,
     lane: Lane,
-) -> Call | None:
+) -> list[Call]:
     """When all claims have been posted once more, all `target[...] = source` of the pairs, and then all flags posted
-    once more, as one launch; None where that is too much for one.
+    once more: as one launch, or two where many thread blocks would wait; nothing where that is too much for these.
     """
     sizes = {source.dtype.itemsize for _, source in pairs}
     if len(sizes) != 1 or len(pairs) > PARTS or max(len(claims), len(flags)) > FLAGS:
-        return None
+        return []
     (size,) = sizes
     parts, shape = parts_of(size, pairs)
+    before = []
+    if prod(shape[0]) > WAITING:
+        before, claims = await_flags(claims, watch, lane), ()
     ticket = device.allocate((1,), "u4")
     function = compile_cuda.module(_text("send.cu", size)).get_function("copy_and_post")
     values = [_list(claims), watch, parts, _list(flags), np.uint64(device.pointer(ticket))]
-    return launch(function.kernel, *shape, values, lane.stream, (ticket, list(pairs)))
+    return [*before, launch(function.kernel, *shape, values, lane.stream, (ticket, list(pairs)))]
 
 
 def await_flags(flags: Sequence[Flag], watch: np.ndarray, lane: Lane) -> list[Call]:

@@ -1,0 +1,64 @@
+"""Which launches copy a message, where a GPU would do them: noted, not done."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from taskflow.machine.direct import flags
+from taskflow.machine.direct.flags import FLAGS, Flag
+from taskflow.machine.direct.watch import WATCH
+
+DEVICE = SimpleNamespace(allocate=lambda shape, dtype: None, pointer=lambda array: 1)
+
+
+def cells(*shape):
+    """What looks like cells of a field on a GPU."""
+    found = np.broadcast_to(np.zeros(1), shape)
+    strides = (8 * shape[1] * shape[2], 8 * shape[2], 8)
+    return SimpleNamespace(
+        ndim=3, shape=shape, size=found.size, dtype=found.dtype, strides=strides, data=SimpleNamespace(ptr=64)
+    )
+
+
+@pytest.fixture
+def launched(monkeypatch):
+    """(kernel, thread blocks, bytes of arguments) of every launch."""
+    found = []
+
+    def launch(kernel, grid, block, values, stream, keep):
+        found.append((kernel, int(np.prod(grid)), sum(np.asarray(value).nbytes for value in values)))
+        return lambda: None
+
+    module = SimpleNamespace(get_function=lambda name: SimpleNamespace(kernel=name))
+    monkeypatch.setattr(flags, "launch", launch)
+    monkeypatch.setattr(flags.compile_cuda, "module", lambda text: module)
+    return found
+
+
+def copied(shape, claims=1):
+    pairs, wanted = [(cells(*shape), cells(*shape))], [Flag(3, 4)]
+    lane, watch = SimpleNamespace(stream=None), np.zeros((), WATCH)
+    return flags.copy_and_post([Flag(1, 2)] * claims, watch, pairs, wanted, DEVICE, lane)
+
+
+def test_a_small_copy_waits_itself(launched):
+    assert len(copied((7, 64, 64))) == 1
+    ((kernel, blocks, size),) = launched
+    assert (kernel, blocks) == ("copy_and_post", 28)
+    assert size <= 4096, "what every driver takes for arguments"
+
+
+def test_of_a_large_one_nothing_waits_that_could_keep_others_from_starting(launched):
+    assert len(copied((4, 256, 256))) == 2
+    assert [(kernel, blocks) for kernel, blocks, _ in launched] == [("await", 1), ("copy_and_post", 256)]
+
+
+def test_without_claims_nothing_waits(launched):
+    assert len(copied((4, 256, 256), claims=0)) == 1
+    assert [kernel for kernel, *_ in launched] == ["copy_and_post"]
+
+
+def test_more_flags_than_a_launch_takes_are_left_to_others(launched):
+    assert copied((7, 64, 64), claims=FLAGS + 1) == []
+    assert launched == []
