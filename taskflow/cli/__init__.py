@@ -25,7 +25,7 @@ def _terminated(*_: object) -> None:
 
 def main() -> None:
     """Entry point of the command."""
-    if "run" in sys.argv:
+    if next((word for word in sys.argv[1:] if not word.startswith("-")), "") == "run":
         signal.signal(signal.SIGTERM, _terminated)
     try:
         if "--debug" not in sys.argv:
