@@ -64,6 +64,7 @@ def made(n: int, *, eddies: bool = False) -> xr.Dataset:
     return ds.assign(since=("time", [0.0]), samples=("time", [9.0]))
 
 
+@pytest.mark.slow
 def test_its_terms_are_of_second_order():
     """On average over the height: in the cells beside walls of first."""
     for name, exact in {**EXACT, **EXACT_EDDIES}.items():
