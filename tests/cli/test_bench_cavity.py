@@ -131,6 +131,7 @@ def test_the_largest_is_run(measured, monkeypatch):
     assert "Steps of cavity, 64 x 64 x 64 cells, 2 jacobi iterations" in told
 
 
+@pytest.mark.slow
 def test_pressure_solvers(measured, here):
     words = ["cavity", "--study", "pressure", "--sizes", "9", "--methods", "all", "--counts", 2, "--decades", 2]
     told, found = measured(*words, "--overlap", "none", "--picture", "pressure.svg")
