@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Any
 
 
@@ -16,6 +17,14 @@ class Table:
 
     first: int
     values: tuple[float, ...]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Found once: there may be many numbers, and tables are looked up whenever a launch is bound."""
+        return hash((self.first, self.values))
 
     def __getitem__(self, index: int) -> float:
         """Number `index`. Raises IndexError where there is none."""
