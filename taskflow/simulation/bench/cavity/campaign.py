@@ -8,7 +8,7 @@ from typing import Any
 from taskflow.machine.mapper import Overlap
 from taskflow.regions import Triple, triple
 from taskflow.simulation.bench.cavity.cases import Flow
-from taskflow.simulation.bench.cavity.step import Stepping
+from taskflow.simulation.bench.cavity.step import StepTiming
 from taskflow.simulation.bench.passes import PRECISION, Conditions
 from taskflow.simulation.bench.scaling import Growth, scaled
 from taskflow.simulation.bench.sweep import describe
@@ -52,11 +52,11 @@ def measure_step(
     return {**_described(people, found, rows), "results": rows}
 
 
-def _stepping(people: Team, conditions: Conditions, flow: Flow) -> Stepping:
-    return Stepping(people, conditions, conditions.precision or PRECISION[people.device], flow)
+def _stepping(people: Team, conditions: Conditions, flow: Flow) -> StepTiming:
+    return StepTiming(people, conditions, conditions.precision or PRECISION[people.device], flow)
 
 
-def _described(people: Team, found: Stepping, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _described(people: Team, found: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Where and with what the rows were measured, and of which flow."""
     flow = found.flow
     told = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}

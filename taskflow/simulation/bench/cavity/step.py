@@ -70,7 +70,7 @@ class End:
 
 
 @dataclass(frozen=True)
-class Stepping:
+class StepTiming:
     """Measures steps of a flow on the processes of a team."""
 
     team: Team
