@@ -38,6 +38,14 @@ def faces_fit(grid: Grid) -> Iterator[Problem]:
             yield wrong(key, ends, remedy)
 
 
+def sound(grid: Grid, boundaries: Boundaries) -> StaggeredGrid | None:
+    """The cells between boundaries, unless something is wrong with their faces."""
+    if any(faces_fit(grid)):
+        return None
+    x, y, z = (getattr(boundaries, axis) is not None for axis in AXES)
+    return grid.staggered((x, y, z))
+
+
 def _cells_do_not_jump(grid: Grid) -> Iterator[Problem]:
     if grid.stretching is None or list(faces_fit(grid)):
         return

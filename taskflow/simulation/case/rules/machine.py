@@ -7,8 +7,9 @@ from taskflow.simulation.case.boundaries import AXES
 from taskflow.simulation.case.control import Output, Time
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.physics import Grid, Heat
-from taskflow.simulation.case.problems import Problem, shown, wrong
+from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.rules.defaults import all_fields
+from taskflow.simulation.case.rules.fields import missing
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.turbulence import Turbulence
 
@@ -30,12 +31,7 @@ def _blocks_have_planes(grid: Grid, machine: Machine) -> Iterator[Problem]:
 def _fields_exist(
     heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None, output: Output
 ) -> Iterator[Problem]:
-    fields = all_fields(heat, scalars, turbulence)
-    for name in output.fields or ():
-        if name not in fields:
-            hint = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}.get(name, "")
-            message = f"this case has no field {shown(name)}; it has {', '.join(fields)}{hint}"
-            yield wrong(("output", "fields"), output.fields, message)
+    return missing(("output", "fields"), output.fields, all_fields(heat, scalars, turbulence))
 
 
 def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:

@@ -8,10 +8,11 @@ from taskflow.simulation.case.integrals import Isosurface, Isosurfaces, Surface,
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Grid, Heat
 from taskflow.simulation.case.probes import Across, Plane, Planes, Probe, Probes
-from taskflow.simulation.case.problems import Key, Problem, shown, wrong
+from taskflow.simulation.case.problems import Key, Problem, wrong
 from taskflow.simulation.case.rules.defaults import all_fields
 from taskflow.simulation.case.rules.domain import beyond, ends, inside
-from taskflow.simulation.case.rules.grid import faces_fit
+from taskflow.simulation.case.rules.fields import missing
+from taskflow.simulation.case.rules.grid import sound
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.spectra import Spectra
 from taskflow.simulation.case.turbulence import Turbulence
@@ -35,10 +36,7 @@ def _fields_exist(
 ) -> Iterator[Problem]:
     fields = all_fields(heat, scalars, turbulence)
     for key, one in _tables(probes, planes):
-        for name in one.fields or ():
-            if name not in fields:
-                message = f"this case has no field {shown(name)}; it has {', '.join(fields)}"
-                yield wrong((*key, "fields"), one.fields, message)
+        yield from missing((*key, "fields"), one.fields, fields)
 
 
 def _names_differ(
@@ -85,10 +83,9 @@ def _plane_is_inside(grid: Grid, key: Key, plane: Across) -> Iterator[Problem]:
 
 
 def _boxes_have_cells(grid: Grid, boundaries: Boundaries, surfaces: Surfaces) -> Iterator[Problem]:
-    if any(faces_fit(grid)):
+    staggered = sound(grid, boundaries)
+    if staggered is None:
         return
-    x, y, z = (getattr(boundaries, axis) is not None for axis in AXES)
-    staggered = grid.staggered((x, y, z))
     for n, surface in enumerate(surfaces, start=1):
         for axis, places in enumerate(zip(*surface.box, strict=True) if surface.box else ()):
             low, high = (staggered.nearest_face(axis, place) for place in places)

@@ -6,9 +6,10 @@ from math import prod
 from taskflow.simulation.case.boundaries import AXES, Boundaries
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Grid, Heat
-from taskflow.simulation.case.problems import Problem, shown, wrong
+from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.rules.defaults import all_fields
-from taskflow.simulation.case.rules.grid import faces_fit
+from taskflow.simulation.case.rules.fields import missing
+from taskflow.simulation.case.rules.grid import sound
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.spectra import Spectra
 from taskflow.simulation.case.turbulence import Turbulence
@@ -21,17 +22,13 @@ def _fields_exist(
 ) -> Iterator[Problem]:
     fields = all_fields(heat, scalars, turbulence)
     for n, one in enumerate(spectra, start=1):
-        for name in one.fields or ():
-            if name not in fields:
-                message = f"this case has no field {shown(name)}; it has {', '.join(fields)}"
-                yield wrong(("spectra", f"[{n}]", "fields"), one.fields, message)
+        yield from missing(("spectra", f"[{n}]", "fields"), one.fields, fields)
 
 
 def _directions_have_waves(grid: Grid, boundaries: Boundaries, spectra: Spectra) -> Iterator[Problem]:
-    if any(faces_fit(grid)):
+    staggered = sound(grid, boundaries)
+    if staggered is None:
         return
-    x, y, z = (getattr(boundaries, axis) is not None for axis in AXES)
-    staggered = grid.staggered((x, y, z))
     for n, one in enumerate(spectra, start=1):
         for axis, name in enumerate(AXES):
             if one.along not in (name, "all"):

@@ -7,8 +7,9 @@ from taskflow.flow.statistics import VELOCITY, covariance_of
 from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Heat
-from taskflow.simulation.case.problems import Problem, shown, wrong
+from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.rules.defaults import all_fields
+from taskflow.simulation.case.rules.fields import missing
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.statistics import Statistics
 from taskflow.simulation.case.turbulence import Turbulence
@@ -19,11 +20,7 @@ KEY = ("statistics", "fields")
 def _fields_exist(
     heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None, statistics: Statistics | None
 ) -> Iterator[Problem]:
-    fields = all_fields(heat, scalars, turbulence)
-    given = (statistics and statistics.fields) or ()
-    for name in given:
-        if name not in fields:
-            yield wrong(KEY, given, f"this case has no field {shown(name)}; it has {', '.join(fields)}")
+    return missing(KEY, statistics.fields if statistics else None, all_fields(heat, scalars, turbulence))
 
 
 def _velocity_is_whole(statistics: Statistics | None) -> Iterator[Problem]:
