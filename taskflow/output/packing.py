@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import zarr
 from numcodecs import BitRound, Blosc
 from zarr.codecs import BloscCodec
 
+from taskflow.output.blosc import Packed, Rooms, pack
 from taskflow.output.disk import replacing
 
 BITS = "quantization_nsb"  # how many bits of the fraction of a number are stored: an attribute
@@ -32,8 +34,6 @@ PACKING = {
 SHUFFLE = {"noshuffle": Blosc.NOSHUFFLE, "shuffle": Blosc.SHUFFLE, "bitshuffle": Blosc.BITSHUFFLE}
 AHEAD = 4  # chunks of a shard that are packed before they can be written
 MISSING = 2**64 - 1  # as place and size: there is no such chunk
-
-Packed = bytes | memoryview
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,13 @@ class Packing:
             codec = Blosc(how["cname"], how["clevel"], SHUFFLE[how["shuffle"]], how["blocksize"])
         return cls(array.dtype, array.chunks, bits, codec)
 
-    def __call__(self, values: np.ndarray) -> Packed:
-        """The values of a chunk, or of what there is of it."""
+    @property
+    def nbytes(self) -> int:
+        """Bytes of a chunk that is not packed."""
+        return prod(self.chunk) * self.dtype.itemsize
+
+    def __call__(self, values: np.ndarray, room: np.ndarray) -> Packed:
+        """The values of a chunk, or of what there is of it; in `room`, where they are packed."""
         if not values.size:
             return b""
         with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
@@ -66,11 +71,11 @@ class Packing:
             chunk = np.pad(chunk, widths, constant_values=np.nan)
         if self.bits:
             chunk = BitRound(self.bits).encode(chunk)
-        return self.codec.encode(chunk) if self.codec else chunk.data.cast("B")
+        return pack(self.codec, chunk, room) if self.codec else chunk.data.cast("B")
 
 
 def write_shards(
-    folder: Path, array: zarr.Array, corner: tuple[int, ...], values: np.ndarray, packers: Executor
+    folder: Path, array: zarr.Array, corner: tuple[int, ...], values: np.ndarray, packers: Executor, rooms: Rooms
 ) -> None:
     """Write values, which are whole shards, from a `corner` on into an array [time, z, y, x] stored in a folder. Each
     shard is there completely or as it was. Raises OSError.
@@ -82,7 +87,7 @@ def write_shards(
         place = (first // width + n for first, width, n in zip(corner, widths, number, strict=True))
         path = folder / array.metadata.encode_chunk_key(tuple(place))
         path.parent.mkdir(parents=True, exist_ok=True)
-        packed = _ahead(packers, packing, (chunk for _, chunk in _cut(shard, widths, packing.chunk)))
+        packed = _ahead(packers, packing, (chunk for _, chunk in _cut(shard, widths, packing.chunk)), rooms)
         with replacing(path) as draft, draft.open("wb") as file:
             file.writelines(_indexed(packed) if array.shards else packed)
 
@@ -97,15 +102,22 @@ def _cut(
         yield number, values[tuple(slice(k * w, (k + 1) * w) for k, w in zip(number, widths, strict=True))]
 
 
-def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray]) -> Iterator[Packed]:
-    """Chunks, packed, in order; at most `AHEAD` are there that were not asked for."""
-    waiting: deque[Future[Packed]] = deque()
+def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], rooms: Rooms) -> Iterator[Packed]:
+    """Chunks, packed, in order, each until the next one is asked for; at most `AHEAD` are there that were not."""
+    waiting = deque[tuple[np.ndarray, Future[Packed]]]()
+
+    def first() -> Iterator[Packed]:
+        room, packed = waiting.popleft()
+        yield packed.result()
+        rooms.give(room)
+
     for chunk in chunks:
-        waiting.append(packers.submit(packing, chunk))
+        room = rooms.take(packing.nbytes)
+        waiting.append((room, packers.submit(packing, chunk, room)))
         if len(waiting) > AHEAD:
-            yield waiting.popleft().result()
+            yield from first()
     while waiting:
-        yield waiting.popleft().result()
+        yield from first()
 
 
 def _indexed(chunks: Iterable[Packed]) -> Iterator[Packed]:

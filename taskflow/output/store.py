@@ -24,6 +24,7 @@ from zarr.errors import ZarrUserWarning
 
 from taskflow.errors import RunFailed
 from taskflow.output.arrays import add_column, add_places
+from taskflow.output.blosc import Rooms
 from taskflow.output.disk import on_disk
 from taskflow.output.layout import Layout
 from taskflow.output.metadata import (
@@ -162,7 +163,7 @@ class BlockStore:
     """
 
     def __init__(self, path: str | Path, block: Box, group: str = "", *, patience: float = 60.0) -> None:
-        self._path, self._name, self._patience = path, group, patience
+        self._path, self._name, self._patience, self._rooms = path, group, patience, Rooms()
         self.reopen()
         whole = zarr.open_group(str(path), mode="r")
         cells = triple(array_of(whole, f"{axis}_c").size for axis in "xyz")
@@ -203,7 +204,8 @@ class BlockStore:
             raise ValueError(f"{name}: an array of shape {array.shape} for the box {box}")
         corner = (index, *(s.start for s in box.slices(self._first)))
         with on_disk(f"snapshot {index} in {self._path}"):
-            write_shards(Path(self._path, self._name, name), self._fields[name], corner, array[None], packers)
+            folder = Path(self._path, self._name, name)
+            write_shards(folder, self._fields[name], corner, array[None], packers, self._rooms)
 
     def _wait_for(self, index: int) -> None:
         deadline = clock.monotonic() + self._patience

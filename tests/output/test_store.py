@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr
+from numcodecs import Blosc
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import BlockStore, Store, create, dataset
-from taskflow.output.packing import AHEAD, _ahead
+from taskflow.output.blosc import Rooms, _compressor, pack
+from taskflow.output.packing import AHEAD, Packing, _ahead
 from taskflow.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
 
@@ -134,12 +136,39 @@ def test_shards_are_those_that_zarr_writes(written, monkeypatch, blocks, compres
 
 
 def test_chunks_wait_for_the_disk_before_more_are_packed():
-    packed = []
+    packing, packed = Packing(np.dtype("f4"), (1, 1, 1, 1000), 0, Blosc("lz4")), []
+    values = np.arange(100_000, dtype="f4").reshape(100, 1, 1, 1, 1000)
     with ThreadPoolExecutor(3) as packers:
-        chunks = _ahead(packers, lambda chunk: packed.append(chunk) or chunk, iter(range(100)))
-        assert next(chunks) == 0
-        packers.shutdown()
-        assert len(packed) == AHEAD + 1
+        chunks = _ahead(packers, packing, (packed.append(chunk) or chunk for chunk in values), Rooms())
+        for number, chunk in enumerate(chunks):
+            np.testing.assert_array_equal(np.frombuffer(Blosc().decode(chunk), "f4"), values[number].ravel())
+            assert len(packed) == min(number + AHEAD + 1, 100)
+
+
+@pytest.mark.parametrize("codec", [Blosc("lz4", 5, Blosc.SHUFFLE), Blosc("zstd", 5, Blosc.BITSHUFFLE)], ids=str)
+@pytest.mark.parametrize("hidden", [False, True])
+def test_blosc_packs_what_numcodecs_packs(monkeypatch, codec, hidden):
+    """Values that pack and values that do not, whether its library can be called or not."""
+    monkeypatch.setattr("numcodecs.blosc.use_threads", False)
+    if hidden:
+        monkeypatch.setattr("taskflow.output.blosc._compressor", lambda: None)
+    noise = np.random.default_rng(0).integers(0, 2**32, 50_000, "u4")
+    for values in (np.zeros((30, 40), "f4"), noise, np.linspace(0, 1, 20_000)):
+        packed = pack(codec, values, Rooms().take(values.nbytes))
+        np.testing.assert_array_equal(np.frombuffer(codec.decode(packed), values.dtype), values.ravel())
+        assert bytes(packed) == codec.encode(values)
+
+
+def test_blosc_is_called_directly():
+    assert _compressor() is not None
+
+
+def test_room_is_used_again():
+    rooms = Rooms()
+    rooms.give(small := rooms.take(10))
+    assert rooms.take(5) is small
+    rooms.give(small)
+    assert rooms.take(1000).size >= 1000
 
 
 @pytest.mark.parametrize("block", [Box((0, 0, 0), (8, 6, 4)), Box((0, 0, 2), (8, 6, 10)), Box((0, 0, 5), (8, 3, 10))])
