@@ -25,12 +25,13 @@ from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
 from taskflow.tasks.table import Table, Tables, tables
-from taskflow.tasks.task import Launch, Task, task
+from taskflow.tasks.task import MOST_REDUCTIONS, Launch, Task, task
 from taskflow.tasks.traffic import Traffic, traffic
 from taskflow.tasks.volume import moved, visited
 
 __all__ = [
     "IDENTITY",
+    "MOST_REDUCTIONS",
     "POINT",
     "AllReduce",
     "Analysis",

@@ -14,6 +14,8 @@ from taskflow.tasks.privilege import Operator, Privilege, Scalar
 from taskflow.tasks.source import check_source
 from taskflow.tasks.stencil import Stencil
 
+MOST_REDUCTIONS = 32  # of a task: blocks fold its numbers in one all-reduce, which has so many places on every device
+
 Classes = frozenset[tuple[type, type]]  # of constants: those declared, each with the one in its place
 
 
@@ -190,18 +192,18 @@ def task(
 ) -> Any:
     """Make a function a task: `@task`, or `@task(kernel=...)` where a kernel text holds the arithmetic.
 
-    `kernel` is the text itself, a string of several lines, or the path of a file with it. `whole`: what it does in a
-    cell may depend on all others that a block has of a launch, so that it cannot be done in parts. With `library`, the
-    name of an operation of `taskflow.machine.transform`, that does the work, whole; the body says what it is, in NumPy.
+    `kernel` is the text itself, a string, or the `Path` of a file with it. `whole`: what it does in a cell may depend
+    on all others that a block has of a launch, so that it cannot be done in parts. With `library`, the name of an
+    operation of `taskflow.machine.transform`, that does the work, whole; the body says what it is, in NumPy.
 
     Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write`, `ReadWrite`, `Coloured[stencil]` or,
     of other regions, `Foreign[stencil]`; keyword-only parameters are annotated `Scalar`, `Reduce[operator]` or with the
-    type of a constant. Without a kernel the body runs on views of the fields (see `taskflow.tasks.body`); with one the
-    body is only its docstring. Raises TypeError where the signature breaks these rules.
+    type of a constant, MOST_REDUCTIONS of a task at most. Without a kernel the body runs on views of the fields (see
+    `taskflow.tasks.body`); with one the body is only its docstring. Raises TypeError where these rules are broken.
     """
 
-    if kernel is not None and not (isinstance(kernel, str) and "\n" in kernel):
-        kernel = Path(kernel).absolute()  # other processes may be in other folders
+    if isinstance(kernel, Path):
+        kernel = kernel.absolute()  # other processes may be in other folders
 
     def define(function: Callable[..., None]) -> Task:
         return _define(function, kernel, library, whole or library is not None)
@@ -252,6 +254,12 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
         raise TypeError(f"task {name} writes no field and reduces nothing: it has no effect")
     if isinstance(kernel, Path) and not kernel.is_file():
         raise TypeError(f"task {name}: there is no kernel text {kernel}")
+    if isinstance(kernel, str) and "TASK" not in kernel and "#include" not in kernel:
+        raise TypeError(f"task {name}: the kernel text {kernel!r} defines no TASK; a file is given as a Path")
+    if len(reductions) > MOST_REDUCTIONS:
+        raise TypeError(
+            f"task {name} reduces {len(reductions)} numbers; at most {MOST_REDUCTIONS} can be: make it two tasks"
+        )
     if library is not None and (kernel is not None or scalars or reductions):
         raise TypeError(f"task {name} is done by a library, which takes fields and constants: no kernel, no scalars")
     if kernel is None:

@@ -3,13 +3,14 @@
 import copy
 import pickle
 from dataclasses import dataclass
+from inspect import Parameter, Signature
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 
 from taskflow.regions import Box
-from taskflow.tasks import Privilege, Read, ReadWrite, Reduce, Scalar, Write, offsets, star, task
+from taskflow.tasks import MOST_REDUCTIONS, Privilege, Read, ReadWrite, Reduce, Scalar, Write, offsets, star, task
 
 OVER = Box.of((4, 4, 4))
 
@@ -56,6 +57,20 @@ def test_a_kernel_text_holds_the_arithmetic(tmp_path):
         """q = p"""
 
     assert duplicate.kernel == text
+
+
+def test_a_string_is_a_text_and_a_path_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("fill.cu").write_text("")
+    one_line = "TASK fill(Range range, Out q) { for_cells(range, CELL(c) { q[c] = 0; }); }"
+
+    def fill(q: Write):
+        """q = 0"""
+
+    assert task(kernel=one_line)(fill).kernel == one_line
+    assert task(kernel=Path("fill.cu"))(fill).kernel == tmp_path / "fill.cu"
+    with pytest.raises(TypeError, match=r"fill: the kernel text 'fill\.cu' defines no TASK; a file is given as a Path"):
+        task(kernel="fill.cu")(fill)
 
 
 def test_annotations_may_be_strings():
@@ -153,6 +168,21 @@ def test_missing_kernel_text():
         @task(kernel=Path("nowhere.cu"))
         def fill(q: Write):
             """q = 0"""
+
+
+def test_a_task_folds_as_many_numbers_as_an_all_reduce_has_places_for():
+    def reducing(number):
+        def body(p: Read, **numbers):
+            """Many maxima of p."""
+
+        field = Parameter("p", Parameter.POSITIONAL_OR_KEYWORD, annotation=Read)
+        maxima = [Parameter(f"m{n}", Parameter.KEYWORD_ONLY, annotation=Reduce["max"]) for n in range(number)]
+        body.__signature__ = Signature([field, *maxima])
+        return body
+
+    assert len(task(reducing(MOST_REDUCTIONS)).reductions) == MOST_REDUCTIONS
+    with pytest.raises(TypeError, match="task body reduces 33 numbers; at most 32 can be: make it two tasks"):
+        task(reducing(MOST_REDUCTIONS + 1))
 
 
 def test_a_reduction_alone_is_an_effect():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskflow.errors import RunFailed
+from taskflow.tasks import MOST_REDUCTIONS
 
 MESSAGES = 4096  # of a pair of blocks in a pass
 FOLDS = 512  # all-reduces in a pass
-NUMBERS = 32  # of an all-reduce
+NUMBERS = MOST_REDUCTIONS  # of an all-reduce
 NUMBER, FLAG = 8, 4  # bytes of a share, of a flag or a count
 
 

@@ -23,7 +23,7 @@ extern "C" __global__ void await(const __grid_constant__ Flags flags, const __gr
 // share pass the operators' identities. `slots` and `flags` lead into the memory of each block: the first is where this
 // block's share of the first number goes, by parity of the count, since a block may be one fold ahead of another that
 // still reads; that of the next number is two rows of all blocks on.
-constexpr int NUMBERS = 32;
+constexpr int NUMBERS = 32;  // MOST_REDUCTIONS of a task
 
 struct Shares {
   double* value[NUMBERS];

@@ -7,13 +7,12 @@ from typing import cast
 
 import numpy as np
 
-from taskflow.errors import RunFailed
 from taskflow.machine.channel import Channel, Gather
 from taskflow.machine.channel.base import LIFELINE
 from taskflow.machine.device import Arena, Array, Call, Device, Gpu, Lane
 from taskflow.machine.device.arena import view
 from taskflow.machine.direct import flags
-from taskflow.machine.direct.board import NUMBERS, Board
+from taskflow.machine.direct.board import Board
 from taskflow.machine.direct.flags import OPERATORS, SHARES, Flag
 from taskflow.machine.direct.inbox import Inboxes, Rooms
 from taskflow.machine.direct.link import Links
@@ -164,12 +163,7 @@ class Exchange:
         return flags.await_flags(wanted, self.watch, lane)
 
     def fold(self, node: AllReduce, values: Sequence[Array], contributes: bool, lane: Lane) -> Call:
-        """The scalars, in `values`, folded over all blocks; of a block that does not contribute they do not count.
-
-        Raises RunFailed for more than a launch takes.
-        """
-        if len(values) > NUMBERS:
-            raise RunFailed(f"{node.launch} reduces {len(values)} numbers; at most {NUMBERS} can be: make it two tasks")
+        """The scalars, in `values`, folded over all blocks; of a block that does not contribute they do not count."""
         near, shares = self._near, np.zeros((), SHARES)
         number, self._folds = self._folds, self._folds + 1
         boards, xp = [near.boards[n] for n in range(len(near.partition))], near.device.xp
