@@ -12,12 +12,12 @@ from taskflow.machine import look, run_threads
 from taskflow.machine.device import open_device
 from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Box
-from taskflow.simulation.bench.cavity import METHODS, Flow, Pressure, waves
+from taskflow.simulation.bench.cavity import METHODS, Flow, Pressure, initial_velocity
 from taskflow.simulation.bench.cavity.cases import velocity_of
 from taskflow.simulation.bench.cavity.cost import cost
+from taskflow.simulation.bench.cavity.initial_velocity import InitialVelocity
 from taskflow.simulation.bench.cavity.memory import Fitting
 from taskflow.simulation.bench.cavity.methods import truncated
-from taskflow.simulation.bench.cavity.waves import Waves
 from taskflow.simulation.initial import initial
 from taskflow.simulation.initial.initial import InitialFields, profiles
 from taskflow.simulation.setup import Setup
@@ -45,11 +45,11 @@ def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, pi
     setup = Setup(Flow(name, FOUR).of((6, 5, 7), "double"), (1, 1, 2))
     fields = InitialFields(setup.grid, profiles(setup.case), Path())
     monkeypatch.setattr(initial, "PIECE", piece)
-    monkeypatch.setattr(waves, "PIECE", piece)
+    monkeypatch.setattr(initial_velocity, "PIECE", piece)
 
     def job(shard):
         found = []
-        for filled in (fields, Waves(setup.grid, velocity_of(name, setup.grid.cells))):
+        for filled in (fields, InitialVelocity(setup.grid, velocity_of(name, setup.grid.cells))):
             shard.write({component: np.full(shard.cells.shape[::-1], np.nan) for component in "uvw"})
             filled.fill(shard)
             found.append([shard.read(component) for component in "uvw"])

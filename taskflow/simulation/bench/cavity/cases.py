@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.regions import Triple
-from taskflow.simulation.bench.cavity.waves import Product
+from taskflow.simulation.bench.cavity.initial_velocity import Product
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import override
 

@@ -13,9 +13,9 @@ from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.poisson import NotConverged, Solver, Tolerance, measure_residual, measure_rhs, relative_residual
 from taskflow.machine import Control, Shard
 from taskflow.simulation.bench.cavity.cases import Flow, Pressure, velocity_of
+from taskflow.simulation.bench.cavity.initial_velocity import InitialVelocity
 from taskflow.simulation.bench.cavity.methods import METHODS
 from taskflow.simulation.bench.cavity.step import Begin, check_memory
-from taskflow.simulation.bench.cavity.waves import Waves
 from taskflow.simulation.bench.passes import Conditions, PassJob, Timing
 from taskflow.simulation.bench.scaling import Growth
 from taskflow.simulation.bench.sweep import describe
@@ -130,7 +130,7 @@ def _measured(timing: Timing, method: str, setups: Sequence[Solved]) -> list[dic
     first = setups[0]
     case, cells = first.case, first.case.grid.cells
     dt = case.clock().limit.longest(advective_rate(first))
-    begin = Begin(first.model, Waves(first.grid, velocity_of("cavity", cells)), dt, 0)
+    begin = Begin(first.model, InitialVelocity(first.grid, velocity_of("cavity", cells)), dt, 0)
     job = Series(begin, [Solve(each.model) for each in setups], timing.conditions.seconds)
     reports, transports = timing.run(first.partition, job, timing.conditions.overlaps[0])
     return [

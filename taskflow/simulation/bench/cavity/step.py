@@ -15,7 +15,7 @@ from taskflow.machine.mapper import Overlap
 from taskflow.regions import Triple
 from taskflow.simulation.bench.cavity.cases import Flow, velocity_of
 from taskflow.simulation.bench.cavity.cost import cost
-from taskflow.simulation.bench.cavity.waves import Waves
+from taskflow.simulation.bench.cavity.initial_velocity import InitialVelocity
 from taskflow.simulation.bench.passes import BESIDE, Conditions, PassJob, Timing, moving
 from taskflow.simulation.bench.team import Team
 from taskflow.simulation.estimate import advective_rate
@@ -33,7 +33,7 @@ class Begin:
     """Fills the fields of a block and takes the first steps."""
 
     model: NavierStokes
-    initial: Waves
+    initial: InitialVelocity
     dt: float
     steps: int
 
@@ -87,7 +87,7 @@ class StepTiming:
         setup = Setup(case, blocks, device=self.team.device)
         check_memory(self.team, setup)
         dt = case.clock().limit.longest(advective_rate(setup))
-        begin = Begin(setup.model, Waves(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
+        begin = Begin(setup.model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
         scalars = setup.model.scalars(dt, 1.0)
         job = PassJob(begin, setup.model.step, End(setup.model), 1, scalars, self.conditions.seconds)
         row, reports = Timing(self.team, self.conditions).measure(name, setup.partition, job, overlap)

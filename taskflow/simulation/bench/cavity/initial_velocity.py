@@ -39,7 +39,7 @@ class Product:
 
 
 @dataclass(frozen=True)
-class Waves:
+class InitialVelocity:
     """The velocity at time 0, by component."""
 
     grid: StaggeredGrid
