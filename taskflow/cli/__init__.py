@@ -18,7 +18,7 @@ def _hush() -> None:
 
 def _terminated(*_: object) -> None:
     """What SIGTERM means before a run has begun to begin, and after it has ended: otherwise it is up to the run."""
-    sys.stderr.write("Error: stopped by SIGTERM; try again with --resume\n")
+    sys.stderr.write("Error: stopped by SIGTERM; give the same command again, with --resume\n")
     sys.stderr.flush()
     os._exit(TRY_AGAIN)
 

@@ -25,7 +25,7 @@ def known_workers(client: Client) -> dict[str, Any]:
     while client.status == "connecting" and time.monotonic() < until:
         time.sleep(LOOK)
     if client.status != "running":
-        raise RunFailed("the scheduler has gone; go on with --resume when there is another one")
+        raise RunFailed("the scheduler has gone; begin again with another one, a run with --resume, or resume=True")
     try:
         return dict(client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)["workers"])
     except (OSError, ValueError) as error:

@@ -28,6 +28,7 @@ from taskflow.machine import (
     watch,
 )
 from taskflow.machine.profile import Timeline
+from taskflow.simulation import remedies
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.job import FlowJob
@@ -167,7 +168,7 @@ def _completed(order: Order, setup: Setup, keeping: Keeping, about: dict[str, An
         failure = failure or error
     if course.came is not None and isinstance(failure, Lost):  # who ends a run may end its workers, too
         failure = (Stopped if course.came == signal.SIGTERM and keeping.keep else RunFailed)(
-            f"{course.came.name} came, and {failure}; --resume goes on from the last checkpoint"
+            f"{course.came.name} came, and {failure}; {remedies.going_on(directory.path)}"
         )
     if failure is not None:
         with suppress(RunFailed):  # the disk may be full
@@ -180,7 +181,8 @@ def _completed(order: Order, setup: Setup, keeping: Keeping, about: dict[str, An
         report["ended"] = "stopped"
     directory.write_report(report)
     if report["ended"] == "stopped":
-        raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, with a checkpoint; --resume goes on from it")
+        remedy = remedies.going_on(directory.path)
+        raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, with a checkpoint; {remedy}")
     if report["ended"] == "interrupted":
         raise Interrupted(f"interrupted at time {report['time']:g}; the state is in {directory.path}")
     return report

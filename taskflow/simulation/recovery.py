@@ -23,12 +23,13 @@ class Deployment:
 class Recovery:
     """What became of a run's attempts so far, and how often in a row it may go on from one step: `allowed`.
 
-    `attempts` counts those that had machines, `deployment` is that of the first, `begun` says whether the run directory
-    is the run's own already, `lost` has the workers of the last loss. `restarts` is for the report: the step from which
-    the run went on, and why.
+    `remedy` says how somebody can go on with it later. `attempts` counts those that had machines, `deployment` is that
+    of the first, `begun` says whether the run directory is the run's own already, `lost` has the workers of the last
+    loss. `restarts` is for the report: the step from which the run went on, and why.
     """
 
     allowed: int
+    remedy: str
     attempts: int = 0
     deployment: Deployment | None = None
     begun: bool = False
@@ -44,8 +45,8 @@ class Recovery:
 
     def _words(self, step: int) -> str:
         if not self.allowed:
-            return "go on with --resume, or give machine.restarts"
+            return f"{self.remedy}; machine.restarts lets a run go on by itself"
         return (
             f"the run has begun again from step {step} as often as it may without coming to another checkpoint"
-            f" (machine.restarts = {self.allowed}); when the reason is mended, go on with --resume"
+            f" (machine.restarts = {self.allowed}); when the reason is mended, {self.remedy}"
         )

@@ -14,6 +14,7 @@ from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, T
 from taskflow.machine import Progress, terminable, unwatched
 from taskflow.output import Checkpoints, newest
 from taskflow.output.files import CHECKPOINTS, LOG, STORE
+from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Order, attempt
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
@@ -107,7 +108,7 @@ def run(
             return Run(directory.path, report)
     else:
         directory.check(force=over)
-    recovery = Recovery(case.machine.restarts)
+    recovery = Recovery(case.machine.restarts, remedies.going_on(directory.path))
     try:
         with terminable(), held(client) as lasting:
             order = Order(case, directory, lasting, scheduler_file, over, progress or unwatched, profile)
@@ -121,7 +122,7 @@ def run(
                         raise RunFailed(f"after a loss the run cannot go on: {error}") from error
                     raise
     except Terminated:
-        raise Stopped("stopped by SIGTERM while no blocks computed; try again with --resume") from None
+        raise Stopped(f"stopped by SIGTERM while no blocks computed; {remedies.SAME}") from None
 
 
 def _again(loss: Lost, going_on: Beginning | None, order: Order, recovery: Recovery) -> Beginning | None:

@@ -1,6 +1,8 @@
 """Runs that are stopped or killed from outside, as processes, and gone on with."""
 
 import os
+import re
+import shlex
 import signal
 import time
 
@@ -40,8 +42,8 @@ def test_sigterm_is_exit_code_75_and_the_run_goes_on(shell, here, give, report_o
     told = give("info", "cavity").stdout
     assert "stopped at time" in told
     assert str(reached) in told.split("checkpoint", 1)[1].splitlines()[0]
-    steps = reached + 30
-    again = give("run", *words(steps, blocks), "--resume")
+    steps, told = reached + 30, re.search(r"; go on with it: taskflow (run .*), or resume=True$", err)
+    again = give(*shlex.split(told[1]), "--set", f"time.steps={steps}")
     assert again.exit_code == 0, again.stderr
     assert report_of(here / "cavity")["resumed"]["step"] == reached
     first = next(line for line in again.stdout.splitlines() if line.startswith("step "))

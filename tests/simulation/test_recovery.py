@@ -22,7 +22,7 @@ def lost(worker="tcp://a"):
 
 
 def test_as_often_as_allowed_from_one_step():
-    recovery = Recovery(2)
+    recovery = Recovery(2, "")
     recovery.note(lost("tcp://a"), 40)
     recovery.note(lost("tcp://b"), 40)
     assert recovery.lost == {"tcp://b"}
@@ -32,7 +32,7 @@ def test_as_often_as_allowed_from_one_step():
 
 
 def test_a_newer_checkpoint_counts_anew():
-    recovery = Recovery(1)
+    recovery = Recovery(1, "")
     for step in range(0, 1000, 10):
         recovery.note(lost(), step)
     assert [restart["step"] for restart in recovery.restarts] == [*range(0, 1000, 10)]
@@ -41,8 +41,8 @@ def test_a_newer_checkpoint_counts_anew():
 
 
 def test_never():
-    with pytest.raises(RunFailed, match=r"--resume, or give machine\.restarts"):
-        Recovery(0).note(lost(), 40)
+    with pytest.raises(RunFailed, match=r"; go on by hand; machine\.restarts"):
+        Recovery(0, "go on by hand").note(lost(), 40)
 
 
 @pytest.mark.parametrize(("error", "goes_on"), [
