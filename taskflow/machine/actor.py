@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from taskflow.errors import Lost, RunFailed, TaskflowError
+from taskflow.errors import ChannelError, Lost, RunFailed, TaskflowError
 from taskflow.machine.channel import Address, Deadline, Home, Router, Stop
-from taskflow.machine.device import Device, gpu_lost, open_device
+from taskflow.machine.device import Device, gpu_lost, hush, open_device
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.shard import Limits, Shard
 from taskflow.regions import Partition
@@ -190,14 +190,28 @@ class BlockActor:
             self._result = job(shard, self.control)
             shard.finish()
             self.state = "finished"
+        except ChannelError as error:  # of another block
+            self._fail(error)
+        except Lost as error:
+            hush()
+            self._fail(Lost(f"block {self.block}: {error}"))
         except TaskflowError as error:
             self._fail(error)
         except MemoryError as error:
             self._fail(RunFailed(f"block {self.block} has not enough memory: {error}"))
         except Exception as error:
-            failure = (Lost if gpu_lost(error) else RunFailed)(f"block {self.block}: {type(error).__name__}: {error}")
-            failure.add_note(traceback.format_exc())  # it travels to the client, the traceback itself does not
-            self._fail(failure)
+            self._fail(self._unforeseen(error))
+        if self.state == "failed" and self._shard is not None:
+            self._shard.abandon()
+
+    def _unforeseen(self, error: Exception) -> TaskflowError:
+        words = f"block {self.block}: {type(error).__name__}: {error}"
+        if gpu_lost(error):
+            hush()
+            return Lost(words)
+        failure = RunFailed(words)
+        failure.add_note(traceback.format_exc())  # it travels to the client, the traceback itself does not
+        return failure
 
     def _fail(self, error: TaskflowError) -> None:
         self.failed_at = time.time()

@@ -280,6 +280,12 @@ class Shard:
         self.transfers.drain()
         self.meet()
 
+    def abandon(self) -> None:
+        """Let go of the other blocks' memory when a block has failed, without waiting for any; nothing runs afterwards.
+        """
+        if self._near is not None:
+            self._near.abandon()
+
     def close(self) -> None:
         """Let go of the other blocks' memory, after `finish`. All blocks have to call it; nothing runs afterwards."""
         if self._near is not None:

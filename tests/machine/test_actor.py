@@ -176,7 +176,8 @@ class Fails:
     (719, True, "CudaError: cudaErrorLaunchFailure"), (2, False, "CudaError: cudaErrorMemoryAllocation"),
     (MemoryError("8 GB"), False, "block 1 has not enough memory: 8 GB"),
     (ZeroDivisionError("0"), False, "ZeroDivisionError"),
-], ids=["GPU", "GPU memory", "memory", "bug"])  # fmt: skip
+    (Lost("the GPU could not launch a kernel"), True, "block 1: the GPU could not launch a kernel"),
+], ids=["GPU", "GPU memory", "memory", "bug", "driver"])  # fmt: skip
 def test_what_a_lost_gpu_costs_and_what_would_happen_again(error, lost, words, monkeypatch):
     """CuPy is played, in the process of the client. After a lost GPU the worker is to blame: it needs a new process."""
     played = SimpleNamespace(runtime=SimpleNamespace(CUDARuntimeError=CudaError))
@@ -217,8 +218,8 @@ def test_whose_interpreter_is_held_is_not_lost():
     """As long as a library is loaded, say, nothing answers; but the process lives."""
     with embedded(2, gpu=False) as client, gang(client, Quiet(region((6, 4, 9)), 12)) as team:
         team.connect()
-        team.start(team.jobs)
         begin = time.monotonic()
+        team.start(team.jobs)  # which may be answered late, too
         statuses = until_ended(team)
         assert time.monotonic() - begin > 10
     assert [status.state for status in statuses] == ["finished", "finished"], cause(statuses)

@@ -2,10 +2,10 @@
 
 from taskflow.machine.device.arena import Arena
 from taskflow.machine.device.device import Array, Cpu, Device, Gpu, cpu, gpu, gpu_problem, open_device, processor_name
-from taskflow.machine.device.fatal import gpu_lost
+from taskflow.machine.device.fatal import gpu_lost, hush
 from taskflow.machine.device.lane import Call, Event, HostLane, Lane, lanes
 
 __all__ = [
     "Arena", "Array", "Call", "Cpu", "Device", "Event", "Gpu", "HostLane", "Lane", "cpu", "gpu",
-    "gpu_lost", "gpu_problem", "lanes", "open_device", "processor_name",
+    "gpu_lost", "gpu_problem", "hush", "lanes", "open_device", "processor_name",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from taskflow.errors import Lost, RunFailed
 from taskflow.machine.device.fatal import FATAL
 
 Shape = tuple[int, int, int]
+NOT_READY = 600  # CUDA_ERROR_NOT_READY
 
 
 @cache
@@ -49,6 +50,17 @@ def _current() -> int:
     import cupy
 
     return int(cupy.cuda.get_current_stream().ptr)
+
+
+def reached(event: Any) -> bool:
+    """Whether everything is done that was enqueued before a CuPy event. Raises as `demand` does: CuPy itself takes an
+    event that will never come, as the GPU is lost, for one that has not come yet.
+    """
+    error = library().cuEventQuery(ctypes.c_void_p(event.ptr))
+    if error == NOT_READY:
+        return False
+    demand("do what it was told to", error)
+    return True
 
 
 def demand(what: str, error: int) -> None:

@@ -10,6 +10,18 @@ import sys
 FATAL = frozenset({46, 100, 214, 220, 700, 702, 714, 715, 716, 717, 718, 719, 721, 999})
 
 
+def hush() -> None:
+    """From now on nothing is said of what cannot be given back to a GPU that is lost, as the objects end that had it.
+    """
+    usual = sys.unraisablehook
+
+    def told(what: sys.UnraisableHookArgs) -> None:
+        if what.exc_value is None or not gpu_lost(what.exc_value):
+            usual(what)
+
+    sys.unraisablehook = told
+
+
 def gpu_lost(error: BaseException) -> bool:
     """Whether an error that came out of CuPy says that the process has lost its GPU."""
     cupy = sys.modules.get("cupy")

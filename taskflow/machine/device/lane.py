@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from taskflow.machine.device.device import Device
+from taskflow.machine.device.driver import reached
 
 Call = Callable[[], None]
 """Work on a lane: to call it enqueues the work, or, on the host, does it."""
@@ -47,7 +48,7 @@ class Lane(Protocol):
         """Wait until everything enqueued is done."""
 
     def reached(self) -> Callable[[], bool]:
-        """Tells whether everything is done that has been enqueued by now."""
+        """Tells whether everything is done that has been enqueued by now. Raises Lost where it never will be."""
 
 
 class HostLane:
@@ -116,7 +117,7 @@ class StreamLane:
     def reached(self) -> Callable[[], bool]:
         event = self._cupy.cuda.Event(disable_timing=True)
         self.stream.record(event)
-        return lambda: bool(event.done)
+        return partial(reached, event)
 
 
 def lanes(device: Device) -> tuple[Lane, Lane]:

@@ -67,6 +67,14 @@ class Neighbourhood:
         if self._links is not None:
             self._links.close()
 
+    def abandon(self) -> None:
+        """Let go of the others' memory after a failure. A process that lives on would keep it from everybody, also
+        when the one that allocated it is gone.
+        """
+        self.watch.give_up()
+        if self._links is not None:
+            self._links.abandon()
+
     def _fields(self, block: int, pointer: int) -> Instances:
         """The fields of another block, at the address of its arena."""
         return Instances(self.partition, block, cast(Device, _Mapped(self.device, pointer)))

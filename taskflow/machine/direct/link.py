@@ -79,6 +79,13 @@ class Links:
         while self._opened:
             self._runtime.ipcCloseMemHandle(self._opened.pop())
 
+    def abandon(self) -> None:
+        """Let go of it when this block uses it no more, as soon as its GPU has done all that it was told."""
+        with suppress(self._runtime.CUDARuntimeError):  # the GPU may be what is lost
+            if self._opened:
+                self._runtime.deviceSynchronize()
+                self.close()
+
 
 def _offer(device: Gpu, memories: tuple[Arena, Arena]) -> np.ndarray:
     offer = np.zeros(1, OFFER)

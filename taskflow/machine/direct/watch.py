@@ -48,8 +48,12 @@ class Watch:
             if time.monotonic() - began > SPIN:
                 self._stop.bell.sleep(0.0)  # lets channels move for a moment: lifelines tell only then
             if self._stop.reason is not None or any(line.done for line in self._lifelines):
-                self._words[0] = 1
+                self.give_up()
         self.check()
+
+    def give_up(self) -> None:
+        """End every wait on the device: all that was enqueued is soon done."""
+        self._words[0] = 1
 
     def check(self) -> None:
         """Raises Aborted, ChannelError (a peer was lost) or ChannelTimeout where the device has given up waiting."""
