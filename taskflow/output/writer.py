@@ -6,13 +6,14 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from taskflow.errors import RunFailed
+from taskflow.errors import Lost, RunFailed
 
 
 class Writer:
     """Runs jobs one after the other on a thread of its own; at most `depth` of them are unfinished.
 
-    After a job that raises no further one runs, and every call but `close` raises RunFailed with the reason.
+    After a job that raises no further one runs, and every call but `close` raises RunFailed with the reason, or the Lost
+    that the job raised.
     No wait is longer than `patience` seconds.
     """
 
@@ -33,7 +34,11 @@ class Writer:
 
     @property
     def failure(self) -> str | None:
-        """Why writing stopped, if it did; for who only looks."""
+        """Why writing stopped, if it did; for who only looks. Raises Lost where not writing failed, but the GPU that had
+        the values is gone.
+        """
+        if isinstance(self._failure, Lost):
+            raise self._failure
         return None if self._failure is None else _reason(self._failure)
 
     def reserve(self) -> None:
@@ -65,7 +70,7 @@ class Writer:
         with self._changed:
             ended = self._changed.wait_for(lambda: self._failure is not None or reached(), self.patience)
             if self._failure is not None:
-                raise RunFailed(f"writing the output failed: {_reason(self._failure)}") from self._failure
+                raise RunFailed(f"writing the output failed: {self.failure}") from self._failure
             if not ended:
                 raise RunFailed(f"writing the output: waited {self.patience:g} s for {what}; is the disk stuck?")
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from taskflow.errors import RunFailed
+from taskflow.errors import Lost, RunFailed
 from taskflow.output import Writer
 
 
@@ -78,6 +78,15 @@ def test_a_failure_is_told_at_the_next_call_and_nothing_more_is_written(error, r
     assert writer.written == 1
     assert not writer.close()
     assert not late
+
+
+def test_a_gpu_that_had_the_values_and_is_gone_is_no_failure_to_write():
+    writer = Writer()
+    writer.submit(lambda: fail(Lost("the GPU could not give its values")))
+    for call in (writer.drain, writer.reserve, lambda: writer.failure):
+        with pytest.raises(Lost, match="^the GPU could not give its values$"):
+            call()
+    assert not writer.close()
 
 
 def test_a_failure_wakes_who_waits_for_room(gate):

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.errors import Lost
+from taskflow.machine.device.fatal import gpu_lost
+
 PIECE = 16 * 2**20  # bytes
 WAYS = 4  # for as many threads
 
@@ -28,7 +31,9 @@ class Link:
             self._ways.put((cupy.cuda.Stream(non_blocking=True), cupyx.empty_pinned((PIECE,), np.uint8)))
 
     def fetch(self, array: Any) -> np.ndarray:
-        """The values of a C-ordered array. Whatever writes them must be done, which is not waited for."""
+        """The values of a C-ordered array. Whatever writes them must be done, which is not waited for. Raises Lost where
+        the GPU is.
+        """
         runtime, found = self._cupy.cuda.runtime, np.empty(array.shape, array.dtype)
         whole = found.reshape(-1).view(np.uint8)
         stream, piece = way = self._ways.get()
@@ -39,6 +44,10 @@ class Link:
                     runtime.memcpyAsync(piece.ctypes.data, begin, part.size, runtime.memcpyDeviceToHost, stream.ptr)
                     stream.synchronize()
                     np.copyto(part, piece[: part.size])
+        except runtime.CUDARuntimeError as error:
+            if gpu_lost(error):
+                raise Lost(f"the GPU could not give its values: {error}") from error
+            raise
         finally:
             self._ways.put(way)
         return found
