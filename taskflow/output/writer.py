@@ -12,9 +12,8 @@ from taskflow.errors import Lost, RunFailed
 class Writer:
     """Runs jobs one after the other on a thread of its own; at most `depth` of them are unfinished.
 
-    After a job that raises no further one runs, and every call but `close` raises RunFailed with the reason, or the Lost
-    that the job raised.
-    No wait is longer than `patience` seconds.
+    After a job that raises no further one runs, and every call but `close` raises RunFailed with the reason, or the
+    Lost that the job raised. No wait is longer than `patience` seconds.
     """
 
     def __init__(self, depth: int = 2, *, patience: float = 600.0) -> None:
@@ -34,8 +33,8 @@ class Writer:
 
     @property
     def failure(self) -> str | None:
-        """Why writing stopped, if it did; for who only looks. Raises Lost where not writing failed, but the GPU that had
-        the values is gone.
+        """Why writing stopped, if it did; for who only looks. Raises Lost where not writing failed, but the GPU is
+        gone that had the values.
         """
         if isinstance(self._failure, Lost):
             raise self._failure

@@ -84,7 +84,7 @@ def test_a_gpu_that_had_the_values_and_is_gone_is_no_failure_to_write():
     writer = Writer()
     writer.submit(lambda: fail(Lost("the GPU could not give its values")))
     for call in (writer.drain, writer.reserve, lambda: writer.failure):
-        with pytest.raises(Lost, match="^the GPU could not give its values$"):
+        with pytest.raises(Lost, match=r"^the GPU could not give its values$"):
             call()
     assert not writer.close()
 

@@ -31,7 +31,7 @@ class Link:
             self._ways.put((cupy.cuda.Stream(non_blocking=True), cupyx.empty_pinned((PIECE,), np.uint8)))
 
     def fetch(self, array: Any) -> np.ndarray:
-        """The values of a C-ordered array. Whatever writes them must be done, which is not waited for. Raises Lost where
+        """The values of a C-ordered array. Whatever writes them must be done, which is not waited for. Raises Lost if
         the GPU is.
         """
         runtime, found = self._cupy.cuda.runtime, np.empty(array.shape, array.dtype)
