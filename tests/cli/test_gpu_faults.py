@@ -1,0 +1,247 @@
+"""Faults of a real GPU in the middle of runs, which go on from their last checkpoint or end with a named error.
+
+One GPU is enough: two processes share it, and see each other's memory. Nothing else may use it meanwhile.
+"""
+
+import gc
+import os
+import signal
+import time
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import pytest
+
+import taskflow as tf
+from taskflow.simulation import attempt
+from taskflow.simulation.job import Loop
+from taskflow.simulation.setup import Setup
+from tests.cli.test_resume import steps
+from tests.simulation.going_on import check_same
+
+pytestmark = [pytest.mark.gpu, pytest.mark.slow, pytest.mark.timeout(120)]
+DEVICE, CELLS = "gpu", 192
+STEPS, STRUCK = 80, 50
+SPARE = 4 << 20  # bytes of a GPU that are left: a field of a block has more
+
+
+def case(**machine):
+    wall = dict.fromkeys(("x_min", "x_max", "y_min", "y_max", "z_min"), "wall")
+    return tf.Case(
+        grid={"cells": [CELLS] * 3, "lengths": [1.0] * 3},
+        fluid={"viscosity": 1e-3},
+        boundaries={**wall, "z_max": {"type": "wall", "velocity": [1.0, 0.0, 0.0]}},
+        initial={"velocity": ["sin(6*x)*cos(z)", "0.3*cos(5*y)", "x*z"]},
+        pressure={"iterations": 4},
+        time={"steps": STEPS, "cfl": 0.5},
+        output={"fields": ["u"], "every": {"steps": 40}},
+        monitor={"every": {"steps": 5}},
+        checkpoint={"every": {"steps": 20}},
+        machine={"device": DEVICE, "precision": "single", "blocks": [1, 1, 2], **machine},
+    )
+
+
+# ----------------------------------------------------------------------------------------- what happens in a process
+
+
+def arm(fault, mark):
+    """From now on the process does to itself what `fault` prepares when its block 1 has come to a step and a checkpoint
+    is there; unless it has been done already. `mark` is then the time of that.
+    """
+    agreed = Loop._agreed
+
+    def strike(loop, tick):
+        if tick.step >= STRUCK and loop.shard.block == 1 and not mark.exists():
+            if steps(mark.parent)[-1:] < [STRUCK - 10]:
+                time.sleep(0.1)  # the disk is slower than the GPU
+            else:
+                act = fault()
+                mark.write_text(str(time.time()))
+                act()
+        return agreed(loop, tick)
+
+    Loop._agreed = strike
+
+
+def kernel(text, *arguments):
+    """A launch on the stream on which the block computes."""
+    import cupy
+
+    found = cupy.RawKernel(f'extern "C" __global__ void fault(unsigned long long address) {{ {text} }}', "fault")
+    found.compile()
+    return partial(found, (1,), (1,), arguments)
+
+
+def illegal_address():
+    return kernel("*(volatile int*)address = 1;", np.uint64(8))
+
+
+def trap():
+    return kernel('asm("trap;");', np.uint64(8))
+
+
+def killed():
+    return partial(os.kill, os.getpid(), signal.SIGKILL)
+
+
+def out_of_memory():
+    """All that is left, and what CuPy has put by, is in other hands from now on."""
+    return partial(take, SPARE)
+
+
+def take(spare):
+    """Allocate the GPU's memory but for so many bytes."""
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()
+    runtime, taken, piece = cupy.cuda.runtime, [], 8 << 30
+    while piece > spare // 2:
+        try:
+            if runtime.memGetInfo()[0] - piece < spare:
+                raise MemoryError
+            taken.append(runtime.malloc(piece))
+        except (MemoryError, runtime.CUDARuntimeError):
+            piece //= 2
+    return taken
+
+
+@contextmanager
+def taken(spare):
+    import cupy
+
+    pieces = take(spare)
+    try:
+        yield
+    finally:
+        for piece in pieces:
+            cupy.cuda.runtime.free(piece)
+
+
+def free_memory():
+    """Bytes of the GPU, when the process has given back what it can."""
+    import cupy
+
+    gc.collect()
+    cupy.get_default_memory_pool().free_all_blocks()
+    return cupy.cuda.runtime.memGetInfo()[0]
+
+
+# -------------------------------------------------------------------------------------------------------------- runs
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two processes with nannies; not dask-cuda's, so that one GPU is enough."""
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0"}
+    with LocalCluster(**options, protocol="tcp") as lent, Client(lent, direct_to_workers=True) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def whole(cluster, tmp_path_factory):
+    """The directory of a run that nothing has disturbed."""
+    begun = time.perf_counter()
+    found = tf.run(case(), tmp_path_factory.mktemp("whole") / "run", cluster)
+    print(f"undisturbed: loop {found.report['loop_seconds']:.2f} s, all {time.perf_counter() - begun:.2f} s")
+    return found.directory
+
+
+@pytest.fixture
+def struck(monkeypatch, tmp_path):
+    """Run a case in the middle of which a fault is done to block 1; within 5 s all blocks have ended, and it is known
+    why.
+    """
+    survey, cause = attempt.survey, attempt.cause
+
+    def run(fault, client=None, **machine):
+        mark, told = tmp_path / "struck", []
+
+        def armed(cluster, **how):
+            cluster.run(arm, fault, mark)
+            return survey(cluster, **how)
+
+        def noted(statuses):
+            told.append(time.time())
+            return cause(statuses)
+
+        monkeypatch.setattr(attempt, "survey", armed)  # the first attempt alone surveys its cluster
+        monkeypatch.setattr(attempt, "cause", noted)
+        try:
+            return tf.run(case(**machine), tmp_path / "cavity", client)
+        finally:
+            missed = told[0] - float(mark.read_text())
+            print(f"{fault.__name__}: all blocks have ended after {missed:.2f} s")
+            assert missed < 5
+
+    return run
+
+
+def check_gone_on(found, whole, rel=0.0):
+    """From the last checkpoint, and to the end of a run that nothing has disturbed."""
+    (restart,) = found.report["restarts"]
+    assert restart["step"] in (40, 60)
+    assert found.report["device"] == DEVICE
+    check_same(found.directory, whole, rel)
+
+
+WORDS = {
+    illegal_address: r"block 1: .*(IllegalAddress|ILLEGAL_ADDRESS).*; the run goes on from step",
+    killed: r"block 1 on worker .* does not answer .*; the run goes on from step",
+}
+
+
+@pytest.mark.parametrize("fault", list(WORDS), ids=lambda fault: fault.__name__)
+def test_of_two_processes_one_is_replaced_and_the_other_gives_its_memory_back(fault, cluster, whole, struck):
+    """The one that lives had the other's memory mapped: it must not keep it from who comes instead."""
+    free, before = min(cluster.run(free_memory).values()), set(cluster.scheduler_info(n_workers=-1)["workers"])
+    with pytest.warns(UserWarning, match=WORDS[fault]):
+        found = struck(fault, cluster)
+    check_gone_on(found, whole)
+    assert found.report["channels"] == ["peer"]
+    after = {place["worker"] for place in found.report["hardware"]}
+    assert len(before & after) == len(after - before) == 1
+    kept, block = free - min(cluster.run(free_memory).values()), Setup(case(), (1, 1, 2)).partition.nbytes(1)
+    print(f"{fault.__name__}: {kept / 1e6:.0f} MB are not given back, a block has {block / 1e6:.0f} MB")
+    assert kept < block / 2
+
+
+def test_a_cluster_of_its_own_is_begun_again(whole, struck, capfd):
+    """By dask-cuda; both blocks live in one process, which ends without a word."""
+    words = r"block \d: .*(LaunchFailure|LAUNCH_FAILED|IllegalInstruction|ILLEGAL_INSTRUCTION).*; the run goes on from"
+    with pytest.warns(UserWarning, match=words):
+        found = struck(trap, workers=1)
+    check_gone_on(found, whole, rel=1e-12)
+    err = capfd.readouterr().err
+    assert "Traceback" not in err, err
+    assert "Exception ignored" not in err, err
+
+
+def test_memory_that_is_gone_when_a_checkpoint_needs_some_ends_the_run_with_its_name(whole, struck, tmp_path):
+    """What was written can be read, and gone on with."""
+    with pytest.raises(tf.RunFailed, match=r"(?i)memory") as failed:
+        struck(out_of_memory, workers=1)
+    print(failed.value)
+    assert failed.value.exit_code == 1
+    with tf.Run.open(tmp_path / "cavity").dataset() as left, tf.Run.open(whole).dataset() as wanted:
+        np.testing.assert_array_equal(left.u.values, wanted.u.values[: len(left.time)])
+        assert len(left.time) == 2
+    found = tf.run(case(workers=1), tmp_path / "cavity", resume=True)
+    check_same(found.directory, whole, 1e-12)
+
+
+def test_too_little_memory_at_the_start_is_bad_input(shell, tmp_path, refused):
+    """With what is needed and what is free, before anything is written or a step done."""
+    (tmp_path / "case.toml").write_text("""
+grid = { cells = [512, 512, 512], lengths = [1.0, 1.0, 1.0] }
+fluid = { viscosity = 1e-3 }
+boundaries = { x = "periodic", y = "periodic", z = "periodic" }
+time = { steps = 10 }
+machine = { device = "gpu" }
+""")
+    with taken(2 << 30):
+        code, _, err = shell("run", tmp_path / "case.toml", "-o", tmp_path / "run")
+    refused(code, err, "grid.cells = [512, 512, 512]: needs ", "GB are free")
+    assert not (tmp_path / "run").exists()
