@@ -515,3 +515,34 @@ TASK pairs(Range r, In p, In d, Out q) {
 
     with pytest.raises(KernelError, match="#define OVERLAP 1"):
         compiled(pairs, "f8", cpu(1))
+
+
+ROOTS = """
+TASK roots(Range range, In a, Out low, Out per) {
+  for_cells(range, CELL(c) { low[c] = root(a[c]), per[c] = reciprocal(a[c]); });
+}
+"""
+
+
+@pytest.mark.parametrize("real", ["f4", "f8"])
+def test_roots_and_reciprocals_are_rounded_correctly(real, device):
+    """A GPU finds those of single precision without branches; what is below 2^-100 has the root 0 there."""
+
+    @task(kernel=ROOTS)
+    def roots(a: Read[offsets()], low: Write, per: Write) -> None: ...
+
+    layout = Layout((0, 0, 0), (16, 64, 64))
+    random = np.random.default_rng(3)
+    a = np.ldexp(random.uniform(1, 2, layout.shape), random.integers(-100, 100, layout.shape)).astype(real)
+    a[0, 0, :2], a[1] = (2.0**-100, 2.0**100), np.ldexp(1 + np.arange(4096) * 2.0**-23, 0).astype(real).reshape(64, 64)
+    arrays = [device.allocate(layout.shape, real) for _ in range(3)]
+    arrays[0][...] = device.xp.asarray(a)
+    compiled(roots, real, device).bind(Box.of((64, 64, 16)), layout, arrays, {}, {})()
+    low, per = (np.array(device.to_host(each)) for each in arrays[1:])
+    np.testing.assert_array_equal(low, np.sqrt(a))
+    np.testing.assert_array_equal(per, 1 / a)
+    arrays[0][...] = device.xp.asarray(np.minimum(a, 1) ** 2)
+    compiled(roots, real, device).bind(Box.of((64, 64, 16)), layout, arrays, {}, {})()
+    small = np.array(device.to_host(arrays[0]))
+    wanted = np.where(small < 2.0**-100, 0, np.sqrt(small)) if real == "f4" else np.sqrt(small)
+    np.testing.assert_array_equal(np.array(device.to_host(arrays[1])), wanted.astype(real))

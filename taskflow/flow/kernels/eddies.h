@@ -30,8 +30,8 @@ struct Damped {
 };
 
 // nu_t = mixing b^6 / (a^5 + b^5) = mixing b / (1 + (a / b)^5), a = (S_ij S_ij)^(1/2), b = (Sd_ij Sd_ij)^(1/4), Sd being the
-// traceless symmetric part of the square of the gradient: no power of the gradient overflows but where nu_t is 0. Reciprocals
-// and not quotients: a GPU divides 0 and what is nearly 0, of fluid at rest, in a slow way.
+// traceless symmetric part of the square of the gradient. a^2 and b^2 are found 2^12 times as large: in single precision no power
+// of gradients from 1e-9 to 1e7 is too small or too large, but where nu_t is 0; there a / b is taken for less than it is.
 struct Adapting {
   real mixing;
   Grid grid;
@@ -46,9 +46,9 @@ struct Adapting {
     const real yz = (g[1][1] + g[2][2]) * (g[1][2] + g[2][1]) + g[1][0] * g[0][2] + g[2][0] * g[0][1];
     const real turned = square(x - third) + square(y - third) + square(z - third) +
                         real(0.5) * (square(xy) + square(xz) + square(yz));
-    const real b_square = root(turned), per_b_square = 1 / (b_square > 0 ? b_square : real(1));
-    const real ratio = real(0.5) * strain(gradient) * per_b_square;
-    return filter_square(grid, c) * (mixing * root(b_square) * (1 / (1 + square(ratio) * root(ratio))));
+    const real a_square = real(0x1p11) * strain(gradient), b_square = root(real(0x1p24) * turned);
+    const real ratio = a_square * reciprocal(larger(b_square, larger(a_square * real(0x1p-40), real(LEAST))));
+    return filter_square(grid, c) * (mixing * real(0x1p-6) * root(b_square) * reciprocal(1 + square(ratio) * root(ratio)));
   }
 };
 
@@ -73,7 +73,7 @@ struct Vanishing {
       }
       B += square(h[m] * h[n]) * minors;
     }
-    return constant * root(B / (alpha > 0 ? alpha : real(1)));
+    return constant * root(B * reciprocal(larger(alpha, real(LEAST))));
   }
 };
 

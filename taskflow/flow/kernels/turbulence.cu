@@ -1,6 +1,6 @@
 // Eddy viscosities.
 #define UZ 32
-#define UNROLL 1
+#define UNROLL 2
 #define BX 64
 #define BY 4
 #include "cell.h"

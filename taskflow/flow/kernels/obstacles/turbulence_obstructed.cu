@@ -1,6 +1,6 @@
 // Eddy viscosities beside bodies, in which there are no eddies.
 #define UZ 32
-#define UNROLL 1
+#define UNROLL 2
 #define BX 64
 #define BY 4
 #include "cell.h"

@@ -57,7 +57,6 @@ struct Partial {
 #define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above)
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 #define ROOT __dsqrt_rn
-#define ROOT_SINGLE __fsqrt_rn
 #else
 #include <string.h>
 
@@ -68,7 +67,6 @@ struct Partial {
 #define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above) __attribute__((always_inline))
 #define INFINITE __builtin_huge_val()
 #define ROOT __builtin_sqrt
-#define ROOT_SINGLE __builtin_sqrtf
 #endif
 
 #define STRIDES(range)                                \
@@ -202,7 +200,5 @@ FN double taken(bool take, double value) {
 }
 #endif
 
-FN double root(double a) { return ROOT(a); }
-FN float root(float a) { return ROOT_SINGLE(a); }
-
+#include "roots.h"
 #include "declared.h"  // generated from the tasks: the structs of their constants, and a prototype per kernel
