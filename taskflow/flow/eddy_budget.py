@@ -14,6 +14,7 @@ from itertools import combinations_with_replacement
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.obstacles.energy_budget import eddy_budget_obstructed
 from taskflow.flow.stencils import AROUND, GRADIENT_U, GRADIENT_V, GRADIENT_W
 from taskflow.regions import Box
 from taskflow.tasks import Launch, Read, ReadWrite, Roles, Scalar, task
@@ -40,7 +41,10 @@ def begin(f: Roles, grid: Grid) -> Iterator[Launch]:
         yield impose(f[name], over=Box.of(grid.cells), value=Value(0.0))
 
 
-def sample(f: Roles, grid: Grid, share: str) -> Iterator[Launch]:
-    """The present state as one more sample, before means of velocities have it."""
-    read = f.u, f.v, f.w, f.nu_t, f.mean_u, f.mean_v, f.mean_w
-    yield eddy_budget(*read, *(f[name] for name in WRITTEN), over=Box.of(grid.cells), share=share, grid=grid)
+def sample(f: Roles, grid: Grid, share: str, solid: str | None = None) -> Iterator[Launch]:
+    """The present state as one more sample, before means of velocities have it. `solid` is the field that says where
+    bodies are.
+    """
+    found, bodies = (eddy_budget_obstructed, (solid,)) if solid else (eddy_budget, ())
+    read = f.u, f.v, f.w, f.nu_t, *bodies, f.mean_u, f.mean_v, f.mean_w
+    yield found(*read, *(f[name] for name in WRITTEN), over=Box.of(grid.cells), share=share, grid=grid)

@@ -9,6 +9,7 @@ A sample of weight a, as a share of the weight of all so far, turns a third mome
 
 C being the covariances of before (P. Pebay 2008, SAND2008-6212). The gradients are the differences with which the
 equations find friction: along itself in cells, otherwise on edges, of whose squares a cell has the mean of four.
+Beside bodies: `taskflow.flow.obstacles.energy_budget`.
 """
 
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from taskflow.flow.boundaries.boundary import Boundaries, Value, impose
 from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, GRADIENT_U, GRADIENT_V, GRADIENT_W
 from taskflow.regions import Box, Location, triple
 from taskflow.tasks import Launch, Read, ReadWrite, Roles, Scalar, task
@@ -58,14 +60,15 @@ def face_means(
 
 @dataclass(frozen=True, eq=False)
 class EnergyBudget:
-    """The running statistics of a fluid of this viscosity on the cells of a grid, between boundaries. `eddies`: whether
-    there are some that are not resolved.
+    """The running statistics of a fluid of this viscosity on the cells of a grid, between boundaries, beside obstacles.
+    `eddies`: whether there are some that are not resolved.
     """
 
     grid: Grid
     boundaries: Boundaries
     viscosity: float
     eddies: bool = False
+    obstacles: Obstacles | None = None
 
     @property
     def written(self) -> dict[str, str]:
@@ -102,7 +105,8 @@ class EnergyBudget:
         moments = [f[name] for name in covariances]
         yield energy_flux(*velocity, *means, *moments, *(f[name] for name in FLUXES), over=self._cells, share=share)
         faces, numbers = tuple(f[name] for name in FACES), {"grid": self.grid, "viscosity": self.viscosity}
-        yield dissipation(*velocity, *faces, f.mean_dissipation, over=self._cells, share=share, **numbers)
+        find, bodies = self.obstacles.dissipation(f) if self.obstacles else (dissipation, ())
+        yield find(*velocity, *faces, *bodies, f.mean_dissipation, over=self._cells, share=share, **numbers)
         yield face_means(*velocity, *faces, over=self._faces, share=share)
         if self.eddies:
-            yield from eddy_budget.sample(f, self.grid, share)
+            yield from eddy_budget.sample(f, self.grid, share, f.solid if self.obstacles else None)

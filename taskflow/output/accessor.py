@@ -79,9 +79,9 @@ class Flow:
         """Of statistics: means and covariances over time and over planes across `axis`; see `averages.profiles`."""
         return averages.profiles(self._ds, axis)
 
-    def kinetic_energy_budget(self, axis: str) -> xr.Dataset:
-        """Of statistics with a budget: production, dissipation, transport, ... of turbulent kinetic energy along
-        `axis`, over time and planes; see `energy_budget`.
+    def kinetic_energy_budget(self, axis: str | None = None) -> xr.Dataset:
+        """Of statistics with a budget: production, dissipation, transport, ... of turbulent kinetic energy in each
+        cell, NaN in bodies; or along an `axis`, over time and planes. See `energy_budget`.
         """
         return energy_budget.kinetic_energy_budget(self._ds, axis)
 

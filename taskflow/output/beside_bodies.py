@@ -17,20 +17,24 @@ from taskflow.output.solid import SOLID
 
 def outside(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
     """The same without values in bodies, as far as the dataset knows of any."""
-    return field.where(~_solid(ds)) if SOLID in ds else field
+    solid = bodies(ds)
+    return field if solid is None else field.where(~solid)
 
 
-def _solid(ds: xr.Dataset) -> xr.DataArray:
-    """Where bodies are, lazily."""
+def bodies(ds: xr.Dataset) -> xr.DataArray | None:
+    """Where bodies are, lazily; None where the dataset knows of none."""
+    if SOLID not in ds:
+        return None
     field = ds[SOLID]
     return (field if field.chunks else field.chunk("auto")) != 0
 
 
 def derivative_beside(ds: xr.Dataset, plain: xr.DataArray, values: xr.DataArray, axis: str) -> xr.DataArray:
     """The derivative along an axis of `values` in cell centres: `plain` where there is no body beside a cell."""
-    if SOLID not in ds:
+    solid = bodies(ds)
+    if solid is None:
         return plain
-    low, high = (_Neighbour.of(ds, values, axis, step) for step in (1, -1))
+    low, high = (_Neighbour.of(ds, solid, values, axis, step) for step in (1, -1))
     before, behind = (values - low.value) / low.distance, (high.value - values) / high.distance
     both = (high.distance * before + low.distance * behind) / (low.distance + high.distance)
     one_sided = before.where(low.there, behind).where(~(low.there & high.there), both)
@@ -47,9 +51,9 @@ class _Neighbour:
     there: xr.DataArray
 
     @classmethod
-    def of(cls, ds: xr.Dataset, values: xr.DataArray, axis: str, step: int) -> _Neighbour:
+    def of(cls, ds: xr.Dataset, solid: xr.DataArray, values: xr.DataArray, axis: str, step: int) -> _Neighbour:
         """The next cell before (`step` 1) or behind (-1), round where periodic."""
-        dim, solid, size = f"{axis}_c", _solid(ds), widths(ds, axis)
+        dim, size = f"{axis}_c", widths(ds, axis)
 
         def beside(q: xr.DataArray, beyond: object) -> xr.DataArray:
             if periodic(ds, axis):

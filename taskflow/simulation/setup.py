@@ -112,8 +112,8 @@ class Setup:
             return None
         names = tuple(sorted(wanted.fields, key=self.case.fields.index))
         grid, flow = self.grid.constants, self.model
-        eddies = flow.turbulence is not None
-        budget = EnergyBudget(grid, flow.boundaries, flow.fluid.viscosity, eddies) if wanted.budget else None
+        eddies, viscosity = flow.turbulence is not None, flow.fluid.viscosity
+        budget = EnergyBudget(grid, flow.boundaries, viscosity, eddies, self.obstacles) if wanted.budget else None
         statistics = Statistics(names, self.grid.box, wanted.order, budget)
         return Averages(statistics, wanted.start, wanted.every, wanted.write)
 

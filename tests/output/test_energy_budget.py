@@ -102,6 +102,70 @@ def test_what_differs_within_planes_counts_as_fluctuations():
     np.testing.assert_allclose(with_steps.production, without.production)
 
 
+ALIKE = [f"cov_{a}_{b}" for a, b in ("uv", "vw", "up", "vp")]
+
+
+def in_cells(n: int, *, body: bool = False) -> xr.Dataset:
+    """The same, with what the budget in each cell needs besides; of `body` two cells in the middle are."""
+    ds = made(n, eddies=True)
+    zero = ds.mean_v.assign_attrs(long_name="0", units="1")
+    more = [*ALIKE, *(f"mean_energy_flux_{a}" for a in "xy"), *(f"mean_eddy_flux_{a}" for a in "xy")]
+    ds = ds.assign(dict.fromkeys((*more, *(f"mean_eddy_stress_{pair}" for pair in ("xx", "xy", "yy"))), zero))
+    if body:
+        solid = xr.zeros_like(ds.mean_u.isel(time=0), dtype="i1")
+        solid[n // 2 : n // 2 + 2, 0, 1] = 1
+        ds = ds.assign(solid=solid)
+    return ds
+
+
+def test_in_each_cell_it_is_that_along_the_axis_where_planes_are_alike():
+    ds = in_cells(20)
+    local, along = ds.flow.kinetic_energy_budget(), ds.flow.kinetic_energy_budget("z")
+    assert local.production.dims == ("time", "z_c", "y_c", "x_c")
+    for name in along:
+        np.testing.assert_allclose(local[name].isel(y_c=0, x_c=1), along[name], rtol=1e-12, atol=1e-12)
+
+
+def test_beside_bodies_what_is_transported_adds_up_to_nothing():
+    """In them there is nothing. On their faces all is 0, and k rises from there as a parabola."""
+    ds = in_cells(20, body=True)
+    rng = np.random.default_rng(0)
+    fluxes = ["mean_energy_flux_x", "mean_energy_flux_y", "mean_eddy_flux_x"]
+    for name in ("mean_u", "cov_u_p", "cov_v_p", "cov_u_u", *fluxes):
+        ds[name] = ds[name] + rng.uniform(0, 1, ds[name].shape)
+    budget, inside = ds.flow.kinetic_energy_budget().load(), ds.solid == 1
+    heights = xr.DataArray(np.diff(ds.z_f), dims="z_c")
+    for name in budget:
+        assert (budget[name].isnull() == inside).all()
+    for name in ("turbulent_transport", "pressure_transport", "eddy_transport"):
+        assert abs((budget[name] * heights).sum()) < 1e-13
+        assert abs(budget[name]).max() > 0.1
+    terms = [name for name in budget if name not in ("residual", "kinetic_energy")]
+    xr.testing.assert_allclose(budget.residual, sum(budget[name] for name in terms))
+
+
+def test_beside_a_body_derivatives_end_on_its_face():
+    """Between a body and a wall, k and U as between walls there: the diffusion of k ~ y^2 is right in each cell."""
+    n = 24
+    ds = in_cells(n)
+    z, faces = ds.z_c, ds.z_f.values
+    solid = xr.zeros_like(ds.mean_u.isel(time=0), dtype="i1")
+    solid[: n // 2] = 1
+    low = faces[n // 2]
+    nothing = xr.zeros_like(ds.cov_u_u)
+    k, U = nothing + (z - low) * (z - 1), nothing + 2 * (z - low) / (1 - low)
+    ds = ds.assign(solid=solid, cov_u_u=2 * k, cov_v_v=nothing, cov_w_w=nothing, mean_u=U)
+    budget = ds.flow.kinetic_energy_budget().isel(time=0, x_c=0, y_c=0, z_c=slice(n // 2, None)).load()
+    np.testing.assert_allclose(budget.viscous_diffusion[1:-1], 0.2, rtol=0.05)
+    shear = 2 / (1 - low)
+    np.testing.assert_allclose(budget.production, -ds.cov_u_w[0, n // 2 :, 0, 0] * shear, rtol=1e-12)
+
+
+def test_planes_that_bodies_cut_are_refused():
+    with pytest.raises(BadInput, match=r"axis = 'z': bodies cut the planes across it; leave it out"):
+        in_cells(8, body=True).flow.kinetic_energy_budget("z")
+
+
 def test_statistics_without_a_budget_are_refused():
     with pytest.raises(BadInput, match=r"statistics.budget = true"):
         made(8).drop_vars("mean_dissipation").flow.kinetic_energy_budget("z")

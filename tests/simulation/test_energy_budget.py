@@ -181,9 +181,27 @@ def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(stopped, blocks
     xr.testing.assert_identical(found(tmp_path / "run").drop_attrs(), found(whole).drop_attrs())
 
 
+@pytest.mark.parametrize("treatment", ["flagged", "immersed"])
+def test_beside_bodies_the_bits_do_not_depend_on_blocks(treatment, tmp_path):
+    """With eddies; the boundaries of blocks cut the sphere along all directions."""
+    ball = {"type": "sphere", "centre": [0.45, 0.33, 0.6], "radius": 0.25}
+    case = averaged(
+        statistics=BUDGET, output=stirred().output, obstacles=[ball], bodies={"treatment": treatment},
+        turbulence={"model": "smagorinsky", "damping": "none"}, time={"steps": 4},
+    )  # fmt: skip
+    for blocks in ((1, 1, 1), (2, 2, 2)):
+        go(case, tmp_path / f"{blocks[0]}", blocks)
+    one, other = (found(tmp_path / name) for name in ("1", "2"))
+    xr.testing.assert_identical(one.drop_attrs(), other.drop_attrs())
+    inside = one.solid == 1
+    assert inside.any()
+    budget = one.flow.kinetic_energy_budget().load()
+    for name in budget:
+        assert (budget[name].isnull() == inside).all()
+    assert (budget.dissipation.where(~inside, -1.0) < 0).all()
+
+
 @pytest.mark.parametrize(("changes", "told"), [
-    ({"obstacles": [{"type": "sphere", "centre": [0.5, 0.35, 0.6], "radius": 0.3}]},
-     "statistics.budget = true: it is one of planes that are alike, which bodies cut"),
     ({"turbulence": {"model": "wale"}, "boundaries": {**BOX, "z_min": {"type": "wall", "roughness": 1e-3}}},
      "x and z are not periodic, and the edge of a rough wall has no stress"),
     ({"statistics": {"budget": True, "order": 1}}, "it is made of covariances; give statistics.order = 2"),

@@ -1,7 +1,7 @@
 // What the budget of the kinetic energy of fluctuations needs besides covariances: its flux by themselves, and dissipation.
 #define UZ 1
 #include "cell.h"
-#include "metrics.h"
+#include "departure.h"
 
 FN real centred(In q, Index c, Index step) { return real(0.5) * (q[c] + q[c + step]); }
 
@@ -24,24 +24,6 @@ TASK energy_flux(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w,
     flux_z[c] = rest * (old_z - a * along_z + skew * half * z);
   });
 }
-
-// A velocity less its mean, on its faces
-struct Departure {
-  In q, mean;
-  INLINE real at(Index c) const { return q[c] - mean[c]; }
-  // The square of its derivative along itself, in the cell
-  INLINE real square_along(Index c, Axis a) const {
-    const real rise = a.per_cell() * (at(c + a.step) - at(c));
-    return rise * rise;
-  }
-  // Of that along b the mean of the squares on the four edges of the cell
-  INLINE real square_across(Index c, Axis a, Axis b) const {
-    const real low = b.per_face(0), high = b.per_face(1);
-    const real first = low * (at(c) - at(c - b.step)), second = low * (at(c + a.step) - at(c + a.step - b.step));
-    const real third = high * (at(c + b.step) - at(c)), fourth = high * (at(c + a.step + b.step) - at(c + a.step));
-    return real(0.25) * (first * first + second * second + third * third + fourth * fourth);
-  }
-};
 
 // viscosity <(du'_i/dx_j)^2> with one more sample, whose means are those of before
 TASK dissipation(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w, InOut rate, In64 share, Grid grid,

@@ -17,6 +17,7 @@ from taskflow.flow.grid import Grid
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.obstacles.adherence import adhere, warm
 from taskflow.flow.obstacles.bulk_velocity import Wanted, missing_around_immersed, push_where_open, stage, sums
+from taskflow.flow.obstacles.energy_budget import dissipation_immersed
 from taskflow.flow.obstacles.forces import (
     force_of_eddies_on_immersed_body,
     force_on_immersed_body,
@@ -24,7 +25,7 @@ from taskflow.flow.obstacles.forces import (
 )
 from taskflow.flow.obstacles.obstacles import Obstacles
 from taskflow.regions import Box, Location
-from taskflow.tasks import Launch, Roles
+from taskflow.tasks import Launch, Roles, Task
 
 STICK: dict[str, Location] = {"stick_x": "fx", "stick_y": "fy", "stick_z": "fz"}
 BOND: dict[str, Location] = {"bond_T": "c", "warm_T": "c"}
@@ -83,3 +84,7 @@ class ImmersedObstacles(Obstacles):
         """See `Obstacles.heat`."""
         fields = f.T, f.u, f.v, f.w, f.T_faces, f.owner_T, f.bond_T, f.warm_T
         return heat_from_immersed_body(*fields, flux=flux, **given)
+
+    def dissipation(self, f: Roles) -> tuple[Task, tuple[str, ...]]:
+        """See `Obstacles.dissipation`."""
+        return dissipation_immersed, (f.solid, f.stick_x, f.stick_y, f.stick_z)

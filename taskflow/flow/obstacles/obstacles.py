@@ -15,6 +15,7 @@ from typing import Any
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.obstacles.bulk_velocity import Wanted, missing_around_bodies, push_where_open, stage, sums
+from taskflow.flow.obstacles.energy_budget import dissipation_obstructed
 from taskflow.flow.obstacles.forces import Target, force_of_eddies, force_on_body, heat_from_body
 from taskflow.flow.obstacles.pressure import coefficients_at_bodies, measure_residual_obstructed
 from taskflow.flow.obstacles.projection import correct_obstructed, force, stop
@@ -22,7 +23,7 @@ from taskflow.flow.poisson import Solver, measure_residual
 from taskflow.flow.projection import correct, divergence
 from taskflow.flow.scalars.transport import Transport
 from taskflow.regions import Box, Location
-from taskflow.tasks import Launch, Repeat, Roles
+from taskflow.tasks import Launch, Repeat, Roles, Task
 
 MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
 FORCES = ("pressure", "friction", "moment")
@@ -143,6 +144,10 @@ class Obstacles:
     def heat(self, f: Roles, flux: str, **given: Any) -> Launch:
         """The heat from a body, into a scalar of this name."""
         return heat_from_body(f.T, f.solid, f.owner_x, f.owner_y, f.owner_z, flux=flux, **given)
+
+    def dissipation(self, f: Roles) -> tuple[Task, tuple[str, ...]]:
+        """The task that finds dissipation beside bodies, and what it reads of them."""
+        return dissipation_obstructed, (f.solid,)
 
     def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
         """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from taskflow.flow.statistics import VELOCITY, covariance_of
 from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
-from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.rules.defaults import all_fields
@@ -29,14 +28,10 @@ def _velocity_is_whole(statistics: Statistics | None) -> Iterator[Problem]:
         yield wrong(KEY, given, "give all of u, v and w, or none of them")
 
 
-def _budgets_have_what_they_need(
-    boundaries: Boundaries, obstacles: Obstacles, statistics: Statistics | None
-) -> Iterator[Problem]:
+def _budgets_have_what_they_need(boundaries: Boundaries, statistics: Statistics | None) -> Iterator[Problem]:
     if statistics is None or not statistics.budget:
         return
     key = ("statistics", "budget")
-    if obstacles:
-        yield wrong(key, True, "it is one of planes that are alike, which bodies cut; leave it out")
     ends = [axis for axis in AXES if getattr(boundaries, axis) is None]
     if len(ends) > 1 and any(getattr(getattr(boundaries, face), "roughness", None) for face in FACES):
         problem = f"{' and '.join(ends)} are not periodic, and the edge of a rough wall has no stress; leave it out"
@@ -65,6 +60,6 @@ def _names_are_told_apart(
 RULES = (
     (_fields_exist, ("heat", "scalars", "turbulence", "statistics")),
     (_velocity_is_whole, ("statistics",)),
-    (_budgets_have_what_they_need, ("boundaries", "obstacles", "statistics")),
+    (_budgets_have_what_they_need, ("boundaries", "statistics")),
     (_names_are_told_apart, ("heat", "scalars", "turbulence", "statistics")),
 )
