@@ -77,9 +77,14 @@ def test_what_is_recorded_beside_snapshots_has_the_bits_of_a_cpu(blocks, precisi
         xr.testing.assert_identical(device.drop_attrs(), host.drop_attrs())
 
 
-def test_a_budget_with_eddies_has_the_bits_of_a_cpu(tmp_path):
+BALL = {"type": "sphere", "centre": [0.45, 0.33, 0.6], "radius": 0.25}
+
+
+@pytest.mark.parametrize("bodies", [None, "flagged", "immersed"])
+def test_a_budget_with_eddies_has_the_bits_of_a_cpu(bodies, tmp_path):
     eddies, budget = {"model": "smagorinsky", "damping": "none"}, {"every": {"steps": 1}, "budget": True}
-    case = stirred(turbulence=eddies, statistics=budget, output={"precision": "double"}, machine={})
+    beside = {"obstacles": [BALL], "bodies": {"treatment": bodies}} if bodies else {}
+    case = stirred(turbulence=eddies, statistics=budget, output={"precision": "double"}, machine={}, **beside)
     go(case, tmp_path / "host")
     go(case, tmp_path / "device", (1, 1, 2), device=gpu())
     host, device = (dataset(tmp_path / name / "fields.zarr", "statistics").load() for name in ("host", "device"))
