@@ -107,6 +107,20 @@ def test_spectra_are_those_on_a_cpu(blocks, precision, tmp_path):
             np.testing.assert_allclose(device[name], host[name], rtol=0, atol=64 * most)
 
 
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 1, 2), (1, 3, 1)])
+def test_blocks_do_not_change_a_bit_of_spectra(blocks, precision, tmp_path):
+    """cuFFT transforms a row alike, whatever is beside it."""
+    tables = ({"name": name, "along": name, "fields": ["u", "T"], "every": {"steps": 1}} for name in (*"xyz", "all"))
+    grid = {"cells": [64, 48, 60], "lengths": [1.0, 0.7, 1.3]}
+    case = turning(*tables, grid=grid, pressure={"iterations": 4}, time={"steps": 2}, machine={"precision": precision})
+    go(case, tmp_path / "one", device=gpu())
+    go(case, tmp_path / "cut", blocks, device=gpu())
+    for name in (*"xyz", "all"):
+        one, cut = (dataset(tmp_path / which / "fields.zarr", name).load() for which in ("one", "cut"))
+        xr.testing.assert_identical(cut, one)
+
+
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_scalars_on_gpus_have_the_bits_of_a_cpu(precision, scheme):

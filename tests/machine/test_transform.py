@@ -195,3 +195,33 @@ def test_an_operation_that_no_library_has_is_refused():
 
     with pytest.raises(BadInput, match='task backward: library = "backward" is none of forward, forward_in_place, '):
         run_threads(Partition(space, (1, 1, 1)), job, cpu(1))
+
+
+ROWS = [
+    (1, 64, 5), (1, 64, 8), (1, 37, 100), (1, 512, 512), (1, 40, 768), (1, 37, 1009),
+    (16, 12, 64), (8, 9, 100), (6, 256, 256),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", ROWS, ids=str)
+@pytest.mark.parametrize("precision", ["f4", "f8"])
+def test_what_is_beside_does_not_change_the_bits_of_a_transform(kind, shape, precision):
+    """Of rows, where there is one plane, and of planes: of all at once and of a part of them, as blocks have it."""
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    nz, ny, nx = shape
+    numbers = np.random.default_rng(5).standard_normal(shape).astype(precision)
+
+    def found(part):
+        rows = device.allocate((*part.shape[:2], width(nx)), precision)
+        rows[:, :, :nx] = device.xp.asarray(part)
+        transform = forward_rows if nz == 1 else forward_in_place
+        done(device, lane, transform(device, lane, rows, cells=nx))
+        return device.to_host(rows)
+
+    whole, axis = found(numbers), 1 if nz == 1 else 0
+    count = shape[axis]
+    for first, last in ((0, 1), (0, count // 2), (count // 2, count), (1, count - 1), (count // 3, count // 3 + 3)):
+        part = found(numbers.take(range(first, last), axis))
+        np.testing.assert_array_equal(part, whole.take(range(first, last), axis), err_msg=f"{first} to {last}")
