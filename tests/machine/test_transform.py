@@ -210,7 +210,7 @@ def test_what_is_beside_does_not_change_the_bits_of_a_transform(kind, shape, pre
     """Of rows, where there is one plane, and of planes: of all at once and of a part of them, as blocks have it."""
     device = open_device(kind, 2)
     lane, _ = lanes(device)
-    nz, ny, nx = shape
+    nz, _, nx = shape
     numbers = np.random.default_rng(5).standard_normal(shape).astype(precision)
 
     def found(part):
