@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from taskflow.machine.device import Lane
 from taskflow.machine.instrument import Instrument
@@ -12,7 +13,7 @@ from taskflow.machine.states import States
 from taskflow.machine.trace.replay import calls
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.regions import Partition
-from taskflow.tasks import Compute, Program, Stretch, Valid, analyse
+from taskflow.tasks import Compute, Known, Program, Stretch, Valid, analyse
 
 Key = tuple[Stretch, Mapper, int, Instrument | None]
 
@@ -33,6 +34,11 @@ class Traces:
     synchronize: Callable[[], None]
     instrument: Instrument | None = None
     recorded: dict[Key, Trace] = field(default_factory=dict)
+
+    @cached_property
+    def known(self) -> Known:
+        """What was worked out for this block."""
+        return Known(self.partition, [self.block])
 
     def mark(self, by: Instrument | None) -> None:
         """From now on those that `by` has marked, or, without one, those that nobody has."""
@@ -74,5 +80,6 @@ class Traces:
             blocks=[self.block],
             split=way.cuts(stretch.launches),
             poisoned=way.debug,
+            known=self.known,
         )
         return self.tracer(way).trace(analysis, state), analysis.valid

@@ -53,7 +53,8 @@ class Box:
         """The cells in both boxes."""
         (ax, ay, az), (bx, by, bz) = self.lo, other.lo
         (au, av, aw), (bu, bv, bw) = self.hi, other.hi
-        return Box((max(ax, bx), max(ay, by), max(az, bz)), (min(au, bu), min(av, bv), min(aw, bw)))
+        lo = ax if ax > bx else bx, ay if ay > by else by, az if az > bz else bz  # max and min take twice as long
+        return Box(lo, (au if au < bu else bu, av if av < bv else bv, aw if aw < bw else bw))
 
     def __contains__(self, other: Box) -> bool:
         """Whether every cell of `other` is in this box."""
@@ -93,9 +94,9 @@ class Box:
 
         Cut along z first, so that the largest pieces are contiguous planes of a C-ordered [z, y, x] array.
         """
-        common = self & other
-        if not common:
+        if not self.meets(other):
             return [self] if self else []
+        common = self & other
         (x0, y0, z0), (x1, y1, z1) = self.lo, self.hi
         (a0, b0, c0), (a1, b1, c1) = common.lo, common.hi
         pieces = []

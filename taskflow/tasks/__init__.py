@@ -2,7 +2,7 @@
 
 from taskflow.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.tasks.carried import Cells, carried, overwritten
-from taskflow.tasks.dependence import Analysis, analyse
+from taskflow.tasks.dependence import Analysis, Known, analyse
 from taskflow.tasks.exchange import Exchange, Geometries, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.privilege import (
@@ -45,6 +45,7 @@ __all__ = [
     "ForeignSingle",
     "Geometries",
     "Grant",
+    "Known",
     "Launch",
     "Loop",
     "Message",

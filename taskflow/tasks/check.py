@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from itertools import product
 
 import numpy as np
@@ -15,16 +15,16 @@ from taskflow.tasks.stencil import ALL, Stencil
 from taskflow.tasks.task import Launch
 
 
-def check(launches: Iterable[Launch], partition: Partition) -> None:
+def check(launches: Iterable[Launch], partition: Partition, possible: set[Hashable]) -> None:
     """Raises BadInput for the first launch that is impossible: over cells that do not exist, with fields that do not
     exist or differ in precision, with a stencil that reaches beyond the bounds, the ghost layers or the next block, or
-    with point tasks that read what others of them write.
+    with point tasks that read what others of them write. `possible` are launches known not to be, and gains these.
     """
-    distinct = {
-        (launch.task, launch.fields, launch.over, launch.ghosts): launch for launch in reversed(tuple(launches))
-    }
-    for launch in reversed(distinct.values()):
-        _check(launch, partition)
+    for launch in launches:
+        key = launch.task, launch.fields, launch.over, launch.ghosts
+        if key not in possible:
+            _check(launch, partition)
+            possible.add(key)
 
 
 def _check(launch: Launch, partition: Partition) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from taskflow.regions import Partition
-from taskflow.tasks.exchange import Valid, exchange
+from taskflow.tasks.exchange import Geometries, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.order import Order, States, Uses
 from taskflow.tasks.poison import Poison
@@ -15,6 +15,16 @@ from taskflow.tasks.split import Pieces, Splitter
 from taskflow.tasks.task import Launch
 
 FIRST: dict[type[Node], type[Node]] = {Receive: Send, Claim: Grant, Send: Claim}  # what comes before, on any block
+
+
+class Known:
+    """What analyses for some blocks of a partition have worked out, for the next one.
+
+    A step is analysed once for each state in which it is met, and in all of them it touches the same cells.
+    """
+
+    def __init__(self, partition: Partition, blocks: Collection[int]) -> None:
+        self.geometries, self.uses, self.states = Geometries.of(partition, blocks), Uses(), States()
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +49,7 @@ def analyse(
     blocks: Iterable[int] | None = None,
     split: bool | Collection[int] = True,
     poisoned: bool = False,
+    known: Known | None = None,
 ) -> Analysis:
     """The task graph of a step for `blocks` (all of them by default).
 
@@ -48,14 +59,16 @@ def analyse(
 
     Launches whose results travel are cut into edge (the layers that travel) and middle, so that the middle can overlap
     with the transfer; where `split` holds positions of launches, only these are, and none where it is False.
-    `following` and `valid`: see `exchange`; `poisoned`: see `Poison`. Raises BadInput where a launch is impossible on
-    this partition.
+    `following` and `valid`: see `exchange`; `poisoned`: see `Poison`. `known` is what was worked out before for these
+    blocks. Raises BadInput where a launch is impossible on this partition.
     """
     launches = _distinct(launches)
     mine = sorted(range(len(partition)) if blocks is None else blocks)
-    found = exchange(launches, partition, following=following, valid=valid, blocks=mine)
+    geometries = known.geometries if known else None
+    found = exchange(launches, partition, following=following, valid=valid, blocks=mine, known=geometries)
     splitter = Splitter(launches, range(len(launches)) if split is True else split or ())
-    graph, uses, states, messages = TaskGraph(), Uses(), States(), found.by_block()
+    uses, states = (known.uses, known.states) if known else (Uses(), States())
+    graph, messages = TaskGraph(), found.by_block()
     for block in mine:
         pieces = splitter.pieces(block, partition, messages[block])
         first, order = len(graph.nodes), Order(states)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taskflow.errors import BadInput
@@ -62,12 +62,12 @@ def exchange(
     the neighbours that a reader's stencil touches are copied; what can travel at one moment travels together. `valid`
     are the ghost cells valid at the start. `following` is what comes after the step: what its readers miss and nothing
     there overwrites before travels in this step already, so that the transfer can overlap with it. Every block comes
-    to the same result on the messages that it is part of. `known` is what other exchanges on this partition, of all
-    blocks, have worked out. Raises BadInput where a launch is impossible on this partition.
+    to the same result on the messages that it is part of. `known` is what other exchanges of these blocks, or of all,
+    have worked out on this partition. Raises BadInput where a launch is impossible on this partition.
     """
     mine = frozenset(range(len(partition)) if blocks is None else blocks)
     _check_partition(partition, mine, valid or {})
-    geometry = known or Geometries(partition, mine.union(*(partition.neighbours[block] for block in mine)))
+    geometry = known or Geometries.of(partition, mine)
     geometry.check((*launches, *following))
     now, writer = geometry.states(valid or {}), dict.fromkeys(partition.fields, -1)
     after, ahead = now, Valid()
@@ -196,17 +196,20 @@ class _State:
 class Geometries:
     """The ghost cells of some blocks of a partition, by default of all; what was worked out of them is remembered."""
 
+    @classmethod
+    def of(cls, partition: Partition, blocks: Collection[int]) -> Geometries:
+        """What the messages of these blocks are found with: those of their neighbours, too."""
+        return cls(partition, {*blocks}.union(*(partition.neighbours[block] for block in blocks)))
+
     def __init__(self, partition: Partition, blocks: Iterable[int] | None = None) -> None:
         some = sorted(range(len(partition)) if blocks is None else blocks)
-        self._partition, self._checked = partition, set[Launch]()
+        self._partition, self._possible = partition, set[Hashable]()
         self._of = {each: _Geometry(each, some) for each in (partition, *partition.beside)}
         self._fields = {name: self._of[each] for name, each in partition.homes.items()}
 
     def check(self, launches: Iterable[Launch]) -> None:
         """Raises BadInput where a launch is impossible on the partition."""
-        fresh = [launch for launch in launches if launch not in self._checked]
-        check(fresh, self._partition)
-        self._checked.update(fresh)
+        check(launches, self._partition, self._possible)
 
     def states(self, valid: Valid) -> dict[str, _State]:
         """The state of each field."""

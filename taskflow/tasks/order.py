@@ -122,30 +122,28 @@ class Touched:
 
 
 class Uses:
-    """What nodes use: worked out once for nodes that touch the same cells."""
+    """What nodes of a partition use: worked out once for nodes that touch the same cells."""
 
     def __init__(self) -> None:
         self._found: dict[object, tuple[Use, ...]] = {}
-        self._kinds: dict[Launch, object] = {}
 
     def of(self, node: Node) -> tuple[Use, ...]:
-        """What a node reads and writes, field by field. Messages have to live as long as this object."""
+        """What a node reads and writes, field by field."""
         if isinstance(node, Compute):
-            key: object = self._kind(node.launch), node.box
+            key: object = _kind(node.launch), node.box
         elif isinstance(node, AllReduce):
             key = tuple(node.scalars)
         else:
-            key = type(node), id(node.copies if isinstance(node, Refresh) else node.message.copies)
+            key = type(node), node.copies if isinstance(node, Refresh) else node.message.copies
         if key not in self._found:
             self._found[key] = _grouped(node.accesses())
         return self._found[key]
 
-    def _kind(self, launch: Launch) -> object:
-        """Equal for launches that touch the same where they are launched over the same cells."""
-        if launch not in self._kinds:
-            names = tuple(value for name, value in launch.values if name not in launch.task.constants)
-            self._kinds[launch] = launch.task, launch.fields, names
-        return self._kinds[launch]
+
+def _kind(launch: Launch) -> object:
+    """Equal for launches that touch the same where they are launched over the same cells."""
+    names = tuple(value for name, value in launch.values if name not in launch.task.constants)
+    return launch.task, launch.fields, names
 
 
 class Order:
