@@ -63,7 +63,7 @@ def plural(word: str) -> str:
     """As in "three numbers > 0"."""
     for one, more in (("number", "numbers"), ("table", "tables"), ("text", "names")):
         word = re.sub(rf"\b{one}\b", more, word, count=1)
-    return "points" if word.startswith("three") else word
+    return {"three numbers": "points", "two names": "pairs of names"}.get(word, word)
 
 
 def number(key: dict[str, Any]) -> str:

@@ -65,6 +65,10 @@ class Flow:
         """The power spectrum of a field along a periodic axis, over wavenumbers k."""
         return spectra.spectrum(self._ds, field, axis)
 
+    def cospectrum(self, one: str, other: str, axis: str) -> xr.Dataset:
+        """The co-spectrum and the quadrature spectrum of two fields along a periodic axis, over wavenumbers k."""
+        return spectra.cospectrum(self._ds, one, other, axis)
+
     def energy_spectrum(self) -> xr.DataArray:
         """E(k) of one snapshot that is periodic in all directions."""
         return spectra.energy_spectrum(self._ds)

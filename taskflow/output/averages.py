@@ -45,7 +45,8 @@ def over_time(spectra: xr.Dataset) -> xr.Dataset:
     """The mean of all records, each of which is one over the samples since the one before, from the first `since` to
     the last `time`. Raises BadInput where these are no spectra, or none is there yet.
     """
-    names = [str(name) for name in spectra.data_vars if str(name).startswith("spectrum_")]
+    kinds = ("spectrum_", "cospectrum_", "quadrature_")
+    names = [str(name) for name in spectra.data_vars if str(name).startswith(kinds)]
     if not names or "since" not in spectra or "time" not in spectra["since"].dims:
         raise BadInput("these are no spectra in time; give run.dataset(NAME) of a table [[spectra]]")
     if not spectra.sizes["time"]:

@@ -8,8 +8,9 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output.derived import VELOCITY, field_of
+from taskflow.output.derived import VELOCITY, centred, field_of
 from taskflow.output.planes import extent, periodic, uniform
+from taskflow.output.time_series import PARTS
 
 
 def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
@@ -32,6 +33,36 @@ def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
     mean = power.mean([d for d in power.dims if d not in ("time", "k")]) * length / (2 * np.pi)
     about = {"long_name": f"spectrum of {field.attrs.get('long_name', name)} along {axis}", "units": "1"}
     return mean.assign_coords(k=_wavenumbers(cells, length)).rename(f"spectrum_{name}").assign_attrs(about)
+
+
+def cospectrum(ds: xr.Dataset, one: str, other: str, axis: str) -> xr.Dataset:
+    """Of two fields in cell centres, c and d being their waves along an axis, on average over all lines: the real part
+    of c* d, `cospectrum`, whose integral over the wavenumber k is the covariance along the lines, and the imaginary
+    part of its conjugate, `quadrature` (R. B. Stull 1988, section 8.6).
+    """
+    length, dim = _length(ds, axis), f"{axis}_c"
+    fields = [centred(ds, field_of(ds, name)).chunk({dim: -1}) for name in (one, other)]
+    cells = ds.sizes[dim]
+    waves = [
+        xr.apply_ufunc(
+            _waves,
+            field,
+            input_core_dims=[[dim]],
+            output_core_dims=[["k"]],
+            dask="parallelized",
+            output_dtypes=[np.complex128],
+            dask_gufunc_kwargs={"output_sizes": {"k": cells // 2}},
+        )
+        for field in fields
+    ]
+    product = (waves[0].conj() * waves[1] * xr.DataArray(_twice(cells), dims="k")) * length / (2 * np.pi)
+    mean = product.mean([d for d in product.dims if d not in ("time", "k")])
+    words = " and ".join(str(field.attrs.get("long_name", field.name)) for field in fields)
+    parts = {"cospectrum": mean.real, "quadrature": -mean.imag}
+    found = {f"{part}_{one}_{other}": each for part, each in parts.items()}
+    for name, each in found.items():
+        each.attrs = {"long_name": f"{PARTS[name.partition('_')[0]]} along {axis} of {words}", "units": "1"}
+    return xr.Dataset(found, coords={"k": _wavenumbers(cells, length)}, attrs=ds.attrs)
 
 
 def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
@@ -59,11 +90,20 @@ def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
 
 def _power(lines: np.ndarray) -> np.ndarray:
     """The share of each wave but the constant in the mean square."""
-    waves = np.abs(np.fft.rfft(lines.astype("f8"), axis=-1, norm="forward")[..., 1:]) ** 2
-    twice = np.full(waves.shape[-1], 2.0)
-    if lines.shape[-1] % 2 == 0:
+    return np.abs(_waves(lines)) ** 2 * _twice(lines.shape[-1])
+
+
+def _waves(lines: np.ndarray) -> np.ndarray:
+    """Their coefficients, without the constant."""
+    return np.fft.rfft(lines.astype("f8"), axis=-1, norm="forward")[..., 1:]
+
+
+def _twice(cells: int) -> np.ndarray:
+    """How many waves each of these stands for: two, but for the shortest of an even number of cells."""
+    twice = np.full(cells // 2, 2.0)
+    if cells % 2 == 0:
         twice[-1] = 1.0
-    return waves * twice
+    return twice
 
 
 def _wavenumbers(cells: int, length: float) -> xr.DataArray:

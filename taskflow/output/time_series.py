@@ -15,6 +15,7 @@ from taskflow.output.metadata import UNITS, coordinate_attributes, field_attribu
 
 CHUNK_BYTES = 2**20
 LONGEST = 1024  # records of a chunk
+PARTS = {"cospectrum": "co-spectrum", "quadrature": "quadrature spectrum"}  # of two fields
 Attributes = Mapping[str, Any]
 
 
@@ -95,6 +96,7 @@ def of_surface(group: str, words: str, about: Attributes) -> TimeSeries:
 def of_waves(
     group: str,
     fields: tuple[str, ...],
+    crossed: Mapping[str, tuple[str, str, str]],
     along: str,
     places: Mapping[int, tuple[np.ndarray, np.ndarray]],
     wavenumbers: np.ndarray,
@@ -102,17 +104,25 @@ def of_waves(
     columns: Mapping[str, Attributes],
 ) -> TimeSeries:
     """Spectra `along` x, y or z, or over shells (`all`), of `fields`, over `wavenumbers`; several of them where there
-    are `places`, by direction: the centres of cells, and their low faces.
+    are `places`, by direction: the centres of cells, and their low faces. `crossed` are those of two fields, by name:
+    which part (of `PARTS`), and the fields.
     """
     found: dict[str, tuple[np.ndarray, Attributes]] = {"k": (wavenumbers, {"long_name": "wavenumber", "units": UNITS})}
     described, dims = {}, {}
     way = "over shells of wavenumber" if along == "all" else f"along {along}"
+
+    def add(name: str, words: str, where: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
+        described[name] = {"long_name": words, "units": UNITS, "cell_methods": "time: mean"}
+        dims[name] = *where, "k"
+        found.update({dim: (pair[dim.endswith("_f")], coordinate_attributes(dim)) for dim, pair in where.items()})
+
     for name in fields:
-        words = f"spectrum {way} of {field_attributes(name)['long_name']}"
-        described[f"spectrum_{name}"] = {"long_name": words, "units": UNITS, "cell_methods": "time: mean"}
         where = {f"{'xyz'[axis]}_{'cf'[NORMALS.get(name) == axis]}": pair for axis, pair in places.items()}
-        dims[f"spectrum_{name}"] = *where, "k"
-        found |= {dim: (pair[dim.endswith("_f")], coordinate_attributes(dim)) for dim, pair in where.items()}
+        add(f"spectrum_{name}", f"spectrum {way} of {field_attributes(name)['long_name']}", where)
+    centres = {f"{'xyz'[axis]}_c": pair for axis, pair in places.items()}
+    for name, (part, *both) in crossed.items():
+        one, other = (field_attributes(each)["long_name"] for each in both)
+        add(name, f"{PARTS[part]} {way} of {one} and {other}", centres)
     usual = dims[f"spectrum_{fields[0]}"]
     return TimeSeries(group, described, usual, found, precision, {"along": along}, dims, columns)
 

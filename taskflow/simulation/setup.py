@@ -13,10 +13,10 @@ from taskflow.flow.energy_budget import EnergyBudget
 from taskflow.flow.isosurface import Isosurface
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.passing import Passing
-from taskflow.flow.spectra import Spectra, partitions
+from taskflow.flow.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.statistics import Statistics
 from taskflow.output import at_points, of_surface, through_sides
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
+from taskflow.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
 from taskflow.simulation.averaging import Averages
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.case import FACES, SCHEMES, Case
@@ -201,7 +201,8 @@ class Setup:
     @cached_property
     def _main(self) -> Partition:
         averages = self.averages.statistics.fields if self.averages else {}
-        numbers = (Field(name, self.dtype, place) for name, place in (self.model.fields | averages).items())
+        centred: dict[str, Location] = {CENTRED: "c"} if any(table.pairs for table in self.case.spectra) else {}
+        numbers = (Field(name, self.dtype, place) for name, place in (self.model.fields | averages | centred).items())
         flags = (Field(name, kind) for name, kind in self.model.flags.items())
         fields = FieldSpace((*numbers, *flags))
         return Partition(

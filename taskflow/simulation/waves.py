@@ -27,14 +27,15 @@ class Waves:
 def waves(case: Case, table: Spectrum, grid: StaggeredGrid, main: Partition) -> Waves:
     """What a table asks for, on blocks as those of `main`."""
     found: Spectra
-    about = table.name, table.fields or case.fields, grid, main
+    wanted = table.name, table.fields or case.fields, grid, main
     if table.along == "all":
-        found = ShellSpectra(*about)
+        found = ShellSpectra(*wanted, pairs=table.pairs)
     else:
         axis = "xyz".index(table.along)
-        found = LineSpectra(*about, axis, alike(case, axis))
+        found = LineSpectra(*wanted, axis, alike(case, axis), pairs=table.pairs)
     places = {axis: (grid.coordinates("c", axis), grid.faces(axis)[: grid.cells[axis]]) for axis in found.resolved}
-    series = of_waves(table.name, found.fields, table.along, places, found.wavenumbers, case.output.precision, COLUMNS)
+    about = table.along, places, found.wavenumbers
+    series = of_waves(table.name, found.fields, found.crossed, *about, case.output.precision, COLUMNS)
     return Waves(series, Averages(found, table.start, table.every, table.write, afresh=True))
 
 

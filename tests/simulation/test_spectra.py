@@ -98,13 +98,86 @@ def test_shells_have_the_energy_of_a_snapshot(tmp_path):
         np.testing.assert_allclose(ds[f"spectrum_{name}"].sum("k") * width, variance, rtol=1e-10)
 
 
+PAIRS = [["u", "w"], ["T", "v"], ["p", "T"]]
+
+
+def in_centres(ds: xr.Dataset, name: str) -> xr.DataArray:
+    """A field in the middle of cells."""
+    for dim in [str(dim) for dim in ds[name].dims if str(dim).endswith("_f")]:
+        low, values = f"{dim[0]}_c", ds[name]
+        high = values.roll({dim: -1}) if ds.sizes[dim] == ds.sizes[low] else values.shift({dim: -1})
+        mean = ((values + high.drop_vars(dim).assign_coords({dim: values[dim]})) / 2).isel({dim: slice(ds.sizes[low])})
+        return mean.rename({dim: low}).assign_coords({low: ds[low]})
+    return ds[name]
+
+
+@pytest.mark.parametrize(("boundaries", "along"), [(PERIODIC, "x"), (BOX, "y"), (PERIODIC, "z")])
+def test_cospectra_are_those_of_the_snapshots(boundaries, along, tmp_path):
+    """Of a full transform of both in cell centres; co-spectra sum to covariances."""
+    table = {"name": "waves", "along": along, "fields": ["p"], "pairs": PAIRS, **EACH}
+    go(turning(table, boundaries=boundaries), tmp_path / "run", (2, 1, 2))
+    ds, snapshots = found(tmp_path / "run", "waves"), found(tmp_path / "run").isel(time=slice(1, None))
+    dim, cells, length = f"{along}_c", CELLS[along], LENGTHS[along]
+    numbers = np.abs(np.fft.fftfreq(cells, 1 / cells)).astype(int)
+    for one, other in PAIRS:
+        a, b = (in_centres(snapshots, name) for name in (one, other))
+        c, d = (np.fft.fft(np.moveaxis(each.values, each.dims.index(dim), -1)) / cells for each in (a, b))
+        positive = np.fft.fftfreq(cells) > 0
+        dims = [each for each in a.dims if each != dim]
+        cospectrum, quadrature = ds[f"cospectrum_{one}_{other}"], ds[f"quadrature_{one}_{other}"]
+        both = [np.stack([(c.conj() * d)[..., numbers == n].real.sum(-1) for n in range(1, cells // 2 + 1)], -1)]
+        both.append(np.zeros_like(both[0]))
+        both[1][..., : positive.sum()] = -2 * (c.conj() * d)[..., positive].imag
+        for mine, exact in zip((cospectrum, quadrature), both, strict=True):
+            wanted = xr.DataArray(exact * length / (2 * np.pi), dims=[*dims, "k"])
+            np.testing.assert_allclose(mine, low_faces(wanted, mine), rtol=1e-9, atol=1e-15)
+        covariance = (a * b).mean(dim) - a.mean(dim) * b.mean(dim)
+        summed = cospectrum.sum("k") * 2 * np.pi / length
+        np.testing.assert_allclose(summed, low_faces(covariance, summed), rtol=1e-9, atol=1e-15)
+    assert max(float(abs(ds[name]).max()) for name in ("quadrature_u_w", "quadrature_T_v")) > 1e-6
+    words = f"quadrature spectrum along {along} of temperature and velocity along y"
+    assert ds.quadrature_T_v.attrs["long_name"] == words
+    np.testing.assert_array_equal(ds.flow.over_time().k, ds.k)
+
+
+def test_cospectra_of_snapshots_are_those_of_a_run(tmp_path):
+    go(turning({"name": "waves", "along": "x", "pairs": [["u", "w"]], **EACH}), tmp_path / "run")
+    ds, snapshots = found(tmp_path / "run", "waves"), found(tmp_path / "run").isel(time=slice(1, None))
+    exact = snapshots.flow.cospectrum("u", "w", "x")
+    for name in ("cospectrum_u_w", "quadrature_u_w"):
+        np.testing.assert_allclose(exact[name], ds[name], rtol=1e-9, atol=1e-15)
+        assert exact[name].attrs["long_name"] == ds[name].attrs["long_name"]
+
+
+def test_cospectra_over_shells_sum_to_covariances(tmp_path):
+    """And have the sign and size of each wave: that of one field with itself would be its spectrum."""
+    table = {**ALL, "fields": ["T", "p"], "pairs": [["T", "p"], ["u", "w"]]}
+    go(turning(table), tmp_path / "run", (2, 1, 2))
+    ds, snapshots = found(tmp_path / "run", "shells"), found(tmp_path / "run").isel(time=slice(1, None))
+    assert "quadrature_T_p" not in ds
+    cells, lengths = (9, 5, 8), (1.3, 0.7, 1.0)
+    waves = [2 * np.pi / length * np.fft.fftfreq(n, 1 / n) for n, length in zip(cells, lengths, strict=True)]
+    size = np.sqrt(sum(np.square(each) for each in np.meshgrid(*waves, indexing="ij")))
+    width = 2 * np.pi / 1.3
+    shells = np.rint(size / width).astype(int).ravel()
+    for one, other in (("T", "p"), ("u", "w")):
+        a, b = (in_centres(snapshots, name).values for name in (one, other))
+        for n in range(3):
+            c, d = (np.fft.fftn(each[n], norm="forward").ravel() for each in (a, b))
+            exact = np.bincount(shells, weights=(c.conj() * d).real)[1:] / width
+            np.testing.assert_allclose(ds[f"cospectrum_{one}_{other}"][n], exact, rtol=1e-9, atol=1e-15)
+            covariance = (a[n] * b[n]).mean() - a[n].mean() * b[n].mean()
+            assert float(ds[f"cospectrum_{one}_{other}"][n].sum() * width) == pytest.approx(covariance, rel=1e-9)
+
+
 MANY = [pytest.param(blocks, marks=pytest.mark.slow) for blocks in ((1, 1, 2), (1, 1, 4), (1, 1, 6), (1, 5, 1))]
 
 
 @pytest.mark.parametrize("blocks", [(2, 1, 2), *MANY])
 def test_blocks_do_not_change_a_bit(blocks, tmp_path):
     """On slabs, some of which have no plane, and on other blocks, which send their cells there."""
-    tables = [{"name": name, "along": name, "fields": ["u", "T"], "every": {"steps": 1}} for name in (*"xyz", "all")]
+    each = {"fields": ["u", "T"], "pairs": [["u", "w"], ["w", "T"]], "every": {"steps": 1}}
+    tables = [{"name": name, "along": name, **each} for name in (*"xyz", "all")]
     case = turning(*tables, pressure={"iterations": 4}, time={"steps": 2})
     go(case, tmp_path / "one")
     go(case, tmp_path / "cut", blocks)
@@ -154,7 +227,7 @@ def test_they_do_not_change_the_flow(tmp_path):
 ])  # fmt: skip
 def test_a_run_that_was_broken_off_has_the_same_ones(stopped, blocks, tmp_path):
     """To the bit, in the middle of a mean, on the same or on other blocks."""
-    table = {"along": "y", "every": {"steps": 2}, "write": {"steps": 6}, "fields": ["u", "T"]}
+    table = {"along": "y", "every": {"steps": 2}, "write": {"steps": 6}, "fields": ["u", "T"], "pairs": [["u", "T"]]}
     case = waving({"name": "waves", **table}, output=stirred().output)
     go(case, tmp_path / "whole")
     go(case, tmp_path / "run", **stopped)
@@ -191,6 +264,10 @@ def test_around_bodies_every_line_has_a_spectrum(tmp_path):
     ({"along": "all"}, 'spectra[1].along = "all": x is not periodic'),
     ({"along": "k"}, 'give "x", "y", "z" or "all"'),
     ({"fields": ["c"]}, 'this case has no field "c"; it has u, v, w, p, T'),
+    ({"pairs": [["u", "c"]]}, 'spectra[1].pairs = ["u", "c"]: this case has no field "c"'),
+    ({"pairs": [["u", "u"]]}, "name two different fields; the spectrum of u itself is that of fields"),
+    ({"pairs": [["u", "w"], ["w", "u"]]}, "give the pair of w and u once"),
+    ({"pairs": ["u", "w"]}, 'give pairs of names, as [["u", "w"]]'),
     ({"name": "statistics"}, "something in the store has this name"),
     ({"start": -1.0}, "give a number >= 0"),
 ])  # fmt: skip
@@ -226,7 +303,8 @@ def test_the_mean_is_of_recorded_spectra(tmp_path):
 
 def test_what_they_need_is_counted():
     """To the byte, with what blocks send that are not slabs."""
-    tables = ({"name": name, "along": name, "fields": ["u", "T"]} for name in ("y", "all"))
+    each = {"fields": ["u", "T"], "pairs": [["u", "T"]]}
+    tables = ({"name": name, "along": name, **each} for name in ("y", "all"))
     setup = Setup(turning(*tables, pressure={"iterations": 2}), (2, 1, 2))
     needs = Needs(setup, [look("this process")] * 4, "cpu").blocks
 
@@ -249,7 +327,8 @@ def test_what_they_need_is_counted():
 @pytest.mark.parametrize("gpu", [False, True])
 def test_what_the_runtime_records_is_proved(gpu):
     """Samples between steps, where cells go to slabs and back."""
-    tables = ({"name": name, "along": name, "fields": ["u"]} for name in ("y", "all"))
+    each = {"fields": ["u"], "pairs": [["u", "T"]]}
+    tables = ({"name": name, "along": name, **each} for name in ("y", "all"))
     setup = Setup(turning(*tables, pressure={"iterations": 2}), (1, 2, 1))
     averaged = setup.averaged.values()
     model, samples = setup.model, {each.sample: ("share",) for each in averaged}

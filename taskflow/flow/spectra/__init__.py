@@ -2,6 +2,6 @@
 
 from taskflow.flow.spectra.lines import LineSpectra
 from taskflow.flow.spectra.shells import ShellSpectra
-from taskflow.flow.spectra.spectra import Spectra, partitions
+from taskflow.flow.spectra.spectra import CENTRED, Spectra, partitions
 
-__all__ = ["LineSpectra", "ShellSpectra", "Spectra", "partitions"]
+__all__ = ["CENTRED", "LineSpectra", "ShellSpectra", "Spectra", "partitions"]

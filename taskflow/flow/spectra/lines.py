@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from taskflow.flow.spectra.spectra import TEXT, Spectra, forward_rows, lines_along_x, lines_along_y, lines_along_z
+from taskflow.flow.spectra.spectra import (
+    COSPECTRUM,
+    QUADRATURE,
+    TEXT,
+    Spectra,
+    forward_rows,
+    lines_along_x,
+    lines_along_y,
+    lines_along_z,
+)
 from taskflow.flow.statistics import SHARE
 from taskflow.regions import Box, Partition, Triple, triple
 from taskflow.tasks import Foreign, Launch, ReadWrite, Roles, Scalar, lines, task
@@ -27,6 +37,24 @@ def power_beside_z(
     power: ReadWrite, rows: Foreign[lines("xz")], *, share: Scalar, lines: int, scale: float
 ) -> None:
     """power = mean of scale |c|^2 of each wave, summed over so many rows along z, with a sample of this share"""
+
+
+@task(kernel=TEXT)
+def product_beside_y(
+    cospectrum: ReadWrite, quadrature: ReadWrite, rows: Foreign[lines("xy")], others: Foreign[lines("xy")],
+    *, share: Scalar, lines: int, scale: float,
+) -> None:  # fmt: skip
+    """cospectrum - i quadrature = mean of scale c* d of each wave, c being of `rows` and d of `others`, summed over so
+    many rows along y, with a sample of this share
+    """
+
+
+@task(kernel=TEXT)
+def product_beside_z(
+    cospectrum: ReadWrite, quadrature: ReadWrite, rows: Foreign[lines("xz")], others: Foreign[lines("xz")],
+    *, share: Scalar, lines: int, scale: float,
+) -> None:  # fmt: skip
+    """As `product_beside_y`, summed over rows along z"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,22 +115,38 @@ class LineSpectra(Spectra):
         return tuple(axis for axis in (2, 1, 0) if axis not in (self.axis, *self.alike))
 
     @property
-    def _name(self) -> str:
-        return f"lines_along_{'xyz'[self.axis]}"
+    def parts(self) -> tuple[str, ...]:
+        """Both."""
+        return COSPECTRUM, QUADRATURE
+
+    def _name(self, *, other: bool = False) -> str:
+        """Where the rows of a field are, or of the other one of a pair."""
+        return f"lines_along_{'xyz'[self.axis]}{'_of_other' if other else ''}"
 
     def shared(self) -> dict[str, Partition]:
-        """The rows of one field."""
-        rows = self.slabs(self._across).partition((self._name,), self._rows.shape, self.dtype)
-        return {**self._copies(self._across), self._name: rows}
+        """The rows of one field, or two."""
+        slabs, found = self.slabs(self._across), self._copies(self._across)
+        names = [self._name(), *([self._name(other=True)] if self.pairs else [])]
+        return {**found, **{name: slabs.partition((name,), self._rows.shape, self.dtype) for name in names}}
 
-    def _sample(self, f: Roles, field: str) -> Iterator[Launch]:
-        yield from self._found(f, field, self._across)
-        rows, place = f[self._name], self._place(f, field, self._across)
+    def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
+        yield from self._found(f, name, self._across)
+        rows, place = f[self._name(other=other)], self._place(f, name, self._across)
         yield ALONG[self.axis](rows, place, over=self._rows, cells=self._count)
         yield forward_rows(rows, over=self._rows, cells=self._count)
+
+    def _power(self, f: Roles, kept: str) -> Launch:
         power = power_beside_z if self._across == 1 else power_beside_y
-        scale = 1.0 / (float(self._count) ** 2 * self._lines)
-        yield power(f[self.role(field)], rows, over=self.modes, share=SHARE, lines=self._lines, scale=scale)
+        return power(kept, f[self._name()], over=self.modes, **self._sum)
+
+    def _product(self, f: Roles, kept: Sequence[str]) -> Launch:
+        product = product_beside_z if self._across == 1 else product_beside_y
+        return product(*kept, f[self._name()], f[self._name(other=True)], over=self.modes, **self._sum)
+
+    @property
+    def _sum(self) -> dict[str, Any]:
+        """How coefficients are summed up."""
+        return {"share": SHARE, "lines": self._lines, "scale": 1.0 / (float(self._count) ** 2 * self._lines)}
 
     def density(self, power: np.ndarray) -> np.ndarray:
         """Each wave but the constant one stands for two, but for the shortest of an even number of cells."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import floor, prod, sqrt
+from typing import Any
 
 import numpy as np
 
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.transform import forward_in_place
-from taskflow.flow.spectra.spectra import Spectra, forward_rows, lines_along_x, lines_along_z
+from taskflow.flow.spectra.spectra import COSPECTRUM, Spectra, forward_rows, lines_along_x, lines_along_z
 from taskflow.flow.statistics import SHARE
 from taskflow.regions import Box, Partition
 from taskflow.tasks import Foreign, Launch, ReadWrite, Roles, Scalar, lines, task
 
-PLANES, COLUMNS = "waves_of_planes", "waves_of_columns"
+PLANES, COLUMNS, OTHERS = "waves_of_planes", "waves_of_columns", "waves_of_columns_of_other"
+TEXT = KERNELS / "spectra" / "shells.cu"
 
 
 @dataclass(frozen=True)
@@ -30,13 +32,21 @@ class Shells:
     count: int
 
 
-@task(kernel=KERNELS / "spectra" / "shells.cu")
+@task(kernel=TEXT)
 def shell_power(
     power: ReadWrite, rows: Foreign[lines("xz")], *, share: Scalar, shells: Shells, scale: float
 ) -> None:
     """power = mean of scale |c|^2 of the waves in each shell whose modes along y are in one row, with a sample of this
     share. A wave is in shell s where |k| over the width is in [s - 1/2, s + 1/2); what is beyond is in the last one.
     """
+
+
+@task(kernel=TEXT)
+def shell_product(
+    cospectrum: ReadWrite, rows: Foreign[lines("xz")], others: Foreign[lines("xz")],
+    *, share: Scalar, shells: Shells, scale: float,
+) -> None:  # fmt: skip
+    """cospectrum = mean of scale Re(c* d), c being of `rows` and d of `others`, as in `shell_power`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +89,11 @@ class ShellSpectra(Spectra):
         return ()
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """The co-spectrum: quadrature spectra of opposite waves, which are in one shell, add up to nothing."""
+        return (COSPECTRUM,)
+
+    @property
     def _planes(self) -> Box:
         nx, ny, nz = self.grid.cells
         return Box.of((2 * (nx // 2 + 1), ny, nz))
@@ -89,23 +104,33 @@ class ShellSpectra(Spectra):
         return Box.of((2 * (nz // 2 + 1), ny, width))
 
     def shared(self) -> dict[str, Partition]:
-        """The modes of one field, twice: of planes, which columns reach, and of these."""
+        """The modes of one field, twice: of planes, which columns reach, and of these; with pairs those of another."""
         flat, upright = self.slabs(2), self.slabs(1)
         width, depth = self._planes.shape[0], flat.cuts[-1]
         reach = tuple(Box(box.lo, (width, box.hi[1], depth)) for box in upright.boxes)
         planes = flat.partition((PLANES,), self._planes.shape, self.dtype, reach)
-        columns = upright.partition((COLUMNS,), self._columns.shape, self.dtype)
-        return {**self._copies(2), PLANES: planes, COLUMNS: columns}
+        names = (COLUMNS, OTHERS) if self.pairs else (COLUMNS,)
+        columns = {name: upright.partition((name,), self._columns.shape, self.dtype) for name in names}
+        return {**self._copies(2), PLANES: planes, **columns}
 
-    def _sample(self, f: Roles, field: str) -> Iterator[Launch]:
-        yield from self._found(f, field, 2)
-        (nx, _, nz), planes, columns = self.grid.cells, f[PLANES], f[COLUMNS]
-        yield lines_along_x(planes, self._place(f, field, 2), over=self._planes, cells=nx)
+    def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
+        yield from self._found(f, name, 2)
+        (nx, _, nz), planes, columns = self.grid.cells, f[PLANES], f[OTHERS if other else COLUMNS]
+        yield lines_along_x(planes, self._place(f, name, 2), over=self._planes, cells=nx)
         yield forward_in_place(planes, over=self._planes, cells=nx)
         yield lines_along_z(columns, planes, over=self._columns, cells=nz)
         yield forward_rows(columns, over=self._columns, cells=nz)
-        scale = 1.0 / float(prod(self.grid.cells)) ** 2
-        yield shell_power(f[self.role(field)], columns, over=self.modes, share=SHARE, shells=self.shells, scale=scale)
+
+    def _power(self, f: Roles, kept: str) -> Launch:
+        return shell_power(kept, f[COLUMNS], over=self.modes, **self._sum)
+
+    def _product(self, f: Roles, kept: Sequence[str]) -> Launch:
+        return shell_product(*kept, f[COLUMNS], f[OTHERS], over=self.modes, **self._sum)
+
+    @property
+    def _sum(self) -> dict[str, Any]:
+        """How coefficients are summed up."""
+        return {"share": SHARE, "shells": self.shells, "scale": 1.0 / float(prod(self.grid.cells)) ** 2}
 
     def density(self, power: np.ndarray) -> np.ndarray:
         """Without the mean, which is the first shell's."""

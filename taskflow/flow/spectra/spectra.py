@@ -3,14 +3,21 @@
 A sample that makes up a share a of the weight of all turns the mean power P into P + a (|c|^2 - P), c being the
 coefficients of a discrete Fourier transform. Lines along a direction are whole in slabs across another one, on which
 the transforms work; blocks that are something else send their cells there.
+
+Of two fields, both in cell centres, with the coefficients c and d, the mean of c* d is that of
+
+    co-spectrum - i quadrature spectrum
+
+(R. B. Stull 1988, An Introduction to Boundary Layer Meteorology, section 8.6): the former adds up to their covariance.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,10 +27,13 @@ from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.transform import transfer
 from taskflow.flow.spectra.slabs import Slabs
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.tasks import Foreign, Launch, ReadWrite, Roles, Write, lines, task
+from taskflow.tasks import Foreign, Launch, Read, ReadWrite, Roles, Write, lines, task
 
-TEXT = KERNELS / "spectra" / "lines.cu"
+TEXT, CENTRES = KERNELS / "spectra" / "lines.cu", KERNELS / "spectra" / "centres.cu"
+CENTRED = "spectra.centred"  # the field, in centres, that has a velocity of a pair there for a while
+COSPECTRUM, QUADRATURE = "cospectrum", "quadrature"
 
 
 @task(kernel=TEXT)
@@ -41,6 +51,24 @@ def lines_along_z(rows: Write, q: Foreign[lines("xz")], *, cells: int) -> None:
     """rows(i, j, k) = q(k, j, i), i being one of so many cells along z"""
 
 
+@task(kernel=CENTRES)
+def centre_x(u: Read[ACROSS_X], centred: Write) -> None:
+    """centred = mean of u on the two faces of a cell"""
+
+
+@task(kernel=CENTRES)
+def centre_y(v: Read[ACROSS_Y], centred: Write) -> None:
+    """centred = mean of v on the two faces of a cell"""
+
+
+@task(kernel=CENTRES)
+def centre_z(w: Read[ACROSS_Z], centred: Write) -> None:
+    """centred = mean of w on the two faces of a cell"""
+
+
+CENTRE = {"u": centre_x, "v": centre_y, "w": centre_z}
+
+
 @task(library="forward_rows")
 def forward_rows(rows: ReadWrite, *, cells: int) -> None:
     """The discrete Fourier transform of the first so many numbers of each row."""
@@ -50,15 +78,23 @@ def forward_rows(rows: ReadWrite, *, cells: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Spectra(ABC):
-    """Spectra of `fields`, kept under a `name` that no other ones have, on a grid whose cells are cut as in `main`.
+    """Spectra of `fields`, and of `pairs` of some, kept under a `name` that no other ones have, on a grid whose cells
+    are cut as in `main`.
 
-    `begin` has to come before the first `sample`, which reads the scalar share: see `Statistics`.
+    `begin` has to come before the first `sample`, which reads the scalar share: see `Statistics`. With pairs `main` has
+    the field `CENTRED`.
     """
 
     name: str
     fields: tuple[str, ...]
     grid: StaggeredGrid
     main: Partition
+    pairs: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[str, ...]:
+        """What is kept of each pair: COSPECTRUM, and QUADRATURE where waves have a direction."""
 
     @property
     @abstractmethod
@@ -86,22 +122,35 @@ class Spectra(ABC):
         """Where samples are taken, by name: equal ones will do for several spectra."""
 
     @abstractmethod
-    def _sample(self, f: Roles, field: str) -> Iterator[Launch]:
-        """The present state of a field as one more sample."""
+    def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
+        """Leave the coefficients of a field where those of one are, or of the other one of a pair."""
+
+    @abstractmethod
+    def _power(self, f: Roles, kept: str) -> Launch:
+        """These as one more sample of a field."""
+
+    @abstractmethod
+    def _product(self, f: Roles, kept: Sequence[str]) -> Launch:
+        """Both as one more sample of a pair, of which `parts` are kept."""
 
     @property
     @abstractmethod
     def _across(self) -> int:
         """Which direction is cut where the mean power is."""
 
-    def role(self, field: str) -> str:
-        """The role of the mean power of a field."""
-        return f"{self.name}.{field}"
+    @property
+    def crossed(self) -> dict[str, tuple[str, str, str]]:
+        """What is kept of pairs, by its name: which part of which two fields."""
+        return {f"{part}_{one}_{other}": (part, one, other) for (one, other), part in product(self.pairs, self.parts)}
+
+    def role(self, name: str) -> str:
+        """The role of the mean power of a field, or of what is kept of a pair."""
+        return f"{self.name}.{name}"
 
     @property
     def roles(self) -> tuple[str, ...]:
         """The roles of all that is kept."""
-        return tuple(self.role(field) for field in self.fields)
+        return tuple(self.role(name) for name in (*self.fields, *self.crossed))
 
     @property
     def kept(self) -> Partition:
@@ -115,8 +164,19 @@ class Spectra(ABC):
 
     def sample(self, f: Roles) -> Iterator[Launch]:
         """The present state as one more sample."""
-        for field in self.fields:
-            yield from self._sample(f, field)
+        for name in self.fields:
+            yield from self._transformed(f, name)
+            yield self._power(f, f[self.role(name)])
+        for one, other in self.pairs:
+            yield from self._in_centres(f, one)
+            yield from self._in_centres(f, other, other=True)
+            yield self._product(f, [f[self.role(f"{part}_{one}_{other}")] for part in self.parts])
+
+    def _in_centres(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
+        """`_transformed` of what a field is in cell centres."""
+        if name in CENTRE:
+            yield CENTRE[name](f[name], f[CENTRED], over=Box.of(self.grid.cells))
+        yield from self._transformed(f, CENTRED if name in CENTRE else name, other=other)
 
     @cached_property
     def dtype(self) -> str:
@@ -135,14 +195,14 @@ class Spectra(ABC):
         region = Region(Box.of(self.grid.cells), FieldSpace([Field(name, self.dtype)]), ghost=0)
         return {name: Partition(region, self.main.shape, at=self.main.cuts, reach=self.slabs(axis).boxes)}
 
-    def _found(self, f: Roles, field: str, axis: int) -> Iterator[Launch]:
+    def _found(self, f: Roles, source: str, axis: int) -> Iterator[Launch]:
         """Leave the cells of a field where slabs across an axis find them."""
         for name in self._copies(axis):
-            yield transfer(f[name], f[field], over=Box.of(self.grid.cells))
+            yield transfer(f[name], f[source], over=Box.of(self.grid.cells))
 
-    def _place(self, f: Roles, field: str, axis: int) -> str:
+    def _place(self, f: Roles, source: str, axis: int) -> str:
         """Where slabs across an axis find the cells of a field."""
-        return f[next(iter(self._copies(axis)), field)]
+        return f[next(iter(self._copies(axis)), source)]
 
 
 def partitions(spectra: Sequence[Spectra]) -> tuple[Partition, ...]:

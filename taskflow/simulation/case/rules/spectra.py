@@ -23,6 +23,8 @@ def _fields_exist(
     fields = all_fields(heat, scalars, turbulence)
     for n, one in enumerate(spectra, start=1):
         yield from missing(("spectra", f"[{n}]", "fields"), one.fields, fields)
+        for pair in one.pairs:
+            yield from missing(("spectra", f"[{n}]", "pairs"), pair, fields)
 
 
 def _directions_have_waves(grid: Grid, boundaries: Boundaries, spectra: Spectra) -> Iterator[Problem]:
