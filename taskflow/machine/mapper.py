@@ -56,16 +56,20 @@ class Mapper:
         """Which of the nodes of a block, in program order, belong on the stream for what others wait for; `direct`
         messages need no buffers.
 
-        Not what grants ghost cells before a launch that stays whole here, nor what waits for them behind it: beside
-        another launch, a GPU that is full would keep thread blocks of that one waiting until it has room for the grant.
+        Not what grants ghost cells before a launch that stays whole here, nor what waits for them behind it, unless for
+        the edge of another one: beside another launch, a GPU that is full would keep thread blocks of that one waiting
+        until it has room for the grant.
         """
-        in_line, whole = set[Message](), False
+        granted, awaited, part = set[Message](), set[Message](), ""
         for node in reversed(nodes):
             if isinstance(node, Compute):
-                whole = node.part == "whole"
-            elif isinstance(node, Grant) and whole and direct(node.message):
-                in_line.add(node.message)
-        return [self.overlap == "full" and _urgent(node, in_line) for node in nodes]
+                part = node.part
+            elif isinstance(node, Grant) and part == "whole" and direct(node.message):
+                granted.add(node.message)
+            elif isinstance(node, Receive) and part in ("", "whole"):
+                awaited.add(node.message)
+        in_line = {Grant: granted, Receive: granted & awaited}
+        return [self.overlap == "full" and _urgent(node, in_line.get(type(node), ())) for node in nodes]
 
     def priority(self, node: Node) -> int:
         """Which of the nodes that are ready comes first: the lowest. What waits for other blocks comes last, in program

@@ -190,16 +190,27 @@ def _parts(items: _Items, following: tuple[Launch, ...]) -> tuple[Part, ...]:
     found: list[Part] = []
     for n, item in enumerate(items):
         if isinstance(item, list):
-            found.append(Stretch(tuple(item), _head(items[n + 1 :]) or following))
+            after = items[n + 1 :]
+            found.append(Stretch(tuple(item), _head(after) if after else following))
         else:
-            found.append(Loop(item[0], _parts(item[1], _head(item[1]))))
+            found.append(Loop(item[0], _parts(item[1], () if _awaited(item[0]) else _head(item[1]))))
     return tuple(found)
 
 
+def _awaited(repeat: Repeat) -> bool:
+    """Whether the host waits for the numbers of each round: what another one needs then travels in that one, so that
+    nobody waits for it in vain, nor longer for the numbers.
+    """
+    return repeat.until is not None and not repeat.lag
+
+
 def _head(items: _Items) -> tuple[Launch, ...]:
-    """The launches with which they begin."""
+    """The launches with which they begin, as far as these are certain to come."""
     first = next(iter(items), [])
-    return tuple(first) if isinstance(first, list) else _head(first[1])
+    if isinstance(first, list):
+        return tuple(first)
+    repeat, body = first
+    return () if repeat.further and _awaited(repeat) else _head(body)
 
 
 def _flat(items: _Items) -> Iterator[Launch]:

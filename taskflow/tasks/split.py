@@ -1,9 +1,11 @@
-"""The split of launches into edge, the layers whose results travel, and middle, which can overlap with the transfer."""
+"""The split of launches into edge and middle, which can overlap with a transfer: of the results of the edge, or of what
+the edge reads.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 
 from taskflow.regions import Box, Partition
@@ -20,13 +22,14 @@ class Splitter:
     """Cuts launches, of which those in `chosen` (by their position) may be cut.
 
     A launch that reduces stays whole: the order in which its values are folded must not depend on the split. So does
-    one whose task says so.
+    one whose task says so. What travels behind such a launch, or before the first one, can overlap with what comes
+    next: there the launch that reads what arrives is cut.
     """
 
     def __init__(self, launches: Sequence[Launch], chosen: Collection[int]) -> None:
         self.launches = launches
-        tasks = {n: launch.task for n, launch in enumerate(launches) if n in chosen}
-        self.chosen = {n for n, task in tasks.items() if not (task.reductions or task.whole)}
+        self._whole = {n for n, launch in enumerate(launches) if launch.task.reductions or launch.task.whole}
+        self.chosen = set(chosen) - self._whole
         self._states = States()
         self._pieces = cache(_pieces)
         self._write = cache(lambda name, cells: Use(name, (), (cells,)))
@@ -35,8 +38,12 @@ class Splitter:
     def pieces(self, block: int, partition: Partition, messages: Mapping[int, Sequence[Message]]) -> list[Pieces]:
         """Per launch, in order, what a block does of it."""
         cells = [share(launch, partition, block) for launch in self.launches]
-        travelling = self._travelling(block, cells, messages) if self.chosen else {}
-        return [self._pieces(mine, tuple(travelling.get(n, ()))) for n, mine in enumerate(cells)]
+        outer: dict[int, list[Box]] = defaultdict(list)
+        if self.chosen:
+            outer = self._travelling(block, cells, messages)
+            for n, boxes in self._awaiting(block, cells, messages):
+                outer[n] += boxes
+        return [self._pieces(mine, tuple(outer.get(n, ()))) for n, mine in enumerate(cells)]
 
     def _travelling(
         self, block: int, mine: Sequence[Box], messages: Mapping[int, Sequence[Message]]
@@ -55,6 +62,28 @@ class Splitter:
                             if writer in self.chosen:
                                 found[writer].append(written & copy.source_box)
         return found
+
+    def _awaiting(
+        self, block: int, mine: Sequence[Box], messages: Mapping[int, Sequence[Message]]
+    ) -> Iterator[tuple[int, list[Box]]]:
+        """The launches that are the first to read what arrives behind one that stays whole, with the cells that do."""
+        for moment in messages.keys() & {-1, *self._whole}:
+            arriving: dict[str, list[Box]] = defaultdict(list)
+            for message in messages[moment]:
+                if message.target == block != message.source:
+                    for name, copy in message.copies:
+                        arriving[name].append(copy.target_box)
+            for name, boxes in arriving.items():
+                readers = ((n, self._readers(n, name, boxes, mine[n])) for n in range(moment + 1, len(mine)))
+                n, cells = next(((n, cells) for n, cells in readers if cells), (-1, []))
+                if n in self.chosen:
+                    yield n, cells
+
+    def _readers(self, n: int, name: str, boxes: Sequence[Box], mine: Box) -> list[Box]:
+        """Which of `mine` read a field in some boxes in the n-th launch."""
+        stencil = self.launches[n].stencils.get(name)
+        found = [cells & mine for box in boxes for cells in stencil.readers(box)] if stencil else []
+        return [cells for cells in found if cells]
 
 
 def _pieces(cells: Box, travelling: Sequence[Box]) -> Pieces:

@@ -25,6 +25,10 @@ class Stencil:
         """The cells that are read when the stencil is applied to every cell of `box`: overlapping boxes."""
         return [box.expand((-a[0], -a[1], -a[2]), b) for a, b in self.offsets] if box else []
 
+    def readers(self, box: Box) -> list[Box]:
+        """The cells around which the stencil reads a cell of `box`: overlapping boxes."""
+        return [box.expand(b, (-a[0], -a[1], -a[2])) for a, b in self.offsets] if box else []
+
     def __contains__(self, offset: Triple) -> bool:
         """Whether a task with this stencil may read the neighbour at `offset`."""
         return any(all(a[n] <= offset[n] <= b[n] for n in range(3)) for a, b in self.offsets)

@@ -3,8 +3,11 @@
 import pytest
 
 from taskflow.machine import Mapper
+from taskflow.machine.proof import Hardware
+from taskflow.machine.proof.recording import template
+from taskflow.regions import Box
 from taskflow.tasks import Claim, Compute, Grant, Receive, Send, analyse
-from tests.tasks.known import CELLS, adjust, jacobi, partition
+from tests.tasks.known import CELLS, adjust, jacobi, partition, steepest
 
 
 def lanes(launches, direct, overlap="full"):
@@ -22,12 +25,34 @@ def test_what_a_launch_that_is_cut_exchanges_is_urgent(direct):
 
 
 def test_what_a_launch_that_stays_whole_is_granted_and_receives_stands_in_line():
-    launches = [adjust("p", over=CELLS, s="s"), jacobi("p", "rhs", "q", over=CELLS)]
+    launches = [adjust("p", over=CELLS, s="s"), steepest("p", over=CELLS, s="t")]
     assert {kind for kind, _, urgent in lanes(launches, True) if urgent} == {Claim, Send}
     assert {kind for kind, _, urgent in lanes(launches, False) if urgent} == {Grant, Claim, Send, Receive}
+
+
+def test_what_the_edge_of_the_next_launch_waits_for_is_urgent():
+    launches = [adjust("p", over=CELLS, s="s"), jacobi("p", "rhs", "q", over=CELLS)]
+    found = lanes(launches, True)
+    assert {kind for kind, _, urgent in found if urgent} == {Claim, Send, Receive, Compute}
+    assert (Compute, "edge", True) in found
 
 
 @pytest.mark.parametrize("overlap", ["none", "comm"])
 def test_with_one_stream_nothing_is_urgent(overlap):
     found = lanes([jacobi("p", "rhs", "q", over=CELLS), jacobi("q", "rhs", "p", over=CELLS)], True, overlap)
     assert not any(urgent for *_, urgent in found)
+
+
+@pytest.mark.parametrize("overlap", ["none", "comm", "full"])
+def test_what_a_block_sends_at_a_moment_is_one_wait_one_copy_and_one_signal(overlap):
+    over, mapper = Box.of((4, 4, 9)), Mapper(overlap)
+    launches, part = (
+        [jacobi("p", "rhs", "q", over=over), jacobi("q", "rhs", "p", over=over)],
+        partition((1, 1, 3), (4, 4, 9)),
+    )
+    graph = analyse(launches, part, blocks=[1], split=mapper.cuts(launches))
+    operations = template(graph, part, mapper, Hardware(True, (0, 0, 0))).operations
+    copies = [n for n, op in enumerate(operations) if op.kind == "pack"]
+    assert [[(op.kind, len(op.nodes)) for op in operations[n - 1 : n + 2]] for n in copies] == 2 * [
+        [("await", 2), ("pack", 2), ("signal", 2)]
+    ]

@@ -47,6 +47,11 @@ def measure(p: Read, *, s: Reduce[max]):
 
 
 @task
+def steepest(p: Read[1], *, s: Reduce[max]):
+    """s = max of what a 7-point stencil makes of p"""
+
+
+@task
 def adjust(p: ReadWrite, *, s: Reduce[max]):
     """Writes and reduces."""
 

@@ -1,5 +1,7 @@
 """Repetitions as programs yield them: what is planned, what is recorded, and what is refused."""
 
+from functools import partial
+
 import pytest
 
 from taskflow.errors import BadInput
@@ -49,6 +51,23 @@ def test_stretches_lie_between_repetitions():
         [[("p", "r"), ("r", "q")], [("r", "p")]],  # by the next pass
     ]
     assert after.key() == ROLES.key()
+
+
+def test_nothing_is_certain_to_follow_what_the_host_waits_for():
+    """Another round may, or what comes behind them."""
+
+    def program(roles, **options):
+        yield duplicate(roles.r, roles.p, over=OVER)
+        yield repeat(two, 3, until=bool, **options)
+        yield duplicate(roles.p, roles.r, over=OVER)
+
+    def following(**options):
+        before, loop, _ = plan(partial(program, **options), ROLES)[0]
+        return bool(before.following), bool(loop.body[-1].following)
+
+    assert following(lag=True) == (True, True)
+    assert following(lag=False) == (True, False)
+    assert following(lag=False, further=True) == (False, False)
 
 
 def test_repetitions_in_repetitions_and_roles_that_change():

@@ -8,7 +8,7 @@ from taskflow.regions import Box
 from taskflow.tasks import Compute, ReadWrite, Refresh, Send, analyse, task
 from taskflow.tasks.split import ROW
 
-from .known import CELLS, adjust, fill, jacobi, partition
+from .known import CELLS, adjust, fill, jacobi, partition, steepest
 from .spy import ancestors
 
 
@@ -87,7 +87,7 @@ def test_a_block_without_neighbours_has_no_edge():
 def test_a_reduction_is_computed_in_one_piece():
     """The order in which its values are folded does not depend on the split."""
     graph = analyse([adjust("p", over=CELLS, s="s"), jacobi("p", "rhs", "q", over=CELLS)], partition((1, 1, 2))).graph
-    assert {part for part, _ in parts(graph, 0)} == {"whole"}
+    assert parts(graph, 0)[0] == ("whole", Box((0, 0, 0), (4, 4, 2)))
 
 
 def test_a_task_that_is_whole_is_computed_in_one_piece():
@@ -96,7 +96,32 @@ def test_a_task_that_is_whole_is_computed_in_one_piece():
         """Its cells depend on each other."""
 
     graph = analyse([everything("p", over=CELLS), jacobi("p", "rhs", "q", over=CELLS)], partition((1, 1, 2))).graph
-    assert {part for part, _ in parts(graph, 0)} == {"whole"}
+    assert parts(graph, 0)[0] == ("whole", Box((0, 0, 0), (4, 4, 2)))
+
+
+def test_where_what_travels_is_computed_in_one_piece_what_waits_for_it_is_cut():
+    """The first launch that reads it, but for one that is whole, too; those behind it find it there."""
+    launches = [adjust("p", over=CELLS, s="s"), *sweeps(2)]
+    graph = analyse(launches, partition((1, 1, 2)), blocks=[0]).graph
+    names = [str(node) for node in graph.nodes]
+    edge, middle = (names.index(f"jacobi(p, rhs, q) {part}") for part in ("edge", "middle"))
+    receive, before = names.index("receive p from 1"), ancestors(graph)
+    assert [node.box for node in graph.nodes[edge : middle + 1]] == [
+        Box((0, 0, 1), (4, 4, 2)),
+        Box((0, 0, 0), (4, 4, 1)),
+    ]
+    assert before[edge] >> receive & 1
+    assert not before[middle] >> receive & 1
+
+
+def test_what_arrives_before_all_launches_is_waited_for_by_the_edge():
+    found = parts(analyse(sweeps(1), partition((1, 1, 2))).graph, 0)
+    assert found == [("edge", Box((0, 0, 1), (4, 4, 2))), ("middle", Box((0, 0, 0), (4, 4, 1)))]
+
+
+def test_where_what_waits_first_reduces_nothing_is_cut():
+    launches = [adjust("p", over=CELLS, s="s"), steepest("p", over=CELLS, s="t"), jacobi("p", "rhs", "q", over=CELLS)]
+    assert {part for part, _ in parts(analyse(launches, partition((1, 1, 2))).graph, 0)} == {"whole"}
 
 
 def test_only_the_last_writer_of_what_travels_is_cut():

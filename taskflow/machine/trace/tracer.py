@@ -264,13 +264,14 @@ class _Pass:
 
 
 def _together(graph: TaskGraph) -> list[set[int]]:
-    """What each node waits for, and with a receive for all others of its moment: they arrive at about the same time,
-    and what follows them is then one wait, and one exchange, instead of one for each neighbour.
+    """What each node waits for, and with a claim or a receive for all others of its moment: they are there at about the
+    same time, and what follows them is then one wait, and one copy, instead of one for each neighbour.
     """
     moments = dict[int, set[int]]()
     for n, node in enumerate(graph.nodes):
-        if isinstance(node, Receive):
-            moments[n] = moments.get(n - 1, set())
+        if isinstance(node, Claim | Receive):
+            same = n > 0 and type(graph.nodes[n - 1]) is type(node)
+            moments[n] = moments[n - 1] if same else set()
             moments[n].add(n)
     return [
         waits if isinstance(node, Receive) else waits.union(*(moments[m] for m in waits if m in moments))
