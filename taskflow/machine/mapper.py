@@ -68,7 +68,7 @@ class Mapper:
                 granted.add(node.message)
             elif isinstance(node, Receive) and part in ("", "whole"):
                 awaited.add(node.message)
-        in_line = {Grant: granted, Receive: granted & awaited}
+        in_line: dict[type, set[Message]] = {Grant: granted, Receive: granted & awaited}
         return [self.overlap == "full" and _urgent(node, in_line.get(type(node), ())) for node in nodes]
 
     def priority(self, node: Node) -> int:

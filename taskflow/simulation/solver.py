@@ -90,6 +90,7 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
         shape=shape,
         gathered=gathered,
         redundant=REDUNDANT[device],
+        blocks=blocks,
         exact=1 if case.obstacles else min(EXACT, gathered),
         depth=wanted.levels,
         single=single,

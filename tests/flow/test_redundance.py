@@ -46,6 +46,35 @@ def test_an_iteration_exchanges_right_hand_sides_and_nothing_else(kind, options)
     assert found == [{"level1_rhs"}, {"level2_rhs"}, {"level3_part"}, {"level0_rhs"}]
 
 
+@pytest.mark.parametrize("options", [{}, {"smoother": WeightedJacobi(), "before": 2}], ids=str)
+def test_nor_right_hand_sides_where_the_finer_level_is_smoothed_on_few_more_cells(options):
+    found = travelling(
+        Domain((256, 256, 1024)), ConjugateGradients(large(redundant=1 << 21, blocks=SLABS, **options), tolerance())
+    )
+    assert found == [{"level1_rhs"}, {"level3_part"}, {"level0_rhs"}]
+
+
+@pytest.mark.parametrize(
+    ("cells", "blocks", "redundant", "restricted"),
+    [
+        ((256, 256, 1024), (1, 1, 4), 1 << 21, [0, 0, 7, 0]),
+        ((256, 256, 1024), (1, 1, 4), 1 << 20, [0, 0, 0, 0]),  # 2 x 17 planes of 128 x 128 cells, for two launches
+        ((256, 256, 1024), (1, 1, 32), 1 << 21, [0, 0, 0, 0]),  # 16 planes to a block of level 1
+        ((256, 256, 1024), (2, 1, 2), 1 << 22, [0, 0, 7, 0]),
+        ((128, 128, 512), (1, 1, 4), 1 << 21, [0, 6, 0, 0]),  # levels 2 and above are whole
+        ((256, 256, 1024), (1, 1, 1), 1 << 21, [0, 0, 0, 0]),
+    ],
+)
+def test_where_right_hand_sides_are_computed_instead_of_received(cells, blocks, redundant, restricted):
+    levels = Domain(cells).cycle(gathered=64**3, redundant=redundant, blocks=blocks).levels
+    assert [level.layers.restricted for level in levels[:4]] == restricted
+
+
+def test_across_the_seam_right_hand_sides_are_received():
+    levels = Domain((256, 256, 1024), faces=PERIODIC).cycle(gathered=64**3, redundant=1 << 21, blocks=SLABS).levels
+    assert not any(level.layers.restricted for level in levels)
+
+
 def test_an_iteration_that_computes_nothing_twice_waits_for_every_relaxation():
     found = travelling(Domain((256, 256, 1024)), ConjugateGradients(large(), tolerance()))
     assert len(found) == 16
@@ -80,6 +109,23 @@ def test_what_is_computed_twice_changes_no_bit(domain, blocks, options):
     rhs = domain.noise()
     once, twice = (Multigrid(domain.cycle(gathered=60, redundant=n, **options), tolerance(0, 3)) for n in (0, ANY))
     assert any(each.redundant for each in on(domain, twice, blocks, "f8").beside)
+    alone, cut = solve(domain, once, rhs), solve(domain, twice, rhs, blocks=blocks, debug=True)
+    np.testing.assert_array_equal(cut.p, alone.p)
+
+
+@pytest.mark.parametrize(
+    ("domain", "blocks", "options"),
+    [
+        (Domain((6, 6, 72)), (1, 1, 2), {}),
+        (Domain((4, 70, 75), faces=MIXED), (1, 2, 2), {"single": True}),
+        (Domain((6, 5, 71), faces=WALLS), (1, 1, 2), {"smoother": WeightedJacobi(), "shape": "F"}),
+    ],
+    ids=str,
+)
+def test_restricting_twice_changes_no_bit(domain, blocks, options):
+    rhs, many = domain.noise(), {"gathered": 60, **options}
+    once, twice = (Multigrid(domain.cycle(redundant=n, blocks=blocks, **many), tolerance(0, 2)) for n in (0, ANY))
+    assert any(level.layers.restricted for level in twice.cycle.levels)
     alone, cut = solve(domain, once, rhs), solve(domain, twice, rhs, blocks=blocks, debug=True)
     np.testing.assert_array_equal(cut.p, alone.p)
 

@@ -16,7 +16,7 @@ from taskflow.flow.poisson.multigrid.exact import exact_solution
 from taskflow.flow.poisson.multigrid.levels import Iterate, Level, layered, levels
 from taskflow.flow.poisson.multigrid.smoothing import RedBlack, Smoother, Sweeping, relaxed_zero
 from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, gather_double, restriction
-from taskflow.regions import Partition
+from taskflow.regions import Partition, Triple
 from taskflow.tasks import Launch
 
 Shape = Literal["V", "W", "F"]
@@ -30,7 +30,8 @@ class Cycle:
     Faces in `outflow` have p = 0, others walls. Levels of at most `gathered` cells are on every block as a whole
     (amalgamated). The first level of at most `exact` cells is the last one, and solved: by the inverse of its operator,
     or, if it has one cell, by a division. With `depth` levels (truncated) `coarsest` sweeps are done on the last one,
-    if it has more. Rather than wait for ghost cells blocks compute them, up to `redundant` in a launch. Neither where
+    if it has more. Rather than wait for ghost cells blocks compute them, up to `redundant` in a launch; from the
+    numbers of `blocks` along x, y and z follows where that is less than an exchange of right-hand sides. Neither where
     levels live, nor how they are cut, nor what is computed twice changes a bit of the result. If `single`, the fields
     of the levels are of single precision, for a p of double precision: half as much is moved, and as a correction is
     approximate anyway, no more iterations are needed. If `variable`, the cycle is for div(b grad z) = r: see
@@ -47,6 +48,7 @@ class Cycle:
     shape: Shape = "V"
     gathered: int = GATHERED
     redundant: int = 0
+    blocks: Triple = (1, 1, 1)
     depth: int | None = None
     coarsest: int = 20
     exact: int = 1
@@ -66,8 +68,10 @@ class Cycle:
         """From the finest to the coarsest."""
         finest = mesh(self.grid, self.outflow)
         found = levels(finest, self.depth, self.gathered, self.exact, single=self.single, variable=self.variable)
+        if not self.redundant:
+            return found
         passes = self.smoother.passes
-        return tuple(layered(found, passes * self.before, passes * self.after)) if self.redundant else found
+        return tuple(layered(found, passes * self.before, passes * self.after, self.blocks, self.redundant))
 
     @property
     def mesh(self) -> Mesh:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import prod
 
 from taskflow.flow.poisson.coefficients import COEFFICIENTS, Faces
 from taskflow.flow.poisson.mesh import Mesh
@@ -27,13 +28,15 @@ class Iterate:
 @dataclass(frozen=True)
 class Layers:
     """Layers of ghost cells: those that have to be right in what a level returns, where it was corrected, where it was
-    smoothed before that, and the most of all launches.
+    smoothed before that, and the most of all launches. On `restricted` layers the right-hand side is computed from the
+    finer level; if 0 it is received.
     """
 
     returned: int = 0
     corrected: int = 0
     smoothed: int = 0
     most: int = 0
+    restricted: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,17 +97,39 @@ def levels(
     return tuple(found)
 
 
-def layered(levels: Sequence[Level], before: int, after: int) -> Iterator[Level]:
+def layered(levels: Sequence[Level], before: int, after: int, blocks: Triple, redundant: int) -> list[Level]:
     """The levels with the ghost cells on which they have to be computed so that of a V cycle with so many launches of a
     smoother before and after the correction nothing but right-hand sides has to be exchanged.
 
     Each relaxation needs one layer more than it returns, the interpolation those of coarse cells around the fine ones,
-    and the restriction two. On the last level, where there are many sweeps, no ghost cells are computed.
+    and the restriction two. On the last level, where there are many sweeps, no ghost cells are computed. Nor is a
+    right-hand side exchanged where the finer level can be smoothed on as many more layers, with no more than half of
+    `redundant` ghost cells: that is work for two launches, in place of one exchange.
     """
-    returned = 1
+    returned, corrections = 1, []
     for level in levels[:-1]:
         corrected = returned + after
-        smoothed = max(corrected, 2)
-        yield replace(level, layers=Layers(returned, corrected, smoothed, smoothed + before - 1))
+        corrections.append(Layers(returned, corrected))
         returned = (-(-corrected // 2) if len(level.mesh.halved) == 3 else corrected) + 1
-    yield levels[-1]
+    found = [levels[-1]]
+    for level, layers in zip(levels[-2::-1], reversed(corrections), strict=True):
+        coarse, smoothed = found[-1], max(layers.corrected, 2)
+        further = 2 * coarse.layers.most + 2
+        if not coarse.whole and coarse.layers.most and _few(level, further + before - 1, blocks, redundant // 2):
+            found[-1] = replace(coarse, layers=replace(coarse.layers, restricted=coarse.layers.most))
+            smoothed = max(smoothed, further)
+        found.append(replace(level, layers=replace(layers, smoothed=smoothed, most=smoothed + before - 1)))
+    return found[::-1]
+
+
+def _few(level: Level, layers: int, blocks: Triple, most: int) -> bool:
+    """Whether so many layers around one of the blocks are no more than `most` cells, and of its neighbours alone: not
+    of those across a periodic face, which nobody computes twice.
+    """
+    cut = [axis for axis in range(3) if blocks[axis] > 1]
+    n, periodic = level.mesh.cells, level.mesh.periodic
+    if not cut or any(periodic[axis] or layers >= n[axis] // blocks[axis] for axis in cut):
+        return False
+    block = triple(n[axis] // blocks[axis] for axis in range(3))
+    grown = (min(block[axis] + 2 * layers * (axis in cut), n[axis]) for axis in range(3))
+    return prod(grown) - prod(block) <= most

@@ -118,9 +118,11 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
     even = not isinstance(mesh, StretchedMesh)
     if even and all(n == 2 * m for n, m in zip(mesh.cells, coarse.mesh.cells, strict=True)):
         matching = restrict_residual_variable if fine.faces else restrict_residual
-        return matching(*fields, over=over, mesh=mesh)
-    overlapping = restrict_overlapping_variable if fine.faces else restrict_overlapping
-    return overlapping(*fields, over=over, mesh=mesh, transfer=transfer(mesh, coarse.mesh))
+        found = matching(*fields, over=over, mesh=mesh)
+    else:
+        overlapping = restrict_overlapping_variable if fine.faces else restrict_overlapping
+        found = overlapping(*fields, over=over, mesh=mesh, transfer=transfer(mesh, coarse.mesh))
+    return found.with_ghosts(coarse.layers.restricted)
 
 
 def correction(p: str, found: str, fine: Level, coarse: Level) -> Launch:
