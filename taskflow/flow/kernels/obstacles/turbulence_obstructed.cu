@@ -1,6 +1,7 @@
 // Eddy viscosities beside bodies, in which there are no eddies.
-#define UZ 32
+#define UZ 64
 #define UNROLL 2
+#define RESIDENT (sizeof(real) == 4 ? 4 : 1)
 #define BX 64
 #define BY 4
 #include "cell.h"
