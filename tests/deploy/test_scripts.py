@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 SCRIPTS = sorted(DEPLOY.glob("*.sh"))
@@ -119,12 +121,21 @@ def test_conda_environments_have_what_the_package_asks_for(cuda):
     """Every requirement with the same version; conda's packages do not have CUDA in their names."""
     project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *project["optional-dependencies"][f"cuda{cuda}"]]
-    environment = yaml.safe_load((DEPLOY / "conda" / f"cuda{cuda}.yaml").read_text())["dependencies"]
-    listed = {re.match(r"[\w-]+", each)[0]: each for each in environment if isinstance(each, str)}
+    file = DEPLOY / "conda" / f"cuda{cuda}.yaml"
+    environment = yaml.safe_load(file.read_text())
+    assert environment["channels"] == ["rapidsai", "conda-forge"]
+    *specs, pip = environment["dependencies"]
+    assert (file.parent / pip["pip"][0].removeprefix("-e ")).resolve() == DEPLOY.parent  # pip begins in its folder
+    found = [re.fullmatch(r"([a-z0-9][a-z0-9-]*)((=|>=)\d+(\.\d+)*)?", spec) for spec in specs]
+    assert all(found), specs
+    listed = {each[1]: each[0] for each in found}
+    assert len(listed) == len(specs)
+    assert Version(listed["python"].partition("=")[2]) in SpecifierSet(project["requires-python"])
     for requirement in wanted:
         name = re.sub(r"-cuda\d+x|-cu\d+", "", re.match(r"[\w-]+", requirement)[0])
         if name in ("dask", "distributed", "cloudpickle"):  # dask-cuda pins them
             continue
+        fixed = "==" in requirement  # one = of conda is an == with .* behind it
         version = re.search(r"\d[\d.]*\d|\d+", re.sub(r"^[\w-]+(\[\w+\])?", "", requirement))[0]
-        assert re.search(rf"=\s*{re.escape(version)}$", listed[name]), requirement
+        assert listed[name] == f"{name}{'=' if fixed else '>='}{version}", requirement
     assert listed["cuda-version"] == f"cuda-version={cuda}"
