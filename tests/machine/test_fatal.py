@@ -6,7 +6,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from taskflow.errors import Lost
-from taskflow.machine.device import driver, gpu_lost, hush
+from taskflow.machine.device import driver, fatal, gpu_lost, hush
 from taskflow.machine.direct.link import Links
 from tests.machine.driver import built
 
@@ -61,12 +61,17 @@ def test_what_a_lost_gpu_was_told_is_not_waited_for(monkeypatch, tmp_path):
 
 
 def test_objects_of_a_lost_gpu_end_in_silence(cupy, monkeypatch):
-    told = []
+    """As they end, and as the interpreter does."""
+    told, ending = [], []
     monkeypatch.setattr(sys, "unraisablehook", lambda what: told.append(what.exc_value))
+    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: told.append(error))
+    monkeypatch.setattr(fatal.atexit, "register", ending.append)
     hush()
-    for error in (cupy.runtime.CUDARuntimeError(700), ValueError(1), cupy.runtime.CUDARuntimeError(1)):
+    for error in (cupy.driver.CUDADriverError(719), ValueError(1), cupy.runtime.CUDARuntimeError(1)):
         sys.unraisablehook(SimpleNamespace(exc_value=error))
-    assert [type(error).__name__ for error in told] == ["ValueError", "CUDARuntimeError"]
+        sys.excepthook(type(error), error, None)
+    assert [type(error).__name__ for error in told] == ["ValueError"] * 2 + ["CUDARuntimeError"] * 2
+    assert len(ending) == 1
 
 
 @pytest.mark.parametrize("lost", [False, True])
