@@ -16,6 +16,7 @@ from taskflow.flow.poisson.multigrid.solver import correct_by, residual_of
 from taskflow.flow.poisson.residual import measure_rhs
 from taskflow.machine import Mapper, Shard, run_threads
 from taskflow.machine.device import Device, cpu
+from taskflow.machine.mapper import Overlap
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, triple
 
 WALLS = (("wall", "wall"),) * 3
@@ -79,8 +80,9 @@ def on_blocks(
     real: str = "f8",
     p: np.ndarray | None = None,
     debug: bool = False,
-    device: Device | None = None,
+    device: Device | Sequence[Device] | None = None,
     b: Sequence[np.ndarray] = (),
+    overlap: Overlap = "none",
 ) -> Solved:
     """What `job` makes of p, begun with 0, on each block; b on all faces across x, y and z, where it is variable."""
     whole = np.zeros(domain.cells[::-1], real)
@@ -98,7 +100,7 @@ def on_blocks(
         whole[mine] = shard.read("p")
         return told, dict(shard.scalars)
 
-    told = run_threads(on(domain, solver, blocks, real), each, device or cpu(1), Mapper("none", debug=debug))
+    told = run_threads(on(domain, solver, blocks, real), each, device or cpu(1), Mapper(overlap, debug=debug))
     return Solved(whole, told[0][1], [each for each, _ in told])
 
 

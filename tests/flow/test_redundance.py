@@ -8,6 +8,7 @@ import pytest
 from taskflow.flow.poisson import ConjugateGradients, Cycle, Multigrid, Solver
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.machine import Mapper
+from taskflow.machine.device import gpu
 from taskflow.machine.proof import Hardware, prove
 from taskflow.tasks import Repeat, Roles, exchange
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, solve, tolerance
@@ -128,6 +129,34 @@ def test_restricting_twice_changes_no_bit(domain, blocks, options):
     assert any(level.layers.restricted for level in twice.cycle.levels)
     alone, cut = solve(domain, once, rhs), solve(domain, twice, rhs, blocks=blocks, debug=True)
     np.testing.assert_array_equal(cut.p, alone.p)
+
+
+SOLVERS = pytest.mark.parametrize("kind", [Multigrid, ConjugateGradients])
+
+
+@pytest.mark.parametrize("overlap", ["none", "comm"])
+@SOLVERS
+def test_rounds_that_the_host_waits_for_change_no_bit_however_they_overlap(kind, overlap):
+    check_rounds(kind, overlap, None)
+
+
+@pytest.mark.multigpu
+@pytest.mark.parametrize("overlap", ["none", "comm", "full"])
+@SOLVERS
+def test_gpus_that_see_each_other_change_no_bit(kind, overlap):
+    check_rounds(kind, overlap, [gpu(0), gpu(1)])
+
+
+def check_rounds(kind, overlap, devices):
+    """Blocks that compute ghost cells, and restrict to some, beside blocks that receive all, and then compute."""
+    domain, blocks = Domain((40, 6, 72)), (1, 1, 2)
+    rhs, found = domain.noise(), []
+    for redundant, way in ((0, "none"), (ANY, overlap)):
+        solver = kind(domain.cycle(gathered=300, redundant=redundant, blocks=blocks), tolerance(1e-5))
+        found.append(solve(domain, solver, rhs, blocks=blocks, overlap=way, device=devices))
+    assert any(level.layers.restricted for level in solver.cycle.levels)
+    assert found[1].scalars["rounds"] > 2
+    np.testing.assert_array_equal(found[1].p, found[0].p)
 
 
 def test_coefficients_on_faces_are_there_beside_ghost_cells():
