@@ -112,7 +112,7 @@ def test_spectra_are_those_on_a_cpu(blocks, precision, tmp_path):
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 1, 2), (1, 3, 1)])
 def test_blocks_do_not_change_a_bit_of_spectra(blocks, precision, tmp_path):
-    """cuFFT transforms a row alike, whatever is beside it."""
+    """cuFFT transforms a row alike, whatever is beside it, where its length has small factors."""
     each = {"fields": ["u", "T"], "pairs": [["u", "w"], ["w", "T"]], "every": {"steps": 1}}
     tables = ({"name": name, "along": name, **each} for name in (*"xyz", "all"))
     grid = {"cells": [64, 48, 60], "lengths": [1.0, 0.7, 1.3]}

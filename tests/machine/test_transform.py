@@ -198,30 +198,45 @@ def test_an_operation_that_no_library_has_is_refused():
 
 
 ROWS = [
-    (1, 64, 5), (1, 64, 8), (1, 37, 100), (1, 512, 512), (1, 40, 768), (1, 37, 1009),
+    (1, 64, 5), (1, 64, 8), (1, 37, 100), (1, 512, 512), (1, 40, 768),
     (16, 12, 64), (8, 9, 100), (6, 256, 256),
 ]  # fmt: skip
+
+
+def whole_and_parts(kind, numbers):
+    """Pairs of transforms of the same rows, where there is one plane, or planes: of a part, and in one with all."""
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    nz, _, nx = numbers.shape
+    axis = 1 if nz == 1 else 0
+    count = numbers.shape[axis]
+
+    def found(part):
+        rows = device.allocate((*part.shape[:2], width(nx)), part.dtype)
+        rows[:, :, :nx] = device.xp.asarray(part)
+        transform = forward_rows if nz == 1 else forward_in_place
+        done(device, lane, transform(device, lane, rows, cells=nx))
+        return device.to_host(rows)
+
+    whole = found(numbers)
+    for first, last in ((0, 1), (0, count // 2), (count // 2, count), (1, count - 1), (count // 3, count // 3 + 3)):
+        places = range(first, last)
+        yield found(numbers.take(places, axis)), whole.take(places, axis)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", ROWS, ids=str)
 @pytest.mark.parametrize("precision", ["f4", "f8"])
 def test_what_is_beside_does_not_change_the_bits_of_a_transform(kind, shape, precision):
-    """Of rows, where there is one plane, and of planes: of all at once and of a part of them, as blocks have it."""
-    device = open_device(kind, 2)
-    lane, _ = lanes(device)
-    nz, _, nx = shape
-    numbers = np.random.default_rng(5).standard_normal(shape).astype(precision)
+    """Of as many rows or planes as a block has."""
+    for part, whole in whole_and_parts(kind, np.random.default_rng(5).standard_normal(shape).astype(precision)):
+        np.testing.assert_array_equal(part, whole)
 
-    def found(part):
-        rows = device.allocate((*part.shape[:2], width(nx)), precision)
-        rows[:, :, :nx] = device.xp.asarray(part)
-        transform = forward_rows if nz == 1 else forward_in_place
-        done(device, lane, transform(device, lane, rows, cells=nx))
-        return device.to_host(rows)
 
-    whole, axis = found(numbers), 1 if nz == 1 else 0
-    count = shape[axis]
-    for first, last in ((0, 1), (0, count // 2), (count // 2, count), (1, count - 1), (count // 3, count // 3 + 3)):
-        part = found(numbers.take(range(first, last), axis))
-        np.testing.assert_array_equal(part, whole.take(range(first, last), axis), err_msg=f"{first} to {last}")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("precision", ["f4", "f8"])
+def test_beside_rows_of_a_large_prime_it_changes_rounding(kind, precision):
+    """cuFFT transforms such rows in another way (L. I. Bluestein 1970), which depends on how many there are."""
+    numbers = np.random.default_rng(5).standard_normal((1, 37, 1009)).astype(precision)
+    for part, whole in whole_and_parts(kind, numbers):
+        np.testing.assert_allclose(part, whole, rtol=0, atol=rounding(numbers) * np.sqrt(1009))
