@@ -54,6 +54,7 @@ def test_what_a_lost_gpu_was_told_is_not_waited_for(monkeypatch, tmp_path):
     """An event that never comes is told from one that has not come yet."""
     library = built(DRIVER, tmp_path)
     monkeypatch.setattr(driver, "library", lambda: library)
+    monkeypatch.setattr(driver, "at_once", lambda: library)
     event = SimpleNamespace(ptr=7)
     assert [driver.reached(event), driver.reached(event)] == [False, False]
     with pytest.raises(Lost, match="the GPU could not do what it was told to: CUDA_ERROR_ILLEGAL_ADDRESS"):

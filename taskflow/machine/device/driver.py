@@ -22,6 +22,12 @@ def library() -> ctypes.CDLL:
     return ctypes.CDLL("libcuda.so.1")
 
 
+@cache
+def at_once() -> ctypes.PyDLL:
+    """The driver, for calls that take no time: the thread keeps the interpreter, and need not wait for it again."""
+    return ctypes.PyDLL("libcuda.so.1")
+
+
 def launch(
     function: Any, grid: Shape, block: Shape, values: Sequence[Any], stream: Any, keep: object
 ) -> Callable[[], None]:
@@ -56,7 +62,7 @@ def reached(event: Any) -> bool:
     """Whether everything is done that was enqueued before a CuPy event. Raises as `demand` does: CuPy itself takes an
     event that will never come, as the GPU is lost, for one that has not come yet.
     """
-    error = library().cuEventQuery(ctypes.c_void_p(event.ptr))
+    error = at_once().cuEventQuery(ctypes.c_void_p(event.ptr))
     if error == NOT_READY:
         return False
     demand("do what it was told to", error)
