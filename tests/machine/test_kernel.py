@@ -17,8 +17,9 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.machine.device import cpu, gpu, gpu_problem, open_device
-from taskflow.machine.kernel import Layout, compile_host, compiled, copier
+from taskflow.machine.kernel import Layout, compile_host, compile_together, compiled, copier
 from taskflow.machine.kernel.agreement import KernelError
+from taskflow.machine.kernel.kernel import text_with_thunks
 from taskflow.machine.kernel.text import packed, struct_dtype
 from taskflow.regions import Box
 from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Table, Tables, Task, Write, offsets, task
@@ -186,6 +187,30 @@ def test_a_second_process_uses_what_the_first_compiled(cache, tmp_path, monkeypa
     monkeypatch.setattr(compile_host, "_build", lambda *_: pytest.fail("compiled again"))
     run_smooth(smooth_task(tmp_path), cpu())
     assert [path.name for path in cache.iterdir()] == libraries
+
+
+def test_texts_are_compiled_side_by_side(cache, tmp_path, monkeypatch):
+    both, build = threading.Barrier(2, timeout=60), compile_host._build
+
+    def together(*arguments):
+        both.wait()  # for another compiler: each alone would wait in vain
+        build(*arguments)
+
+    monkeypatch.setattr(compile_host, "_build", together)
+    (tmp_path / "other").mkdir()
+    tasks = [smooth_task(tmp_path), smooth_task(tmp_path / "other", SMOOTH + "\n// another text\n")]
+    compile_together([(task, np.dtype("f8")) for task in tasks], cpu(2))
+    assert len(list(cache.iterdir())) == 2
+
+
+def test_a_text_is_compiled_once_for_all_who_want_it(cache, tmp_path, monkeypatch):
+    built, build = [], compile_host._build
+    monkeypatch.setattr(compile_host, "_build", lambda *arguments: (built.append(arguments), build(*arguments)))
+    text = text_with_thunks(smooth_task(tmp_path), np.dtype("f8"))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(compile_host.library.__wrapped__, [text] * 4))
+    assert len(built) == 1
+    assert len(list(cache.iterdir())) == 1
 
 
 def test_text_flags_and_processor_are_part_of_the_key(cache, tmp_path, monkeypatch):

@@ -3,6 +3,15 @@
 from taskflow.machine.kernel.agreement import KernelError
 from taskflow.machine.kernel.bandwidth import copy_bandwidth
 from taskflow.machine.kernel.copying import copier, copiers
-from taskflow.machine.kernel.kernel import Layout, compiled, partial_bytes
+from taskflow.machine.kernel.kernel import Layout, compile_together, compiled, partial_bytes
 
-__all__ = ["KernelError", "Layout", "compiled", "copier", "copiers", "copy_bandwidth", "partial_bytes"]
+__all__ = [
+    "KernelError",
+    "Layout",
+    "compile_together",
+    "compiled",
+    "copier",
+    "copiers",
+    "copy_bandwidth",
+    "partial_bytes",
+]

@@ -7,6 +7,7 @@ flags, and the processor, since home folders are shared between different machin
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import hashlib
 import os
 import platform
@@ -15,7 +16,8 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -70,13 +72,15 @@ def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
 
     Raises BadInput where there is no compiler and KernelError where it refuses the text.
     """
-    chosen = compiler()
+    with _lock:  # what is found out once
+        chosen, folder, processor = compiler(), cache_folder(), _processor()
     flags = (*FLAGS, *chosen.flags, *more)
-    identity = "\0".join((text, *chosen.command, chosen.version, *flags, _processor()))
-    path = cache_folder() / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
-    with _lock:
-        if not path.exists():
-            _build(text, chosen, flags, path)
+    identity = "\0".join((text, *chosen.command, chosen.version, *flags, processor))
+    path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
+    if not path.exists():
+        with _alone(path):
+            if not path.exists():
+                _build(text, chosen, flags, path)
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", PATIENCE)  # read when the first kernel brings OpenMP into the process
     return ctypes.CDLL(str(path))
@@ -145,6 +149,20 @@ def cache_folder() -> Path:
             return folder
     except (OSError, RuntimeError):  # read-only, full, or no home at all
         return Path(tempfile.mkdtemp(prefix="taskflow-kernels-"))
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """While nobody else builds it: the workers of a host begin with the same kernels at the same moment. Where the file
+    system knows no locks, each builds its own.
+    """
+    with path.with_suffix(".lock").open("w") as lock:
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            Path(lock.name).unlink(missing_ok=True)  # whoever waits for this one finds the library
 
 
 def _build(text: str, chosen: Compiler, flags: Sequence[str], path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -32,7 +34,10 @@ from taskflow.tasks import Task, siblings
 
 BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
 BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
+COMPILERS = 16  # at once, at most
+Made = tuple[Task, np.dtype, str]  # a task in a precision, for a kind of device
 _lock = threading.RLock()
+_made: set[Made] = set()
 
 
 @dataclass(frozen=True)
@@ -155,35 +160,65 @@ class CudaKernel(Kernel):
 
 
 def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
-    """The kernel of a task for a device: compiled at first use, then kept by the process (and, for CPUs, on disk).
+    """The kernel of a task for a device: compiled at first use, then kept by the process and on disk.
 
     Raises BadInput where there is no compiler and KernelError where the text does not compile with the task's
     declaration.
     """
     precision = np.dtype(real)
-    with _lock, explained(task):  # one compiler at a time
-        if device.kind == "cpu":
-            _host_library(task, precision)
-            return HostKernel(task, precision, device)
-        _cuda_module(task, precision)
-        return CudaKernel(task, precision, device)
+    compile_together([(task, precision)], device)
+    return (HostKernel if device.kind == "cpu" else CudaKernel)(task, precision, device)
 
 
-@cache
+def compile_together(wanted: Iterable[tuple[Task, np.dtype]], device: Device) -> None:
+    """Have the kernels of tasks, each in a precision, as `compiled` gives them. Those that are not there yet are
+    compiled side by side: a text keeps a compiler and its core busy for seconds. Raises as `compiled` does.
+    """
+    with _lock:
+        new = {(task, real, device.kind) for task, real in wanted} - _made
+        texts = {_text(*each): each for each in new}
+        if len(texts) == 1:
+            _make(device, *texts.values())
+        elif texts:
+            cores = device.threads if device.kind == "cpu" else len(os.sched_getaffinity(0))
+            with ThreadPoolExecutor(min(cores, COMPILERS, len(texts)), "taskflow-compiler") as pool:
+                list(pool.map(partial(_make, device), texts.values()))
+        _made.update(new)
+
+
+def _make(device: Device, made: Made) -> None:
+    task, real, kind = made
+    device.activate()
+    with explained(task):
+        if kind == "cpu":
+            _host_library(task, real)
+        else:
+            _cuda_module(task, real)
+
+
+def _text(task: Task, real: np.dtype, kind: str) -> str:
+    return text_with_thunks(task, real) if kind == "cpu" else _cuda_text(task, real)
+
+
 def _host_library(task: Task, real: np.dtype) -> Any:
     return compile_host.library(text_with_thunks(task, real))
 
 
+@cache
 def text_with_thunks(task: Task, real: np.dtype) -> str:
     """What the host compiler gets for a task and its siblings: the text, and how each of them is called."""
     thunks = [thunk(each.name, ["Range", *(kind for kind, _ in parameters(each))]) for each in siblings(task)]
     return complete(task, real, 'extern "C"') + "".join(thunks)
 
 
-@cache
 def _cuda_module(task: Task, real: np.dtype) -> tuple[Any, str]:
-    text = complete(task, real, 'extern "C" __global__')
+    text = _cuda_text(task, real)
     return compile_cuda.module(text), text
+
+
+@cache
+def _cuda_text(task: Task, real: np.dtype) -> str:
+    return complete(task, real, 'extern "C" __global__')
 
 
 def partial_bytes(box: Box, device: str) -> int:

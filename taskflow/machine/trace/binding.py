@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from taskflow.errors import BadInput
 from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.instance import Instances
-from taskflow.machine.kernel import Layout, compiled, copiers
+from taskflow.machine.kernel import Layout, compile_together, compiled, copiers
 from taskflow.machine.trace.scalars import Scalars
 from taskflow.machine.transform import OPERATIONS
 from taskflow.regions import Copy, hull
@@ -21,6 +21,12 @@ class Binder:
         self.device, self.instances, self.scalars = device, instances, scalars
         self._layouts = {name: Layout(box.lo, box.shape[::-1]) for name, box in instances.boxes.items()}
         self._origins = {name: box.lo for name, box in instances.boxes.items()}
+
+    def compile(self, launches: Iterable[Launch]) -> None:
+        """Compile what is not compiled yet of the kernels that these launches need, side by side."""
+        arrays = self.instances.arrays
+        texts = (launch for launch in launches if launch.task.kernel is not None)
+        compile_together([(launch.task, arrays[launch.own].dtype) for launch in texts], self.device)
 
     def compute(self, node: Compute, lane: Lane) -> Call:
         """The call of a point task: its kernel, what a library does, or else its Python body."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from taskflow.errors import BadInput
 from taskflow.machine.kernel import KernelError
-from taskflow.machine.kernel.counting import operations
+from taskflow.machine.kernel.counting import operations, prepare
 from taskflow.regions import Partition
 from taskflow.simulation.moving import often
 from taskflow.simulation.setup import Setup
-from taskflow.tasks import Launch, Program, Roles, Task, plan, visited
+from taskflow.tasks import Launch, Program, Roles, plan, visited
 
 Done = Sequence[tuple[tuple[Launch, ...], float]]  # launches, and how often
 
@@ -38,16 +38,14 @@ def _operations(done: Done, partition: Partition) -> float | None:
     """Of all launches; None where a library does one of them, or a text cannot be counted: it may use more of a
     compiler than arithmetic, and a machine with GPUs may have no compiler for its own cores.
     """
-    if any(launch.task.kernel is None for launches, _ in done for launch in launches):
+    first = {launch.task: launch for launches, _ in reversed(done) for launch in reversed(launches)}
+    if any(task.kernel is None for task in first):
         return None
-    known: dict[Task, float] = {}
-    total = 0.0
-    for launches, times in done:
-        for launch in launches:
-            if launch.task not in known:
-                try:
-                    known[launch.task] = operations(launch, partition)
-                except (BadInput, KernelError):
-                    return None
-            total += times * known[launch.task] * visited(launch, partition)
-    return total
+    try:
+        prepare(first)
+        known = {task: operations(launch, partition) for task, launch in first.items()}
+    except (BadInput, KernelError):
+        return None
+    return sum(
+        times * known[launch.task] * visited(launch, partition) for launches, times in done for launch in launches
+    )
