@@ -111,7 +111,9 @@ def in_centres(ds: xr.Dataset, name: str) -> xr.DataArray:
     return ds[name]
 
 
-@pytest.mark.parametrize(("boundaries", "along"), [(PERIODIC, "x"), (BOX, "y"), (PERIODIC, "z")])
+@pytest.mark.parametrize(("boundaries", "along"), [
+    (PERIODIC, "x"), (BOX, "y"), pytest.param(PERIODIC, "z", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_cospectra_are_those_of_the_snapshots(boundaries, along, tmp_path):
     """Of a full transform of both in cell centres; co-spectra sum to covariances."""
     table = {"name": "waves", "along": along, "fields": ["p"], "pairs": PAIRS, **EACH}
