@@ -118,7 +118,8 @@ def test_what_is_computed_twice_changes_no_bit(domain, blocks, options):
     ("domain", "blocks", "options"),
     [
         (Domain((6, 6, 72)), (1, 1, 2), {}),
-        (Domain((4, 70, 75), faces=MIXED), (1, 2, 2), {"single": True}),
+        (Domain((4, 70, 75)), (1, 2, 2), {"single": True}),
+        (Domain((4, 5, 75), faces=MIXED), (1, 1, 2), {}),
         (Domain((6, 5, 71), faces=WALLS), (1, 1, 2), {"smoother": WeightedJacobi(), "shape": "F"}),
     ],
     ids=str,
