@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from taskflow.regions import Box, Copy, Partition
@@ -154,7 +155,7 @@ class AllReduce:
     block: int
     launch: Launch
 
-    @property
+    @cached_property
     def scalars(self) -> dict[str, Operator]:
         """What is folded, and how."""
         return dict(self.launch.reductions.values())

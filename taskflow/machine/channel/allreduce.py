@@ -45,11 +45,11 @@ class AllReduce:
         names = [ops] * row.size if isinstance(ops, str) else list(ops)
         if row.ndim != 1 or len(names) != row.size or not set(names) <= FOLD.keys():
             raise BadInput(f"allreduce of shape {row.shape} with {ops!r}: pass a vector and one of {sorted(FOLD)} each")
-        gathered = self.gather(row, deadline)
-        result = np.empty_like(row)
-        for op in dict.fromkeys(names):
-            mine = [c for c, name in enumerate(names) if name == op]
-            result[mine] = FOLD[op].accumulate(gathered[:, mine], axis=0)[-1]  # in order by definition, unlike reduce
+        result, *others = self.gather(row, deadline)
+        for op in dict.fromkeys(names) if others else ():
+            mine = [name == op for name in names]
+            for other in others:
+                FOLD[op](result, other, out=result, where=mine)
         result += 0.0  # which of -0.0 and 0.0 is the larger, and which NaN wins, may depend on the processor
         result[np.isnan(result)] = np.nan
         return result
@@ -67,4 +67,4 @@ class AllReduce:
             going = channel.send(below, first + number, rows[:size].reshape(-1).view(np.uint8))
             coming.wait(deadline)
             going.wait(deadline)
-        return np.roll(rows, block, axis=0)
+        return np.concatenate((rows[blocks - block :], rows[: blocks - block])) if block else rows
