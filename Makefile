@@ -26,6 +26,9 @@ demo: $(VENV)/installed
 	$(BIN)/taskflow run examples/lid_driven_cavity.toml -o $(RUN) --force
 	$(BIN)/taskflow plot $(RUN) --reference examples/data/ghia1982_re1000_u.csv --reference examples/data/ghia1982_re1000_v.csv
 
+# Tests begin hundreds of processes: none should have to compile the package again, whatever the environment says.
+test test-all test-gpu: export PYTHONDONTWRITEBYTECODE =
+
 # A process per core, a file of tests to each: many tests wait, for clusters or for a compiler.
 test: lint
 	$(BIN)/python -m pytest -m "not slow and not gpu and not multigpu" $(PARALLEL)

@@ -19,7 +19,7 @@ from taskflow.errors import BadInput
 from taskflow.machine.device import cpu, gpu, gpu_problem, open_device
 from taskflow.machine.kernel import Layout, compile_host, compile_together, compiled, copier
 from taskflow.machine.kernel.agreement import KernelError
-from taskflow.machine.kernel.kernel import text_with_thunks
+from taskflow.machine.kernel.kernel import text_with_thunk
 from taskflow.machine.kernel.text import packed, struct_dtype
 from taskflow.regions import Box
 from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Table, Tables, Task, Write, offsets, task
@@ -206,7 +206,7 @@ def test_texts_are_compiled_side_by_side(cache, tmp_path, monkeypatch):
 def test_a_text_is_compiled_once_for_all_who_want_it(cache, tmp_path, monkeypatch):
     built, build = [], compile_host._build
     monkeypatch.setattr(compile_host, "_build", lambda *arguments: (built.append(arguments), build(*arguments)))
-    text = text_with_thunks(smooth_task(tmp_path), np.dtype("f8"))
+    text = text_with_thunk(smooth_task(tmp_path), np.dtype("f8"))
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(compile_host.library.__wrapped__, [text] * 4))
     assert len(built) == 1

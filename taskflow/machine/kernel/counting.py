@@ -19,7 +19,7 @@ import numpy as np
 from taskflow.machine.device import Lane, cpu
 from taskflow.machine.kernel import compile_host
 from taskflow.machine.kernel.call import Value, host_call
-from taskflow.machine.kernel.kernel import HostKernel, Layout, text_with_thunks
+from taskflow.machine.kernel.kernel import HostKernel, Layout, text_with_thunk
 from taskflow.machine.kernel.text import INCLUDE, explained
 from taskflow.regions import Box, Partition, hull, triple
 from taskflow.tasks import Launch, Stencil, Task
@@ -93,4 +93,4 @@ class _Counting(HostKernel):
 def _library(task: Task) -> Any:
     with explained(task):
         counted = (INCLUDE / "counted.h").read_text(encoding="utf-8")
-        return compile_host.library(counted + text_with_thunks(task, REAL), ALONE)
+        return compile_host.library(counted + text_with_thunk(task, REAL), ALONE)

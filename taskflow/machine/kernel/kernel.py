@@ -30,7 +30,7 @@ from taskflow.machine.kernel.call import (
 from taskflow.machine.kernel.tables import table_address
 from taskflow.machine.kernel.text import complete, defined, explained, packed, parameters
 from taskflow.regions import Box, Triple
-from taskflow.tasks import Task, siblings
+from taskflow.tasks import Task
 
 BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
 BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
@@ -197,18 +197,20 @@ def _make(device: Device, made: Made) -> None:
 
 
 def _text(task: Task, real: np.dtype, kind: str) -> str:
-    return text_with_thunks(task, real) if kind == "cpu" else _cuda_text(task, real)
+    return text_with_thunk(task, real) if kind == "cpu" else _cuda_text(task, real)
 
 
 def _host_library(task: Task, real: np.dtype) -> Any:
-    return compile_host.library(text_with_thunks(task, real))
+    return compile_host.library(text_with_thunk(task, real))
 
 
 @cache
-def text_with_thunks(task: Task, real: np.dtype) -> str:
-    """What the host compiler gets for a task and its siblings: the text, and how each of them is called."""
-    thunks = [thunk(each.name, ["Range", *(kind for kind, _ in parameters(each))]) for each in siblings(task)]
-    return complete(task, real, 'extern "C"') + "".join(thunks)
+def text_with_thunk(task: Task, real: np.dtype) -> str:
+    """What the host compiler gets for a task: the text, and how the task is called. Of its siblings, of which a program
+    often uses one or two, it need not make anything: they are static.
+    """
+    kinds = [kind for kind, _ in parameters(task)]
+    return complete(task, real, 'extern "C"', "static") + thunk(task.name, ["Range", *kinds])
 
 
 def _cuda_module(task: Task, real: np.dtype) -> tuple[Any, str]:

@@ -153,7 +153,7 @@ def _field_kind(privilege: Privilege) -> str:
     return {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
 
 
-def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str) -> str:
+def declarations(tasks: Iterable[Task], real: np.dtype, linkage: Callable[[Task], str]) -> str:
     """The structs and prototypes of the tasks; `linkage` is what precedes `void` in a prototype."""
     tasks = list(tasks)
     structs = [(kind, task) for task in tasks for kind in task.constants.values() if kind not in SCALARS]
@@ -162,20 +162,23 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str) -> str:
         if constants[_declared(kind)] is not kind:
             raise KernelError(f"two constants named {_declared(kind)} are used with the kernel text of {task.name}")
     prototypes = [
-        f"{linkage} void {task.name}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
+        f"{linkage(task)} void {task.name}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
     ]
     return "".join([*(_struct(kind, real) for kind in constants.values()), *prototypes])
 
 
-def complete(task: Task, real: np.dtype, linkage: str) -> str:
-    """The text to compile for a task and its siblings; `linkage` is what precedes `void` in a prototype."""
+def complete(task: Task, real: np.dtype, linkage: str, others: str | None = None) -> str:
+    """The text to compile for a task; `linkage` is what precedes `void` in its prototype, and `others` in those of its
+    siblings, by default the same.
+    """
     if task.kernel is None:
         raise KernelError(f"task {task.name} has no kernel text; its Python body runs instead")
     together = siblings(task)
     for each in together:
         check_signature(each, parameters(each))
-    return expanded(task.kernel, real, {"declared.h": declarations(together, real, linkage)}, together[0].name)
+    declared = declarations(together, real, lambda each: linkage if each is task or others is None else others)
+    return expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
 
 
 @contextmanager

@@ -4,7 +4,7 @@
 #include <omp.h>
 #endif
 
-#define TASK extern "C" void
+#define TASK void  // linked as its prototype says: those of a text that are not wanted are dropped
 
 #ifndef PLANES
 #define PLANES 2
