@@ -51,11 +51,11 @@ def test_a_diverging_run_says_when_and_what_to_change(shell, here, report_of):
         assert bool((abs(found.isel(time=-1).u) < 1e30).all())
 
 
-def test_a_diverging_fixed_step(shell, here):
-    code, _, err = shell("run", "cavity.toml", "--quiet", "--set", "time.step=0.5", "--set", "time.steps=2000")
-    assert code == 1
-    assert "the run diverged: at step" in err
-    assert "smaller time.step (now 0.5)" in err
+def test_a_diverging_fixed_step(give, here):
+    ended = give("run", "cavity.toml", "--quiet", "--set", "time.step=0.5", "--set", "time.steps=2000")
+    assert ended.exit_code == 1
+    assert "the run diverged: at step" in ended.stderr
+    assert "smaller time.step (now 0.5)" in ended.stderr
 
 
 def test_nobody_reads_the_lines(shell, here, report_of):
