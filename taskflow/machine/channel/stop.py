@@ -9,6 +9,7 @@ import select
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from typing import Protocol
 
 from taskflow.errors import Aborted
@@ -115,6 +116,7 @@ class Stop:
     def __init__(self) -> None:
         self.bell = Bell()
         self._reason: str | None = None
+        self._ends: list[Callable[[], None]] = []
         self._lock = threading.Lock()
 
     @property
@@ -127,7 +129,18 @@ class Stop:
         with self._lock:
             if self._reason is None:
                 self._reason = reason
+                for end in self._ends:
+                    end()
         self.bell.ring()
+
+    def also(self, end: Callable[[], None]) -> None:
+        """Have this called by the thread that stops the block: what ends waits on a device has to come while the
+        block's own thread is in a call of the driver, which takes no more work before some is done.
+        """
+        with self._lock:
+            self._ends.append(end)
+            if self._reason is not None:
+                end()
 
     def check(self) -> None:
         """Raise `Aborted` if the block was told to stop."""

@@ -35,6 +35,7 @@ class Watch:
         self._broken = device.allocate((1,), "u4")
         pointer = int(self._memory.ptr)
         self.argument = np.array((pointer, pointer + 4, self._broken.data.ptr, int(seconds * 1e9)), WATCH)
+        stop.also(self.give_up)
 
     def name(self, what: str) -> int:
         """The number by which the device tells that it waited for this in vain."""

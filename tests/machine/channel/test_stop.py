@@ -151,6 +151,18 @@ def test_the_first_reason_stands_and_later_waits_fail_too() -> None:
         never(stop).wait(Deadline.after(0.0))
 
 
+def test_what_else_has_to_end_is_called_once_by_whoever_stops_the_block() -> None:
+    """Or at once, where the block has been stopped already."""
+    stop, called = Stop(), []
+    stop.also(lambda: called.append("before"))
+    assert called == []
+    stop.set("first")
+    stop.set("second")
+    assert called == ["before"]
+    stop.also(lambda: called.append("after"))
+    assert called == ["before", "after"]
+
+
 def test_a_deadline_names_the_message() -> None:
     with pytest.raises(ChannelTimeout, match=r"^message 5 from block 1 to block 0 \(test\) was not there after 0.1 s$"):
         never(Stop()).wait(Deadline.after(0.1))
