@@ -214,6 +214,8 @@ class BlockActor:
         return failure
 
     def _fail(self, error: TaskflowError) -> None:
+        """Note the error, without the frames that it came through: they would keep the fields, as Dask keeps actors."""
+        error.__traceback__ = error.__cause__ = error.__context__ = None
         self.failed_at = time.time()
         self.error = error
         self.state = "failed"

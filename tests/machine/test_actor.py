@@ -3,6 +3,7 @@ for ever.
 """
 
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -19,6 +20,7 @@ from taskflow.cluster import embedded
 from taskflow.errors import Aborted, BadInput, Lost, RunFailed
 from taskflow.machine import Gang, Limits, Mapper, Plan, cause, everywhere, survey
 from taskflow.machine.channel import channel_problem
+from taskflow.machine.shard import Shard
 from taskflow.regions import Partition
 from tests.machine.programs import NAMES, Everything, noise, region
 from tests.machine.test_shard import oracle
@@ -135,6 +137,20 @@ def test_the_cause_is_the_block_that_failed_and_not_the_one_that_missed_it(clust
         statuses = until_failed(team)
     assert isinstance(statuses[0].error, Aborted)
     assert str(cause(statuses)) == "block 1 was told to fail"
+
+
+def shards():
+    """How many blocks a process has in memory."""
+    gc.collect()
+    return sum(isinstance(found, Shard) for found in gc.get_objects())
+
+
+def test_blocks_that_failed_keep_no_fields(cluster: Client):
+    """Dask may keep their actors, and these their errors."""
+    with gang(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3))) as team:
+        until_failed(team)
+        assert sum(cluster.run(shards).values()) == 2
+    assert sum(cluster.run(shards).values()) == 0
 
 
 def test_a_neighbour_that_never_sends_is_a_named_error(cluster: Client):
