@@ -21,15 +21,7 @@ def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
     field = field_of(ds, name)
     dim = next(str(d) for d in field.dims if str(d)[0] == axis)
     cells = field.sizes[dim]
-    power = xr.apply_ufunc(
-        _power,
-        field.chunk({dim: -1}),
-        input_core_dims=[[dim]],
-        output_core_dims=[["k"]],
-        dask="parallelized",
-        output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"k": cells // 2}},
-    )
+    power = abs(_waves(field, dim)) ** 2 * _twice(cells)
     mean = power.mean([d for d in power.dims if d not in ("time", "k")]) * length / (2 * np.pi)
     about = {"long_name": f"spectrum of {field.attrs.get('long_name', name)} along {axis}", "units": "1"}
     return mean.assign_coords(k=_wavenumbers(cells, length)).rename(f"spectrum_{name}").assign_attrs(about)
@@ -41,21 +33,9 @@ def cospectrum(ds: xr.Dataset, one: str, other: str, axis: str) -> xr.Dataset:
     part of its conjugate, `quadrature` (R. B. Stull 1988, section 8.6).
     """
     length, dim = _length(ds, axis), f"{axis}_c"
-    fields = [centred(ds, field_of(ds, name)).chunk({dim: -1}) for name in (one, other)]
-    cells = ds.sizes[dim]
-    waves = [
-        xr.apply_ufunc(
-            _waves,
-            field,
-            input_core_dims=[[dim]],
-            output_core_dims=[["k"]],
-            dask="parallelized",
-            output_dtypes=[np.complex128],
-            dask_gufunc_kwargs={"output_sizes": {"k": cells // 2}},
-        )
-        for field in fields
-    ]
-    product = (waves[0].conj() * waves[1] * xr.DataArray(_twice(cells), dims="k")) * length / (2 * np.pi)
+    fields, cells = [centred(ds, field_of(ds, name)) for name in (one, other)], ds.sizes[dim]
+    first, second = (_waves(field, dim) for field in fields)
+    product = first.conj() * second * _twice(cells) * length / (2 * np.pi)
     mean = product.mean([d for d in product.dims if d not in ("time", "k")])
     words = " and ".join(str(field.attrs.get("long_name", field.name)) for field in fields)
     parts = {"cospectrum": mean.real, "quadrature": -mean.imag}
@@ -88,22 +68,25 @@ def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
     return xr.DataArray(found[1:], coords={"k": k}, dims="k", name="E", attrs=about)
 
 
-def _power(lines: np.ndarray) -> np.ndarray:
-    """The share of each wave but the constant in the mean square."""
-    return np.abs(_waves(lines)) ** 2 * _twice(lines.shape[-1])
+def _waves(field: xr.DataArray, dim: str) -> xr.DataArray:
+    """The coefficients of its waves along a dimension, without the constant."""
+    return xr.apply_ufunc(
+        lambda lines: np.fft.rfft(lines.astype("f8"), axis=-1, norm="forward")[..., 1:],
+        field.chunk({dim: -1}),
+        input_core_dims=[[dim]],
+        output_core_dims=[["k"]],
+        dask="parallelized",
+        output_dtypes=[np.complex128],
+        dask_gufunc_kwargs={"output_sizes": {"k": field.sizes[dim] // 2}},
+    )
 
 
-def _waves(lines: np.ndarray) -> np.ndarray:
-    """Their coefficients, without the constant."""
-    return np.fft.rfft(lines.astype("f8"), axis=-1, norm="forward")[..., 1:]
-
-
-def _twice(cells: int) -> np.ndarray:
+def _twice(cells: int) -> xr.DataArray:
     """How many waves each of these stands for: two, but for the shortest of an even number of cells."""
     twice = np.full(cells // 2, 2.0)
     if cells % 2 == 0:
         twice[-1] = 1.0
-    return twice
+    return xr.DataArray(twice, dims="k")
 
 
 def _wavenumbers(cells: int, length: float) -> xr.DataArray:

@@ -1,8 +1,7 @@
 // What the stress of eddies, nu_t (grad u + grad u^T), takes from the flow and carries: running means of the stress, of its
 // work on the velocity gradient, and its covariance with the velocity.
+#include "centred.h"
 #include "component.h"
-
-FN real centred(In q, Index c, Index step) { return real(0.5) * (q[c] + q[c + step]); }
 
 // The stress between two directions in a cell, and its work: the means of those on the four edges of the cell
 struct Sheared {

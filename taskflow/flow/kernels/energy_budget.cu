@@ -1,9 +1,8 @@
 // What the budget of the kinetic energy of fluctuations needs besides covariances: its flux by themselves, and dissipation.
 #define UZ 1
 #include "cell.h"
+#include "centred.h"
 #include "departure.h"
-
-FN real centred(In q, Index c, Index step) { return real(0.5) * (q[c] + q[c + step]); }
 
 // <u'_i u'_i u'_j> / 2 with one more sample; means and covariances are those of before (P. Pebay 2008, SAND2008-6212)
 TASK energy_flux(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w, In uu, In uv, In uw, In vv, In vw, In ww,

@@ -2,6 +2,7 @@
 // All covariances are found from the means of before the sample.
 #define UZ 1
 #include "cell.h"
+#include "centred.h"
 
 // A sample that makes up `share` of the weight of all samples so far (D. H. D. West 1979, Commun. ACM 22, 532).
 struct Sample {
@@ -12,8 +13,6 @@ struct Sample {
   INLINE real mean(real old, real departure) const { return old + share * departure; }
   INLINE real covariance(real old, real one, real other) const { return rest * (old + share * one * other); }
 };
-
-FN real centred(In q, Index c, Index step) { return real(0.5) * (q[c] + q[c + step]); }
 
 TASK velocity_means(Range range, In u, In v, In w, InOut mean_u, InOut mean_v, InOut mean_w, In64 share) {
   STRIDES(range)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 from taskflow.machine.device import Lane, cpu
 from taskflow.machine.kernel import compile_host
 from taskflow.machine.kernel.call import Value, host_call
-from taskflow.machine.kernel.kernel import HostKernel, Layout, text_with_thunk
+from taskflow.machine.kernel.kernel import HostKernel, Layout, side_by_side, text_with_thunk
 from taskflow.machine.kernel.text import INCLUDE, explained
 from taskflow.regions import Box, Partition, hull, triple
 from taskflow.tasks import Launch, Stencil, Task
@@ -59,8 +58,7 @@ def operations(launch: Launch, partition: Partition) -> float:
 
 def prepare(tasks: Iterable[Task]) -> None:
     """Compile what counts the operations of these tasks, side by side. Raises as `operations` does."""
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0)), "taskflow-compiler") as pool:
-        list(pool.map(_library, dict.fromkeys(tasks)))
+    side_by_side(_library, set(tasks), len(os.sched_getaffinity(0)))
 
 
 def _around(box: Box, stencils: Iterable[Stencil | Projected]) -> list[Box]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
@@ -176,14 +176,19 @@ def compile_together(wanted: Iterable[tuple[Task, np.dtype]], device: Device) ->
     """
     with _lock:
         new = {(task, real, device.kind) for task, real in wanted} - _made
-        texts = {_text(*each): each for each in new}
-        if len(texts) == 1:
-            _make(device, *texts.values())
-        elif texts:
-            cores = device.threads if device.kind == "cpu" else len(os.sched_getaffinity(0))
-            with ThreadPoolExecutor(min(cores, COMPILERS, len(texts)), "taskflow-compiler") as pool:
-                list(pool.map(partial(_make, device), texts.values()))
+        cores = device.threads if device.kind == "cpu" else len(os.sched_getaffinity(0))
+        side_by_side(partial(_make, device), {_text(*each): each for each in new}.values(), cores)
         _made.update(new)
+
+
+def side_by_side(make: Callable[[Any], object], wanted: Collection[Any], cores: int) -> None:
+    """Make all of them, on so many cores. Raises what is raised first."""
+    if len(wanted) > 1:
+        with ThreadPoolExecutor(min(cores, COMPILERS, len(wanted)), "taskflow-compiler") as pool:
+            list(pool.map(make, wanted))
+    else:
+        for each in wanted:
+            make(each)
 
 
 def _make(device: Device, made: Made) -> None:
