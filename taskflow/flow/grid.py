@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from taskflow.flow.metrics import AXES, Counts, Flags, Grid, Vector, stretched
 from taskflow.regions import Box, Location
 
-__all__ = ["AXES", "FACES", "Counts", "Flags", "Grid", "StaggeredGrid", "Vector"]
+__all__ = ["AXES", "FACES", "Counts", "Flags", "Grid", "Point", "StaggeredGrid", "Vector"]
+
+Point = Location | Literal["corner"]
+"""Where a value of a cell may live, or the corner where its low faces meet."""
 
 FACES: tuple[Location, Location, Location] = ("fx", "fy", "fz")
 Places = tuple[float, ...]
@@ -120,13 +124,13 @@ class StaggeredGrid:
         ]
         return shares[2][:, None, None] * shares[1][:, None] * shares[0]
 
-    def coordinates(self, location: Location, axis: int, start: int = 0, stop: int | None = None) -> np.ndarray:
+    def coordinates(self, location: Point, axis: int, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Positions along an axis of the values at `location` in the cells [start, stop), by default all.
 
         All are one more where the axis is the normal of that location's faces and has walls: the last one is the high
         wall.
         """
-        on_face = location != "c" and AXES[location[1]] == axis
+        on_face = _on_face(location, axis)
         if stop is None:
             stop = self.cells[axis] + (on_face and not self.periodic[axis])
         if self.edges[axis]:
@@ -134,15 +138,15 @@ class StaggeredGrid:
             return faces[:-1] if on_face else (faces[:-1] + faces[1:]) / 2
         return self.origin[axis] + self.spacing[axis] * (np.arange(start, stop) + (0.0 if on_face else 0.5))
 
-    def distances(self, location: Location, axis: int, start: int, stop: int) -> np.ndarray:
+    def distances(self, location: Point, axis: int, start: int, stop: int) -> np.ndarray:
         """How far it is along an axis from the values at `location` in the cells [start, stop) to those in the next."""
         if not self.edges[axis]:
             return np.full(stop - start, self.spacing[axis])
         return np.diff(self.coordinates(location, axis, start, stop + 1))
 
-    def extents(self, location: Location, axis: int, start: int, stop: int) -> np.ndarray:
+    def extents(self, location: Point, axis: int, start: int, stop: int) -> np.ndarray:
         """How long the volumes around these values are along an axis: cells, or from centre to centre around faces."""
-        if location != "c" and AXES[location[1]] == axis:
+        if _on_face(location, axis):
             return self.distances("c", axis, start - 1, stop - 1)
         return self.distances(FACES[axis], axis, start, stop)
 
@@ -159,3 +163,8 @@ class StaggeredGrid:
         """x, y, z of the values at `location` in the cells of `box`: arrays that broadcast to the shape [z, y, x]."""
         x, y, z = (self.coordinates(location, axis, box.lo[axis], box.hi[axis]) for axis in range(3))
         return x[None, None, :], y[None, :, None], z[:, None, None]
+
+
+def _on_face(location: Point, axis: int) -> bool:
+    """Whether values at a location lie on the faces across an axis, not between them."""
+    return location == "corner" or (location != "c" and AXES[location[1]] == axis)

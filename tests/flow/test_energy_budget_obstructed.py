@@ -16,9 +16,13 @@ from tests.flow import test_immersed as immersed
 from tests.flow import test_obstacles as flagged
 from tests.flow.byhand import DT, RATIO, ByHand
 from tests.flow.test_obstacles import VELOCITY, WALLS, exchange
+from tests.reference.stretched import Metrics
+from tests.reference.surfaces import brought
+from tests.reference.surfaces import taken as neighbourhood
 
 NU, SHARE = 0.03, 0.25
 MEANS, STICK = ("mean_u", "mean_v", "mean_w"), ("stick_x", "stick_y", "stick_z")
+COVER = ("cover_x", "cover_y", "cover_z")
 Masks = list[np.ndarray]  # of low faces across x, y and z that are closed, [z, y, x] with one layer around
 
 
@@ -62,14 +66,18 @@ def departures(hand: ByHand) -> list[np.ndarray]:
 
 
 def squares(hand: ByHand, closed: Masks, buried: Callable) -> np.ndarray:
-    """(du'_i/dx_j)^2 in cells as differences of faces have it, all of it where one of them is closed."""
+    """(du'_i/dx_j)^2 in cells as differences of faces have it, all of it where one of them is closed; one of each two
+    factors is that of the velocity in the centres of faces.
+    """
     h, total = hand.staggered.spacing, 0.0
     for axis, q in enumerate(departures(hand)):
-        total = total + inner((beside(q, axis, 1) - q) / h[axis]) ** 2
-        face = hand.fields[STICK[axis]] * q**2 if STICK[axis] in hand.fields else np.zeros_like(q)
+        immersed = STICK[axis] in hand.fields
+        r = (1 + hand.fields[COVER[axis]].astype("f8")) * q if immersed else q
+        total = total + inner((beside(q, axis, 1) - q) * (beside(r, axis, 1) - r)) / h[axis] ** 2
+        face = hand.fields[STICK[axis]] * q * r if immersed else np.zeros_like(q)
         for along in (n for n in range(3) if n != axis):
             for by in (-1, 1):
-                square = ((q - beside(q, along, by)) / h[along]) ** 2
+                square = (q - beside(q, along, by)) * (r - beside(r, along, by)) / h[along] ** 2
                 whole = square * (1 + buried(axis, along, by))
                 face = face + np.where(beside(closed[axis], along, by), whole, square / 2)
         face = np.where(closed[axis], 0, face)
@@ -79,11 +87,11 @@ def squares(hand: ByHand, closed: Masks, buried: Callable) -> np.ndarray:
 
 def prepared(kind: str, walls: tuple, real: str, more: list[str], **device: object) -> tuple[ByHand, Masks, Callable]:
     """Random velocities, 0 on closed faces, with their means."""
-    names = [*VELOCITY, *MEANS, "solid", *more, *(STICK if kind == "immersed" else ())]
+    names = [*VELOCITY, *MEANS, "solid", *more, *((*STICK, *COVER) if kind == "immersed" else ())]
     hand, closed, buried = (at_surfaces if kind == "immersed" else at_steps)(walls, real, names, **device)
     still(hand, closed, VELOCITY)
     still(hand, closed, MEANS)
-    for name in ("solid", *more, *STICK):
+    for name in ("solid", *more, *STICK, *COVER):
         if name in hand.fields:
             exchange(hand, name)
     hand.scalars["share"] = SHARE
@@ -127,7 +135,11 @@ def test_dissipation_is_what_friction_takes(kind, device):
     found = hand.values("rate").sum() / (SHARE * (1 - SHARE))
     taken = lost(hand, task, [{**grid, "fluid": Fluid(nu)} for nu in (NU, 0.0)])
     if kind == "immersed":
-        taken += NU * sum((hand.values(s) * hand.values(q) ** 2).sum() for s, q in zip(STICK, VELOCITY, strict=True))
+        metrics = Metrics(hand.staggered)
+        for axis, names in enumerate(zip(VELOCITY, STICK, COVER, strict=True)):
+            q, stick, cover = (hand.fields[name] for name in names)
+            surfaces = (stick + cover * (stick + neighbourhood(metrics, axis))) * q - brought(metrics, cover * q, axis)
+            taken += NU * inner(q * surfaces).sum()
     assert found == pytest.approx(taken, rel=1e-12)
     assert taken > 1.0
 

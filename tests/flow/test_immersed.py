@@ -9,11 +9,15 @@ from taskflow.flow import Fluid, Transport
 from taskflow.flow.obstacles import adherence, bulk_velocity, cuts, forces, momentum
 from tests import reference
 from tests.flow.byhand import DT, ByHand, surrounded
+from tests.flow.test_obstacles import exchange
+from tests.reference.stretched import Metrics
+from tests.reference.surfaces import adhered, brought
 
 CELLS = (7, 5, 6)
 FLUID, HEAT = Fluid(0.03), Transport(0.07, 0.0)
 WALLS = [(True, True, True), (False, False, False), (True, False, True)]
-VELOCITY, STICK, OWNERS = ("u", "v", "w"), ("stick_x", "stick_y", "stick_z"), ("owner_x", "owner_y", "owner_z")
+VELOCITY, NEW, OWNERS = ("u", "v", "w"), ("u_new", "v_new", "w_new"), ("owner_x", "owner_y", "owner_z")
+STICK, COVER = ("stick_x", "stick_y", "stick_z"), ("cover_x", "cover_y", "cover_z")
 STEPS = [(axis, side) for axis in range(3) for side in (-1, 1)]
 
 
@@ -42,7 +46,8 @@ def prepared(walls: tuple[bool, bool, bool], real: str, names: list[str], **devi
     """Random fields, flags of random faces; the bodies that have faces."""
     hand = ByHand(CELLS, walls, real, **device).fill(names)
     bodies = [scattered(walls, seed) for seed in range(3)]
-    flags = {"solid": cuts.solid_bits([each > 0 for each in bodies], walls_of(walls))}
+    around = [cuts.near(surrounded(surrounded(each[1:-1, 1:-1, 1:-1] > 0, walls), walls)) for each in bodies]
+    flags = {"solid": cuts.solid_bits([each > 0 for each in bodies], walls_of(walls), np.any(around, axis=0))}
     flags |= {name: cuts.owners(each) for name, each in zip(OWNERS, bodies, strict=True)}
     for name in names:
         if name in flags:
@@ -50,10 +55,16 @@ def prepared(walls: tuple[bool, bool, bool], real: str, names: list[str], **devi
             hand.fields[name][hand.box.slices(hand.memory.lo)] = flags[name]
         elif name in (*STICK, "bond_T"):
             hand.fields[name] = np.abs(hand.fields[name]) * 50
-    for name, each in zip(STICK, bodies, strict=True):
+    for name, each in zip((*STICK, *COVER), (*bodies, *bodies), strict=True):
         if name in names:
+            hand.fields[name] = np.abs(hand.fields[name])
             hand.fields[name][hand.box.slices(hand.memory.lo)][~beside(each)] = 0
+            exchange(hand, name)
     return hand, bodies
+
+
+def doubles(hand: ByHand, *names: str) -> list[np.ndarray]:
+    return [hand.fields[name].astype("f8") for name in names]
 
 
 def beside(bodies: np.ndarray) -> np.ndarray:
@@ -70,7 +81,8 @@ def on_wall(hand: ByHand, axis: int) -> np.ndarray:
 @pytest.mark.parametrize("walls", WALLS)
 def test_flags(walls):
     bodies, sides = [scattered(walls, seed, 0.3) for seed in range(3)], walls_of(walls)
-    bits, faces, open_ = cuts.solid_bits([each > 0 for each in bodies], sides), [], []
+    around = [cuts.near(surrounded(surrounded(each[1:-1, 1:-1, 1:-1] > 0, walls), walls)) for each in bodies]
+    bits, faces, open_ = cuts.solid_bits([each > 0 for each in bodies], sides, np.any(around, axis=0)), [], []
     for n, (axis, side) in enumerate(STEPS):
         faces.append(near(bodies[axis], axis, max(side, 0)) > 0)
         open_.append(~faces[-1] & ~near(sides[axis], axis, max(side, 0)))
@@ -78,7 +90,10 @@ def test_flags(walls):
     shut = ~np.any(open_, axis=0)
     assert shut.any()
     assert ((bits & 64 > 0) == shut).all()
-    assert ((bits & 128 > 0) == np.any([(near(each) > 0) | beside(each) for each in bodies], axis=0)).all()
+    cut = [surrounded(beside(each), walls) for each in bodies]
+    beside_cut = [near(each, *step) for each in cut for step in STEPS]
+    touched = [(near(each) > 0) | beside(each) for each in bodies]
+    assert not ((bits & 128 == 0) & np.any([*touched, *beside_cut], axis=0)).any()
     held = scattered(walls, 5) == 2
     kinds = cuts.heat_bits([each > 0 for each in bodies], shut, held)
     for n, (axis, side) in enumerate(STEPS):
@@ -105,14 +120,15 @@ def test_edges(walls):
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_velocity(walls, real, device):
-    """Closed faces stand still, cut ones are slowed down by friction at the end of the step."""
-    hand, bodies = prepared(walls, real, [*VELOCITY, "p", "solid", *STICK], **device)
-    p, wanted = hand.shifted("p")[0], {}
-    for axis, (name, stick, body) in enumerate(zip(VELOCITY, STICK, bodies, strict=True)):
-        a = DT * FLUID.viscosity * hand.values(stick)
-        gradient = DT * (p() - p(-1, axis)) / hand.staggered.spacing[axis]
-        slowed = (hand.values(name) + a * gradient) / (1 + a)
-        wanted[name] = np.where(on_wall(hand, axis), hand.values(name), np.where(near(body) > 0, 0, slowed))
+    """Closed faces stand still, cut ones feel the surface, and others that these are cut."""
+    hand, bodies = prepared(walls, real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER], **device)
+    metrics, wanted = Metrics(hand.staggered), {}
+    for axis, (old, new, body) in enumerate(zip(VELOCITY, NEW, bodies, strict=True)):
+        surface = doubles(hand, old, STICK[axis], COVER[axis])
+        kept, rest = adhered(metrics, *surface, axis, DT * FLUID.viscosity)
+        [q, p] = doubles(hand, new, "p")
+        found = near(kept * q + rest + (1 - kept) * DT * metrics.gradient(p, axis))
+        wanted[new] = np.where(on_wall(hand, axis), near(q), np.where(near(body) > 0, 0, found))
     constants = {"grid": hand.staggered.constants, "viscosity": FLUID.viscosity}
     hand.run(hand.launch(adherence.adhere, constants))
     for name, values in wanted.items():
@@ -131,7 +147,7 @@ def test_heat(real, device):
 @pytest.mark.parametrize("walls", WALLS)
 def test_forces(walls, real, device):
     """What the scheme brings to closed faces, and friction at cut ones; nothing at faces on walls."""
-    hand, bodies = prepared(walls, real, [*VELOCITY, "p", "solid", *STICK, *OWNERS], **device)
+    hand, bodies = prepared(walls, real, [*VELOCITY, "p", "solid", *STICK, *COVER, *OWNERS], **device)
     for axis, (name, body) in enumerate(zip(VELOCITY, bodies, strict=True)):
         hand.fields[name][hand.box.slices(hand.memory.lo)][(near(body) > 0) & ~on_wall(hand, axis)] = 0
     velocity, p, grid = hand.shifted(*VELOCITY), hand.shifted("p")[0], hand.staggered
@@ -141,9 +157,11 @@ def test_forces(walls, real, device):
         hand.run(hand.launch(forces.force_on_immersed_body, constants))
         moment, places = np.zeros(3), [grid.coordinates("c", axis) - about[axis] for axis in range(3)]
         for axis, name in enumerate("xyz"):
+            q, cover = doubles(hand, VELOCITY[axis], COVER[axis])
             tendency = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
+            tendency += FLUID.viscosity * near(brought(Metrics(grid), cover * q, axis))
             closed = near(bodies[axis]) > 0
-            lost = FLUID.viscosity * hand.values(STICK[axis]) * velocity[axis]()
+            lost = FLUID.viscosity * hand.values(STICK[axis]) * near((1 + cover) * q)
             push = np.where(closed, (p(-1, axis) - p()) / grid.spacing[axis], 0)
             mine = (cuts.owners(bodies[axis]) == number) & ~on_wall(hand, axis)
             for kind, values in (("friction", np.where(closed, tendency, lost)), ("pressure", push)):
@@ -159,7 +177,7 @@ def test_forces(walls, real, device):
 @pytest.mark.parametrize("walls", WALLS)
 def test_forces_of_eddies(walls, real, device):
     """What the momentum equation with eddies brings to closed faces."""
-    names = [*VELOCITY, "p", "nu_t", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new", "solid", *STICK, *OWNERS]
+    names = [*VELOCITY, "p", "nu_t", "h_u", "h_v", "h_w", *NEW, "solid", *STICK, *COVER, *OWNERS]
     hand, bodies = prepared(walls, real, names, **device)
     inside = hand.box.slices(hand.memory.lo)
     for name, values in (("faces", 0), ("edges", cuts.edge_bits([each > 0 for each in bodies]))):
@@ -173,8 +191,11 @@ def test_forces_of_eddies(walls, real, device):
         constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.Target(number, (0.1, 0.2, 0.3))}
         hand.run(hand.launch(forces.force_of_eddies_on_immersed_body, constants))
         for axis, name in enumerate("xyz"):
-            lost = FLUID.viscosity * hand.values(STICK[axis]) * hand.values(VELOCITY[axis])
-            each = np.where(near(bodies[axis]) > 0, hand.values(f"h_{VELOCITY[axis]}"), lost).astype("f8")
+            q, cover = doubles(hand, VELOCITY[axis], COVER[axis])
+            carried = hand.values(f"h_{VELOCITY[axis]}")
+            carried = carried + FLUID.viscosity * near(brought(Metrics(grid), cover * q, axis))
+            lost = FLUID.viscosity * hand.values(STICK[axis]) * near((1 + cover) * q)
+            each = np.where(near(bodies[axis]) > 0, carried, lost).astype("f8")
             mine = (cuts.owners(bodies[axis]) == number) & ~on_wall(hand, axis)
             wanted = grid.volume * each[mine].sum()
             assert hand.scalars[f"friction_{name}"] == pytest.approx(wanted, abs=hand.tolerance)
@@ -185,13 +206,17 @@ def test_forces_of_eddies(walls, real, device):
 def test_what_is_missing_of_a_mean(axis, task, real, device):
     """And what is added where faces are open."""
     q = VELOCITY[axis]
-    hand, bodies = prepared(WALLS[1], real, [*VELOCITY, "p", "solid", *STICK], **device)
-    hand.fields |= {"q": hand.fields[q], "stick": hand.fields[STICK[axis]]}
+    hand, bodies = prepared(WALLS[1], real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER], **device)
+    roles = {"q": NEW[axis], "q_old": q, "stick": STICK[axis], "cover": COVER[axis]}
+    hand.fields |= {role: hand.fields[name] for role, name in roles.items()}
     hand.scalars["rate"] = 10.0
-    open_, p, grid = near(bodies[axis]) == 0, hand.shifted("p")[0], hand.staggered
-    left = 1 / (1 + DT * FLUID.viscosity * hand.values("stick")) if "stick" in task.fields else np.ones(open_.shape)
-    projected = hand.values("q") - DT * (p() - p(-1, axis)) / grid.spacing[axis]
-    lack, gain = (0.7 - left * projected)[open_].astype("f8").sum(), left[open_].astype("f8").sum()
+    open_, grid = near(bodies[axis]) == 0, hand.staggered
+    metrics, [new, p, *surface] = Metrics(grid), doubles(hand, "q", "p", "q_old", "stick", "cover")
+    kept, rest = np.ones(new.shape), np.zeros(new.shape)
+    if "stick" in task.fields:
+        kept, rest = adhered(metrics, *surface, axis, DT * FLUID.viscosity)
+    projected = near(kept * (new - DT * metrics.gradient(p, axis)) + rest)
+    lack, gain = (0.7 - projected)[open_].sum(), near(kept)[open_].sum()
     wanted = np.where(open_, hand.values("q") + lack / gain, hand.values("q"))
     known = {"grid": grid.constants, "viscosity": FLUID.viscosity, "number": axis}
     known["wanted"] = bulk_velocity.Wanted.along(axis, 0.7, grid.constants)

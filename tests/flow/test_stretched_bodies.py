@@ -15,10 +15,12 @@ from tests.flow.byhand import DT, MEAN, RATIO
 from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, buried, closed, near, on_wall
 from tests.flow.test_stretched import Uneven
 from tests.reference.stretched import Metrics, shift
+from tests.reference.surfaces import adhered, brought
 
 FLUID, HEAT = Fluid(0.03, (0.3, -0.2, 0.1)), Transport(0.07, 0.6)
 OLD, NEW = ("h_u", "h_v", "h_w"), ("u_new", "v_new", "w_new")
 OWNERS, STICK = ("owner_x", "owner_y", "owner_z"), ("stick_x", "stick_y", "stick_z")
+COVER = ("cover_x", "cover_y", "cover_z")
 
 
 @pytest.fixture(params=[pytest.param("f4", marks=pytest.mark.slow), "f8"])
@@ -261,23 +263,26 @@ class Immersed(Bodies):
 @pytest.mark.parametrize("walls", WALLS)
 def test_immersed_bodies(walls, real, device):
     """Friction at cut faces, and what the scheme brings to closed ones, on the true volumes around faces."""
-    made = Immersed(walls, real, [*VELOCITY, "p", "solid", *STICK, *OWNERS], **device)
+    made = Immersed(walls, real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER, *OWNERS], **device)
     p, velocity, wanted = made["p"], made.velocity, []
     for number in (1, 2):
         made.run(forces.force_on_immersed_body, target=forces.Target(number, (0.1, 0.2, 0.3)))
         for a, name in enumerate("xyz"):
             shut = near(made.faces[a]) > 0
-            brought = made.inside(made.metrics.momentum(velocity, a, FLUID.viscosity))
-            lost = FLUID.viscosity * made.inside(made[STICK[a]] * velocity[a])
+            missing = made[COVER[a]] * velocity[a]
+            carried = made.metrics.momentum(velocity, a, FLUID.viscosity)
+            reached = made.inside(carried + FLUID.viscosity * brought(made.metrics, missing, a))
+            lost = FLUID.viscosity * made.inside(made[STICK[a]] * (velocity[a] + missing))
             push = np.where(shut, made.inside(-made.metrics.gradient(p, a)), 0)
             mine = (cuts.owners(made.faces[a]) == number) & ~on_wall(made.hand, a)
-            for kind, values in (("friction", np.where(shut, brought, lost)), ("pressure", push)):
+            for kind, values in (("friction", np.where(shut, reached, lost)), ("pressure", push)):
                 force = (made.volume(a) * values)[mine].sum()
                 assert made.hand.scalars[f"{kind}_{name}"] == pytest.approx(force, abs=made.hand.tolerance)
     for a, q in enumerate(velocity):
-        drag, push = DT * FLUID.viscosity * made[STICK[a]], DT * made.metrics.gradient(p, a)
-        slowed = np.where(near(made.faces[a]) > 0, 0, made.inside((q + drag * push) / (1 + drag)))
-        wanted.append(np.where(on_wall(made.hand, a), made.inside(q), slowed))
+        kept, rest = adhered(made.metrics, q, made[STICK[a]], made[COVER[a]], a, DT * FLUID.viscosity)
+        found = kept * made[NEW[a]] + rest + (1 - kept) * DT * made.metrics.gradient(p, a)
+        found = np.where(near(made.faces[a]) > 0, 0, made.inside(found))
+        wanted.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), found))
     made.run(adherence.adhere, viscosity=FLUID.viscosity)
-    for name, values in zip(VELOCITY, wanted, strict=True):
+    for name, values in zip(NEW, wanted, strict=True):
         made.agrees(name, values)

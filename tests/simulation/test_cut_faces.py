@@ -1,7 +1,8 @@
 """Why the order of an immersed body falls on fine grids: fluxes through the faces that its surface cuts.
 
-Of such a face the flux is that of the velocity in its centre, 0 if that is inside. A steady creeping flow is solved for
-with the scheme's own closed faces and friction; then once more with fluxes that are exact, and nothing else changed.
+Of such a face the flux is that of the velocity in its centre times the open share, 0 if the centre is inside. A steady
+creeping flow is solved for with the scheme's own closed faces, shares and friction; then once more with fluxes that are
+exact, and nothing else changed.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ def stream(x: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Faces:
-    """The low faces of cells across an axis, [z, x]: which are open; the friction of cut ones, as it is stored; the
-    velocity in their centres; and how much larger than the mean over the face that is where the surface cuts it.
+    """The low faces of cells across an axis, [z, x]: which are open; their open share and the friction of cut ones, as
+    they are stored; the velocity in their centres; and how much more than the mean over the face the flux is where the
+    surface cuts it.
     """
 
     open: np.ndarray
+    share: np.ndarray
     stick: np.ndarray
     exact: np.ndarray
     excess: np.ndarray
@@ -49,14 +52,15 @@ class Faces:
         mean = (low - high) / h if axis == 0 else (high - low) / h
         in_fluid = [np.hypot(x - X0, z - Z0) < RADIUS for x, z in ends]
         closed = found["solid"][:, 0] & (ITSELF | 1 << 2 * axis) > 0
-        stick = found[f"stick_{'xyz'[axis]}"][:, 0]
-        return cls(~closed, stick, exact, np.where(in_fluid[0] != in_fluid[1], exact - mean, 0.0))
+        stick, cover = (found[f"{name}_{'xyz'[axis]}"][:, 0] for name in ("stick", "cover"))
+        share = 1 / (1 + cover)
+        return cls(~closed, share, stick, exact, np.where(in_fluid[0] != in_fluid[1], share * exact - mean, 0.0))
 
     @classmethod
     def of(cls, setup: Setup) -> Faces:
         """Those of both directions, in one row."""
         both = [cls.across(axis, setup) for axis in (0, 2)]
-        names = ("open", "stick", "exact", "excess")
+        names = ("open", "share", "stick", "exact", "excess")
         return cls(*(np.concatenate([getattr(each, name).ravel() for each in both]) for name in names))
 
 
@@ -73,7 +77,8 @@ def creeping(n: int, *, corrected: bool) -> tuple[float, float]:
     divergence = sparse.hstack(rises).tocsr()
     inner = divergence[:, faces.open]
     cells = np.flatnonzero(abs(inner).sum(axis=1))[1:]  # with an open face; in one of them the pressure is 0
-    system = sparse.bmat([[friction, inner[cells].T], [inner[cells], None]], format="csc")
+    flux = inner[cells] @ sparse.diags(faces.share[faces.open])
+    system = sparse.bmat([[friction, inner[cells].T], [flux, None]], format="csc")
     source = divergence[cells] @ faces.excess * corrected
     exact = faces.exact[faces.open]
     found = spsolve(system, np.concatenate([-(WAVE**2) * exact, source]))[: exact.size]

@@ -1,4 +1,4 @@
-"""Velocity and heat at cut faces and cells: friction with a surface that is less than a spacing away.
+"""Velocity and heat beside surfaces: friction over less than a spacing, and the open share of what flows by.
 
 Of a second derivative beside a surface, a share s of a spacing h from the face, the difference towards it is
 
@@ -7,6 +7,15 @@ Of a second derivative beside a surface, a share s of a spacing h from the face,
 which the equation without bodies has, as u = 0 is stored inside (F. Gibou, R. Fedkiw, L.-T. Cheng & M. Kang 2002, J.
 Comput. Phys. 176, 205). What that is more, -viscosity stick u with the sum `stick` of (1/s - 1) / h^2 over all
 neighbours inside, has no bound: it is taken at the end of the step, where no length of a step is too large for it.
+
+Of a cut face the surface leaves a share o open, through which o u flows, u being the velocity in its centre (Y. T. Ng,
+C. Min & F. Gibou 2009, J. Comput. Phys. 228, 8807). q = o u is what is stored there: so its divergence is that of the
+volume, and all that flows is carried by q. With cover = 1/o - 1, u = q + cover q, and the momentum equation, which
+knows only q, lacks o in front of its terms, and friction between faces of what is missing of u:
+
+    dq/dt = o (H(q) + viscosity Laplacian(cover q) - grad(p)) - viscosity stick q.
+
+The projection pushes q by all of -dt grad(p); what that is too much is given before, with the last pressure.
 """
 
 from taskflow.flow.grid import Grid
@@ -17,13 +26,18 @@ from taskflow.tasks import Read, ReadByte, ReadWrite, Scalar, task
 
 @task(kernel=KERNELS / "obstacles" / "adherence.cu")
 def adhere(
-    u: ReadWrite, v: ReadWrite, w: ReadWrite, p: Read[BESIDE], solid: ReadByte,
-    stick_x: Read, stick_y: Read, stick_z: Read, *, dt: Scalar, grid: Grid, viscosity: float,
+    u: Read[1], v: Read[1], w: Read[1], u_new: ReadWrite, v_new: ReadWrite, w_new: ReadWrite, p: Read[BESIDE],
+    solid: ReadByte, stick_x: Read, stick_y: Read, stick_z: Read, cover_x: Read[1], cover_y: Read[1], cover_z: Read[1],
+    *, dt: Scalar, grid: Grid, viscosity: float,
 ) -> None:  # fmt: skip
-    """u = 0 on closed faces, u = (u + a dt grad(p)) / (1 + a), a = dt viscosity stick, on cut ones.
+    """u_new = u + dt H becomes 0 on closed faces, and on others kept u_new + rest + (1 - kept) dt grad(p), with
 
-    That is the end of the step dt of du/dt = -viscosity stick u - grad(p), less what the projection with that p will
-    take: so a steady flow does not depend on dt. Faces on walls keep their velocity.
+        kept = o / (1 + a),    rest = kept dt viscosity sum(cover u / h^2 over neighbours) + (1 - o) u / (1 + a),
+        a = dt viscosity (stick + (1 - o) sum(1 / h^2 over neighbours)).
+
+    That is the end of the step dt of the equation above, with what a face takes from its own velocity at the end of the
+    step, less what the projection with that p will take: so a steady flow does not depend on dt. What lies beyond walls
+    is no neighbour. Faces on walls keep their velocity.
     """
 
 

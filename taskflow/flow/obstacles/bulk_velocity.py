@@ -4,8 +4,8 @@ which counts as the volume around it.
 Here the projection does change the mean: what the pressure pushes against bodies it takes from the fluid. So the mean
 is kept of u* - dt grad(p), with the last pressure known: then it is U but for dt times the change of the mean gradient
 over a stage, and U itself where the flow is steady. Immersed bodies slow faces beside them down at the end of the step,
-what is added there, too (`taskflow.flow.obstacles.adherence`): with a = dt viscosity stick, u* - dt grad(p) becomes
-(u* + push - dt grad(p)) / (1 + a), and the push is such that the mean of that is U.
+what is added there, too (`taskflow.flow.obstacles.adherence`): u* - dt grad(p) becomes kept (u* + push - dt grad(p)) +
+rest, and the push is such that the mean of that is U.
 """
 
 from __future__ import annotations
@@ -53,12 +53,14 @@ def missing_around_bodies(
 
 @task(kernel=KERNEL)
 def missing_around_immersed(
-    q: Read, p: Read[BESIDE], solid: ReadByte, stick: Read,
+    q: Read, q_old: Read[1], p: Read[BESIDE], solid: ReadByte, stick: Read, cover: Read[1],
     *, total: Reduce[sum], rest: Reduce[sum], last: Reduce[sum],
     total_gain: Reduce[sum], rest_gain: Reduce[sum], last_gain: Reduce[sum],
     rate: Scalar, dt: Scalar, grid: Grid, wanted: Wanted, viscosity: float,
 ) -> None:  # fmt: skip
-    """`missing_around_bodies` of mean - (q - dt dp/dx) / (1 + a), and that of 1 / (1 + a), a = dt viscosity stick."""
+    """`missing_around_bodies` of mean - kept (q - dt dp/dx) - rest, and that of kept, as in `adhere`; q_old is that
+    before the step.
+    """
 
 
 @task(kernel=KERNEL)

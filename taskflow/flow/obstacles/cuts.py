@@ -1,8 +1,8 @@
 """What kernels know of immersed bodies: which faces they close, which they cut, and how far away the surface is there.
 
 A face is closed if its centre is inside a body, and cut if it is open and a neighbour of the same kind closed. All
-functions take arrays [z, y, x] with one more layer on every side, and give arrays without it; see
-`taskflow.flow.obstacles.flags` for the bits.
+functions take arrays [z, y, x] with one more layer on every side, or with as many as they say, and give arrays without;
+see `taskflow.flow.obstacles.flags` for the bits.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 
 from taskflow.flow.obstacles.flags import CLOSED, INSULATED, ITSELF, KEEPS, NEIGHBOURS, moved
 
-BESIDE = 128  # the bit of a cell with a low face that is closed or cut
+BESIDE = 128  # the bit of a cell with a low face that is closed, cut, or next to one that is cut
 LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
+LEAST_OPEN = 0.25  # of a face with an open centre, which a gap between bodies may leave less of: bounds `cover`
 
 
 def cut(inside: np.ndarray, axis: int, side: int) -> np.ndarray:
@@ -34,20 +35,56 @@ def stick(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray
     return bond(share, step, extent) - 1 / (step * extent)
 
 
+def cover(open_share: np.ndarray) -> np.ndarray:
+    """1 / open_share - 1: what is missing of the velocity in the centre of a face, over that which is stored."""
+    return 1 / np.maximum(open_share, LEAST_OPEN) - 1
+
+
+def covered_share(inside: np.ndarray, edges: Sequence[np.ndarray], axis: int) -> np.ndarray:
+    """Of the low faces of cells across an axis the share of their area that lies in bodies, bounded by straight lines.
+
+    `inside`: whether the low corner of a cell lies in one; `edges`, by axis: the share that does of the edge from there
+    to the next corner along it. Where two corners across are inside, the centre of the face is not.
+    """
+    a, b = (other for other in range(3) if other != axis)
+    low, right, left, high = (moved(inside, *steps) for steps in ((), ((a, 1),), ((b, 1),), ((a, 1), (b, 1))))
+    bottom, top, west, east = moved(edges[a]), moved(edges[a], (b, 1)), moved(edges[b]), moved(edges[b], (a, 1))
+    along_a, along_b = bottom + top, west + east
+    corners = low.astype(np.uint8) + right + left + high
+    whole = [
+        (corners == 0, np.zeros(corners.shape)),
+        (corners == 1, along_a * along_b / 2),
+        (corners == 3, 1 - (2 - along_a) * (2 - along_b) / 2),
+        (corners == 4, np.ones(corners.shape)),
+        (low & high, (bottom * west + top * east) / 2),
+        (right & left, (bottom * east + top * west) / 2),
+        (low == right, along_b / 2),
+    ]
+    return np.asarray(np.select([case for case, _ in whole], [share for _, share in whole], along_a / 2))
+
+
+def near(closed: np.ndarray) -> np.ndarray:
+    """Which points are closed, or at most two steps from one that is. Takes two more layers."""
+    for _ in range(2):
+        closed = moved(closed) | np.any([moved(closed, step) for step in NEIGHBOURS], axis=0)
+    return closed
+
+
 def closed_faces(closed: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
     """For the six faces of cells, from the low ones across x, y and z: whether each is closed."""
     for axis, side in NEIGHBOURS:
         yield moved(closed[axis], (axis, 1)) if side > 0 else moved(closed[axis])
 
 
-def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray]) -> np.ndarray:
-    """Which of the six faces are closed; ITSELF where all are, but for those on walls; BESIDE."""
-    bits, alone = np.zeros(moved(closed[0]).shape, np.uint8), True
+def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], beside: np.ndarray) -> np.ndarray:
+    """Which of the six faces are closed; ITSELF where all are, but for those on walls; BESIDE, of which `beside` is the
+    mask.
+    """
+    bits, alone = np.zeros(beside.shape, np.uint8), True
     for n, (face, wall) in enumerate(zip(closed_faces(closed), closed_faces(on_wall), strict=True)):
         bits |= np.where(face, np.uint8(1 << n), np.uint8(0))
         alone = alone & (face | wall)
-    near = np.any([moved(each) | _beside(each) for each in closed], axis=0)
-    return bits | np.where(alone, np.uint8(ITSELF), np.uint8(0)) | np.where(near, np.uint8(BESIDE), np.uint8(0))
+    return bits | np.where(alone, np.uint8(ITSELF), np.uint8(0)) | np.where(beside, np.uint8(BESIDE), np.uint8(0))
 
 
 def face_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
@@ -91,8 +128,3 @@ def owners(bodies: np.ndarray) -> np.ndarray:
     for axis, side in NEIGHBOURS:
         found = np.where(found != 0, found, moved(bodies, (axis, side)))
     return found
-
-
-def _beside(closed: np.ndarray) -> np.ndarray:
-    """Which faces are cut."""
-    return np.any([cut(closed, axis, side) for axis, side in NEIGHBOURS], axis=0)

@@ -3,8 +3,9 @@
 The differences are those with which the equations find friction there. A face that is open has, of the square of its
 difference to the next one along another direction, half, and the other half is that one's; where that one is closed it
 has all of it, and of flagged bodies twice as much where that one is buried: half a cell away the fluid stands still.
-Of immersed bodies it has stick u'^2 besides. A cell has half of what its two faces have. So over all cells dissipation
-adds up to what friction takes.
+Of immersed bodies it has stick u'^2 besides, and of each two factors u' in such a square one is that in the centre of
+the face, (1 + cover) u' (`taskflow.flow.obstacles.adherence`): the energy is that of u (1 + cover) u / 2. A cell has
+half of what its two faces have. So over all cells dissipation adds up to what friction takes.
 """
 
 from taskflow.flow.grid import Grid
@@ -29,9 +30,10 @@ def dissipation_immersed(
     u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W],
     mean_u: Read[GRADIENT_U], mean_v: Read[GRADIENT_V], mean_w: Read[GRADIENT_W], solid: ReadByte[1],
     stick_x: Read[ACROSS_X], stick_y: Read[ACROSS_Y], stick_z: Read[ACROSS_Z],
+    cover_x: Read[GRADIENT_U], cover_y: Read[GRADIENT_V], cover_z: Read[GRADIENT_W],
     rate: ReadWrite, *, share: Scalar, grid: Grid, viscosity: float,
 ) -> None:  # fmt: skip
-    """`dissipation` beside immersed bodies; `stick` as in `taskflow.flow.obstacles.adherence`."""
+    """`dissipation` beside immersed bodies; `stick` and `cover` as in `taskflow.flow.obstacles.adherence`."""
 
 
 @task(kernel=KERNELS / "obstacles" / "eddy_budget_obstructed.cu")

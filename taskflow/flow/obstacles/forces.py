@@ -63,7 +63,7 @@ def heat_from_body(
 @task(kernel=KERNELS / "obstacles" / "forces_immersed.cu")
 def force_on_immersed_body(
     u: Read[U], v: Read[V], w: Read[W], p: Read[BESIDE],
-    solid: ReadByte, stick_x: Read, stick_y: Read, stick_z: Read,
+    solid: ReadByte, stick_x: Read, stick_y: Read, stick_z: Read, cover_x: Read[1], cover_y: Read[1], cover_z: Read[1],
     owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
     *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
     friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
@@ -71,7 +71,7 @@ def force_on_immersed_body(
     grid: Grid, fluid: Fluid, target: Target,
 ) -> None:  # fmt: skip
     """`force_on_body` for an immersed one. pressure is that on its closed faces, friction what reaches them otherwise,
-    and viscosity stick u, volume by volume, of its cut faces.
+    and viscosity stick (1 + cover) u, volume by volume, of its cut faces.
     """
 
 

@@ -1,10 +1,10 @@
 """Bodies in a flow, immersed: surfaces lie where they are, between the points of the grid (second order).
 
-A face is closed if its own centre is inside a body: the velocity there is zero, and no fluid passes. The flux through a
-face that the surface cuts is so that of the velocity in its centre, or none: the midpoint rule for a velocity that ends
-at the surface. Faces beside closed ones feel the friction of a surface at its true distance:
-`taskflow.flow.obstacles.adherence`. All else in the momentum equation is as without bodies, but that eddies have no
-viscosity on edges beside closed faces; what the pressure meets are closed faces, as at stair steps.
+A face is closed if its own centre is inside a body: the velocity there is zero, and no fluid passes. Through another
+face that the surface cuts flows the velocity in its centre times the open share of its area. Faces beside closed ones
+feel the friction of a surface at its true distance: `taskflow.flow.obstacles.adherence`. All else in the momentum
+equation is as without bodies, but that eddies have no viscosity on edges beside closed faces; what the pressure meets
+are closed faces, as at stair steps.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from taskflow.regions import Box, Location
 from taskflow.tasks import Launch, Roles, Task
 
 STICK: dict[str, Location] = {"stick_x": "fx", "stick_y": "fy", "stick_z": "fz"}
+COVER: dict[str, Location] = {"cover_x": "fx", "cover_y": "fy", "cover_z": "fz"}
 BOND: dict[str, Location] = {"bond_T": "c", "warm_T": "c"}
 
 
@@ -40,7 +41,7 @@ class ImmersedObstacles(Obstacles):
 
     def fields(self, *, heat: bool) -> dict[str, Location]:
         """See `Obstacles.fields`: `taskflow.flow.obstacles.adherence` says what they hold."""
-        return {**STICK, **(BOND if heat and self.held else {})}
+        return {**STICK, **COVER, **(BOND if heat and self.held else {})}
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.obstacles.cuts`."""
@@ -57,17 +58,17 @@ class ImmersedObstacles(Obstacles):
         """See `Obstacles.keep`."""
         over, scalars = Box.of(grid.cells), sums(wanted.number, stage(dt))
         constants = {"grid": grid, "wanted": wanted, "viscosity": fluid.viscosity}
-        stick = (f.stick_x, f.stick_y, f.stick_z)[wanted.number]
-        yield missing_around_immersed(q, f.p, f.solid, stick, over=over, **scalars, rate="rate", dt=dt, **constants)
+        old, stick, cover = (f[tuple(names)[wanted.number]] for names in ("uvw", STICK, COVER))
+        fields = q, old, f.p, f.solid, stick, cover
+        yield missing_around_immersed(*fields, over=over, **scalars, rate="rate", dt=dt, **constants)
         yield push_where_open(q, f.solid, over=over, **scalars, number=wanted.number)
 
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
     ) -> Iterator[Launch]:
-        """Friction with the surfaces, and u = 0 on closed faces."""
-        surfaces = (f.stick_x, f.stick_y, f.stick_z)
+        """What surfaces do to the velocity, and u = 0 on closed faces."""
         constants = {"dt": dt, "grid": grid, "viscosity": fluid.viscosity}
-        yield adhere(*velocity, f.p, f.solid, *surfaces, over=self.near, **constants)
+        yield adhere(f.u, f.v, f.w, *velocity, f.p, f.solid, *_surfaces(f), over=self.near, **constants)
 
     def warmed(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
         """Conduction from bodies with a temperature of their own."""
@@ -77,8 +78,8 @@ class ImmersedObstacles(Obstacles):
     def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
         """See `Obstacles.force`."""
         task, read = (force_of_eddies_on_immersed_body, (f.nu_t, f.edges)) if eddies else (force_on_immersed_body, ())
-        owners, surfaces = (f.owner_x, f.owner_y, f.owner_z), (f.stick_x, f.stick_y, f.stick_z)
-        return task(f.u, f.v, f.w, f.p, *read, f.solid, *surfaces, *owners, **sums, **given)
+        owners = f.owner_x, f.owner_y, f.owner_z
+        return task(f.u, f.v, f.w, f.p, *read, f.solid, *_surfaces(f), *owners, **sums, **given)
 
     def heat(self, f: Roles, flux: str, **given: Any) -> Launch:
         """See `Obstacles.heat`."""
@@ -87,4 +88,8 @@ class ImmersedObstacles(Obstacles):
 
     def dissipation(self, f: Roles) -> tuple[Task, tuple[str, ...]]:
         """See `Obstacles.dissipation`."""
-        return dissipation_immersed, (f.solid, f.stick_x, f.stick_y, f.stick_z)
+        return dissipation_immersed, (f.solid, *_surfaces(f))
+
+
+def _surfaces(f: Roles) -> tuple[str, ...]:
+    return tuple(f[name] for name in (*STICK, *COVER))

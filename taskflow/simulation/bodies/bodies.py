@@ -42,22 +42,26 @@ class Bodies:
     @cached_property
     def near(self) -> Box:
         """The cells around all of them, with those beside: others know nothing of bodies."""
-        return self._beside(hull(self.solids.boxes))
+        return self._beside(hull(self.solids.boxes), 2 if self._immersed else 1)
 
     def masks(self, roles: tuple[str, ...]) -> Masks:
         """What fills the fields of flags that play these roles."""
         numbers = {name: n for n, name in enumerate(self.names, start=1)}
         owners = tuple(numbers.get(obstacle.name or "", 0) for obstacle in self.case.obstacles)
         given = (obstacle.temperature for obstacle in self.case.obstacles)
-        kind = ImmersedMasks if self.case.bodies.treatment == "immersed" else Masks
+        kind = ImmersedMasks if self._immersed else Masks
         return kind(self.solids, roles, owners, tuple(np.nan if T is None else T for T in given))
 
     def obstacles(self, forced: int) -> Obstacles:
         """What the model knows of them; `forced` is how often a projection forces the velocity in them."""
-        if self.case.bodies.treatment == "flagged":
+        if not self._immersed:
             return Obstacles(self.followed, forced)
         held = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
         return ImmersedObstacles(self.followed, forced, near=self.near, held=held)
+
+    @property
+    def _immersed(self) -> bool:
+        return self.case.bodies.treatment == "immersed"
 
     def _body(self, name: str) -> Body:
         parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
@@ -72,9 +76,9 @@ class Bodies:
         x, y, z = (float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))
         return x, y, z
 
-    def _beside(self, cells: Box) -> Box:
-        """Some cells, and those beside them."""
-        grown, domain = cells.grow(1), self.grid.box
+    def _beside(self, cells: Box, layers: int = 1) -> Box:
+        """Some cells, and those that are so many layers away at most."""
+        grown, domain = cells.grow(layers), self.grid.box
         ends = zip(self.grid.periodic, grown.lo, grown.hi, domain.hi, strict=True)
         round_trip = [periodic and (lo < 0 or hi > n) for periodic, lo, hi, n in ends]
         lo = triple(0 if all_of_it else n for all_of_it, n in zip(round_trip, grown.lo, strict=True))

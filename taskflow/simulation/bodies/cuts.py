@@ -7,14 +7,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from taskflow.flow.grid import FACES
+from taskflow.flow.grid import FACES, Point
 from taskflow.flow.obstacles import cuts
 from taskflow.flow.obstacles.flags import ITSELF, NEIGHBOURS, moved
-from taskflow.regions import Box, Location
+from taskflow.regions import Box
 from taskflow.simulation.bodies.masks import Masks
 from taskflow.simulation.bodies.solids import PIECE
 
-Numbers = dict[Location, np.ndarray]  # by the location of points in cells
+Numbers = dict[Point, np.ndarray]  # by the location of points in cells
+LAYERS = 2  # around cells, of which the shapes are known
 
 
 class Surfaces(NamedTuple):
@@ -35,11 +36,11 @@ class ImmersedMasks(Masks):
 
     def flags(self, box: Box) -> dict[str, np.ndarray]:
         """What each role holds in the cells of a box."""
-        found, around = self._none(box), box.grow(1)
-        points: tuple[Location, ...] = (*FACES, "c") if self._warm else FACES
-        numbers = {at: self.solids.numbers_around(box, at) for at in points}
-        for part in self.solids.together(box):
-            view = part.grow(1).slices(around.lo)
+        found, around = self._none(box), box.grow(LAYERS)
+        points: tuple[Point, ...] = (*FACES, "corner", *(("c",) if self._warm else ()))
+        numbers = {at: self.solids.numbers_around(box, at, LAYERS) for at in points}
+        for part in self.solids.together(box, LAYERS):
+            view = part.grow(LAYERS).slices(around.lo)
             for name, values in self._cut(part, {at: each[view] for at, each in numbers.items()}).items():
                 found[name][part.slices(box.lo)] = values
         return found
@@ -49,10 +50,13 @@ class ImmersedMasks(Masks):
         """Whether there is a temperature."""
         return "T_faces" in self.roles
 
-    def _cut(self, part: Box, numbers: Numbers) -> dict[str, np.ndarray]:
-        """The roles in a part, from the shapes that have its points and those of one layer around it."""
+    def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
+        """The roles in a part, from the shapes that have its points and those of `LAYERS` around it."""
+        beside = np.any([cuts.near(wide[at] != 0) for at in FACES], axis=0)
+        numbers: Numbers = {at: moved(each) for at, each in wide.items()}
         closed = [numbers[at] != 0 for at in FACES]
-        found = {"solid": cuts.solid_bits(closed, self._on_walls(part)), **self._stick(part, numbers)}
+        found = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside)}
+        found |= {**self._stick(part, numbers), **self._cover(part, closed, wide["corner"])}
         if "edges" in self.roles:
             found |= {"faces": cuts.face_bits(closed), "edges": cuts.edge_bits(closed)}
         if "owner_x" in self.roles:
@@ -75,6 +79,31 @@ class ImmersedMasks(Masks):
                 found[at][cut[at]] += cuts.stick(*surfaces)
         return {f"stick_{at[1]}": values for at, values in found.items()}
 
+    def _cover(self, part: Box, closed: list[np.ndarray], corners: np.ndarray) -> dict[str, np.ndarray]:
+        """`cuts.cover` of the open shares of faces that are cut; `corners` [z, y, x] are the numbers of the shapes that
+        have the low corners of cells, with `LAYERS` around them.
+        """
+        inside, edges = moved(corners != 0), [self._edges(part, corners, axis) for axis in range(3)]
+        found = {}
+        for axis, each in enumerate(closed):
+            beside = np.any([cuts.cut(each, *step) for step in NEIGHBOURS], axis=0)
+            share = np.where(beside, cuts.covered_share(inside, edges, axis), 0)
+            found[f"cover_{'xyz'[axis]}"] = cuts.cover(1 - share)
+        return found
+
+    def _edges(self, part: Box, corners: np.ndarray, axis: int) -> np.ndarray:
+        """How much of the edges from low corners of cells to the next along an axis lies in bodies, as a share. Those
+        from the last corner are not looked at.
+        """
+        wide, inside = part.grow(1), corners != 0
+        found = (moved(inside) & moved(inside, (axis, 1))).astype(float)
+        rising, falling = (cuts.cut(inside, axis, side) for side in (1, -1))
+        np.moveaxis(falling, 2 - axis, 0)[0] = False
+        for side, open_ in ((1, rising), (-1, falling)):
+            shares = self._surfaces(wide, {"corner": corners}, {"corner": open_}, axis, side)["corner"].share
+            found[open_ if side > 0 else np.roll(open_, -1, 2 - axis)] = 1 - shares
+        return found
+
     def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
         """Of cells beside bodies with temperatures: what these weigh, with and without them; whose they are."""
         bond, warm = np.zeros(part.shape[::-1]), np.zeros(part.shape[::-1])
@@ -87,7 +116,7 @@ class ImmersedMasks(Masks):
             warm[cut] += each * moved(held, (axis, side))[cut]
         return {"bond_T": bond, "warm_T": warm, "owner_T": cuts.owners(warm_bodies)}
 
-    def _surfaces(self, part: Box, numbers: Numbers, cut: Numbers, axis: int, side: int) -> dict[Location, Surfaces]:
+    def _surfaces(self, part: Box, numbers: Numbers, cut: Numbers, axis: int, side: int) -> dict[Point, Surfaces]:
         """What is known of the surfaces to this side of those points at each location that a mask of the part's cells
         has.
         """
@@ -99,8 +128,8 @@ class ImmersedMasks(Masks):
             extents.append(grid.extents(at, axis, start, stop)[cells[:, axis]])
             cells += np.array(part.lo)
             cells[:, axis] += side
-            cells %= np.array(grid.cells)  # beyond periodic sides alone can they lie outside
-            along = [grid.coordinates(at, n, 0, grid.cells[n])[cells[:, n]] for n in range(3)]
+            np.remainder(cells, grid.cells, out=cells, where=grid.periodic)
+            along = [grid.coordinates(at, n, 0, grid.cells[n] + 1)[cells[:, n]] for n in range(3)]
             points.append(np.stack(along, axis=1))
             owners.append(moved(numbers[at], (axis, side))[mask])
         ways = side * np.concatenate(steps)

@@ -10,8 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.grid import Point
 from taskflow.geometry import Shape
-from taskflow.regions import Box, Location, hull, periodic_images, triple
+from taskflow.regions import Box, hull, periodic_images, triple
 
 PIECE = 1 << 24  # cells that are looked at in one go
 
@@ -28,13 +29,13 @@ class Solids:
         """For each shape the cells whose centres are in the box around it: only these are ever looked at."""
         return tuple(self._cells(*shape.bounds) for shape in self.shapes)
 
-    def numbers(self, box: Box, at: Location = "c") -> np.ndarray:
+    def numbers(self, box: Box, at: Point = "c") -> np.ndarray:
         """For the cells of a box of the domain, [z, y, x]: the number of the shape that has the point `at` it, from 1;
-        0 for none.
+        0 for none. Cells behind high walls have corners on these.
         """
         found = np.zeros(box.shape[::-1], np.uint16 if len(self.shapes) < 2**16 else np.uint32)
         for number, (shape, around) in enumerate(zip(self.shapes, self.boxes, strict=True), start=1):
-            for part in pieces(around & box):
+            for part in pieces((around.grow(1) if at == "corner" else around) & box):
                 view = found[part.slices(box.lo)]
                 view[self._inside(shape, part, at)] = number
         return found
@@ -43,21 +44,23 @@ class Solids:
         """Which cells of a box are solid; cells beyond the domain are left out."""
         return self.numbers(box & self.grid.box) != 0
 
-    def numbers_around(self, box: Box, at: Location = "c") -> np.ndarray:
-        """The same with one more layer on every side: of the cells beyond periodic faces, and 0 beyond others."""
-        wide = box.grow(1)
+    def numbers_around(self, box: Box, at: Point = "c", layers: int = 1) -> np.ndarray:
+        """The same with more layers on every side: of the cells beyond periodic faces, and 0 beyond others."""
+        wide, domain = box.grow(layers), self.grid.box
+        if at == "corner":
+            domain = domain.expand((0, 0, 0), triple(not periodic for periodic in self.grid.periodic))
         found = np.zeros(wide.shape[::-1], self.numbers(Box.of((0, 0, 0))).dtype)
         for piece, shift in periodic_images(wide, self.grid.box, self.grid.periodic):
-            inside = piece & self.grid.box
+            inside = piece & domain
             if inside:
                 found[inside.shift(shift).slices(wide.lo)] = self.numbers(inside, at)
         return found
 
-    def touched(self, box: Box) -> Iterator[Box]:
-        """Parts of the box that have all its cells that are solid, or next to one that is."""
+    def touched(self, box: Box, layers: int = 1) -> Iterator[Box]:
+        """Parts of the box that have all its cells that are solid, or so many layers from one that is."""
         for around in self.boxes:
             if around:
-                for piece, _ in periodic_images(around.grow(1), self.grid.box, self.grid.periodic):
+                for piece, _ in periodic_images(around.grow(layers), self.grid.box, self.grid.periodic):
                     yield from pieces(piece & box)
 
     def shares(self, ends: np.ndarray, owners: np.ndarray, axis: int, steps: np.ndarray) -> np.ndarray:
@@ -91,13 +94,13 @@ class Solids:
             found.append(tuple(np.flatnonzero(near).tolist()))
         return tuple(found)
 
-    def together(self, box: Box) -> Iterator[Box]:
+    def together(self, box: Box, layers: int) -> Iterator[Box]:
         """`touched`, or where that would look at most cells several times, one box around all."""
-        parts = list(self.touched(box))
+        parts = list(self.touched(box, layers))
         whole = hull(parts) if parts else Box.of((0, 0, 0))
         yield from parts if sum(part.volume for part in parts) < whole.volume else [whole]
 
-    def _inside(self, shape: Shape, box: Box, at: Location) -> np.ndarray:
+    def _inside(self, shape: Shape, box: Box, at: Point) -> np.ndarray:
         x, y, z = (self.grid.coordinates(at, axis, box.lo[axis], box.hi[axis]) for axis in range(3))
         return shape.inside(x, y, z)
 

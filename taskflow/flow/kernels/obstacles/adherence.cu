@@ -4,24 +4,30 @@
 #define BY 1
 #include "cell.h"
 #include "../flags.h"
-#include "../metrics.h"
+#include "surfaces.h"
 
-// q with friction that is taken at the end of the step, where the pressure has pushed it by -push
-FN real slowed(real q, real friction, real push) { return (q + friction * push) / (1 + friction); }
+// The velocity q on the face of a cell across a, less what the projection with the last pressure will take
+FN real beside(real q, Index c, bool shut, const Surface& at, const Way& a, const Way& b, const Way& d, real drag, real push) {
+  if (shut) return 0;
+  const Adhered found = adhered(c, at, a, b, d, drag);
+  return found.kept * q + (found.rest + (1 - found.kept) * push);
+}
 
-// u = (u + a dt grad(p)) / (1 + a), a = dt viscosity stick, on cut faces, 0 on closed ones. Those on walls stay.
-TASK adhere(Range range, InOut u, InOut v, InOut w, In p, InByte solid, In stick_x, In stick_y, In stick_z, In64 dt,
-            Grid grid, real viscosity) {
+// u_new = 0 on closed faces; friction, and what is brought to cut ones and from these to others. Those on walls stay.
+TASK adhere(Range range, In u, In v, In w, InOut u_new, InOut v_new, InOut w_new, In p, InByte solid, In stick_x, In stick_y,
+            In stick_z, In cover_x, In cover_y, In cover_z, In64 dt, Grid grid, real viscosity) {
   STRIDES(range)
   const real step = real(*dt), drag = step * viscosity;
+  const Surface at_x{u, stick_x, cover_x}, at_y{v, stick_y, cover_y}, at_z{w, stick_z, cover_z};
   for_cells(range, CELL(c) {
     const int bits = solid[c];
     if (bits & BESIDE) {  // few are: what all others would load stays where it is
-      const real here = p[c], x = step * axis(grid, 0, c.i, X).per_face(), y = step * axis(grid, 1, c.j, Y).per_face();
-      const real z = step * axis(grid, 2, c.k, Z).per_face();
-      if (c.i != grid.first[0]) u[c] = closed(bits, 0) ? real(0) : slowed(u[c], drag * stick_x[c], x * (here - p[c - X]));
-      if (c.j != grid.first[1]) v[c] = closed(bits, 2) ? real(0) : slowed(v[c], drag * stick_y[c], y * (here - p[c - Y]));
-      if (c.k != grid.first[2]) w[c] = closed(bits, 4) ? real(0) : slowed(w[c], drag * stick_z[c], z * (here - p[c - Z]));
+      const Way x = way(grid, 0, c.i, X), y = way(grid, 1, c.j, Y), z = way(grid, 2, c.k, Z);
+      const real here = p[c], px = step * x.axis.per_face() * (here - p[c - X]);
+      const real py = step * y.axis.per_face() * (here - p[c - Y]), pz = step * z.axis.per_face() * (here - p[c - Z]);
+      if (!x.first) u_new[c] = beside(u_new[c], c, closed(bits, 0), at_x, x, y, z, drag, px);
+      if (!y.first) v_new[c] = beside(v_new[c], c, closed(bits, 2), at_y, y, x, z, drag, py);
+      if (!z.first) w_new[c] = beside(w_new[c], c, closed(bits, 4), at_z, z, x, y, drag, pz);
     }
   });
 }

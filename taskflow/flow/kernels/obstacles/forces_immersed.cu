@@ -6,20 +6,23 @@
 #include "../flags.h"
 #include "carried.h"
 #include "push.h"
+#include "surfaces.h"
 
 // Where bodies are, and whose
 struct Bodies {
   InByte solid;
   In stick_x, stick_y, stick_z;
+  In cover_x, cover_y, cover_z;
   InByte owner_x, owner_y, owner_z;
 };
 
 // Force at the low face across a of a cell: on a closed one, which stands still, all that the scheme brings there; on a cut
 // one the friction that it loses to the surface.
 template <class Friction>
-FN Push push(const Component& u, const Component& v, const Component& w, In p, In stick, const Cell& c, bool shut,
-             const Convection& convection, const Friction& friction) {
-  const double viscous = friction.at(c, u, v, w), lost = friction.viscosity * double(stick[c]) * u.q[c];
+FN Push push(const Component& u, const Component& v, const Component& w, In p, const Surface& at, const Way& a,
+             const Way& b, const Way& d, const Cell& c, bool shut, const Convection& convection, const Friction& friction) {
+  const double viscous = friction.at(c, u, v, w) + friction.viscosity * at.brought(c, a, b, d);
+  const double lost = friction.viscosity * double(at.stick[c]) * (double(u.q[c]) + at.missing(c));
   const double brought = viscous - 0.25 * outflow(convection, c, u, v, w);
   return {shut ? u.axis.per_face() * (double(p[c - u.axis.step]) - p[c]) : 0.0, shut ? brought : lost};
 }
@@ -31,12 +34,15 @@ FN void sum_forces(const Range& range, In u, In v, In w, In p, Bodies bodies, co
                    Target target, Friction friction) {
   STRIDES(range)
   const Convection convection(grid);
+  const Surface at_x{u, bodies.stick_x, bodies.cover_x}, at_y{v, bodies.stick_y, bodies.cover_y};
+  const Surface at_z{w, bodies.stick_z, bodies.cover_z};
   sum_cells(range, sums, CELL(c) {
-    const Component of_x{u, 0, axis(grid, 0, c.i, X)}, of_y{v, 1, axis(grid, 1, c.j, Y)}, of_z{w, 2, axis(grid, 2, c.k, Z)};
+    const Way x = way(grid, 0, c.i, X), y = way(grid, 1, c.j, Y), z = way(grid, 2, c.k, Z);
+    const Component of_x{u, 0, x.axis}, of_y{v, 1, y.axis}, of_z{w, 2, z.axis};
     const int bits = bodies.solid[c], number = target.number;
-    const Push fx = push(of_x, of_y, of_z, p, bodies.stick_x, c, closed(bits, 0), convection, friction);
-    const Push fy = push(of_y, of_x, of_z, p, bodies.stick_y, c, closed(bits, 2), convection, friction);
-    const Push fz = push(of_z, of_x, of_y, p, bodies.stick_z, c, closed(bits, 4), convection, friction);
+    const Push fx = push(of_x, of_y, of_z, p, at_x, x, y, z, c, closed(bits, 0), convection, friction);
+    const Push fy = push(of_y, of_x, of_z, p, at_y, y, x, z, c, closed(bits, 2), convection, friction);
+    const Push fz = push(of_z, of_x, of_y, p, at_z, z, x, y, c, closed(bits, 4), convection, friction);
     const bool on_x = bodies.owner_x[c] == number, on_y = bodies.owner_y[c] == number, on_z = bodies.owner_z[c] == number;
     return forces(c, fx, fy, fz, on_x, on_y, on_z, grid, target);
   });
@@ -45,19 +51,21 @@ FN void sum_forces(const Range& range, In u, In v, In w, In p, Bodies bodies, co
 #define SUMS {pressure_x, pressure_y, pressure_z, friction_x, friction_y, friction_z, moment_x, moment_y, moment_z}
 
 TASK force_on_immersed_body(Range range, In u, In v, In w, In p, InByte solid, In stick_x, In stick_y, In stick_z,
-                            InByte owner_x, InByte owner_y, InByte owner_z, Partial pressure_x, Partial pressure_y,
-                            Partial pressure_z, Partial friction_x, Partial friction_y, Partial friction_z,
-                            Partial moment_x, Partial moment_y, Partial moment_z, Grid grid, Fluid fluid, Target target) {
-  const Bodies bodies{solid, stick_x, stick_y, stick_z, owner_x, owner_y, owner_z};
+                            In cover_x, In cover_y, In cover_z, InByte owner_x, InByte owner_y, InByte owner_z,
+                            Partial pressure_x, Partial pressure_y, Partial pressure_z, Partial friction_x,
+                            Partial friction_y, Partial friction_z, Partial moment_x, Partial moment_y, Partial moment_z,
+                            Grid grid, Fluid fluid, Target target) {
+  const Bodies bodies{solid, stick_x, stick_y, stick_z, cover_x, cover_y, cover_z, owner_x, owner_y, owner_z};
   sum_forces(range, u, v, w, p, bodies, SUMS, grid, target, Molecular{fluid.viscosity});
 }
 
 TASK force_of_eddies_on_immersed_body(Range range, In u, In v, In w, In p, In nu_t, InShort edges, InByte solid, In stick_x,
-                                      In stick_y, In stick_z, InByte owner_x, InByte owner_y, InByte owner_z,
-                                      Partial pressure_x, Partial pressure_y, Partial pressure_z, Partial friction_x,
-                                      Partial friction_y, Partial friction_z, Partial moment_x, Partial moment_y,
-                                      Partial moment_z, Grid grid, Fluid fluid, Target target) {
-  const Bodies bodies{solid, stick_x, stick_y, stick_z, owner_x, owner_y, owner_z};
+                                      In stick_y, In stick_z, In cover_x, In cover_y, In cover_z, InByte owner_x,
+                                      InByte owner_y, InByte owner_z, Partial pressure_x, Partial pressure_y,
+                                      Partial pressure_z, Partial friction_x, Partial friction_y, Partial friction_z,
+                                      Partial moment_x, Partial moment_y, Partial moment_z, Grid grid, Fluid fluid,
+                                      Target target) {
+  const Bodies bodies{solid, stick_x, stick_y, stick_z, cover_x, cover_y, cover_z, owner_x, owner_y, owner_z};
   sum_forces(range, u, v, w, p, bodies, SUMS, grid, target, TurbulentBeside{fluid.viscosity, nu_t, {edges}});
 }
 
