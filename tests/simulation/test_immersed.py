@@ -164,12 +164,15 @@ def test_blocks_and_overlap_do_not_change_a_bit(tables):
     same_on_blocks(immersed({"iterations": 4}, time={"steps": 3}, **tables))
 
 
+CORNER = Box((11, 0, 8), (12, 1, 9))  # where no body is near
+
+
 def test_what_is_known_of_parts_is_that_of_the_whole():
     setup = Setup(immersed(DIRECT), (1, 1, 1))
     whole = setup.masks.flags(setup.grid.box)
     assert set(whole) == {"solid", "T_faces", "owner_x", "owner_y", "owner_z", "owner_T", "bond_T", "warm_T",
                           "stick_x", "stick_y", "stick_z", "cover_x", "cover_y", "cover_z"}  # fmt: skip
-    for part in (Box((0, 0, 0), (3, 8, 9)), Box((9, 3, 2), (12, 7, 5)), Box((4, 4, 4), (10, 5, 6))):
+    for part in (Box((0, 0, 0), (3, 8, 9)), Box((9, 3, 2), (12, 7, 5)), Box((4, 4, 4), (10, 5, 6)), CORNER):
         for name, values in setup.masks.flags(part).items():
             np.testing.assert_array_equal(values, whole[name][part.slices((0, 0, 0))], err_msg=name)
 

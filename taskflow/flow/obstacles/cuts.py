@@ -13,6 +13,9 @@ import numpy as np
 
 from taskflow.flow.obstacles.flags import CLOSED, INSULATED, ITSELF, KEEPS, NEIGHBOURS, moved
 
+Faces = tuple[np.ndarray, ...]
+"""Where some faces are: indices along z, y and x, without layers."""
+
 BESIDE = 128  # the bit of a cell with a low face that is closed, cut, or next to one that is cut
 LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
 LEAST_OPEN = 0.25  # of a face with an open centre, which a gap between bodies may leave less of: bounds `cover`
@@ -40,15 +43,16 @@ def cover(open_share: np.ndarray) -> np.ndarray:
     return 1 / np.maximum(open_share, LEAST_OPEN) - 1
 
 
-def covered_share(inside: np.ndarray, edges: Sequence[np.ndarray], axis: int) -> np.ndarray:
-    """Of the low faces of cells across an axis the share of their area that lies in bodies, bounded by straight lines.
+def covered_share(inside: np.ndarray, edges: Sequence[np.ndarray], axis: int, faces: Faces) -> np.ndarray:
+    """Of some low faces of cells across an axis the share of their area that lies in bodies, bounded by straight lines.
 
     `inside`: whether the low corner of a cell lies in one; `edges`, by axis: the share that does of the edge from there
     to the next corner along it. Where two corners across are inside, the centre of the face is not.
     """
     a, b = (other for other in range(3) if other != axis)
-    low, right, left, high = (moved(inside, *steps) for steps in ((), ((a, 1),), ((b, 1),), ((a, 1), (b, 1))))
-    bottom, top, west, east = moved(edges[a]), moved(edges[a], (b, 1)), moved(edges[b]), moved(edges[b], (a, 1))
+    low, right, left, high = (_beside(inside, faces, *steps) for steps in ((), (a,), (b,), (a, b)))
+    bottom, top = _beside(edges[a], faces), _beside(edges[a], faces, b)
+    west, east = _beside(edges[b], faces), _beside(edges[b], faces, a)
     along_a, along_b = bottom + top, west + east
     corners = low.astype(np.uint8) + right + left + high
     whole = [
@@ -63,8 +67,14 @@ def covered_share(inside: np.ndarray, edges: Sequence[np.ndarray], axis: int) ->
     return np.asarray(np.select([case for case, _ in whole], [share for _, share in whole], along_a / 2))
 
 
+def _beside(values: np.ndarray, cells: Faces, *along: int) -> np.ndarray:
+    """The values of some cells, or of the next ones along some axes, from an array with one more layer."""
+    z, y, x = (at + 1 + (2 - n in along) for n, at in enumerate(cells))
+    return np.asarray(values[z, y, x])
+
+
 def near(closed: np.ndarray) -> np.ndarray:
-    """Which points are closed, or at most two steps from one that is. Takes two more layers."""
+    """Which points are `closed`, or at most two steps from one that is. Takes two more layers."""
     for _ in range(2):
         closed = moved(closed) | np.any([moved(closed, step) for step in NEIGHBOURS], axis=0)
     return closed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -52,7 +53,7 @@ class ImmersedMasks(Masks):
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
         """The roles in a part, from the shapes that have its points and those of `LAYERS` around it."""
-        beside = np.any([cuts.near(wide[at] != 0) for at in FACES], axis=0)
+        beside = cuts.near(np.any([wide[at] != 0 for at in FACES], axis=0))
         numbers: Numbers = {at: moved(each) for at, each in wide.items()}
         closed = [numbers[at] != 0 for at in FACES]
         found = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside)}
@@ -86,9 +87,10 @@ class ImmersedMasks(Masks):
         inside, edges = moved(corners != 0), [self._edges(part, corners, axis) for axis in range(3)]
         found = {}
         for axis, each in enumerate(closed):
-            beside = np.any([cuts.cut(each, *step) for step in NEIGHBOURS], axis=0)
-            share = np.where(beside, cuts.covered_share(inside, edges, axis), 0)
-            found[f"cover_{'xyz'[axis]}"] = cuts.cover(1 - share)
+            faces = np.nonzero(np.logical_or.reduce([cuts.cut(each, *step) for step in NEIGHBOURS]))
+            cover = np.zeros(part.shape[::-1])
+            cover[faces] = cuts.cover(1 - cuts.covered_share(inside, edges, axis, faces))
+            found[f"cover_{'xyz'[axis]}"] = cover
         return found
 
     def _edges(self, part: Box, corners: np.ndarray, axis: int) -> np.ndarray:
@@ -129,13 +131,19 @@ class ImmersedMasks(Masks):
             cells += np.array(part.lo)
             cells[:, axis] += side
             np.remainder(cells, grid.cells, out=cells, where=grid.periodic)
-            along = [grid.coordinates(at, n, 0, grid.cells[n] + 1)[cells[:, n]] for n in range(3)]
-            points.append(np.stack(along, axis=1))
+            points.append(np.stack([self._places[at][n][cells[:, n]] for n in range(3)], axis=1))
             owners.append(moved(numbers[at], (axis, side))[mask])
         ways = side * np.concatenate(steps)
         shares = self.solids.shares(np.concatenate(points), np.concatenate(owners), axis, ways)
         each = np.split(shares, np.cumsum([len(found) for found in points])[:-1])
         return dict(zip(cut, map(Surfaces, each, steps, extents), strict=True))
+
+    @cached_property
+    def _places(self) -> dict[Point, list[np.ndarray]]:
+        """Along each axis the coordinates of points in all cells, and in one more."""
+        grid = self.solids.grid
+        points: tuple[Point, ...] = (*FACES, "c", "corner")
+        return {at: [grid.coordinates(at, n, 0, grid.cells[n] + 1) for n in range(3)] for at in points}
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """For each axis: which low faces of the cells of a part, and of one layer around it, lie on walls."""

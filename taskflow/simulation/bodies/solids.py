@@ -97,8 +97,9 @@ class Solids:
     def together(self, box: Box, layers: int) -> Iterator[Box]:
         """`touched`, or where that would look at most cells several times, one box around all."""
         parts = list(self.touched(box, layers))
-        whole = hull(parts) if parts else Box.of((0, 0, 0))
-        yield from parts if sum(part.volume for part in parts) < whole.volume else [whole]
+        if parts:
+            whole = hull(parts)
+            yield from parts if sum(part.volume for part in parts) < whole.volume else [whole]
 
     def _inside(self, shape: Shape, box: Box, at: Point) -> np.ndarray:
         x, y, z = (self.grid.coordinates(at, axis, box.lo[axis], box.hi[axis]) for axis in range(3))
