@@ -11,7 +11,7 @@ FN void left_over(const Range& range, Foreign p, Foreign rhs, Out r, Partial res
   const real off = real(*mean);
   reduce_cells(range, interior(m), residual, SUM, CELL(c) {
     const real left = at(rhs, c) - off - laplacian(p, c, m);
-    const real counts = sought(c.i, c.j, c.k, m) ? left : real(0);
+    const real counts = sought(c, m) ? left : real(0);
     r[c] = counts;
     return volume(m, c) * (double(counts) * counts);
   }, p, rhs);
@@ -23,5 +23,5 @@ TASK residual_of(Range range, Foreign p, Foreign rhs, Out r, Partial residual, I
 
 TASK residual_of_variable(Range range, Foreign p, Foreign rhs, Foreign b_x, Foreign b_y, Foreign b_z, Out r,
                           Partial residual, In64 mean, Mesh mesh) {
-  left_over(range, p, rhs, r, residual, mean, Faces{mesh, b_x, b_y, b_z});
+  left_over(range, p, rhs, r, residual, mean, faces(b_x, b_y, b_z, mesh));
 }

@@ -3,34 +3,42 @@
 #include "mesh.h"
 
 struct Faces : Mesh {
-  Foreign x, y, z;  // fields of one region
+  Foreign x;           // b across x, whose strides those across y and z have, too
+  const real *y, *z;
 };
 
-FN Faces faces(const Range& r, In x, In y, In z, const Mesh& m) { return {m, {x, r.y, r.z}, {y, r.y, r.z}, {z, r.y, r.z}}; }
+FN Faces faces(const Foreign& x, const Foreign& y, const Foreign& z, const Mesh& m) { return {m, x, y.field, z.field}; }
+FN Faces faces(const Range& r, In x, In y, In z, const Mesh& m) { return {m, {x, r.y, r.z}, y, z}; }
 
-// What couples a cell to its six neighbours: b / h^2 where all cells are alike
-struct Coupling {
+// A number for each of the six faces of a cell
+struct Six {
   real west, east, south, north, below, above;
 };
 
 // 0 instead of what b is on a wall
 FN real open(real b, bool at_face, real mirror) { return taken(!(at_face & (mirror > 0)), b); }
 
-FN Coupling coupling(int i, int j, int k, const Faces& b) {
-  const Index Y = b.x.y, Z = b.x.z, c = i + j * Y + k * Z;
-  return {before(b, 0, i) * open(b.x.field[c], i == b.first[0], b.low[0]),
-          behind(b, 0, i) * open(b.x.field[c + 1], i == b.last[0], b.high[0]),
-          before(b, 1, j) * open(b.y.field[c], j == b.first[1], b.low[1]),
-          behind(b, 1, j) * open(b.y.field[c + Y], j == b.last[1], b.high[1]),
-          before(b, 2, k) * open(b.z.field[c], k == b.first[2], b.low[2]),
-          behind(b, 2, k) * open(b.z.field[c + Z], k == b.last[2], b.high[2])};
+template <class C>
+FN Six open(C c, const Faces& b) {
+  const real *x = place(b.x, c), *y = b.y + (x - b.x.field), *z = b.z + (x - b.x.field);
+  return {open(x[0], at_low(c, b, 0), b.low[0]), open(x[1], at_high(c, b, 0), b.high[0]),
+          open(y[0], at_low(c, b, 1), b.low[1]), open(y[b.x.y], at_high(c, b, 1), b.high[1]),
+          open(z[0], at_low(c, b, 2), b.low[2]), open(z[b.x.z], at_high(c, b, 2), b.high[2])};
+}
+
+// What couples a cell to its six neighbours: b / h^2 where all cells are alike
+template <class C>
+FN Six coupling(C c, const Faces& b) {
+  const Six o = open(c, b);
+  return {before(b, 0, c.i) * o.west,  behind(b, 0, c.i) * o.east,  before(b, 1, c.j) * o.south,
+          behind(b, 1, c.j) * o.north, before(b, 2, c.k) * o.below, behind(b, 2, c.k) * o.above};
 }
 
 // div(b grad p) in a cell
 template <class Number, class C>
 FN real laplacian(const Number* p, C c, Index Y, Index Z, const Faces& b) {
   const Seen q = seen(p, c, Y, Z, b);
-  const Coupling a = coupling(c.i, c.j, c.k, b);
+  const Six a = coupling(c, b);
   return (a.west * (q.west - q.here) + a.east * (q.east - q.here)) +
          (a.south * (q.south - q.here) + a.north * (q.north - q.here)) +
          (a.below * (q.below - q.here) + a.above * (q.above - q.here));
@@ -40,19 +48,24 @@ FN real laplacian(const Number* p, C c, Index Y, Index Z, const Faces& b) {
 FN real counted(bool at_face, real mirror) { return at_face ? 1 - mirror : real(1); }
 
 // The diagonal of -div(b grad p) in a cell
-FN real diagonal(int i, int j, int k, const Faces& b) {
-  const Coupling a = coupling(i, j, k, b);
-  return (counted(i == b.first[0], b.low[0]) * a.west + counted(i == b.last[0], b.high[0]) * a.east) +
-         (counted(j == b.first[1], b.low[1]) * a.south + counted(j == b.last[1], b.high[1]) * a.north) +
-         (counted(k == b.first[2], b.low[2]) * a.below + counted(k == b.last[2], b.high[2]) * a.above);
+template <class C>
+FN real diagonal(C c, const Faces& b) {
+  const Six a = coupling(c, b);
+  return (counted(at_low(c, b, 0), b.low[0]) * a.west + counted(at_high(c, b, 0), b.high[0]) * a.east) +
+         (counted(at_low(c, b, 1), b.low[1]) * a.south + counted(at_high(c, b, 1), b.high[1]) * a.north) +
+         (counted(at_low(c, b, 2), b.low[2]) * a.below + counted(at_high(c, b, 2), b.high[2]) * a.above);
 }
 
 // Whether p is sought in a cell: it has an open face
-FN bool sought(int i, int j, int k, const Faces& b) { return diagonal(i, j, k, b) > 0; }
+template <class C>
+FN bool sought(C c, const Faces& b) {
+  const Six o = open(c, b);
+  return b.weight[0] * (o.west + o.east) + b.weight[1] * (o.south + o.north) + b.weight[2] * (o.below + o.above) > 0;
+}
 
 template <class C>
-FN real relaxation(C, int i, int j, int k, const Faces& b) {
-  const real d = diagonal(i, j, k, b), found = 1 / (d > 0 ? d : real(1));
+FN real relaxation(C c, const Faces& b) {
+  const real d = diagonal(c, b), found = reciprocal(d > 0 ? d : real(1));
   return d > 0 ? found : real(0);
 }
 
@@ -62,4 +75,4 @@ struct Across {
   INLINE real operator()(Index c, bool at_face, real mirror) const { return open(b[c], at_face, mirror); }
 };
 
-FN Across across(int axis, const Faces& b) { return {axis == 0 ? b.x.field : axis == 1 ? b.y.field : b.z.field}; }
+FN Across across(int axis, const Faces& b) { return {axis == 0 ? b.x.field : axis == 1 ? b.y : b.z}; }

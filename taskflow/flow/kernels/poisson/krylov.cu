@@ -25,12 +25,12 @@ TASK project_first_single(Range range, In r, ForeignSingle z, Partial rz, Partia
 }
 
 TASK project_first_variable(Range range, In r, Foreign z, Foreign b_x, Foreign b_y, Foreign b_z, Partial rz, Partial zAz, Mesh mesh) {
-  projected_first(range, r, z, rz, zAz, Faces{mesh, b_x, b_y, b_z});
+  projected_first(range, r, z, rz, zAz, faces(b_x, b_y, b_z, mesh));
 }
 
 TASK project_first_single_variable(Range range, In r, ForeignSingle z, Foreign b_x, Foreign b_y, Foreign b_z, Partial rz,
                                    Partial zAz, Mesh mesh) {
-  projected_first(range, r, z, rz, zAz, Faces{mesh, b_x, b_y, b_z});
+  projected_first(range, r, z, rz, zAz, faces(b_x, b_y, b_z, mesh));
 }
 
 // rz = sum of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)
@@ -71,7 +71,7 @@ FN void left_over(const Range& range, Foreign p, Foreign rhs, Foreign d, Out r, 
   const real off = real(*mean);
   sum_cells(range, interior(m), {residual, dAd}, CELL(c) {
     const real left = at(rhs, c) - off - laplacian(p, c, m), along = laplacian(d, c, m);
-    const real counts = sought(c.i, c.j, c.k, m) ? left : real(0);
+    const real counts = sought(c, m) ? left : real(0);
     r[c] = counts;
     const auto size = volume(m, c);
     return Sums<2>{{size * (double(counts) * counts), size * (double(at(d, c)) * along)}};
@@ -84,5 +84,5 @@ TASK next_residual(Range range, Foreign p, Foreign rhs, Foreign d, Out r, Partia
 
 TASK next_residual_variable(Range range, Foreign p, Foreign rhs, Foreign d, Foreign b_x, Foreign b_y, Foreign b_z, Out r,
                             Partial residual, Partial dAd, In64 mean, Mesh mesh) {
-  left_over(range, p, rhs, d, r, residual, dAd, mean, Faces{mesh, b_x, b_y, b_z});
+  left_over(range, p, rhs, d, r, residual, dAd, mean, faces(b_x, b_y, b_z, mesh));
 }

@@ -12,16 +12,24 @@ struct Seen {
   real here, west, east, south, north, below, above;
 };
 
+// Whether a cell lies beside the first, or the last, face of the domain across a direction
+template <class C>
+FN bool at_low(C c, const Mesh& m, int axis) {
+  return (axis == 0 || !c.inner) && index(c, axis) == m.first[axis];
+}
+template <class C>
+FN bool at_high(C c, const Mesh& m, int axis) {
+  return (axis == 0 || !c.inner) && index(c, axis) == m.last[axis];
+}
+
 // What a cell sees
 template <class Number, class C>
 FN Seen seen(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
   const real here = p[c];
   real west = p[c - 1], east = p[c + 1], south = p[c - Y], north = p[c + Y], below = p[c - Z], above = p[c + Z];
-  west = c.i == m.first[0] ? m.low[0] * here : west, east = c.i == m.last[0] ? m.high[0] * here : east;
-  if constexpr (!c.inner) {
-    south = c.j == m.first[1] ? m.low[1] * here : south, north = c.j == m.last[1] ? m.high[1] * here : north;
-    below = c.k == m.first[2] ? m.low[2] * here : below, above = c.k == m.last[2] ? m.high[2] * here : above;
-  }
+  west = at_low(c, m, 0) ? m.low[0] * here : west, east = at_high(c, m, 0) ? m.high[0] * here : east;
+  south = at_low(c, m, 1) ? m.low[1] * here : south, north = at_high(c, m, 1) ? m.high[1] * here : north;
+  below = at_low(c, m, 2) ? m.low[2] * here : below, above = at_high(c, m, 2) ? m.high[2] * here : above;
   return {here, west, east, south, north, below, above};
 }
 
@@ -71,7 +79,10 @@ FN real mirrored(int i, const Mesh& m, int axis) {
 }
 
 // Whether p is sought in a cell
-FN bool sought(int, int, int, const Mesh&) { return true; }
+template <class C>
+FN bool sought(C, const Mesh&) {
+  return true;
+}
 
 // The coefficients of the Laplacian on the faces across a direction
 struct Ones {
@@ -90,7 +101,7 @@ FN real pull(const Mesh& m, int axis, int n) {
 // One over the diagonal of -Laplacian in the cell (i, j, k), c or one beside it; 0 where nothing couples it to anything
 template <class C>
 FN real relaxation(C, int i, int j, int k, const Mesh& m) {
-  const real diagonal = pull(m, 0, i) + pull(m, 1, j) + pull(m, 2, k), found = 1 / (diagonal > 0 ? diagonal : real(1));
+  const real diagonal = pull(m, 0, i) + pull(m, 1, j) + pull(m, 2, k), found = reciprocal(diagonal > 0 ? diagonal : real(1));
   return diagonal > 0 ? found : real(0);
 }
 #else
@@ -116,3 +127,8 @@ FN real relaxation(C c, int i, int j, int k, const Mesh& m) {
 #endif
 }
 #endif
+
+template <class C>
+FN real relaxation(C c, const Mesh& m) {
+  return relaxation(c, c.i, c.j, c.k, m);
+}

@@ -11,7 +11,7 @@ FN bool coloured(int i, int j, int k, int colour) { return ((i + j + k) & 1) == 
 // p after a relaxation of its cell that brings the residual there to 0 where weight = 1
 template <class C, class Operator>
 FN real relaxed(const real* p, C c, Index Y, Index Z, real rhs, const Operator& m, real weight) {
-  return p[c] + weight * relaxation(c, c.i, c.j, c.k, m) * (laplacian(p, c, Y, Z, m) - rhs);
+  return p[c] + weight * relaxation(c, m) * (laplacian(p, c, Y, Z, m) - rhs);
 }
 
 // p_new = p, relaxed in all cells
@@ -48,7 +48,7 @@ TASK relax_colour_variable(Range range, In p, In rhs, In b_x, In b_y, In b_z, Ou
 // p = what relax makes of 0
 template <class Operator>
 FN void relax_nothing(const Range& range, In rhs, Out p, const Operator& m, real weight) {
-  for_cells(range, interior(m), CELL(c) { p[c] = -weight * relaxation(c, c.i, c.j, c.k, m) * rhs[c]; });
+  for_cells(range, interior(m), CELL(c) { p[c] = -weight * relaxation(c, m) * rhs[c]; });
 }
 
 TASK relax_zero(Range range, In rhs, Out p, Mesh mesh, real weight) { relax_nothing(range, rhs, p, mesh, weight); }
@@ -61,7 +61,7 @@ TASK relax_zero_variable(Range range, In rhs, In b_x, In b_y, In b_z, Out p, Mes
 TASK relax_zero_colour_variable(Range range, In rhs, In b_x, In b_y, In b_z, Out p, Mesh mesh, real weight, int colour) {
   const Faces m = faces(range, b_x, b_y, b_z, mesh);
   for_cells(range, interior(m), CELL(c) {
-    const real next = -weight * relaxation(c, c.i, c.j, c.k, m) * rhs[c];
+    const real next = -weight * relaxation(c, m) * rhs[c];
     p[c] = coloured(c.i, c.j, c.k, colour) ? next : real(0);
   });
 }

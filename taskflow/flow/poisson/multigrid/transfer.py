@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
 
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.kernels import KERNELS
@@ -11,7 +14,7 @@ from taskflow.flow.poisson.coefficients import Faces, faces_across
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Level
 from taskflow.flow.poisson.variants import variable
-from taskflow.tasks import Foreign, ForeignDouble, Launch, ReadWrite, Write, box, offsets, task
+from taskflow.tasks import Foreign, ForeignDouble, Launch, ReadWrite, Table, Tables, Write, box, offsets, task
 
 OVERLAPPED = offsets((-1, 0), (-1, 0), (-1, 0))
 BESIDE_OVERLAPPED = (
@@ -26,12 +29,15 @@ FACES_X, FACES_Y, FACES_Z = (  # those of all overlapped cells
 
 @dataclass(frozen=True)
 class Transfer:
-    """What kernels know of a finer and a coarser level besides a mesh: the cells of the coarser one, and `ratio`, how
-    many of them a finer cell is long.
+    """What kernels know of a finer and a coarser level besides a mesh: how many `cells` the coarser one has; `ratio`,
+    how many of these a finer one is long, and `length`, the reverse; and for each three `parts`, those that are the
+    first finer cell that it overlaps and the two behind that.
     """
 
     cells: Counts
     ratio: Vector
+    length: Vector
+    parts: Tables
 
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
@@ -42,7 +48,7 @@ def restrict_residual(p: Foreign[1], rhs: Foreign, coarse: Write, *, mesh: Mesh)
 restrict_residual_variable = variable(restrict_residual, Foreign)
 
 
-@task(kernel=KERNELS / "poisson" / "transfer.cu")
+@task(kernel=KERNELS / "poisson" / "overlapping.cu")
 def restrict_overlapping(
     p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer
 ) -> None:
@@ -54,7 +60,7 @@ def restrict_overlapping(
 restrict_overlapping_variable = variable(restrict_overlapping, Foreign, (FACES_X, FACES_Y, FACES_Z))
 
 
-@task(kernel=KERNELS / "poisson" / "transfer.cu")
+@task(kernel=KERNELS / "poisson" / "overlapping.cu")
 def coarsen(b: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer, axis: int) -> None:
     """coarse = mean of b over a coarser cell's low face across an axis; `mesh` is the finer level.
 
@@ -70,7 +76,7 @@ def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, tran
     """
 
 
-@task(kernel=KERNELS / "poisson" / "interpolation.cu")
+@task(kernel=KERNELS / "poisson" / "interpolation_variable.cu")
 def correct_by_coarse_variable(
     p: ReadWrite,
     coarse: Foreign[box(1)],
@@ -100,10 +106,26 @@ def gather_double(part: ForeignDouble, whole: Write) -> None:
     """whole = part, a field of double precision."""
 
 
+@cache
 def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
     """The constants of the transfers between two levels."""
-    x, y, z = (m / n for n, m in zip(fine.cells, coarse.cells, strict=True))
-    return Transfer(coarse.cells, (x, y, z))
+    (nx, mx), (ny, my), (nz, mz) = zip(fine.cells, coarse.cells, strict=True)
+    along_x, along_y, along_z = (_parts(fine, axis, coarse.cells[axis]) for axis in range(3))
+    return Transfer(coarse.cells, (mx / nx, my / ny, mz / nz), (nx / mx, ny / my, nz / mz), (along_x, along_y, along_z))
+
+
+def _parts(fine: Mesh, axis: int, cells: int) -> Table:
+    """`Transfer.parts` along an axis with so many coarser cells: each is as long as n / cells of n finer ones, of which
+    it has those on its ends in proportion.
+    """
+    n, begin = fine.cells[axis], np.arange(cells)[:, None] * fine.cells[axis]
+    cell = begin // cells + np.arange(3)
+    length = np.minimum((cell + 1) * cells, begin + n) - np.maximum(cell * cells, begin)
+    volumes = np.maximum(length, 0) / n
+    if isinstance(fine, StretchedMesh):
+        volumes /= np.array(fine.per_cell[axis].values)[cell - fine.per_cell[axis].first]
+        volumes /= volumes.sum(axis=1, keepdims=True)
+    return Table(0, tuple(volumes.ravel().tolist()))
 
 
 def restriction(p: str, fine: Level, coarse: Level) -> Launch:

@@ -139,57 +139,60 @@ FN void change_cells(const Range& r, const Interior& in, Load load, Store store,
       streams...);
 }
 
-// The values of all threads of a block (whole warps) folded in a fixed order; thread 0 has the result.
-template <class Op>
-FN double fold_block(double value) {
-  __shared__ double warps[32];
+// The values of all threads of a block (whole warps) folded in a fixed order, several at once; thread 0 has the results.
+template <class Op, int N>
+FN void fold_block(double (&values)[N]) {
+  __shared__ double warps[N][32];
   const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
   __syncthreads();
-  for (int n = 16; n; n /= 2) value = Op::fold(value, __shfl_down_sync(0xffffffffu, value, n));  // right in lanes below n
-  if ((me & 31) == 0) warps[me / 32] = value;
+  for (int m = 0; m < N; ++m) {
+    for (int n = 16; n; n /= 2) values[m] = Op::fold(values[m], __shfl_down_sync(0xffffffffu, values[m], n));  // right in lanes below n
+    if ((me & 31) == 0) warps[m][me / 32] = values[m];
+  }
   __syncthreads();
-  if (me == 0)
-    for (int n = 1; n < size / 32; ++n) value = Op::fold(value, warps[n]);
-  return value;
+  if (me > 0) return;
+  for (int n = 1; n < size / 32; ++n)
+    for (int m = 0; m < N; ++m) values[m] = Op::fold(values[m], warps[m][n]);
 }
 
 // *result = the values of all threads folded: by thread block, and by the last block to finish the blocks' parts, in order.
-template <class Op>
-FN void fold_all(double value, Partial partial) {
-  value = fold_block<Op>(value);
+template <class Op, int N>
+FN void fold_all(double (&values)[N], const Partial (&partials)[N]) {
+  fold_block<Op>(values);
   const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
   const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
   __shared__ bool last;
   if (me == 0) {
-    partial.parts[(Index(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = value;
+    for (int m = 0; m < N; ++m) partials[m].parts[(Index(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = values[m];
     __threadfence();
-    last = atomicAdd(partial.ticket, 1u) == blocks - 1;
+    last = atomicAdd(partials[0].ticket, 1u) == blocks - 1;
   }
   __syncthreads();
   if (!last) return;
   __threadfence();
-  value = Op::identity();
-  for (unsigned b = me; b < blocks; b += size) value = Op::fold(value, __ldcg(partial.parts + b));
-  value = fold_block<Op>(value);
-  if (me == 0) {
-    *partial.result = value;
-    *partial.ticket = 0;
+  for (int m = 0; m < N; ++m) {
+    values[m] = Op::identity();
+    for (unsigned b = me; b < blocks; b += size) values[m] = Op::fold(values[m], __ldcg(partials[m].parts + b));
   }
+  fold_block<Op>(values);
+  if (me > 0) return;
+  for (int m = 0; m < N; ++m) *partials[m].result = values[m];
+  *partials[0].ticket = 0;
 }
 
 // *result = f(cell) folded over the range: columns, then as above.
 template <class Op, class F>
 FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
-  double value = Op::identity();
-  for_cells(r, [&](Cell c) { value = Op::fold(value, f(c)); });
-  fold_all<Op>(value, partial);
+  double value[] = {Op::identity()};
+  for_cells(r, [&](Cell c) { value[0] = Op::fold(value[0], f(c)); });
+  fold_all<Op>(value, {partial});
 }
 
 template <class Op, class F, class... Streams>
 FN void reduce_cells(const Range& r, const Interior& in, Partial partial, Op, F f, Streams... streams) {
-  double value = Op::identity();
-  for_cells(r, in, [&](auto c) { value = Op::fold(value, f(c)); }, streams...);
-  fold_all<Op>(value, partial);
+  double value[] = {Op::identity()};
+  for_cells(r, in, [&](auto c) { value[0] = Op::fold(value[0], f(c)); }, streams...);
+  fold_all<Op>(value, {partial});
 }
 
 // Several sums at once: f(cell) is a Sums<N>.
@@ -200,7 +203,7 @@ FN void sum_cells(const Range& r, const Interior& in, const Partial (&partials)[
     const Sums<N> more = f(c);
     for (int n = 0; n < N; ++n) sums.of[n] += more.of[n];
   }, streams...);
-  for (int n = 0; n < N; ++n) fold_all<Sum>(sums.of[n], partials[n]);
+  fold_all<Sum>(sums.of, partials);
 }
 
 template <int N, class F>
@@ -210,7 +213,7 @@ FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
     const Sums<N> more = f(c);
     for (int n = 0; n < N; ++n) sums.of[n] += more.of[n];
   });
-  for (int n = 0; n < N; ++n) fold_all<Sum>(sums.of[n], partials[n]);
+  fold_all<Sum>(sums.of, partials);
 }
 
 // Several maxima at once where cells have something in common with those below and above: f(cell, below, here, above), each
@@ -218,6 +221,7 @@ FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
 template <int N, class Carried, class F>
 FN void max_cells(const Range& r, const Partial (&partials)[N], Carried carried, F f) {
   Maxima<N> maxima;
+  double values[N];
   for (int n = 0; n < N; ++n) maxima.of[n] = real(Max::identity());
   const Column c = column(r);
   if (c.any) {
@@ -232,5 +236,6 @@ FN void max_cells(const Range& r, const Partial (&partials)[N], Carried carried,
       below = here, here = above;
     }
   }
-  for (int n = 0; n < N; ++n) fold_all<Max>(maxima.of[n], partials[n]);
+  for (int n = 0; n < N; ++n) values[n] = maxima.of[n];
+  fold_all<Max>(values, partials);
 }

@@ -1,0 +1,27 @@
+// Interpolation between the cells of a coarser level of multigrid, which fill the same domain.
+#include "mesh.h"
+
+FN int floored(real x) { return int(x + 1) - 1; }  // for x >= -1
+
+// Along one direction: the two coarse cells between whose centres that of a fine one lies, and their weights. Beyond a face
+// of the domain stands the last cell inside, mirrored.
+struct Between {
+  int low, high;
+  real low_weight, high_weight;
+};
+
+FN Between between(int fine, real ratio, const Mesh& m, int axis) {
+  const real x = (fine + real(0.5)) * ratio - real(0.5);
+  const bool halved = ratio == real(0.5);  // then the same without a conversion
+  const int low = halved ? ((fine + 1) >> 1) - 1 : floored(x), high = low + 1;
+  const real part = halved ? (fine & 1 ? real(0.25) : real(0.75)) : x - low;
+  const bool before = low < m.first[axis], behind = m.last[axis] < high;
+  return {before ? m.first[axis] : low, behind ? m.last[axis] : high, (1 - part) * (before ? m.low[axis] : real(1)),
+          part * (behind ? m.high[axis] : real(1))};
+}
+
+// What a coarse level has there, in one of its planes
+FN real in_plane(const Foreign& q, const Between& x, const Between& y, int k) {
+  return y.low_weight * (x.low_weight * at(q, x.low, y.low, k) + x.high_weight * at(q, x.high, y.low, k)) +
+         y.high_weight * (x.low_weight * at(q, x.low, y.high, k) + x.high_weight * at(q, x.high, y.high, k));
+}

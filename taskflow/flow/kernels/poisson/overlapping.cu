@@ -1,0 +1,71 @@
+// From a level of multigrid to the next coarser one, whose cells do not match: where its number is odd, or cells are stretched.
+#define RESIDENT 2
+#include "cell.h"
+#include "faces.h"
+
+// Along one direction: the first fine cell that a coarse one overlaps, and which parts of the coarse one it and the two
+// behind it are.
+struct Overlap {
+  int first;
+  const real* parts;
+};
+
+FN Overlap overlap(int cell, const Mesh& m, const Transfer& transfer, int axis) {
+  return {cell * m.cells[axis] / transfer.cells[axis], transfer.parts[axis] + 3 * cell};
+}
+
+// f in the mean over an overlap
+template <class F>
+FN real mean(const Overlap& o, F f) {
+  real total = 0;
+  for (int n = 0; n < 3 && o.parts[n] > 0; ++n) total += o.parts[n] * f(o.first + n);
+  return total;
+}
+
+template <class F>
+FN real mean(const Overlap& x, const Overlap& y, const Overlap& z, F f) {
+  return mean(z, [&](int k) { return mean(y, [&](int j) { return mean(x, [&](int i) { return f(i, j, k); }); }); });
+}
+
+// coarse = mean of rhs - Laplacian(p) over what a coarse cell overlaps of fine ones
+template <class Operator>
+FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const Operator& m, const Transfer& transfer) {
+  for_cells(range, CELL(c) {
+    const Overlap x = overlap(c.i, m, transfer, 0), y = overlap(c.j, m, transfer, 1), z = overlap(c.k, m, transfer, 2);
+    coarse[c] = mean(x, y, z, [&](int i, int j, int k) { return at(rhs, i, j, k) - laplacian(p, Cell{i, j, k, 0}, m); });
+  });
+}
+
+TASK restrict_overlapping(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mesh, Transfer transfer) {
+  restricted(range, p, rhs, coarse, mesh, transfer);
+}
+
+TASK restrict_overlapping_variable(Range range, Foreign p, Foreign rhs, Foreign b_x, Foreign b_y, Foreign b_z, Out coarse, Mesh mesh, Transfer transfer) {
+  restricted(range, p, rhs, coarse, faces(b_x, b_y, b_z, mesh), transfer);
+}
+
+// b on the fine faces between which a coarse one lies, the first of them and the one at the offset `next`: as a flux
+// through both has it, 0 where one is closed
+struct Crossed {
+  Foreign b;
+  Index next;
+  real part;
+
+  INLINE real operator()(int i, int j, int k) const {
+    const Index c = i + j * b.y + k * b.z;
+    const real first = b.field[c], second = b.field[part > 0 ? c + next : c], under = (1 - part) * second + part * first;
+    return under > 0 ? first * second / under : real(0);
+  }
+};
+
+// coarse = mean of b over a coarse face across `axis`
+TASK coarsen(Range range, Foreign b, Out coarse, Mesh mesh, Transfer transfer, int axis) {
+  const int fine = mesh.cells[axis], cells = transfer.cells[axis];
+  const Index next = axis == 0 ? 1 : axis == 1 ? b.y : b.z;
+  for_cells(range, CELL(c) {
+    const int place = index(c, axis) * fine, first = place / cells;
+    const real whole[3] = {1};
+    const auto within = [&](int n) { return n == axis ? Overlap{first, whole} : overlap(index(c, n), mesh, transfer, n); };
+    coarse[c] = mean(within(0), within(1), within(2), Crossed{b, next, real(place - first * cells) / cells});
+  });
+}
