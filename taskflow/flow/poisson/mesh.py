@@ -68,16 +68,26 @@ class Mesh:
         return OPEN not in (*self.low, *self.high)
 
     @property
+    def widths(self) -> tuple[Sequence[float], Sequence[float]]:
+        """Of the narrowest and of the widest cells along each direction."""
+        return self.spacing, self.spacing
+
+    @property
     def halved(self) -> tuple[int, ...]:
         """The directions along which the next level is coarser: where several cells are not much longer than the
         shortest.
 
         Long cells stay until the others have grown: point smoothers leave errors that vary along the directions of
-        weak coupling.
+        weak coupling. What counts is the part that a direction has of a cell's coupling, in the cell where it has
+        least: one that is as wide as any along it, and as narrow as any across.
         """
         several = [axis for axis in range(3) if self.cells[axis] > 1]
-        shortest = min((self.spacing[axis] for axis in several), default=0.0)
-        return tuple(axis for axis in several if self.spacing[axis] <= ISOTROPIC * shortest)
+        narrowest, widest = self.widths
+        across = {
+            axis: sum((widest[axis] / narrowest[other]) ** 2 for other in several if other != axis) for axis in several
+        }
+        least = min(across.values(), default=0.0)
+        return tuple(axis for axis in several if 1 + across[axis] <= ISOTROPIC**2 * (1 + least))
 
     @property
     def fewer(self) -> Counts:
@@ -100,8 +110,7 @@ class Mesh:
 
 @dataclass(frozen=True)
 class StretchedMesh(Mesh):
-    """A level whose cells lie between `edges`, by their numbers along x, y and z. `spacing` is the mean one, and what
-    follows from it counts nowhere but in the choice of directions that are halved.
+    """A level whose cells lie between `edges`, by their numbers along x, y and z. `spacing` is the mean one.
 
     `per_cell`: one over the width of a cell; `per_face`: one over the distance between the centres on both sides of its
     low face, 0 where a mesh has no weight; `share`: the width over the mean one.
@@ -128,6 +137,12 @@ class StretchedMesh(Mesh):
                 tables[name].append(Table(-BEYOND, tuple(values.tolist())))
         members: dict[str, Any] = {name: tuple(along) for name, along in tables.items()}
         return cls(plain.cells, plain.spacing, low, high, periodic, **members)
+
+    @property
+    def widths(self) -> tuple[Sequence[float], Sequence[float]]:
+        """See `Mesh`."""
+        along = [np.diff(each.values) for each in self.edges]
+        return [float(each.min()) for each in along], [float(each.max()) for each in along]
 
     @property
     def coarser(self) -> StretchedMesh:
