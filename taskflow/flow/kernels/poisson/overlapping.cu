@@ -14,17 +14,20 @@ FN Overlap overlap(int cell, const Mesh& m, const Transfer& transfer, int axis) 
   return {cell * m.cells[axis] / transfer.cells[axis], transfer.parts[axis] + 3 * cell};
 }
 
-// f in the mean over an overlap
-template <class F>
-FN real mean(const Overlap& o, F f) {
-  real total = 0;
-  for (int n = 0; n < 3 && o.parts[n] > 0; ++n) total += o.parts[n] * f(o.first + n);
-  return total;
-}
-
+// f in the mean over overlaps
 template <class F>
 FN real mean(const Overlap& x, const Overlap& y, const Overlap& z, F f) {
-  return mean(z, [&](int k) { return mean(y, [&](int j) { return mean(x, [&](int i) { return f(i, j, k); }); }); });
+  real total = 0;
+  for (int k = 0; k < 3 && z.parts[k] > 0; ++k) {
+    real plane = 0;
+    for (int j = 0; j < 3 && y.parts[j] > 0; ++j) {
+      real row = 0;
+      for (int i = 0; i < 3 && x.parts[i] > 0; ++i) row += x.parts[i] * f(x.first + i, y.first + j, z.first + k);
+      plane += y.parts[j] * row;
+    }
+    total += z.parts[k] * plane;
+  }
+  return total;
 }
 
 // coarse = mean of rhs - Laplacian(p) over what a coarse cell overlaps of fine ones
