@@ -122,6 +122,18 @@ class _Share:
     history: list[dict[str, float]]
 
 
+def flags(setup: Setup, box: Box | None = None) -> dict[str, np.ndarray]:
+    """What is known of bodies in the cells of a box, by default all, by role."""
+    assert setup.masks is not None
+    cells = box or setup.grid.box
+    found = {name: np.zeros(cells.shape[::-1]) for name in setup.masks.roles}
+    for part, values in setup.masks.parts(cells):
+        for name, each in values.items():
+            found[name] = found[name].astype(each.dtype, copy=False)
+            found[name][part.slices(cells.lo)] = each
+    return found
+
+
 def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard) -> _Share:
     """The run loop of simulation.job without output."""
     case, model = setup.case, setup.model

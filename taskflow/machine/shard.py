@@ -235,11 +235,18 @@ class Shard:
 
         All blocks have to write the same fields: their ghost cells are valid no more.
         """
+        self.write_parts(values, [(box, values)])
+
+    def write_parts(
+        self, roles: Iterable[str], parts: Iterable[tuple[Box | None, Mapping[str, np.ndarray]]]
+    ) -> None:
+        """`write` some boxes, as many as this block likes, of the fields in these roles, one after the other."""
         self.synchronize()
-        for role, array in values.items():
-            self._view(role, box)[...] = self.device.xp.asarray(array)
+        for box, values in parts:
+            for role, array in values.items():
+                self._view(role, box)[...] = self.device.xp.asarray(array)
         self.synchronize()
-        self._state = self._states.after_writing(self._state, {self.roles[role] for role in values})
+        self._state = self._states.after_writing(self._state, {self.roles[role] for role in roles})
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
         """A host copy [z, y, x] of the cells of `box` (by default this block's) of the field in this role."""

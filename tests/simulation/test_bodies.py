@@ -13,7 +13,7 @@ from taskflow.regions import Box
 from taskflow.simulation.bodies import Survey, survey
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
-from tests.flows import VELOCITY, Flow, compute, orders
+from tests.flows import VELOCITY, Flow, compute, flags, orders
 
 H = 0.125
 PERIODIC = {"x": "periodic", "y": "periodic", "z": "periodic"}
@@ -172,7 +172,7 @@ def test_a_bulk_velocity_around_bodies(treatment, scheme, stretching):
     )  # fmt: skip
     flow = compute(case)
     model, grid = flow.setup.model, flow.setup.grid
-    bits = flow.setup.masks.flags(grid.box)["solid"]
+    bits = flags(flow.setup)["solid"]
     fluid = bits & 65 == 0 if treatment == "flagged" else bits & 1 == 0
     x, y, z = (grid.extents("fx", axis, 0, grid.cells[axis]) for axis in range(3))
     volumes = np.broadcast_to(z[:, None, None] * y[:, None] * x, fluid.shape)
@@ -384,10 +384,10 @@ def test_volumes_approach_those_of_the_bodies(body, volume, surface):
 def test_flags_of_parts_are_those_of_the_whole():
     """Whatever box is asked for: across the seam of periodic sides, at walls, in one plane."""
     setup = Setup(obstructed(DIRECT), (1, 1, 1))
-    whole = setup.masks.flags(setup.grid.box)
+    whole = flags(setup)
     assert set(whole) == {"solid", "faces", "T_faces", "owner_x", "owner_y", "owner_z"}
     for part in (Box((0, 0, 0), (3, 8, 9)), Box((9, 3, 2), (12, 7, 5)), Box((4, 4, 4), (10, 5, 6))):
-        for name, values in setup.masks.flags(part).items():
+        for name, values in flags(setup, part).items():
             assert values.dtype == whole[name].dtype
             np.testing.assert_array_equal(values, whole[name][part.slices((0, 0, 0))])
 

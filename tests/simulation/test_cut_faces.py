@@ -17,7 +17,7 @@ from scipy.special import j0
 
 from taskflow.flow.obstacles.flags import ITSELF
 from taskflow.simulation.setup import Setup
-from tests.flows import orders
+from tests.flows import flags, orders
 from tests.simulation.test_immersed import RADIUS, WAVE, X0, Z0, pot, swirl
 
 AXES = (0, 2)
@@ -43,7 +43,7 @@ class Faces:
 
     @classmethod
     def across(cls, axis: int, setup: Setup) -> Faces:
-        grid, found = setup.grid, setup.masks.flags(setup.grid.box)
+        grid, found = setup.grid, flags(setup)
         x, y, z = (each[:, 0] for each in np.broadcast_arrays(*grid.points(("fx", "fy", "fz")[axis], grid.box)))
         h, exact = grid.spacing[0], swirl(x, y, z, axis)
         half = (0.0, h / 2) if axis == 0 else (h / 2, 0.0)

@@ -13,7 +13,7 @@ from taskflow.flow.obstacles import cuts
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
-from tests.flows import VELOCITY, Flow, compute, orders
+from tests.flows import VELOCITY, Flow, compute, flags, orders
 from tests.simulation.test_bodies import (
     DIRECT,
     PERIODIC,
@@ -54,7 +54,7 @@ def closed(flow: Flow, axis: int) -> np.ndarray:
 def in_centres(flow: Flow, name: str) -> np.ndarray:
     """The velocity in the centres of faces: on cut ones what is stored is its share of the open area."""
     axis = "xyz"["uvw".index(name[0])]
-    return flow[name] * (1 + flow.setup.masks.flags(flow.setup.grid.box).get(f"cover_{axis}", 0.0))
+    return flow[name] * (1 + flags(flow.setup).get(f"cover_{axis}", 0.0))
 
 
 # ------------------------------------------------------------------------------------------------------------- order
@@ -169,18 +169,18 @@ CORNER = Box((11, 0, 8), (12, 1, 9))  # where no body is near
 
 def test_what_is_known_of_parts_is_that_of_the_whole():
     setup = Setup(immersed(DIRECT), (1, 1, 1))
-    whole = setup.masks.flags(setup.grid.box)
+    whole = flags(setup)
     assert set(whole) == {"solid", "T_faces", "owner_x", "owner_y", "owner_z", "owner_T", "bond_T", "warm_T",
                           "stick_x", "stick_y", "stick_z", "cover_x", "cover_y", "cover_z"}  # fmt: skip
     for part in (Box((0, 0, 0), (3, 8, 9)), Box((9, 3, 2), (12, 7, 5)), Box((4, 4, 4), (10, 5, 6)), CORNER):
-        for name, values in setup.masks.flags(part).items():
+        for name, values in flags(setup, part).items():
             np.testing.assert_array_equal(values, whole[name][part.slices((0, 0, 0))], err_msg=name)
 
 
 def test_distances_of_a_ball():
     """1 / share - 1 from where the formula of the sphere has its surface."""
     setup = Setup(immersed(DIRECT), (1, 1, 1))
-    grid, found = setup.grid, setup.masks.flags(setup.grid.box)["stick_x"]
+    grid, found = setup.grid, flags(setup)["stick_x"]
     x, y, z = grid.points("fx", grid.box)
     off = np.sqrt((x - 0.8) ** 2 + (y - 0.5) ** 2 + (z - 0.6) ** 2)
     k, j, i = 4, 3, int(np.flatnonzero(off[4, 3] < 0.31)[0]) - 1
@@ -315,7 +315,7 @@ def test_scalars_stay_outside_and_are_not_lost():
         {"type": "sphere", "centre": [0.8, 0.5, 0.6], "radius": 0.31},
     ])  # fmt: skip
     flow, short = compute(case), compute(case.model_copy(update={"time": case.time.model_copy(update={"steps": 1})}))
-    solid = flow.setup.masks.flags(flow.setup.grid.box)["solid"] & 64 > 0
+    solid = flags(flow.setup)["solid"] & 64 > 0
     assert solid.any()
     for name in ("koren", "central"):
         before, after = short[name][~solid], flow[name][~solid]
@@ -343,7 +343,7 @@ def test_open_shares(inside):
         obstacles=[{"type": "implicit", "inside": inside}],
     )  # fmt: skip
     setup = Setup(case, (1, 1, 1))
-    grid, found = setup.grid, setup.masks.flags(setup.grid.box)
+    grid, found = setup.grid, flags(setup)
     shape, at = setup.bodies.solids.shapes[0], (np.arange(64) + 0.5) / 64 - 0.5
     for axis, name in enumerate("xyz"):
         places = grid.points(("fx", "fy", "fz")[axis], grid.box)

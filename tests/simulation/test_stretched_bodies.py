@@ -8,7 +8,7 @@ import pytest
 from taskflow.simulation.bodies import survey
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
-from tests.flows import VELOCITY, Flow, compute, orders
+from tests.flows import VELOCITY, Flow, compute, flags, orders
 from tests.simulation.test_bodies import DIRECT, PERIODIC, box, followed, obstructed, same_on_blocks, slabs, vector
 from tests.simulation.test_immersed import QUICK, floor, immersed, in_centres
 
@@ -84,7 +84,7 @@ def test_blocks_and_overlap_do_not_change_a_bit(make, tables):
 def closed(flow: Flow, axis: int) -> np.ndarray:
     """Which low faces across an axis are closed."""
     setup = flow.setup
-    bits = setup.masks.flags(setup.grid.box)["solid"]
+    bits = flags(setup)["solid"]
     return (bits & (64 if setup.case.bodies.treatment == "flagged" else 0) | bits & 1 << 2 * axis) > 0
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,10 +13,11 @@ from taskflow.flow.grid import FACES, Point
 from taskflow.flow.obstacles import cuts
 from taskflow.flow.obstacles.flags import ITSELF, NEIGHBOURS, moved
 from taskflow.regions import Box
-from taskflow.simulation.bodies.masks import Masks
-from taskflow.simulation.bodies.solids import PIECE
+from taskflow.simulation.bodies.masks import Masks, Part
+from taskflow.simulation.bodies.solids import PIECE, pieces
 
 Numbers = dict[Point, np.ndarray]  # by the location of points in cells
+PIECES = 4  # in one go: every shape is looked at in every piece that it reaches
 LAYERS = 2  # around cells, of which the shapes are known
 
 
@@ -33,18 +35,16 @@ class Surfaces(NamedTuple):
 class ImmersedMasks(Masks):
     """The flags of cells and faces of immersed bodies, and how far away surfaces are: see `ImmersedObstacles`."""
 
-    piece: ClassVar[int] = 2 * PIECE  # every shape is looked at in every piece that it reaches: few pieces
-
-    def flags(self, box: Box) -> dict[str, np.ndarray]:
-        """What each role holds in the cells of a box."""
-        found, around = self._none(box), box.grow(LAYERS)
+    def parts(self, box: Box) -> Iterator[Part]:
+        """See `Masks.parts`."""
         points: tuple[Point, ...] = (*FACES, "corner", *(("c",) if self._warm else ()))
-        numbers = {at: self.solids.numbers_around(box, at, LAYERS) for at in points}
-        for part in self.solids.together(box, LAYERS):
-            view = part.grow(LAYERS).slices(around.lo)
-            for name, values in self._cut(part, {at: each[view] for at, each in numbers.items()}).items():
-                found[name][part.slices(box.lo)] = values
-        return found
+        for piece in pieces(box, cells=PIECES * PIECE):
+            around, numbers = piece.grow(LAYERS), {}
+            for at in points:
+                numbers[at] = self.solids.numbers_around(piece, at, LAYERS)
+            for part in self.solids.together(piece, LAYERS):
+                view = part.grow(LAYERS).slices(around.lo)
+                yield part, self._cut(part, {at: each[view] for at, each in numbers.items()})
 
     @property
     def _warm(self) -> bool:

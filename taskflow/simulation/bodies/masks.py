@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import chain
 
 import numpy as np
 
 from taskflow.flow.obstacles import flags
 from taskflow.machine import Shard
 from taskflow.regions import Box
-from taskflow.simulation.bodies.solids import PIECE, Solids
+from taskflow.simulation.bodies.solids import Solids, pieces
+
+Part = tuple[Box, dict[str, np.ndarray]]
+"""Some cells, and what is known of them, by role."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,30 +29,25 @@ class Masks:
     roles: tuple[str, ...]
     owners: tuple[int, ...]
     temperatures: tuple[float, ...]
-    piece: ClassVar[int] = PIECE
 
     def fill(self, shard: Shard) -> None:
-        """Write the flags of this block, and over the initial temperature that of bodies, some planes at a time."""
-        blocks = shard.partition.blocks
-        thickest = max(block.shape[2] for block in blocks)  # of all blocks, which write equally often
-        planes = max(1, self.piece // max(block.volume // block.shape[2] for block in blocks))
-        for start in range(0, thickest, planes):
-            piece = shard.cells & shard.cells.layer(2, 0, start, start + planes)
-            shard.write(self.flags(piece), piece)
-            if "T_faces" in self.roles:
-                shard.write({"T": self._warmed(shard.read("T", piece), piece)}, piece)
+        """Write the flags of this block, and over the initial temperature that of bodies."""
+        nowhere = {role: np.zeros((1, 1, 1), np.uint8) for role in self.roles}
+        shard.write_parts(self.roles, chain([(shard.cells, nowhere)], self.parts(shard.cells)))
+        if "T_faces" in self.roles:
+            shard.write_parts(["T"], self._warm_parts(shard))
 
-    def flags(self, box: Box) -> dict[str, np.ndarray]:
-        """The flags of the cells of a box, by role."""
-        found = self._none(box)
-        numbers, around = self.solids.numbers_around(box), box.grow(1)
-        for part in self.solids.touched(box):
-            for name, values in self._of(numbers[part.grow(1).slices(around.lo)]).items():
-                found[name][part.slices(box.lo)] = values
-        return found
+    def parts(self, box: Box) -> Iterator[Part]:
+        """What the roles hold in parts of a box; they hold 0 elsewhere."""
+        for piece in pieces(box):
+            numbers, around = self.solids.numbers_around(piece), piece.grow(1)
+            for part in self.solids.touched(piece):
+                yield part, self._of(numbers[part.grow(1).slices(around.lo)])
 
-    def _none(self, box: Box) -> dict[str, np.ndarray]:
-        return {name: np.zeros(box.shape[::-1], _dtype(name)) for name in self.roles}
+    def _warm_parts(self, shard: Shard) -> Iterator[Part]:
+        for part in self.solids.touched(shard.cells):
+            held = self._held(self.solids.numbers(part))
+            yield part, {"T": np.where(np.isfinite(held), held, shard.read("T", part))}
 
     def _of(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         solid = numbers != 0
@@ -65,10 +64,6 @@ class Masks:
             found |= {f"owner_{name}": flags.owners(bodies, axis) for axis, name in enumerate("xyz")}
         return found
 
-    def _warmed(self, temperature: np.ndarray, box: Box) -> np.ndarray:
-        values = self._held(self.solids.numbers(box))
-        return np.where(np.isfinite(values), values, temperature)
-
     def _held(self, numbers: np.ndarray) -> np.ndarray:
         """The temperature that shapes of these numbers have, or NaN."""
         return np.array([np.nan, *self.temperatures])[numbers]
@@ -76,9 +71,3 @@ class Masks:
     def _bodies(self, numbers: np.ndarray) -> np.ndarray:
         """The numbers of the bodies that shapes of these numbers are part of."""
         return np.array([0, *self.owners], np.uint8)[numbers]
-
-
-def _dtype(role: str) -> str:
-    if role.endswith("faces") or role == "edges":
-        return "u2"
-    return "u1" if role == "solid" or role.startswith("owner") else "f8"

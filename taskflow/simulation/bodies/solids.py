@@ -117,10 +117,10 @@ class Solids:
         return Box(triple(lo), triple(hi))
 
 
-def pieces(box: Box, axis: int = 2) -> Iterator[Box]:
-    """The box in pieces of some planes across an axis each."""
+def pieces(box: Box, axis: int = 2, cells: int = PIECE) -> Iterator[Box]:
+    """The box in pieces of some planes across an axis each, of so many cells at most if that is not less than one."""
     if not box:
         return
-    planes = max(1, PIECE * box.shape[axis] // box.volume)
+    planes = max(1, cells * box.shape[axis] // box.volume)
     for start in range(0, box.shape[axis], planes):
         yield box & box.layer(axis, 0, start, start + planes)
