@@ -90,6 +90,22 @@ def test_write_read_and_ghosts_that_follow():
     assert (low[-1, 1, 1], high[0, 1, 1]) == (5 * 1 + 2, 5 * 2 + 1)  # one neighbour across the cut
 
 
+def test_parts_of_fields_are_written_as_often_as_a_block_likes():
+    space = region((4, 4, 8))
+
+    def job(shard):
+        here, ones = shard.cells, np.ones((1, 1, 1))
+        layers = [here.layer(2, 0, n, n + 1) & here for n in range(1 + 2 * shard.block)]
+        parts = [(here, {"p": 0 * ones, "b": 3 * ones}), *((each, {"p": (2 + shard.block) * ones}) for each in layers)]
+        shard.write_parts(["p", "b"], parts)
+        shard.run(lambda f: iter([relax_once(f, space)]))
+        return shard.read("p"), shard.read("b")
+
+    for block, (p, b) in enumerate(run_threads(Partition(space, (1, 1, 2)), job, cpu(1))):
+        assert (b == 3).all()
+        assert p[:, 1, 1].tolist() == [2.0 + block] * (1 + 2 * block) + [0.0] * (3 - 2 * block)
+
+
 def relax_once(f, space):
     return relax(f.p, f.b, f.q, over=Box((1, 0, 1), (3, 4, 7)), weight=1.0)
 
