@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +20,16 @@ from taskflow.simulation.bodies.solids import PIECE, pieces
 Numbers = dict[Point, np.ndarray]  # by the location of points in cells
 PIECES = 4  # in one go: every shape is looked at in every piece that it reaches
 LAYERS = 2  # around cells, of which the shapes are known
+AROUND = LAYERS + 1  # cells beyond the domain that have places
+POINTS: tuple[Point, ...] = (*FACES, "corner", "c")
 
 
 class Surfaces(NamedTuple):
-    """Of points outside of bodies, beside one: how far its surface is as a share of the `step` to the next point, and
-    the extent of the volume around the point in that direction.
+    """Of points outside of bodies, beside one: where they are in the raveled array of cells; how far its surface is as
+    a share of the `step` to the next point; the extent of the volume around the point in that direction.
     """
 
+    where: np.ndarray
     share: np.ndarray
     step: np.ndarray
     extent: np.ndarray
@@ -37,7 +41,7 @@ class ImmersedMasks(Masks):
 
     def parts(self, box: Box) -> Iterator[Part]:
         """See `Masks.parts`."""
-        points: tuple[Point, ...] = (*FACES, "corner", *(("c",) if self._warm else ()))
+        points = POINTS if self._warm else POINTS[:-1]
         for piece in pieces(box, cells=PIECES * PIECE):
             around, numbers = piece.grow(LAYERS), {}
             for at in points:
@@ -53,11 +57,10 @@ class ImmersedMasks(Masks):
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
         """The roles in a part, from the shapes that have its points and those of `LAYERS` around it."""
-        beside = cuts.near(np.any([wide[at] != 0 for at in FACES], axis=0))
         numbers: Numbers = {at: moved(each) for at, each in wide.items()}
         closed = [numbers[at] != 0 for at in FACES]
-        found = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside)}
-        found |= {**self._stick(part, numbers), **self._cover(part, closed, wide["corner"])}
+        beside = cuts.near(np.any([wide[at] != 0 for at in FACES], axis=0))
+        found = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside), **self._faces(part, wide)}
         if "edges" in self.roles:
             found |= {"faces": cuts.face_bits(closed), "edges": cuts.edge_bits(closed)}
         if "owner_x" in self.roles:
@@ -71,79 +74,84 @@ class ImmersedMasks(Masks):
             found |= self._bonds(part, numbers["c"])
         return {name: values for name, values in found.items() if name in self.roles}
 
-    def _stick(self, part: Box, numbers: Numbers) -> dict[str, np.ndarray]:
-        """Of each component the sum over neighbours inside of (1 / share - 1) / (step extent): `cuts.stick`."""
-        found: Numbers = {at: np.zeros(part.shape[::-1]) for at in FACES}
+    def _faces(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
+        """`cuts.stick` of each component, summed over neighbours inside, and `cuts.cover`, of faces that are cut."""
+        numbers: Numbers = {at: moved(wide[at]) for at in FACES} | {"corner": wide["corner"]}
+        inside = {at: each != 0 for at, each in numbers.items()}
+        corners, shape = moved(inside["corner"]), part.shape[::-1]
+        edges = [(corners & moved(inside["corner"], (axis, 1))).astype(float) for axis in range(3)]
+        stick, cut = np.zeros((3, *shape)), np.zeros((3, *shape), bool)
         for axis, side in NEIGHBOURS:
-            cut: Numbers = {at: cuts.cut(numbers[at] != 0, axis, side) for at in FACES}
-            for at, surfaces in self._surfaces(part, numbers, cut, axis, side).items():
-                found[at][cut[at]] += cuts.stick(*surfaces)
-        return {f"stick_{at[1]}": values for at, values in found.items()}
-
-    def _cover(self, part: Box, closed: list[np.ndarray], corners: np.ndarray) -> dict[str, np.ndarray]:
-        """`cuts.cover` of the open shares of faces that are cut; `corners` [z, y, x] are the numbers of the shapes that
-        have the low corners of cells, with `LAYERS` around them.
-        """
-        inside, edges = moved(corners != 0), [self._edges(part, corners, axis) for axis in range(3)]
-        found = {}
-        for axis, each in enumerate(closed):
-            faces = np.nonzero(np.logical_or.reduce([cuts.cut(each, *step) for step in NEIGHBOURS]))
-            cover = np.zeros(part.shape[::-1])
-            cover[faces] = cuts.cover(1 - cuts.covered_share(inside, edges, axis, faces))
-            found[f"cover_{'xyz'[axis]}"] = cover
-        return found
-
-    def _edges(self, part: Box, corners: np.ndarray, axis: int) -> np.ndarray:
-        """How much of the edges from low corners of cells to the next along an axis lies in bodies, as a share. Those
-        from the last corner are not looked at.
-        """
-        wide, inside = part.grow(1), corners != 0
-        found = (moved(inside) & moved(inside, (axis, 1))).astype(float)
-        rising, falling = (cuts.cut(inside, axis, side) for side in (1, -1))
-        np.moveaxis(falling, 2 - axis, 0)[0] = False
-        for side, open_ in ((1, rising), (-1, falling)):
-            shares = self._surfaces(wide, {"corner": corners}, {"corner": open_}, axis, side)["corner"].share
-            found[open_ if side > 0 else np.roll(open_, -1, 2 - axis)] = 1 - shares
+            surfaces = self._surfaces(part, numbers, inside, axis, side)
+            corner = surfaces.pop("corner")
+            # the edge belongs to its lower corner; what lies before the first one goes to the last, which nobody asks
+            begin = corner.where if side > 0 else corner.where - edges[axis].strides[2 - axis] // edges[axis].itemsize
+            edges[axis].reshape(-1)[begin] = 1 - corner.share
+            for n, (where, *surface) in enumerate(surfaces.values()):
+                stick[n].reshape(-1)[where] += cuts.stick(*surface)
+                cut[n].reshape(-1)[where] = True
+        found: dict[str, np.ndarray] = {}
+        for axis, name in enumerate("xyz"):
+            faces, cover = np.unravel_index(np.flatnonzero(cut[axis]), shape), np.zeros(shape)
+            cover[faces] = cuts.cover(1 - cuts.covered_share(corners, edges, axis, faces))
+            found |= {f"stick_{name}": stick[axis], f"cover_{name}": cover}
         return found
 
     def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
         """Of cells beside bodies with temperatures: what these weigh, with and without them; whose they are."""
         bond, warm = np.zeros(part.shape[::-1]), np.zeros(part.shape[::-1])
         held = self._held(numbers)
-        warm_bodies = np.where(np.isfinite(held), self._bodies(numbers), np.uint8(0))
+        inside = np.isfinite(held)
         for axis, side in NEIGHBOURS:
-            cut = cuts.cut(np.isfinite(held), axis, side)
-            each = cuts.bond(*self._surfaces(part, {"c": numbers}, {"c": cut}, axis, side)["c"])
-            bond[cut] += each
-            warm[cut] += each * moved(held, (axis, side))[cut]
-        return {"bond_T": bond, "warm_T": warm, "owner_T": cuts.owners(warm_bodies)}
+            where, *surface = self._surfaces(part, {"c": numbers}, {"c": inside}, axis, side)["c"]
+            each = cuts.bond(*surface)
+            bond.reshape(-1)[where] += each
+            warm.reshape(-1)[where] += each * moved(held, (axis, side)).reshape(-1)[where]
+        owners = cuts.owners(np.where(inside, self._bodies(numbers), np.uint8(0)))
+        return {"bond_T": bond, "warm_T": warm, "owner_T": owners}
 
-    def _surfaces(self, part: Box, numbers: Numbers, cut: Numbers, axis: int, side: int) -> dict[Point, Surfaces]:
-        """What is known of the surfaces to this side of those points at each location that a mask of the part's cells
-        has.
+    def _surfaces(
+        self, part: Box, numbers: Numbers, inside: Mapping[Point, np.ndarray], axis: int, side: int
+    ) -> dict[Point, Surfaces]:
+        """What is known of the surfaces to this side of points that are not `inside` while the next ones are, at each
+        location; both have one layer more than the part, for corners two.
         """
-        grid, start, stop = self.solids.grid, part.lo[axis], part.hi[axis]
-        points, owners, steps, extents = [], [], [], []
-        for at, mask in cut.items():
-            cells = np.stack(np.nonzero(mask)[::-1], axis=1)
-            steps.append(grid.distances(at, axis, start + min(side, 0), stop + min(side, 0))[cells[:, axis]])
-            extents.append(grid.extents(at, axis, start, stop)[cells[:, axis]])
-            cells += np.array(part.lo)
-            cells[:, axis] += side
-            np.remainder(cells, grid.cells, out=cells, where=grid.periodic)
-            points.append(np.stack([self._places[at][n][cells[:, n]] for n in range(3)], axis=1))
-            owners.append(moved(numbers[at], (axis, side))[mask])
-        ways = side * np.concatenate(steps)
-        shares = self.solids.shares(np.concatenate(points), np.concatenate(owners), axis, ways)
-        each = np.split(shares, np.cumsum([len(found) for found in points])[:-1])
-        return dict(zip(cut, map(Surfaces, each, steps, extents), strict=True))
+        points, owners, steps, extents, found = [], [], [], [], []
+        for at, mask in inside.items():
+            box = part.grow(1) if at == "corner" else part
+            where = np.flatnonzero(cuts.cut(mask, axis, side))
+            cells = [n + lo for n, lo in zip(np.unravel_index(where, box.shape[::-1])[::-1], box.lo, strict=True)]
+            distances, lengths = self._metric[at, axis]
+            steps.append(distances[cells[axis] + (AROUND + min(side, 0))])
+            extents.append(lengths[cells[axis] + AROUND])
+            cells[axis] = cells[axis] + side
+            points.append(np.stack([self._places[at, n][cells[n] + AROUND] for n in range(3)], axis=1))
+            owners.append(moved(numbers[at], (axis, side)).reshape(-1)[where])
+            found.append(where)
+        shares = self.solids.shares(np.concatenate(points), np.concatenate(owners), axis, side * np.concatenate(steps))
+        split = np.split(shares, np.cumsum([len(where) for where in found])[:-1])
+        return dict(zip(inside, map(Surfaces, found, split, steps, extents), strict=True))
 
     @cached_property
-    def _places(self) -> dict[Point, list[np.ndarray]]:
-        """Along each axis the coordinates of points in all cells, and in one more."""
-        grid = self.solids.grid
-        points: tuple[Point, ...] = (*FACES, "c", "corner")
-        return {at: [grid.coordinates(at, n, 0, grid.cells[n] + 1) for n in range(3)] for at in points}
+    def _places(self) -> dict[tuple[Point, int], np.ndarray]:
+        """By location and axis the coordinates of points in all cells, and in `AROUND` more on both sides: beyond
+        periodic ones those of the cells that are seen there.
+        """
+        grid, found = self.solids.grid, dict[tuple[Point, int], np.ndarray]()
+        for at, axis in product(POINTS, range(3)):
+            n = grid.cells[axis]
+            places = grid.coordinates(at, axis, -AROUND, n + AROUND)
+            found[at, axis] = places[np.arange(-AROUND, n + AROUND) % n + AROUND] if grid.periodic[axis] else places
+        return found
+
+    @cached_property
+    def _metric(self) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
+        """By location and axis the distances to the next points, and the extents of volumes, of as many cells."""
+        grid, found = self.solids.grid, dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]()
+        for at, axis in product(POINTS, range(3)):
+            ends = -AROUND, grid.cells[axis] + AROUND
+            found[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
+        return found
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """For each axis: which low faces of the cells of a part, and of one layer around it, lie on walls."""
