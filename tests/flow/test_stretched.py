@@ -10,7 +10,7 @@ import pytest
 from taskflow.flow import Fluid, Quick, StaggeredGrid, Transport
 from taskflow.flow.momentum import momentum
 from taskflow.flow.poisson import FFT, ConjugateGradients, Cycle, Multigrid, Tolerance
-from taskflow.flow.poisson.mesh import mesh
+from taskflow.flow.poisson.mesh import Mesh, StretchedMesh, mesh
 from taskflow.flow.projection import correct, divergence
 from taskflow.flow.scalars.transport import transport
 from taskflow.machine import Mapper, run_threads
@@ -18,6 +18,7 @@ from taskflow.machine.device import cpu
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from tests.flow.byhand import DT, RATIO, ByHand
 from tests.reference.stretched import Metrics
+from tests.validation import sphere_grid
 
 PLAIN, CORE = Mapper("none"), cpu(1)
 LENGTHS = (1.1, 0.7, 1.7)
@@ -354,3 +355,32 @@ def test_coarser_levels_fill_the_same_domain():
             np.testing.assert_allclose(edges[[0, -1]], [0, length], atol=1e-15)
             inside = level.share[axis].values[3 : 3 + level.cells[axis]]
             assert sum(inside) == pytest.approx(level.cells[axis], rel=1e-14)
+
+
+@pytest.mark.parametrize("tables", [False, True])
+@pytest.mark.parametrize(
+    ("spacing", "halved"),
+    [
+        ((1, 1, 1), (0, 1, 2)),
+        ((1.34, 1, 1.34), (0, 1, 2)),
+        ((1.36, 1, 1.34), (1, 2)),
+        ((1, 4, 4), (0,)),
+        ((3, 2.9, 1), (2,)),
+    ],
+)
+def test_cells_of_one_size_are_coarsened_where_they_are_shortest(spacing, halved, tables):
+    cells, walls, closed = (8, 9, 10), (1.0, 1.0, 1.0), (False, False, False)
+    edges = [h * np.arange(n + 1) for n, h in zip(cells, spacing, strict=True)]
+    plain = Mesh(cells, spacing, walls, walls, closed)
+    level = StretchedMesh.between(edges, walls, walls, closed) if tables else plain
+    assert level.halved == halved
+
+
+def test_directions_that_are_stretched_alike_are_coarsened_together():
+    """Around a sphere cells are as narrow along x as across, where their mean is 0.7 of that across."""
+    edges, walls = [sphere_grid.faces(axis, 24) for axis in "xyz"], (1.0, 1.0, 1.0)
+    level = StretchedMesh.between(edges, walls, walls, (False, False, False))
+    assert max(level.spacing) > 1.4 * min(level.spacing)
+    while min(level.cells) > 2:
+        assert level.halved == (0, 1, 2)
+        level = level.coarser
