@@ -48,7 +48,7 @@ def test_drag(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_drag_on_a_stretched_grid(tmp_path):
-    """8 cells per diameter, 15 diameters wide, immersed: 116,000 cells and 4.5 % too much."""
+    """8 cells per diameter, 15 diameters wide, immersed: 116,000 cells and 3.9 % too much."""
     short = {"time": case(8, "immersed").time.model_copy(update={"end": 15.0})}
     found = measured(tf.run(case(8, "immersed").model_copy(update=short), tmp_path / "sphere"))
     print(found)
