@@ -20,8 +20,16 @@ FN Between between(int fine, real ratio, const Mesh& m, int axis) {
           part * (behind ? m.high[axis] : real(1))};
 }
 
-// What a coarse level has there, in one of its planes
-FN real in_plane(const Foreign& q, const Between& x, const Between& y, int k) {
-  return y.low_weight * (x.low_weight * at(q, x.low, y.low, k) + x.high_weight * at(q, x.high, y.low, k)) +
-         y.high_weight * (x.low_weight * at(q, x.low, y.high, k) + x.high_weight * at(q, x.high, y.high, k));
+// What a coarse level has in the four cells around that, in one of its planes, and their mean
+struct Square {
+  real of[2][2];
+};
+
+FN Square square(const Foreign& q, const Between& x, const Between& y, int k) {
+  return {{{at(q, x.low, y.low, k), at(q, x.high, y.low, k)}, {at(q, x.low, y.high, k), at(q, x.high, y.high, k)}}};
+}
+
+FN real mean(const Square& q, const Between& x, const Between& y) {
+  return y.low_weight * (x.low_weight * q.of[0][0] + x.high_weight * q.of[0][1]) +
+         y.high_weight * (x.low_weight * q.of[1][0] + x.high_weight * q.of[1][1]);
 }

@@ -28,7 +28,7 @@ FN void corrected(const Range& range, const Interior& inside, InOut p, Foreign c
                   real z_ratio, const Mesh& mesh) {
   change_cells(range, inside, CELL(c) {
     const Between x = between(c.i, x_ratio, mesh, 0), y = between(c.j, y_ratio, mesh, 1), z = along_z(c, z_ratio, mesh);
-    return p[c] + (z.low_weight * in_plane(coarse, x, y, z.low) + z.high_weight * in_plane(coarse, x, y, z.high));
+    return p[c] + (z.low_weight * mean(square(coarse, x, y, z.low), x, y) + z.high_weight * mean(square(coarse, x, y, z.high), x, y));
   }, STORE(c, value) { p[c] = value; }, In(p));
 }
 

@@ -19,33 +19,52 @@ FN Way way(real length, real near, real far) {
   return {first * far + second * near, near * far};
 }
 
-// `between` where b changes: p falls along both ways as a flux through all of it has it fall. b is at the low face of the
-// fine cell, b[step] at its high one.
-FN Between between(int fine, const Transfer& transfer, const Mesh& m, int axis, const real* b, Index step) {
-  const Between plain = between(fine, transfer.ratio[axis], m, axis);
-  if (plain.low + 1 != plain.high) return plain;
-  const real length = transfer.length[axis], to_low = plain.high_weight * length, to_high = plain.low_weight * length;
-  const real below = b[0], above = b[step];
-  const real before = to_low > 1 ? b[-step] : below, behind = to_high > 1 ? b[2 * step] : above;
-  if (below == above && below == before && above == behind) return plain;
-  const real little = real(1e-6) * ((below + above) + (before + behind));
-  const Way low = way(to_low, below + little, before + little), high = way(to_high, above + little, behind + little);
+// b on the faces that the ways to both coarse cells cross: at the faces of the fine cell, and those behind, if they go so far.
+struct Crossed {
+  real before, below, above, behind;
+};
+
+// b is at the low face of the fine cell, b[step] at its high one.
+FN Crossed crossed(const Between& plain, real length, const real* b, Index step) {
+  return {b[plain.high_weight * length > 1 ? -step : 0], b[0], b[step], b[plain.low_weight * length > 1 ? 2 * step : step]};
+}
+
+// `between` where b changes: p falls along both ways as a flux through all of it has it fall.
+FN Between between(const Between& plain, real length, const Crossed& b) {
+  if (plain.low + 1 != plain.high || (b.below == b.above && b.below == b.before && b.above == b.behind)) return plain;
+  const real to_low = plain.high_weight * length, to_high = plain.low_weight * length;
+  const real little = real(1e-6) * ((b.below + b.above) + (b.before + b.behind));
+  const Way low = way(to_low, b.below + little, b.before + little), high = way(to_high, b.above + little, b.behind + little);
   const real down = low.over * high.under, total = down + high.over * low.under;
   const real part = total > 0 ? down / total : plain.high_weight;
   return {plain.low, plain.high, 1 - part, part};
 }
+
+// What a correction follows from
+struct Around {
+  real p;
+  bool sought;
+  Between x, y, z;  // as if b were the same everywhere
+  Crossed b_x, b_y, b_z;
+  Square below, above;
+};
 
 // p = p + the coarse correction where p is sought on the fine level, interpolated along each direction as b lets it change
 TASK correct_by_coarse_variable(Range range, InOut p, Foreign coarse, Foreign b_x, Foreign b_y, Foreign b_z, Mesh mesh, Mesh fine,
                                 Transfer transfer) {
   const Faces b = faces(b_x, b_y, b_z, fine);
   const Index Y = b_x.y, Z = b_x.z;
-  for_cells(range, interior(fine), CELL(c) {
+  change_cells(range, interior(fine), CELL(c) {
     const Index f = place(b_x, c) - b_x.field;
-    const Between x = between(c.i, transfer, mesh, 0, b.x.field + f, 1);
-    const Between y = between(c.j, transfer, mesh, 1, b.y + f, Y);
-    const Between z = between(c.k, transfer, mesh, 2, b.z + f, Z);
-    const real correction = z.low_weight * in_plane(coarse, x, y, z.low) + z.high_weight * in_plane(coarse, x, y, z.high);
-    p[c] += sought(c, b) ? correction : real(0);
+    const auto& ratio = transfer.ratio;
+    const auto& length = transfer.length;
+    const Between x = between(c.i, ratio[0], mesh, 0), y = between(c.j, ratio[1], mesh, 1), z = between(c.k, ratio[2], mesh, 2);
+    return Around{p[c], sought(c, b), x, y, z, crossed(x, length[0], b.x.field + f, 1), crossed(y, length[1], b.y + f, Y),
+                  crossed(z, length[2], b.z + f, Z), square(coarse, x, y, z.low), square(coarse, x, y, z.high)};
+  }, STORE(c, a) {
+    const Between x = between(a.x, transfer.length[0], a.b_x), y = between(a.y, transfer.length[1], a.b_y);
+    const Between z = between(a.z, transfer.length[2], a.b_z);
+    const real correction = z.low_weight * mean(a.below, x, y) + z.high_weight * mean(a.above, x, y);
+    p[c] = a.p + (a.sought ? correction : real(0));
   });
 }
