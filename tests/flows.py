@@ -126,10 +126,11 @@ def flags(setup: Setup, box: Box | None = None) -> dict[str, np.ndarray]:
     """What is known of bodies in the cells of a box, by default all, by role."""
     assert setup.masks is not None
     cells = box or setup.grid.box
-    found = {name: np.zeros(cells.shape[::-1]) for name in setup.masks.roles}
+    kinds = {**setup.model.flags, **dict.fromkeys(setup.model.surfaces, "f8")}
+    found = {name: np.zeros(cells.shape[::-1], kinds[name]) for name in setup.masks.roles}
     for part, values in setup.masks.parts(cells):
         for name, each in values.items():
-            found[name] = found[name].astype(each.dtype, copy=False)
+            assert each.dtype == kinds[name]
             found[name][part.slices(cells.lo)] = each
     return found
 

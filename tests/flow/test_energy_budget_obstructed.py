@@ -17,8 +17,7 @@ from tests.flow import test_obstacles as flagged
 from tests.flow.byhand import DT, RATIO, ByHand
 from tests.flow.test_obstacles import VELOCITY, WALLS, exchange
 from tests.reference.stretched import Metrics
-from tests.reference.surfaces import brought
-from tests.reference.surfaces import taken as neighbourhood
+from tests.reference.surfaces import brought, spread
 
 NU, SHARE = 0.03, 0.25
 MEANS, STICK = ("mean_u", "mean_v", "mean_w"), ("stick_x", "stick_y", "stick_z")
@@ -138,7 +137,7 @@ def test_dissipation_is_what_friction_takes(kind, device):
         metrics = Metrics(hand.staggered)
         for axis, names in enumerate(zip(VELOCITY, STICK, COVER, strict=True)):
             q, stick, cover = (hand.fields[name] for name in names)
-            surfaces = (stick + cover * (stick + neighbourhood(metrics, axis))) * q - brought(metrics, cover * q, axis)
+            surfaces = (stick + cover * (stick + spread(metrics, axis))) * q - brought(metrics, cover * q, axis)
             taken += NU * inner(q * surfaces).sum()
     assert found == pytest.approx(taken, rel=1e-12)
     assert taken > 1.0

@@ -90,10 +90,9 @@ def test_flags(walls):
     shut = ~np.any(open_, axis=0)
     assert shut.any()
     assert ((bits & 64 > 0) == shut).all()
-    cut = [surrounded(beside(each), walls) for each in bodies]
-    beside_cut = [near(each, *step) for each in cut for step in STEPS]
     touched = [(near(each) > 0) | beside(each) for each in bodies]
-    assert not ((bits & 128 == 0) & np.any([*touched, *beside_cut], axis=0)).any()
+    once = surrounded(np.any(touched, axis=0), walls)
+    assert ((bits & 128 > 0) == np.any([near(once), *(near(once, *step) for step in STEPS)], axis=0)).all()
     held = scattered(walls, 5) == 2
     kinds = cuts.heat_bits([each > 0 for each in bodies], shut, held)
     for n, (axis, side) in enumerate(STEPS):
@@ -125,9 +124,9 @@ def test_velocity(walls, real, device):
     metrics, wanted = Metrics(hand.staggered), {}
     for axis, (old, new, body) in enumerate(zip(VELOCITY, NEW, bodies, strict=True)):
         surface = doubles(hand, old, STICK[axis], COVER[axis])
-        kept, rest = adhered(metrics, *surface, axis, DT * FLUID.viscosity)
+        kept, added = adhered(metrics, *surface, axis, DT * FLUID.viscosity)
         [q, p] = doubles(hand, new, "p")
-        found = near(kept * q + rest + (1 - kept) * DT * metrics.gradient(p, axis))
+        found = near(kept * q + added + (1 - kept) * DT * metrics.gradient(p, axis))
         wanted[new] = np.where(on_wall(hand, axis), near(q), np.where(near(body) > 0, 0, found))
     constants = {"grid": hand.staggered.constants, "viscosity": FLUID.viscosity}
     hand.run(hand.launch(adherence.adhere, constants))
@@ -212,10 +211,10 @@ def test_what_is_missing_of_a_mean(axis, task, real, device):
     hand.scalars["rate"] = 10.0
     open_, grid = near(bodies[axis]) == 0, hand.staggered
     metrics, [new, p, *surface] = Metrics(grid), doubles(hand, "q", "p", "q_old", "stick", "cover")
-    kept, rest = np.ones(new.shape), np.zeros(new.shape)
+    kept, added = np.ones(new.shape), np.zeros(new.shape)
     if "stick" in task.fields:
-        kept, rest = adhered(metrics, *surface, axis, DT * FLUID.viscosity)
-    projected = near(kept * (new - DT * metrics.gradient(p, axis)) + rest)
+        kept, added = adhered(metrics, *surface, axis, DT * FLUID.viscosity)
+    projected = near(kept * (new - DT * metrics.gradient(p, axis)) + added)
     lack, gain = (0.7 - projected)[open_].sum(), near(kept)[open_].sum()
     wanted = np.where(open_, hand.values("q") + lack / gain, hand.values("q"))
     known = {"grid": grid.constants, "viscosity": FLUID.viscosity, "number": axis}
@@ -245,3 +244,19 @@ def test_heat_from_bodies(walls, real, device):
         hand.run(hand.launch(forces.heat_from_immersed_body, constants))
         wanted = hand.staggered.volume * each[cuts.owners(bodies[0]) == number].sum()
         assert hand.scalars["flux"] == pytest.approx(wanted, abs=10 * hand.tolerance)
+
+
+@pytest.mark.parametrize(("corners", "bottom", "top", "west", "east", "wanted"), [
+    ("", 0, 0, 0, 0, 0), ("low", 0.4, 0, 0.5, 0, 0.1), ("low right", 1, 0, 0.3, 0.5, 0.4),
+    ("low left", 0.2, 0.4, 1, 0, 0.3), ("low high", 0.4, 0.5, 0.5, 0.6, 0.25),
+    ("right left", 0.4, 0.5, 0.5, 0.6, 0.245), ("right left high", 0.8, 1, 0.5, 1, 0.95),
+    ("low right left high", 1, 1, 1, 1, 1),
+])  # fmt: skip
+def test_covered_share(corners, bottom, top, west, east, wanted):
+    """Of one face across z: triangles and quadrilaterals."""
+    inside, edges = np.zeros((3, 4, 4), bool), [np.zeros((3, 4, 4)) for _ in range(3)]
+    for name, (j, i) in {"low": (1, 1), "right": (1, 2), "left": (2, 1), "high": (2, 2)}.items():
+        inside[1, j, i] = name in corners.split()
+    edges[0][1, 1, 1], edges[0][1, 2, 1], edges[1][1, 1, 1], edges[1][1, 1, 2] = bottom, top, west, east
+    face = tuple(np.array([0]) for _ in range(3))
+    assert cuts.covered_share(inside, edges, 2, face) == pytest.approx([wanted])

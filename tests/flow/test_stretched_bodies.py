@@ -279,8 +279,8 @@ def test_immersed_bodies(walls, real, device):
                 force = (made.volume(a) * values)[mine].sum()
                 assert made.hand.scalars[f"{kind}_{name}"] == pytest.approx(force, abs=made.hand.tolerance)
     for a, q in enumerate(velocity):
-        kept, rest = adhered(made.metrics, q, made[STICK[a]], made[COVER[a]], a, DT * FLUID.viscosity)
-        found = kept * made[NEW[a]] + rest + (1 - kept) * DT * made.metrics.gradient(p, a)
+        kept, added = adhered(made.metrics, q, made[STICK[a]], made[COVER[a]], a, DT * FLUID.viscosity)
+        found = kept * made[NEW[a]] + added + (1 - kept) * DT * made.metrics.gradient(p, a)
         found = np.where(near(made.faces[a]) > 0, 0, made.inside(found))
         wanted.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), found))
     made.run(adherence.adhere, viscosity=FLUID.viscosity)

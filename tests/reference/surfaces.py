@@ -29,7 +29,7 @@ def brought(metrics: Metrics, missing: np.ndarray, axis: int) -> np.ndarray:
     return sum(np.where(beyond, 0, weight * shift(missing, b, by)) for b, by, weight, beyond in found)
 
 
-def taken(metrics: Metrics, axis: int) -> np.ndarray:
+def spread(metrics: Metrics, axis: int) -> np.ndarray:
     """The sum of the weights of neighbours that do not lie beyond walls along which the face lies."""
     return sum(np.where(beyond & (b != axis), 0, weight) for b, _, weight, beyond in neighbours(metrics, axis))
 
@@ -37,7 +37,7 @@ def taken(metrics: Metrics, axis: int) -> np.ndarray:
 def adhered(
     metrics: Metrics, old: np.ndarray, stick: np.ndarray, cover: np.ndarray, axis: int, drag: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """kept and rest: see `taskflow.flow.obstacles.adherence`."""
+    """kept and added: see `taskflow.flow.obstacles.adherence`."""
     share = 1 / (1 + cover)
-    left = 1 / (1 + drag * (stick + (1 - share) * taken(metrics, axis)))
+    left = 1 / (1 + drag * (stick + (1 - share) * spread(metrics, axis)))
     return share * left, left * (share * drag * brought(metrics, cover * old, axis) + (1 - share) * old)

@@ -334,11 +334,18 @@ def test_a_treatment_needs_bodies():
 PLANE = "0.62*x + 0.53*y + 0.58*z - 0.97"
 
 
-@pytest.mark.parametrize("inside", [PLANE, f"-({PLANE})", "0.4 - abs(x-0.6) - 0*z"], ids=["plane", "back", "slab"])
-def test_open_shares(inside):
-    """Of faces that planes cut, those next to walls included: against points scattered over each face."""
+SPACED = {"z": {"faces": [0.0, 0.12, 0.25, 0.4, 0.58, 0.78, 0.95, 1.1]}}
+
+
+@pytest.mark.parametrize("inside", [
+    PLANE, f"-({PLANE})", "0.4 - abs(x-0.6) - 0*z", "3.2-(x+0.8)**2-(y+0.7)**2-(z+0.9)**2",
+], ids=["plane", "back", "slab", "ball"])  # fmt: skip
+@pytest.mark.parametrize("stretching", [None, SPACED], ids=["uniform", "stretched"])
+def test_open_shares(inside, stretching):
+    """Of faces that a surface cuts, those next to walls included: against points scattered over each face."""
     case = Case(
-        grid={"cells": [5, 6, 7], "lengths": [1.1, 1.0, 1.1]}, fluid={"viscosity": 1.0}, time={"steps": 1},
+        grid={"cells": [5, 6, 7], "lengths": [1.1, 1.0, 1.1], "stretching": stretching}, time={"steps": 1},
+        fluid={"viscosity": 1.0},
         boundaries={f"{axis}_{end}": "wall" for axis in "xyz" for end in ("min", "max")}, bodies=IMMERSED,
         obstacles=[{"type": "implicit", "inside": inside}],
     )  # fmt: skip
@@ -348,7 +355,7 @@ def test_open_shares(inside):
     for axis, name in enumerate("xyz"):
         places = grid.points(("fx", "fy", "fz")[axis], grid.box)
         fine = [
-            each.ravel() if n == axis else (each.ravel()[:, None] + at * grid.spacing[n]).ravel()
+            each.ravel() if n == axis else (each.ravel()[:, None] + at * grid.widths(n)[:, None]).ravel()
             for n, each in enumerate(places)
         ]
         open_ = ~shape.inside(*fine)

@@ -11,7 +11,8 @@ neighbours inside, has no bound: it is taken at the end of the step, where no le
 Of a cut face the surface leaves a share o open, through which o u flows, u being the velocity in its centre (Y. T. Ng,
 C. Min & F. Gibou 2009, J. Comput. Phys. 228, 8807). q = o u is what is stored there: so its divergence is that of the
 volume, and all that flows is carried by q. With cover = 1/o - 1, u = q + cover q, and the momentum equation, which
-knows only q, lacks o in front of its terms, and friction between faces of what is missing of u:
+knows only q, lacks o in front of its terms, and friction between faces, that of the viscosity alone, of what is missing
+of u:
 
     dq/dt = o (H(q) + viscosity Laplacian(cover q) - grad(p)) - viscosity stick q.
 
@@ -30,9 +31,9 @@ def adhere(
     solid: ReadByte, stick_x: Read, stick_y: Read, stick_z: Read, cover_x: Read[1], cover_y: Read[1], cover_z: Read[1],
     *, dt: Scalar, grid: Grid, viscosity: float,
 ) -> None:  # fmt: skip
-    """u_new = u + dt H becomes 0 on closed faces, and on others kept u_new + rest + (1 - kept) dt grad(p), with
+    """u_new = u + dt H becomes 0 on closed faces, and on others kept u_new + added + (1 - kept) dt grad(p), with
 
-        kept = o / (1 + a),    rest = kept dt viscosity sum(cover u / h^2 over neighbours) + (1 - o) u / (1 + a),
+        kept = o / (1 + a),    added = kept dt viscosity sum(cover u / h^2 over neighbours) + (1 - o) u / (1 + a),
         a = dt viscosity (stick + (1 - o) sum(1 / h^2 over neighbours)).
 
     That is the end of the step dt of the equation above, with what a face takes from its own velocity at the end of the

@@ -5,7 +5,7 @@ Here the projection does change the mean: what the pressure pushes against bodie
 is kept of u* - dt grad(p), with the last pressure known: then it is U but for dt times the change of the mean gradient
 over a stage, and U itself where the flow is steady. Immersed bodies slow faces beside them down at the end of the step,
 what is added there, too (`taskflow.flow.obstacles.adherence`): u* - dt grad(p) becomes kept (u* + push - dt grad(p)) +
-rest, and the push is such that the mean of that is U.
+added, and the push is such that the mean of that is U.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def missing_around_immersed(
     total_gain: Reduce[sum], rest_gain: Reduce[sum], last_gain: Reduce[sum],
     rate: Scalar, dt: Scalar, grid: Grid, wanted: Wanted, viscosity: float,
 ) -> None:  # fmt: skip
-    """`missing_around_bodies` of mean - kept (q - dt dp/dx) - rest, and that of kept, as in `adhere`; q_old is that
+    """`missing_around_bodies` of mean - kept (q - dt dp/dx) - added, and that of kept, as in `adhere`; q_old is that
     before the step.
     """
 

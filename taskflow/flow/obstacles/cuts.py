@@ -16,7 +16,7 @@ from taskflow.flow.obstacles.flags import CLOSED, INSULATED, ITSELF, KEEPS, NEIG
 Faces = tuple[np.ndarray, ...]
 """Where some faces are: indices along z, y and x, without layers."""
 
-BESIDE = 128  # the bit of a cell with a low face that is closed, cut, or next to one that is cut
+BESIDE = 128  # the bit of a cell with a low face two steps from a closed one or less: cut, or beside one that is cut
 LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
 LEAST_OPEN = 0.25  # of a face with an open centre, which a gap between bodies may leave less of: bounds `cover`
 

@@ -1,10 +1,10 @@
 """Bodies in a flow, immersed: surfaces lie where they are, between the points of the grid (second order).
 
-A face is closed if its own centre is inside a body: the velocity there is zero, and no fluid passes. Through another
-face that the surface cuts flows the velocity in its centre times the open share of its area. Faces beside closed ones
-feel the friction of a surface at its true distance: `taskflow.flow.obstacles.adherence`. All else in the momentum
-equation is as without bodies, but that eddies have no viscosity on edges beside closed faces; what the pressure meets
-are closed faces, as at stair steps.
+A face is closed if its own centre is inside a body: the velocity there is zero, and no fluid passes. Faces beside
+closed ones are cut: they feel the friction of a surface at its true distance, and what flows through is the velocity in
+their centre times the open share of their area (`taskflow.flow.obstacles.adherence`). All else in the momentum equation
+is as without bodies, but that eddies have no viscosity on edges beside closed faces; what the pressure meets are closed
+faces, as at stair steps.
 """
 
 from __future__ import annotations

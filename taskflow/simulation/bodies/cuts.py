@@ -18,7 +18,7 @@ from taskflow.simulation.bodies.masks import Masks, Part
 from taskflow.simulation.bodies.solids import PIECE, pieces
 
 Numbers = dict[Point, np.ndarray]  # by the location of points in cells
-PIECES = 4  # in one go: every shape is looked at in every piece that it reaches
+LARGE = 4 * PIECE  # cells in one go: every shape is looked at in every piece that it reaches
 LAYERS = 2  # around cells, of which the shapes are known
 AROUND = LAYERS + 1  # cells beyond the domain that have places
 POINTS: tuple[Point, ...] = (*FACES, "corner", "c")
@@ -42,7 +42,7 @@ class ImmersedMasks(Masks):
     def parts(self, box: Box) -> Iterator[Part]:
         """See `Masks.parts`."""
         points = POINTS if self._warm else POINTS[:-1]
-        for piece in pieces(box, cells=PIECES * PIECE):
+        for piece in pieces(box, cells=LARGE):
             around, numbers = piece.grow(LAYERS), {}
             for at in points:
                 numbers[at] = self.solids.numbers_around(piece, at, LAYERS)
@@ -80,7 +80,7 @@ class ImmersedMasks(Masks):
         inside = {at: each != 0 for at, each in numbers.items()}
         corners, shape = moved(inside["corner"]), part.shape[::-1]
         edges = [(corners & moved(inside["corner"], (axis, 1))).astype(float) for axis in range(3)]
-        stick, cut = np.zeros((3, *shape)), np.zeros((3, *shape), bool)
+        stick, touched = np.zeros((3, *shape)), np.zeros((3, *shape), bool)
         for axis, side in NEIGHBOURS:
             surfaces = self._surfaces(part, numbers, inside, axis, side)
             corner = surfaces.pop("corner")
@@ -89,10 +89,10 @@ class ImmersedMasks(Masks):
             edges[axis].reshape(-1)[begin] = 1 - corner.share
             for n, (where, *surface) in enumerate(surfaces.values()):
                 stick[n].reshape(-1)[where] += cuts.stick(*surface)
-                cut[n].reshape(-1)[where] = True
+                touched[n].reshape(-1)[where] = True
         found: dict[str, np.ndarray] = {}
         for axis, name in enumerate("xyz"):
-            faces, cover = np.unravel_index(np.flatnonzero(cut[axis]), shape), np.zeros(shape)
+            faces, cover = np.unravel_index(np.flatnonzero(touched[axis]), shape), np.zeros(shape)
             cover[faces] = cuts.cover(1 - cuts.covered_share(corners, edges, axis, faces))
             found |= {f"stick_{name}": stick[axis], f"cover_{name}": cover}
         return found

@@ -10,7 +10,7 @@
 FN real beside(real q, Index c, bool shut, const Surface& at, const Way& a, const Way& b, const Way& d, real drag, real push) {
   if (shut) return 0;
   const Adhered found = adhered(c, at, a, b, d, drag);
-  return found.kept * q + (found.rest + (1 - found.kept) * push);
+  return found.kept * q + (found.added + (1 - found.kept) * push);
 }
 
 // u_new = 0 on closed faces; friction, and what is brought to cut ones and from these to others. Those on walls stay.

@@ -26,7 +26,7 @@ struct Slowed {
   }
 };
 
-// lack = sum over open faces of mean - (kept (q - dt dp/dx) + rest), x being the direction of q; gain = that of kept
+// lack = sum over open faces of mean - (kept (q - dt dp/dx) + added), x being the direction of q; gain = that of kept
 template <class Bodies>
 FN void missing(const Range& range, In q, In p, InByte solid, const Partial (&sums)[6], In64 rate, In64 dt, const Grid& grid,
                 Wanted wanted, const Bodies& bodies) {
@@ -40,7 +40,7 @@ FN void missing(const Range& range, In q, In p, InByte solid, const Partial (&su
     const double slope = axis(grid, number, n, S).per_face() * (p[c] - p[c - S]);
     const bool open = !shut(c, solid, number);
     const Adhered found = bodies.at(c);
-    const double comes = double(found.kept) * (q[c] - step * slope) + found.rest;
+    const double comes = double(found.kept) * (q[c] - step * slope) + found.added;
     const Sums<3> lack = cut(volume_on_face(grid, c, number) * (open ? mean - comes : 0.0), bound);
     const Sums<3> gain = cut(volume_on_face(grid, c, number) * (open ? double(found.kept) : 0.0), most);
     return Sums<6>{{lack.of[0], lack.of[1], lack.of[2], gain.of[0], gain.of[1], gain.of[2]}};

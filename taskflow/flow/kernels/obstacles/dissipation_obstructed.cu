@@ -74,7 +74,8 @@ TASK dissipation_obstructed(Range range, In u, In v, In w, In mean_u, In mean_v,
 }
 
 TASK dissipation_immersed(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w, InByte solid, In stick_x,
-                          In stick_y, In stick_z, In cover_x, In cover_y, In cover_z, InOut rate, In64 share, Grid grid, real viscosity) {
+                          In stick_y, In stick_z, In cover_x, In cover_y, In cover_z, InOut rate, In64 share, Grid grid,
+                          real viscosity) {
   const Surfaces surfaces{{stick_x, stick_y, stick_z}, {cover_x, cover_y, cover_z}};
   sample(range, {u, mean_u}, {v, mean_v}, {w, mean_w}, solid, rate, share, grid, viscosity, surfaces);
 }

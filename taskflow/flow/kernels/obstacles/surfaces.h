@@ -35,23 +35,23 @@ struct Surface {
 };
 
 // What viscosity takes from a face to its neighbours, over viscosity and the velocity there
-FN real taken_across(const Way& b) {
+FN real spread_across(const Way& b) {
   const real low = b.axis.inner_in_cells(0) * real(!b.first), high = b.axis.inner_in_cells(1) * real(!b.last);
   return b.axis.outer_in_cells() * (low + high);
 }
-FN real taken(const Way& a, const Way& b, const Way& d) {
+FN real spread(const Way& a, const Way& b, const Way& d) {
   const real along = a.axis.inner_on_faces(-1) * real(1) + a.axis.inner_on_faces(0) * real(1);
-  return a.axis.outer_on_faces() * along + taken_across(b) + taken_across(d);
+  return a.axis.outer_on_faces() * along + spread_across(b) + spread_across(d);
 }
 
-// What becomes of a predicted velocity q in a step whose pressure is the last one: kept (q - push) + rest, push = dt dp/da.
+// What becomes of a predicted velocity q in a step whose pressure is the last one: kept (q - push) + added, push = dt dp/da.
 struct Adhered {
-  real kept, rest;
+  real kept, added;
 };
 
 // On an open face; drag = dt viscosity, `at.q` are the velocities before the step.
 FN Adhered adhered(Index c, const Surface& at, const Way& a, const Way& b, const Way& d, real drag) {
   const real open = 1 / (1 + at.cover[c]), shut = 1 - open;
-  const real left = 1 / (1 + drag * (at.stick[c] + shut * taken(a, b, d))), kept = open * left;
+  const real left = 1 / (1 + drag * (at.stick[c] + shut * spread(a, b, d))), kept = open * left;
   return {kept, kept * (drag * at.brought(c, a, b, d)) + left * shut * at.q[c]};
 }

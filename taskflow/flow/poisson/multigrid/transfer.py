@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -106,7 +106,7 @@ def gather_double(part: ForeignDouble, whole: Write) -> None:
     """whole = part, a field of double precision."""
 
 
-@cache
+@lru_cache(maxsize=64)
 def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
     """The constants of the transfers between two levels."""
     (nx, mx), (ny, my), (nz, mz) = zip(fine.cells, coarse.cells, strict=True)

@@ -146,7 +146,8 @@ FN void fold_block(double (&values)[N]) {
   const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
   __syncthreads();
   for (int m = 0; m < N; ++m) {
-    for (int n = 16; n; n /= 2) values[m] = Op::fold(values[m], __shfl_down_sync(0xffffffffu, values[m], n));  // right in lanes below n
+    for (int n = 16; n; n /= 2)  // right in lanes below n
+      values[m] = Op::fold(values[m], __shfl_down_sync(0xffffffffu, values[m], n));
     if ((me & 31) == 0) warps[m][me / 32] = values[m];
   }
   __syncthreads();
@@ -163,7 +164,8 @@ FN void fold_all(double (&values)[N], const Partial (&partials)[N]) {
   const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
   __shared__ bool last;
   if (me == 0) {
-    for (int m = 0; m < N; ++m) partials[m].parts[(Index(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = values[m];
+    const Index block = (Index(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    for (int m = 0; m < N; ++m) partials[m].parts[block] = values[m];
     __threadfence();
     last = atomicAdd(partials[0].ticket, 1u) == blocks - 1;
   }
