@@ -237,9 +237,7 @@ class Shard:
         """
         self.write_parts(values, [(box, values)])
 
-    def write_parts(
-        self, roles: Iterable[str], parts: Iterable[tuple[Box | None, Mapping[str, np.ndarray]]]
-    ) -> None:
+    def write_parts(self, roles: Iterable[str], parts: Iterable[tuple[Box | None, Mapping[str, np.ndarray]]]) -> None:
         """`write` some boxes, as many as this block likes, of the fields in these roles, one after the other."""
         self.synchronize()
         for box, values in parts:

@@ -42,12 +42,18 @@ def walls_of(walls: tuple[bool, bool, bool]) -> list[np.ndarray]:
     return found
 
 
+def solid_bits(bodies: list[np.ndarray], walls: tuple[bool, bool, bool]) -> np.ndarray:
+    """Of the cells, from which body has each of the faces across x, y and z."""
+    closed = [each > 0 for each in bodies]
+    beside = [cuts.near(surrounded(surrounded(each[1:-1, 1:-1, 1:-1], walls), walls)) for each in closed]
+    return cuts.solid_bits(closed, walls_of(walls), np.any(beside, axis=0))
+
+
 def prepared(walls: tuple[bool, bool, bool], real: str, names: list[str], **device: object) -> tuple[ByHand, list]:
     """Random fields, flags of random faces; the bodies that have faces."""
     hand = ByHand(CELLS, walls, real, **device).fill(names)
     bodies = [scattered(walls, seed) for seed in range(3)]
-    around = [cuts.near(surrounded(surrounded(each[1:-1, 1:-1, 1:-1] > 0, walls), walls)) for each in bodies]
-    flags = {"solid": cuts.solid_bits([each > 0 for each in bodies], walls_of(walls), np.any(around, axis=0))}
+    flags = {"solid": solid_bits(bodies, walls)}
     flags |= {name: cuts.owners(each) for name, each in zip(OWNERS, bodies, strict=True)}
     for name in names:
         if name in flags:
@@ -81,8 +87,7 @@ def on_wall(hand: ByHand, axis: int) -> np.ndarray:
 @pytest.mark.parametrize("walls", WALLS)
 def test_flags(walls):
     bodies, sides = [scattered(walls, seed, 0.3) for seed in range(3)], walls_of(walls)
-    around = [cuts.near(surrounded(surrounded(each[1:-1, 1:-1, 1:-1] > 0, walls), walls)) for each in bodies]
-    bits, faces, open_ = cuts.solid_bits([each > 0 for each in bodies], sides, np.any(around, axis=0)), [], []
+    bits, faces, open_ = solid_bits(bodies, walls), [], []
     for n, (axis, side) in enumerate(STEPS):
         faces.append(near(bodies[axis], axis, max(side, 0)) > 0)
         open_.append(~faces[-1] & ~near(sides[axis], axis, max(side, 0)))

@@ -213,7 +213,7 @@ def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
         all_passes(setup, shard)
         steps(shard, 3)
         found = [used()]
-        for _ in range(40):
+        for _ in range(12):
             steps(shard, 20)
             found.append(used())
         return found

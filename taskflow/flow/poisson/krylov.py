@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh
@@ -23,8 +22,6 @@ from taskflow.tasks import (
     task,
 )
 
-VARIABLE = KERNELS / "poisson" / "krylov_variable.cu"
-
 
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
 def project_first(r: Read, z: Foreign[1], *, rz: Reduce[sum], zAz: Reduce[sum], mesh: Mesh) -> None:
@@ -32,8 +29,8 @@ def project_first(r: Read, z: Foreign[1], *, rz: Reduce[sum], zAz: Reduce[sum], 
 
 
 project_first_single = single(project_first, "z")
-project_first_variable = replace(variable(project_first, Foreign), kernel=VARIABLE)
-project_first_single_variable = replace(variable(project_first_single, Foreign), kernel=VARIABLE)
+project_first_variable = variable(project_first, Foreign, apart=True)
+project_first_single_variable = variable(project_first_single, Foreign, apart=True)
 
 
 @task(kernel=KERNELS / "poisson" / "advance.cu")
@@ -59,8 +56,8 @@ def project(
 
 
 project_single = single(project, "z")
-project_variable = replace(variable(project, Read), kernel=VARIABLE)
-project_single_variable = replace(variable(project_single, Read), kernel=VARIABLE)
+project_variable = variable(project, Read, apart=True)
+project_single_variable = variable(project_single, Read, apart=True)
 
 
 @task(kernel=KERNELS / "poisson" / "advance.cu")
@@ -86,7 +83,7 @@ def next_residual(
     """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2, dAd = sum of d Laplacian(d)"""
 
 
-next_residual_variable = replace(variable(next_residual, Foreign), kernel=VARIABLE)
+next_residual_variable = variable(next_residual, Foreign, apart=True)
 """r = 0 in cells without an open face."""
 
 FIRST_PROJECTIONS = {  # by whether z is of single precision, and whether coefficients are variable

@@ -10,8 +10,7 @@ from taskflow.tasks import Privilege, Stencil, Task
 
 def folded(plain: Task) -> Task:
     """The task that does the same where x or y has walls: `task`_folded, in the text of that name."""
-    kernel = Path(str(plain.kernel))
-    return replace(plain, name=f"{plain.name}_folded", kernel=kernel.with_stem(f"{kernel.stem}_folded"))
+    return replace(plain, name=f"{plain.name}_folded", kernel=_text(plain, "folded"))
 
 
 def single(plain: Task, field: str) -> Task:
@@ -20,10 +19,18 @@ def single(plain: Task, field: str) -> Task:
     return replace(plain, name=f"{plain.name}_single", fields=fields)
 
 
-def variable(plain: Task, read: Privilege, stencils: Sequence[Stencil] = (ACROSS_X, ACROSS_Y, ACROSS_Z)) -> Task:
-    """The task that does the same for div(b grad) in place of the Laplacian: `task`_variable. It reads b_x, b_y and b_z
-    with these stencils, after all other fields that it reads.
+def variable(
+    plain: Task, read: Privilege, stencils: Sequence[Stencil] = (ACROSS_X, ACROSS_Y, ACROSS_Z), *, apart: bool = False
+) -> Task:
+    """The task that does the same for div(b grad) in place of the Laplacian: `task`_variable, `apart` in the text of
+    that name. It reads b_x, b_y and b_z with these stencils, after all other fields that it reads.
     """
+    kernel = _text(plain, "variable") if apart else plain.kernel
     b = {name: read[stencil] for name, stencil in zip(("b_x", "b_y", "b_z"), stencils, strict=True)}
     seen = {name: each for name, each in plain.fields.items() if each.reads}
-    return replace(plain, name=f"{plain.name}_variable", fields={**seen, **b, **plain.fields})
+    return replace(plain, name=f"{plain.name}_variable", kernel=kernel, fields={**seen, **b, **plain.fields})
+
+
+def _text(plain: Task, ending: str) -> Path:
+    kernel = Path(str(plain.kernel))
+    return kernel.with_stem(f"{kernel.stem}_{ending}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -14,7 +14,7 @@ from taskflow.flow.grid import FACES, Point
 from taskflow.flow.obstacles import cuts
 from taskflow.flow.obstacles.flags import ITSELF, NEIGHBOURS, moved
 from taskflow.regions import Box
-from taskflow.simulation.bodies.masks import Masks, Part
+from taskflow.simulation.bodies.masks import Masks, Patch
 from taskflow.simulation.bodies.solids import PIECE, pieces
 
 Numbers = dict[Point, np.ndarray]  # by the location of points in cells
@@ -39,13 +39,12 @@ class Surfaces(NamedTuple):
 class ImmersedMasks(Masks):
     """The flags of cells and faces of immersed bodies, and how far away surfaces are: see `ImmersedObstacles`."""
 
-    def parts(self, box: Box) -> Iterator[Part]:
+    def parts(self, box: Box) -> Iterator[Patch]:
         """See `Masks.parts`."""
         points = POINTS if self._warm else POINTS[:-1]
         for piece in pieces(box, cells=LARGE):
-            around, numbers = piece.grow(LAYERS), {}
-            for at in points:
-                numbers[at] = self.solids.numbers_around(piece, at, LAYERS)
+            around = piece.grow(LAYERS)
+            numbers = {at: self.solids.numbers_around(piece, at, LAYERS) for at in points}
             for part in self.solids.together(piece, LAYERS):
                 view = part.grow(LAYERS).slices(around.lo)
                 yield part, self._cut(part, {at: each[view] for at, each in numbers.items()})
@@ -57,10 +56,10 @@ class ImmersedMasks(Masks):
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
         """The roles in a part, from the shapes that have its points and those of `LAYERS` around it."""
-        numbers: Numbers = {at: moved(each) for at, each in wide.items()}
-        closed = [numbers[at] != 0 for at in FACES]
         beside = cuts.near(np.any([wide[at] != 0 for at in FACES], axis=0))
-        found = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside), **self._faces(part, wide)}
+        numbers: Numbers = {at: each if at == "corner" else moved(each) for at, each in wide.items()}
+        closed = [numbers[at] != 0 for at in FACES]
+        found = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside), **self._faces(part, numbers)}
         if "edges" in self.roles:
             found |= {"faces": cuts.face_bits(closed), "edges": cuts.edge_bits(closed)}
         if "owner_x" in self.roles:
@@ -74,10 +73,9 @@ class ImmersedMasks(Masks):
             found |= self._bonds(part, numbers["c"])
         return {name: values for name, values in found.items() if name in self.roles}
 
-    def _faces(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
+    def _faces(self, part: Box, numbers: Numbers) -> dict[str, np.ndarray]:
         """`cuts.stick` of each component, summed over neighbours inside, and `cuts.cover`, of faces that are cut."""
-        numbers: Numbers = {at: moved(wide[at]) for at in FACES} | {"corner": wide["corner"]}
-        inside = {at: each != 0 for at, each in numbers.items()}
+        inside: Numbers = {at: numbers[at] != 0 for at in (*FACES, "corner")}
         corners, shape = moved(inside["corner"]), part.shape[::-1]
         edges = [(corners & moved(inside["corner"], (axis, 1))).astype(float) for axis in range(3)]
         stick, touched = np.zeros((3, *shape)), np.zeros((3, *shape), bool)
@@ -110,9 +108,7 @@ class ImmersedMasks(Masks):
         owners = cuts.owners(np.where(inside, self._bodies(numbers), np.uint8(0)))
         return {"bond_T": bond, "warm_T": warm, "owner_T": owners}
 
-    def _surfaces(
-        self, part: Box, numbers: Numbers, inside: Mapping[Point, np.ndarray], axis: int, side: int
-    ) -> dict[Point, Surfaces]:
+    def _surfaces(self, part: Box, numbers: Numbers, inside: Numbers, axis: int, side: int) -> dict[Point, Surfaces]:
         """What is known of the surfaces to this side of points that are not `inside` while the next ones are, at each
         location; both have one layer more than the part, for corners two.
         """

@@ -13,7 +13,7 @@ from taskflow.machine import Shard
 from taskflow.regions import Box
 from taskflow.simulation.bodies.solids import Solids, pieces
 
-Part = tuple[Box, dict[str, np.ndarray]]
+Patch = tuple[Box, dict[str, np.ndarray]]
 """Some cells, and what is known of them, by role."""
 
 
@@ -37,14 +37,14 @@ class Masks:
         if "T_faces" in self.roles:
             shard.write_parts(["T"], self._warm_parts(shard))
 
-    def parts(self, box: Box) -> Iterator[Part]:
+    def parts(self, box: Box) -> Iterator[Patch]:
         """What the roles hold in parts of a box; they hold 0 elsewhere."""
         for piece in pieces(box):
             numbers, around = self.solids.numbers_around(piece), piece.grow(1)
             for part in self.solids.touched(piece):
                 yield part, self._of(numbers[part.grow(1).slices(around.lo)])
 
-    def _warm_parts(self, shard: Shard) -> Iterator[Part]:
+    def _warm_parts(self, shard: Shard) -> Iterator[Patch]:
         for part in self.solids.touched(shard.cells):
             held = self._held(self.solids.numbers(part))
             yield part, {"T": np.where(np.isfinite(held), held, shard.read("T", part))}
