@@ -69,7 +69,7 @@ def exchange(
     _check_partition(partition, mine, valid or {})
     geometry = known or Geometries.of(partition, mine)
     geometry.check((*launches, *following))
-    now, writer = geometry.states(valid or {}), dict.fromkeys(partition.fields, -1)
+    now, written = geometry.states(valid or {}), _Written(geometry)
     after, ahead = now, Valid()
     found: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
     for n, launch in enumerate((*launches, *following)):
@@ -83,14 +83,15 @@ def exchange(
                 for gap in missing:
                     gaps[gap.block].append((name, gap))
         for block in sorted(gaps):
-            moment = max(writer[name] for name, _ in gaps[block])
+            moment = max(written.last(name, gap) for name, gap in gaps[block])
             if moment < len(launches):
                 found[moment] += gaps[block]
             if moment < len(launches) <= n:
                 for name, gap in gaps[block]:
                     ahead[block, name] = ahead.get((block, name), ()) + gap.boxes
         for name in launch.written:
-            now[name], writer[name] = now[name].written(launch.over, launch.ghosts), n
+            now[name] = now[name].written(launch.over, launch.ghosts)
+            written.add(name, launch.over, n)
     held = geometry.valid(after if following else now)
     held.update({key: held.get(key, ()) + boxes for key, boxes in ahead.items()})
     return Exchange(_messages(found, mine, geometry), held)
@@ -131,6 +132,23 @@ def _messages(
         for pair, _ in pairs[gaps]:
             count[pair] += 1
     return messages
+
+
+class _Written:
+    """Which launches have written which cells."""
+
+    def __init__(self, geometry: Geometries) -> None:
+        self._geometry = geometry
+        self._writes: dict[str, dict[Box, int]] = defaultdict(dict)  # by field: boxes, and the last to write each
+
+    def add(self, name: str, over: Box, launch: int) -> None:
+        """A launch writes a field in these cells."""
+        self._writes[name][over] = launch
+
+    def last(self, name: str, gap: Gap) -> int:
+        """The last launch that wrote anything of what fills a gap of a field, or -1."""
+        writes = self._writes[name].items()
+        return max((n for over, n in writes if self._geometry.supplied(name, gap, over)), default=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +240,10 @@ class Geometries:
         """Those that fill a gap of a field."""
         return self._fields[name].copies(gap)
 
+    def supplied(self, name: str, gap: Gap, over: Box) -> bool:
+        """Whether any of what fills a gap of a field is in a box."""
+        return self._fields[name].supplied(gap, over)
+
     def valid(self, states: Mapping[str, _State]) -> Valid:
         """States as ghost cells by block and field, where there are any."""
         found = ((b, name, boxes) for name, state in states.items() for b, boxes in state.of_blocks())
@@ -235,6 +257,7 @@ class _Geometry:
         self.partition, self.blocks = partition, blocks
         self._states: dict[tuple[tuple[Box, ...], ...], _State] = {}
         self._copies: dict[Gap, tuple[Copy, ...]] = {}
+        self._supplied: dict[tuple[Gap, Box], bool] = {}
 
     def state(self, boxes: tuple[tuple[Box, ...], ...]) -> _State:
         """The one object for this state."""
@@ -256,6 +279,12 @@ class _Geometry:
         if gap not in self._copies:
             self._copies[gap] = tuple(self.partition.sources(gap.block, gap.boxes))
         return self._copies[gap]
+
+    def supplied(self, gap: Gap, over: Box) -> bool:
+        """Whether any of what fills a gap is in a box."""
+        if (gap, over) not in self._supplied:
+            self._supplied[gap, over] = any(over.meets(copy.source_box) for copy in self.copies(gap))
+        return self._supplied[gap, over]
 
     def redone(self, block: int, over: Box, ghosts: int) -> tuple[Box, ...]:
         """The ghost cells in which a block does a launch over these cells itself."""

@@ -114,6 +114,19 @@ def positions(analysis, block):
     return [str(node) for node in analysis.graph.nodes if node.block == block]
 
 
+def test_a_write_beside_what_travels_does_not_hold_it_back():
+    """What fills the ghost cells is there when the first launch is over; the second one writes cells beside them."""
+    part = partition((1, 1, 2), (4, 4, 4))
+    over = whole(part)
+    launches = [
+        fill("p", over=over),
+        fill("p", over=Box((-1, 0, 0), (0, 4, 4))),
+        sweep(offsets(z=(0, 1)))("p", "q", over=over),
+    ]
+    sends = [name for name in positions(analyse(launches, part, split=False), 1) if "p" in name]
+    assert sends == ["claim p of 0", "fill(p) whole", "send p to 0", "fill(p) whole", "sweep(p, q) whole"]
+
+
 def test_copies_begin_when_the_last_of_their_fields_is_written():
     part = partition((1, 1, 2), (4, 4, 4))
     over = whole(part)
