@@ -13,7 +13,7 @@ from taskflow.machine.states import States
 from taskflow.machine.trace.replay import calls
 from taskflow.machine.trace.tracer import Trace, Tracer
 from taskflow.regions import Partition
-from taskflow.tasks import Compute, Known, Program, Stretch, Valid, analyse
+from taskflow.tasks import Compute, Known, Program, Stretch, Valid, analyse, share
 
 Key = tuple[Stretch, Mapper, int, Instrument | None]
 
@@ -72,6 +72,8 @@ class Traces:
         return trace
 
     def _traced(self, stretch: Stretch, way: Mapper, state: int) -> tuple[Trace, Valid]:
+        tracer = self.tracer(way)
+        tracer.binder.compile(each for each in stretch.launches if share(each, self.partition, self.block))
         analysis = analyse(
             stretch.launches,
             self.partition,
@@ -79,7 +81,8 @@ class Traces:
             valid=self.states.valid(state),
             blocks=[self.block],
             split=way.cuts(stretch.launches),
+            tiles=tracer.binder.tile,
             poisoned=way.debug,
             known=self.known,
         )
-        return self.tracer(way).trace(analysis, state), analysis.valid
+        return tracer.trace(analysis, state), analysis.valid

@@ -20,9 +20,10 @@ from taskflow.tasks.privilege import (
     Write,
 )
 from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, called, counts, plan, record, repeat
-from taskflow.tasks.reading import place, reading
+from taskflow.tasks.reading import place, reading, share
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
+from taskflow.tasks.split import ROWS, Tiles
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
 from taskflow.tasks.table import Table, Tables, tables
 from taskflow.tasks.task import MOST_REDUCTIONS, Launch, Task, task
@@ -33,6 +34,7 @@ __all__ = [
     "IDENTITY",
     "MOST_REDUCTIONS",
     "POINT",
+    "ROWS",
     "AllReduce",
     "Analysis",
     "Cells",
@@ -71,6 +73,7 @@ __all__ = [
     "Tables",
     "Task",
     "TaskGraph",
+    "Tiles",
     "Traffic",
     "Valid",
     "View",
@@ -93,6 +96,7 @@ __all__ = [
     "repeat",
     "run_body",
     "settled",
+    "share",
     "siblings",
     "star",
     "tables",

@@ -11,7 +11,7 @@ from taskflow.tasks.exchange import Geometries, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.order import Order, States, Uses
 from taskflow.tasks.poison import Poison
-from taskflow.tasks.split import Pieces, Splitter
+from taskflow.tasks.split import Pieces, Splitter, Tiles, rows
 from taskflow.tasks.task import Launch
 
 FIRST: dict[type[Node], type[Node]] = {Receive: Send, Claim: Grant, Send: Claim}  # what comes before, on any block
@@ -48,6 +48,7 @@ def analyse(
     valid: Valid | None = None,
     blocks: Iterable[int] | None = None,
     split: bool | Collection[int] = True,
+    tiles: Tiles = rows,
     poisoned: bool = False,
     known: Known | None = None,
 ) -> Analysis:
@@ -58,7 +59,8 @@ def analyse(
     all.
 
     Launches whose results travel are cut into edge (the layers that travel) and middle, so that the middle can overlap
-    with the transfer; where `split` holds positions of launches, only these are, and none where it is False.
+    with the transfer; where `split` holds positions of launches, only these are, and none where it is False. Edges
+    are whole `tiles`, where that leaves a middle.
     `following` and `valid`: see `exchange`; `poisoned`: see `Poison`. `known` is what was worked out before for these
     blocks. Raises BadInput where a launch is impossible on this partition.
     """
@@ -66,7 +68,7 @@ def analyse(
     mine = sorted(range(len(partition)) if blocks is None else blocks)
     geometries = known.geometries if known else None
     found = exchange(launches, partition, following=following, valid=valid, blocks=mine, known=geometries)
-    splitter = Splitter(launches, range(len(launches)) if split is True else split or ())
+    splitter = Splitter(launches, range(len(launches)) if split is True else split or (), tiles)
     uses, states = (known.uses, known.states) if known else (Uses(), States())
     graph, messages = TaskGraph(), found.by_block()
     for block in mine:

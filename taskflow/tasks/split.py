@@ -5,29 +5,35 @@ the edge reads.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 
-from taskflow.regions import Box, Partition
+from taskflow.regions import Box, Partition, Triple, triple
 from taskflow.tasks.graph import Message, Part
 from taskflow.tasks.order import States, Touched, Use
 from taskflow.tasks.reading import share
 from taskflow.tasks.task import Launch
 
 Pieces = list[tuple[Box, Part]]
-ROW = 32  # cells: memory moves in lines, and of an edge of one cell along x each would bring little that is used
+Tiles = Callable[[Launch, Box], Triple]  # by launch and the cells that a block does of it
+ROWS = (32, 1, 1)  # memory moves in lines, and of an edge of one cell along x each would bring little that is used
+
+
+def rows(launch: Launch, cells: Box) -> Triple:
+    """Tiles that are rows of cells."""
+    return ROWS
 
 
 class Splitter:
-    """Cuts launches, of which those in `chosen` (by their position) may be cut.
+    """Cuts launches, of which those in `chosen` (by their position) may be cut, in whole tiles where it can.
 
     A launch that reduces stays whole: the order in which its values are folded must not depend on the split. So does
     one whose task says so. What travels behind such a launch, or before the first one, can overlap with what comes
     next: there the launch that reads what arrives is cut.
     """
 
-    def __init__(self, launches: Sequence[Launch], chosen: Collection[int]) -> None:
-        self.launches = launches
+    def __init__(self, launches: Sequence[Launch], chosen: Collection[int], tiles: Tiles = rows) -> None:
+        self.launches, self._tiles = launches, tiles
         self._whole = {n for n, launch in enumerate(launches) if launch.task.reductions or launch.task.whole}
         self.chosen = set(chosen) - self._whole
         self._states = States()
@@ -43,7 +49,10 @@ class Splitter:
             outer = self._travelling(block, cells, messages)
             for n, boxes in self._awaiting(block, cells, messages):
                 outer[n] += boxes
-        return [self._pieces(mine, tuple(outer.get(n, ()))) for n, mine in enumerate(cells)]
+        return [
+            self._pieces(mine, tuple(outer[n]), self._tiles(launch, mine)) if n in outer else self._pieces(mine)
+            for n, (launch, mine) in enumerate(zip(self.launches, cells, strict=True))
+        ]
 
     def _travelling(
         self, block: int, mine: Sequence[Box], messages: Mapping[int, Sequence[Message]]
@@ -86,8 +95,8 @@ class Splitter:
         return [cells for cells in found if cells]
 
 
-def _pieces(cells: Box, travelling: Sequence[Box]) -> Pieces:
-    middle = _middle(cells, travelling)
+def _pieces(cells: Box, travelling: Sequence[Box] = (), tile: Triple = ROWS) -> Pieces:
+    middle = _rounded(cells, _middle(cells, travelling), tile)
     if not cells or middle == cells:
         return [(cells, "whole")] if cells else []
     edges: Pieces = [(box, "edge") for box in cells.subtract(middle)]
@@ -104,12 +113,17 @@ def _middle(cells: Box, travelling: Sequence[Box]) -> Box:
             behind = [middle.layer(a, 0, box.hi[a] - lo[a], shape[a]) for a in (2, 1, 0)]
             before = [middle.layer(a, 1, hi[a] - box.lo[a], shape[a]) for a in (2, 1, 0)]
             middle = max(behind + before, key=lambda box: box.volume)
-    return _rounded(cells, middle) if middle else middle
+    return middle
 
 
-def _rounded(cells: Box, middle: Box) -> Box:
-    """The middle with edges of at least `ROW` cells along x, where enough is left."""
-    low, high = middle.lo[0] - cells.lo[0], cells.hi[0] - middle.hi[0]
-    more = [ROW - cut if 0 < cut < ROW else 0 for cut in (low, high)]
-    rounded = middle.expand((-more[0], 0, 0), (-more[1], 0, 0))
-    return rounded if rounded.shape[0] >= ROW else middle
+def _rounded(cells: Box, middle: Box, tile: Triple) -> Box:
+    """The middle without tiles that are partly edge, along directions where half a tile is left. They are counted from
+    the low corner of the cells.
+    """
+    lo, hi = list(middle.lo), list(middle.hi)
+    for axis, (first, last, size) in enumerate(zip(cells.lo, cells.hi, tile, strict=True)):
+        low = first - (first - lo[axis]) // size * size
+        high = hi[axis] if hi[axis] == last else first + (hi[axis] - first) // size * size
+        if 2 * (high - low) >= size:
+            lo[axis], hi[axis] = low, high
+    return Box(triple(lo), triple(hi)) if middle else middle

@@ -10,6 +10,7 @@ import pytest
 from taskflow.flow import (
     Buoyancy,
     Fluid,
+    StaggeredGrid,
     Transport,
     diagnostics,
     momentum,
@@ -20,6 +21,8 @@ from taskflow.flow.boundaries import boundary
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half, jacobi_twice, jacobi_twice_half
 from taskflow.flow.poisson.residual import residual_square, rhs_sums
 from taskflow.flow.scalars import transport
+from taskflow.machine.device import gpu
+from taskflow.machine.kernel import Layout, compiled
 from taskflow.regions import Box
 from taskflow.tasks import Task
 from tests import reference
@@ -168,6 +171,23 @@ def test_no_pressure_beyond_walls_is_used(cells, real, device):
     for name in ("p_new", *VELOCITY):
         assert np.isfinite(hand.values(name)).all(), name
     assert np.isfinite(hand.scalars["residual"])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("planes", [1, 2, 5, 17, 40, 99])
+def test_two_sweeps_have_the_same_bits_however_far_thread_blocks_march(planes, real):
+    device, cells = gpu(), (70, 30, 40)
+    values = np.random.default_rng(0).random((3, 44, 34, 74)).astype(real)
+    layout, grid = Layout((-2, -2, -2), values[0].shape), StaggeredGrid(cells, (1.0, 1.0, 1.0)).constants
+    found, slabs = [], [Box((0, 0, low), (70, 30, low + 8)) for low in range(0, 40, 8)]
+    for tile, pieces in ((None, [Box.of(cells)]), ((62, 14, planes), [Box.of(cells)]), ((62, 14, planes), slabs)):
+        arrays = [device.xp.asarray(each) for each in values]
+        for box in pieces:
+            kernel = compiled(jacobi_twice, real, device)
+            kernel.bind(box, layout, arrays, {"grid": grid}, {}, tile=tile)()
+        found.append(device.to_host(arrays[2]))
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
 
 
 @pytest.mark.parametrize("cells", [(7, 5, 6), (1, 1, 1), (2, 2, 4), (130, 30, 67)])  # the last one in many tiles

@@ -7,6 +7,11 @@ from .palette import partitions, scripts
 from .running import analysed, check_bits, check_conflicts, check_versions, orders, recorded
 
 
+def tiles():
+    """Of one size for all launches."""
+    return st.tuples(*3 * [st.integers(1, 4)]).map(lambda tile: lambda launch, cells: tile)
+
+
 @st.composite
 def runs(draw):
     """A partition, and two or three steps of one or two programs on it."""
@@ -19,6 +24,7 @@ def runs(draw):
         steps,
         draw(st.sampled_from(("next", "none", "first"))),
         split=draw(st.one_of(st.booleans(), st.sets(st.integers(0, 3)))),
+        tiles=draw(tiles()),
     )
     priorities = [orders(draw(st.integers(0, 1000))) for _ in steps]
     return partition, steps, analyses, priorities

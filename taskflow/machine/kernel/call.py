@@ -84,12 +84,10 @@ def cuda_shape(
     return (x, y, -(-nz // column)), (bx, by, 1)
 
 
-def tiled_shape(cells: Triple, tile: Triple, overlap: int, rows: int) -> tuple[Triple, Triple]:
-    """(blocks, threads per block) that visit a box of so many cells in tiles, one per thread block: along x and y they
-    reach `overlap` cells into each other. A thread has `rows` rows of a tile.
-    """
-    (nx, ny, nz), (x, y, z) = (tuple(max(1, n) for n in cells), tile)
-    return (-(-nx // (x - 2 * overlap)), -(-ny // (y - 2 * overlap)), -(-nz // z)), (x, y // rows, 1)
+def tiled_shape(cells: Triple, tile: Triple, threads: Triple) -> tuple[Triple, Triple]:
+    """(blocks, threads per block) that visit a box of so many cells in tiles, one per thread block."""
+    x, y, z = (max(1, -(-n // size)) for n, size in zip(cells, tile, strict=True))
+    return (x, y, z), threads
 
 
 def _power(n: int) -> int:

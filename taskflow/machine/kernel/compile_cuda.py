@@ -11,6 +11,16 @@ OPTIONS = ("-std=c++17", "--fmad=false", "-DGPU")  # no fused multiply-adds: the
 
 
 @cache
+def room(text: str, name: str, threads: int) -> int:
+    """How many thread blocks of so many threads the current device does at once of a kernel."""
+    import cupy
+
+    processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    function = module(text).get_function(name).kernel
+    return int(processors * cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, threads, 0))
+
+
+@cache
 def module(text: str) -> Any:
     """The text as a `cupy.RawModule` for the current device. Raises KernelError where NVRTC refuses the text."""
     import cupy

@@ -20,7 +20,7 @@ from taskflow.machine.kernel import compile_host
 from taskflow.machine.kernel.call import Value, host_call
 from taskflow.machine.kernel.kernel import HostKernel, Layout, side_by_side, text_with_thunk
 from taskflow.machine.kernel.text import INCLUDE, explained
-from taskflow.regions import Box, Partition, hull, triple
+from taskflow.regions import Box, Partition, Triple, hull, triple
 from taskflow.tasks import Launch, Stencil, Task
 from taskflow.tasks.reading import Projected, reading
 
@@ -83,7 +83,9 @@ class _Counting(HostKernel):
     def __init__(self, task: Task) -> None:
         super().__init__(task, REAL, cpu(1))
 
-    def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
+    def _call(
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+    ) -> Callable[[], None]:
         return host_call(_library(self.task), self.task.name, values, keep)
 
 

@@ -27,6 +27,7 @@ from taskflow.machine.kernel.call import (
     thunk,
     tiled_shape,
 )
+from taskflow.machine.kernel.march import CUT, march
 from taskflow.machine.kernel.tables import table_address
 from taskflow.machine.kernel.text import complete, defined, explained, packed, parameters
 from taskflow.regions import Box, Triple
@@ -75,8 +76,10 @@ class Kernel(ABC):
         results: Mapping[str, Array] | None = None,
         lane: Lane | None = None,
         foreign: Mapping[str, Layout] | None = None,
+        tile: Triple | None = None,
     ) -> Callable[[], None]:
-        """An operation that does the task in the cells of `box`.
+        """An operation that does the task in the cells of `box`, in tiles of a size where the kernel has tiles (see
+        `tile`).
 
         `arrays` are the fields in the order of the task's parameters; those that are `foreign` have a layout of their
         own, by parameter. `constants`, `scalars` (arrays of one float64
@@ -106,14 +109,22 @@ class Kernel(ABC):
                 keep += memory
         if not box and not self.task.reductions:
             return _nothing
-        return self._call(box, values, lane, keep)
+        return self._call(box, values, lane, keep, tile)
+
+    def tile(self, box: Box, *, cut: bool = False) -> Triple | None:
+        """The cells that a thread block does of a launch over a box, that will be `cut` in pieces or not, where a text
+        has tiles.
+        """
+        return None
 
     @abstractmethod
     def _parts(self, box: Box) -> int:
         """How many values a reduction over the box folds at its end."""
 
     @abstractmethod
-    def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
+    def _call(
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+    ) -> Callable[[], None]:
         """The operation, with these values for the parameters."""
 
     def _check(self, box: Box, layouts: Mapping[str, Layout], arrays: Sequence[Array]) -> None:
@@ -136,7 +147,9 @@ class HostKernel(Kernel):
     def _parts(self, box: Box) -> int:
         return _host_parts(box)
 
-    def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
+    def _call(
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+    ) -> Callable[[], None]:
         return host_call(_host_library(self.task, self.real), self.task.name, values, keep)
 
 
@@ -147,16 +160,32 @@ class CudaKernel(Kernel):
         grid, _ = self._shape(box)
         return int(np.prod(grid, dtype=np.int64))
 
-    def _shape(self, box: Box) -> tuple[Triple, Triple]:
-        _, text = _cuda_module(self.task, self.real)
-        x, y, rows, column = (defined(text, *each) for each in (("BX", BX), ("BY", BY), ("UY", 1), ("UZ", 1)))
-        if overlap := defined(text, "OVERLAP", 0):
-            return tiled_shape(box.shape, (x, y * rows, column), overlap, rows)
-        return cuda_shape(box.shape, column, x, x * y, whole=self.task.whole)
+    def tile(self, box: Box, *, cut: bool = False) -> Triple | None:
+        text = _cuda_text(self.task, self.real)
+        overlap = defined(text, "OVERLAP", 0)
+        if not overlap:
+            return None
+        wide, high = self._threads(text)
+        x, y = wide - 2 * overlap, high * defined(text, "UY", 1) - 2 * overlap
+        across, down, planes = (max(1, n) for n in box.shape)
+        room = compile_cuda.room(text, self.task.name, wide * high)
+        return x, y, march(-(-across // x) * -(-down // y), planes, room, CUT if cut else 1)
 
-    def _call(self, box: Box, values: list[Value], lane: Lane | None, keep: object) -> Callable[[], None]:
+    def _shape(self, box: Box, tile: Triple | None = None) -> tuple[Triple, Triple]:
+        text = _cuda_text(self.task, self.real)
+        x, y = self._threads(text)
+        if tile := tile or self.tile(box):
+            return tiled_shape(box.shape, tile, (x, y, 1))
+        return cuda_shape(box.shape, defined(text, "UZ", 1), x, x * y, whole=self.task.whole)
+
+    def _threads(self, text: str) -> tuple[int, int]:
+        return defined(text, "BX", BX), defined(text, "BY", BY)
+
+    def _call(
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+    ) -> Callable[[], None]:
         module, _ = _cuda_module(self.task, self.real)
-        return cuda_call(module.get_function(self.task.name), self._shape(box), values, lane, keep)
+        return cuda_call(module.get_function(self.task.name), self._shape(box, tile), values, lane, keep)
 
 
 def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:

@@ -79,7 +79,7 @@ class _Paper:
     instances = SimpleNamespace(arrays={})  # of no memory nothing is worth being cut into slabs
     scalars = SimpleNamespace(array=_nothing)
     copies = pack = unpack = staticmethod(_one)
-    compile = send = post = finish = staticmethod(_nothing)
+    send = post = finish = staticmethod(_nothing)
 
     def compute(self, node: Compute, lane: Lane) -> Call:
         return _nothing

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+import numpy as np
+
 from taskflow.errors import BadInput
 from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.instance import Instances
 from taskflow.machine.kernel import Layout, compile_together, compiled, copiers
 from taskflow.machine.trace.scalars import Scalars
 from taskflow.machine.transform import OPERATIONS
-from taskflow.regions import Copy, hull
-from taskflow.tasks import Compute, Launch, reading, run_body
+from taskflow.regions import Box, Copy, Triple, hull
+from taskflow.tasks import ROWS, Compute, Launch, reading, run_body, share
 
 
 class Binder:
@@ -24,9 +26,14 @@ class Binder:
 
     def compile(self, launches: Iterable[Launch]) -> None:
         """Compile what is not compiled yet of the kernels that these launches need, side by side."""
-        arrays = self.instances.arrays
         texts = (launch for launch in launches if launch.task.kernel is not None)
-        compile_together([(launch.task, arrays[launch.own].dtype) for launch in texts], self.device)
+        compile_together([(launch.task, self._real(launch)) for launch in texts], self.device)
+
+    def tile(self, launch: Launch, box: Box) -> Triple:
+        """The cells along x, y and z of which the pieces should be multiples that a launch over a box is cut into."""
+        if launch.task.kernel is None:
+            return ROWS
+        return compiled(launch.task, self._real(launch), self.device).tile(box, cut=True) or ROWS
 
     def compute(self, node: Compute, lane: Lane) -> Call:
         """The call of a point task: its kernel, what a library does, or else its Python body."""
@@ -35,7 +42,8 @@ class Binder:
             return self._library(launch)(self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
             return lambda: self._run_body(node, lane)
-        kernel = compiled(launch.task, arrays[launch.own].dtype, self.device)
+        kernel = compiled(launch.task, self._real(launch), self.device)
+        cells = share(launch, node.partition, node.block)
         return kernel.bind(
             node.box,
             self._layouts[launch.own],
@@ -45,7 +53,11 @@ class Binder:
             {parameter: scalar(name) for parameter, (name, _) in launch.reductions.items()},
             lane,
             {parameter: self._layouts[name] for parameter, name in launch.foreign.items()},
+            kernel.tile(cells, cut=node.part != "whole"),
         )
+
+    def _real(self, launch: Launch) -> np.dtype:
+        return self.instances.arrays[launch.own].dtype
 
     def _library(self, launch: Launch) -> Callable[..., Call]:
         name = launch.task.library or ""

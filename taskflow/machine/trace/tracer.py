@@ -75,7 +75,6 @@ class Tracer:
 
     def trace(self, analysis: Analysis, state: int) -> Trace:
         """Bind the graph of this block; for `state` see `Trace`."""
-        self.binder.compile(node.launch for node in analysis.graph.nodes if isinstance(node, Compute))
         bound = _Pass(self, analysis)
         operations, rings = bound.operations(), bound.rings
         arriving = (node.message for node in analysis.graph.nodes if isinstance(node, Receive))

@@ -1,5 +1,4 @@
 // Two sweeps of Jacobi's iteration in one pass over memory.
-#define UZ 32
 #define UY 2
 #define BX 64
 #define BY 8

@@ -9,10 +9,10 @@
 // and the other field one step around it. What is read there may be several fields: anything that has [], with an offset, and
 // +, as pointers do.
 //
-// On a GPU each thread block marches along z through UZ planes. Its threads, BX x BY with UY rows each, do the first sweep
-// in a tile; of that, planes of shared memory keep what the second one needs, which is done one cell less on every side
-// and a plane behind. The text says all four, and `#define OVERLAP 1`: by how much tiles reach into each other. A sweep may
-// use the indices of its cell, not the cell's offset.
+// On a GPU each thread block marches along z, through as many planes as suit the launch. Its threads, BX x BY with UY rows
+// each, do the first sweep in a tile; of that, planes of shared memory keep what the second one needs, which is done one
+// cell less on every side and a plane behind. The text says all three, and `#define OVERLAP 1`: by how much tiles reach into
+// each other. A sweep may use the indices of its cell, not the cell's offset.
 
 #include "star.h"
 

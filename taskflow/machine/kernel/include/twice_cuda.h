@@ -41,9 +41,12 @@ FN void load_here(real (&here)[UY], In p, const Rows& rows) {
   for (int n = 0; n < UY; ++n) here[n] = p[rows.at[n]];
 }
 
+// Planes through which a thread block marches: all the same number, but that the last ones may have fewer.
+FN int march(const Range& r) { return (r.hi[2] - r.lo[2] + int(gridDim.z) - 1) / int(gridDim.z); }
+
 // Whether what this thread block reads for two sweeps in the cell alone is outside of lo <= (i, j, k) < hi.
 FN bool apart(const Range& r, const int (&lo)[3], const int (&hi)[3]) {
-  const int width[3] = {BX - 2, BY * UY - 2, UZ}, block[3] = {int(blockIdx.x), int(blockIdx.y), int(blockIdx.z)};
+  const int width[3] = {BX - 2, BY * UY - 2, march(r)}, block[3] = {int(blockIdx.x), int(blockIdx.y), int(blockIdx.z)};
   bool found = false;
 #pragma unroll
   for (int n = 0; n < 3; ++n) {
@@ -62,7 +65,7 @@ FN void twice(const Range& r, In p, Other d, Out out, First first, Second second
   const int x = threadIdx.x, y = threadIdx.y * UY;
   const int corner_i = r.lo[0] - 1 + int(blockIdx.x) * (BX - 2), corner_j = r.lo[1] - 1 + int(blockIdx.y) * (HEIGHT - 2);
   const int i = corner_i + x, j = corner_j + y;
-  const int bottom = r.lo[2] + int(blockIdx.z) * UZ, top = bottom + UZ < r.hi[2] ? bottom + UZ : r.hi[2];
+  const int depth = march(r), bottom = r.lo[2] + int(blockIdx.z) * depth, top = min(bottom + depth, r.hi[2]);
 
   // Threads beyond the end look where there still is memory: of rows as far as the last one that the first sweep reads.
   const auto place = [&](int row) {
