@@ -137,5 +137,5 @@ def install(monkeypatch, sees):
     monkeypatch.setattr(Shard, "_neighbourhood", lambda shard, channel: Near(shard, meeting, sees, shard.gather))
     monkeypatch.setattr(flags, "post", post)
     monkeypatch.setattr(flags, "await_flags", await_flags)
-    monkeypatch.setattr(flags, "copy_and_post", lambda *_: [])
+    monkeypatch.setattr(flags, "copy_and_post", lambda *_, **__: [])
     monkeypatch.setattr(exchange, "copiers", lambda device, pairs, lane: copy(list(pairs), device, lane))

@@ -8,6 +8,7 @@ import pytest
 from taskflow.machine.direct import flags
 from taskflow.machine.direct.flags import FLAGS, Flag
 from taskflow.machine.direct.watch import WATCH
+from taskflow.machine.kernel.copying import HIDDEN, word
 
 DEVICE = SimpleNamespace(allocate=lambda shape, dtype: None, pointer=lambda array: 1)
 
@@ -36,10 +37,10 @@ def launched(monkeypatch):
     return found
 
 
-def copied(shape, claims=1):
+def copied(shape, claims=1, **how):
     pairs, wanted = [(cells(*shape), cells(*shape))], [Flag(3, 4)]
     lane, watch = SimpleNamespace(stream=None), np.zeros((), WATCH)
-    return flags.copy_and_post([Flag(1, 2)] * claims, watch, pairs, wanted, DEVICE, lane)
+    return flags.copy_and_post([Flag(1, 2)] * claims, watch, pairs, wanted, DEVICE, lane, **how)
 
 
 def test_a_small_copy_waits_itself(launched):
@@ -52,6 +53,34 @@ def test_a_small_copy_waits_itself(launched):
 def test_of_a_large_one_nothing_waits_that_could_keep_others_from_starting(launched):
     assert len(copied((4, 256, 256))) == 2
     assert [(kernel, blocks) for kernel, blocks, _ in launched] == [("await", 1), ("copy_and_post", 256)]
+
+
+def test_a_copy_behind_another_launch_leaves_that_its_room(launched):
+    assert len(copied((4, 256, 256), hidden=True)) == 1
+    ((_, blocks, _),) = launched
+    assert blocks == HIDDEN
+
+
+@pytest.mark.parametrize(
+    ("dtype", "start", "row", "nx", "together"),
+    [
+        ("f4", 0, 40, 16, 8),
+        ("f4", 0, 40, 15, 4),
+        ("f4", 4, 40, 16, 4),
+        ("f4", 0, 41, 16, 4),
+        ("f8", 8, 41, 15, 8),
+        ("u1", 0, 48, 16, 8),
+        ("u1", 0, 48, 12, 1),
+    ],
+)
+def test_values_side_by_side_are_copied_together_where_all_begin_at_whole_words(dtype, start, row, nx, together):
+    real = np.dtype(dtype)
+    strides = 4 * row * real.itemsize, row * real.itemsize, real.itemsize
+    ours, theirs = (
+        SimpleNamespace(dtype=real, shape=(2, 3, nx), strides=strides, data=SimpleNamespace(ptr=512 + begin))
+        for begin in (0, start)
+    )
+    assert word(ours, theirs) == together
 
 
 def test_without_claims_nothing_waits(launched):

@@ -18,7 +18,7 @@ def bound(kind, items, lane):
     return [partial(tuple, items[n : n + 3]) for n in range(0, len(items), 3)]
 
 
-def sent(claims, copies, flags, lane):
+def sent(claims, copies, flags, lane, nodes):
     """One call that waits, copies, and then signals."""
     return [partial(tuple, [*claims, *copies, *flags])]
 

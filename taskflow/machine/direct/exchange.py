@@ -158,10 +158,18 @@ class Exchange:
         return copiers(self._near.device, pairs, lane)
 
     def send(
-        self, claims: Sequence[Flag], pairs: Sequence[tuple[Array, Array]], wanted: Sequence[Flag], lane: Lane
+        self,
+        claims: Sequence[Flag],
+        pairs: Sequence[tuple[Array, Array]],
+        wanted: Sequence[Flag],
+        lane: Lane,
+        *,
+        hidden: bool,
     ) -> list[Call]:
-        """The cells of messages, when what they claim is there, and then their flags: one launch, where that can be."""
-        fused = flags.copy_and_post(claims, self.watch, pairs, wanted, self._near.device, lane)
+        """The cells of messages, when what they claim is there, and then their flags: one launch, where that can be.
+        `hidden`: another launch goes on meanwhile.
+        """
+        fused = flags.copy_and_post(claims, self.watch, pairs, wanted, self._near.device, lane, hidden=hidden)
         return fused or [*self.wait(claims, lane), *self.copy(pairs, lane), *self.post(wanted, lane)]
 
     def post(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:

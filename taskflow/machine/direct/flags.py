@@ -14,7 +14,7 @@ from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.device.driver import launch
 from taskflow.machine.direct.board import NUMBERS
 from taskflow.machine.kernel import compile_cuda
-from taskflow.machine.kernel.copying import PARTS, VALUES, parts_of
+from taskflow.machine.kernel.copying import PARTS, VALUES, parts_of, word
 from taskflow.machine.kernel.text import expanded
 
 FLAGS = 48
@@ -58,15 +58,18 @@ def copy_and_post(
     flags: Sequence[Flag],
     device: Device,
     lane: Lane,
+    *,
+    hidden: bool = False,
 ) -> list[Call]:
     """When all claims have been posted once more, all `target[...] = source` of the pairs, and then all flags posted
     once more: as one launch, or two where many thread blocks would wait; nothing where that is too much for these.
+    `hidden`: another launch goes on meanwhile.
     """
-    sizes = {source.dtype.itemsize for _, source in pairs}
+    sizes = {word(*pair) for pair in pairs}
     if len(sizes) != 1 or len(pairs) > PARTS or max(len(claims), len(flags)) > FLAGS:
         return []
     (size,) = sizes
-    parts, shape = parts_of(size, pairs)
+    parts, shape = parts_of(size, pairs, hidden=hidden)
     before = []
     if prod(shape[0]) > WAITING:
         before, claims = await_flags(claims, watch, lane), ()

@@ -25,8 +25,10 @@ PART = np.dtype(
     align=True,
 )
 PARTS = 32
+LARGEST = 8  # bytes that a thread copies at once
 VALUES = {each.itemsize: each for each in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # what `real` is, by bytes
 THREADS, CELLS, WIDEST = 256, 4, 1024  # per thread block; cells per thread; thread blocks for a part at most
+HIDDEN = 32  # thread blocks of a copy behind another launch: each takes the place of one of that
 
 
 def copier(device: Device, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
@@ -45,7 +47,7 @@ def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | N
         return [_host_copier(target, source, device.threads) for target, source in pairs]
     sizes: dict[int, list[tuple[Array, Array]]] = {}
     for target, source in pairs:
-        sizes.setdefault(target.dtype.itemsize, []).append((target, source))
+        sizes.setdefault(word(target, source), []).append((target, source))
     return [
         _cuda_copies(size, group[n : n + PARTS], lane)
         for size, group in sizes.items()
@@ -72,9 +74,18 @@ def _cuda_copies(size: int, pairs: Sequence[tuple[Array, Array]], lane: Lane | N
     return cuda_call(function, shape, [parts], lane, list(pairs))
 
 
-def parts_of(size: int, pairs: Sequence[tuple[Array, Array]]) -> tuple[np.ndarray, tuple[Triple, Triple]]:
-    """The struct Parts of at most `PARTS` pairs of CuPy views of values of `size` bytes, and the (blocks, threads) that
-    copy them.
+def word(*arrays: Array) -> int:
+    """The bytes that can be copied at once between CuPy views: those of a value, or of several side by side."""
+    size = int(arrays[0].dtype.itemsize)
+    places = [n for each in arrays for n in (each.data.ptr, *each.strides[:2], each.shape[2] * size)]
+    return LARGEST if all(n % LARGEST == 0 for n in places) else size
+
+
+def parts_of(
+    size: int, pairs: Sequence[tuple[Array, Array]], *, hidden: bool = False
+) -> tuple[np.ndarray, tuple[Triple, Triple]]:
+    """The struct Parts of at most `PARTS` pairs of CuPy views, of which `size` bytes are copied at once, and the
+    (blocks, threads) that copy them: few thread blocks, where that is `hidden` behind another launch.
     """
     parts = np.zeros(PARTS, PART)
     for part, (target, source) in zip(parts, pairs, strict=False):
@@ -82,8 +93,9 @@ def parts_of(size: int, pairs: Sequence[tuple[Array, Array]]) -> tuple[np.ndarra
         part["source"], part["target"] = source.data.ptr, target.data.ptr
         for name, array in (("source", source), ("target", target)):
             part[f"{name}_z"], part[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
-        part["nx"], part["ny"], part["cells"] = target.shape[2], target.shape[1], target.size
-    blocks = min(WIDEST, -(-int(parts["cells"].max()) // (THREADS * CELLS)))
+        part["nx"], part["ny"] = target.shape[2] * target.dtype.itemsize // size, target.shape[1]
+        part["cells"] = part["nx"] * part["ny"] * target.shape[0]
+    blocks = min(max(1, HIDDEN // len(pairs)) if hidden else WIDEST, -(-int(parts["cells"].max()) // (THREADS * CELLS)))
     return parts, ((blocks, len(pairs), 1), (THREADS, 1, 1))
 
 

@@ -67,7 +67,7 @@ def _nothing(*_: Any) -> None:
     """What an operation does that is only recorded."""
 
 
-def _one(*_: Any) -> list[Call]:
+def _one(*_: Any, **__: Any) -> list[Call]:
     """Whatever there is to copy, post or wait for is one operation."""
     return [_nothing]
 

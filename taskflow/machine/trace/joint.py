@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from taskflow.machine.trace.operation import Kind, Operation
 
 RANK: dict[Kind, int] = {"await": 0, "unpack": 1, "pack": 2, "signal": 3}
 Bind = Callable[[Sequence[Any], int], list[Call]]
-Send = Callable[[Sequence[Any], Sequence[Any], Sequence[Any], int], list[Call]]
+Send = Callable[[Sequence[Any], Sequence[Any], Sequence[Any], int, Collection[int]], list[Call]]
 
 
 @dataclass(eq=False)
@@ -29,7 +29,8 @@ class Listing:
 
     Waits join waits, and after them what they let in is unpacked together, what goes out is copied together, and
     signals join signals: a signal may come later, never earlier, and so may nothing that waits. `bind` makes the calls
-    of one kind, `send` those of copies with the waits right before them and the signals right behind them.
+    of one kind, `send` those of copies with the waits right before them and the signals right behind them, and is told
+    the nodes that are copied.
     """
 
     def __init__(self, bind: Mapping[Kind, Bind], send: Send) -> None:
@@ -86,7 +87,7 @@ class Listing:
                 waits, copy = [joint for joint in run[-3:-2] if joint.kind == "await"], run[-2]
                 calls |= {joint: [_nothing] for joint in (*waits, entry)}
                 awaited = [item for joint in waits for item in joint.items]
-                calls[copy] = self._send(awaited, copy.items, entry.items, copy.lane)
+                calls[copy] = self._send(awaited, copy.items, entry.items, copy.lane, copy.nodes)
         return calls
 
 

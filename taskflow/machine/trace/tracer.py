@@ -100,7 +100,8 @@ class _Pass:
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
         self.numbers = [int(two and urgent) for urgent in mapper.urgent(self.graph.nodes, tracer.direct)]
-        computed = (node for node in self.graph.nodes if isinstance(node, Compute))
+        computed = [node for node in self.graph.nodes if isinstance(node, Compute)]
+        self.cut = {node.launch for node in computed if node.part == "middle"}
         self.contributing = {node.launch for node in computed if node.contributes}
         self.wavefront = Wavefront(tracer.binder, mapper.cache)
         self.sends: list[Operation] = []  # of messages whose packing has been enqueued
@@ -259,8 +260,16 @@ class _Pass:
                 "pack": copy,
                 "signal": lambda flags, number: exchange.post(flags, lanes[number]),
             },
-            lambda claims, pairs, flags, number: exchange.send(claims, pairs, flags, lanes[number]),
+            lambda claims, pairs, flags, number, nodes: exchange.send(
+                claims, pairs, flags, lanes[number], hidden=all(map(self._hidden, nodes))
+            ),
         )
+
+    def _hidden(self, send: int) -> bool:
+        """Whether a message goes out while the middle of a launch goes on of which it has the edge."""
+        nodes = self.graph.nodes
+        before = [node for node in map(nodes.__getitem__, self.graph.waits[send]) if isinstance(node, Compute)]
+        return any(node.part == "edge" and node.launch in self.cut for node in before)
 
 
 def _together(graph: TaskGraph) -> list[set[int]]:
