@@ -72,14 +72,14 @@ class Mapper:
         return [self.overlap == "full" and _urgent(node, in_line.get(type(node), ())) for node in nodes]
 
     def priority(self, node: Node) -> int:
-        """Which of the nodes that are ready comes first: the lowest. What waits for other blocks comes last, in program
-        order. Edges come before what they let travel: so all of it travels together.
+        """Which of the nodes that are ready comes first: the lowest. Edges come before what they let travel: so all of
+        it travels together. What the host may have to wait for comes last, in program order.
         """
         if not self.split:
             return -1 if isinstance(node, Grant) else 0
         if isinstance(node, Compute):
             return {"edge": 0, "whole": 3, "middle": 4}[node.part]
-        return {Grant: 1, Send: 1, Refresh: 2, Claim: 5, AllReduce: 5, Receive: 5}[type(node)]
+        return {Grant: 1, Send: 1, Claim: 2, Refresh: 2, AllReduce: 5, Receive: 5}[type(node)]
 
 
 def _urgent(node: Node, in_line: Collection[Message]) -> bool:

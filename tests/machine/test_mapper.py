@@ -7,7 +7,7 @@ from taskflow.machine.proof import Hardware
 from taskflow.machine.proof.recording import template
 from taskflow.regions import Box
 from taskflow.tasks import Claim, Compute, Grant, Receive, Send, analyse
-from tests.tasks.known import CELLS, adjust, jacobi, partition, steepest
+from tests.tasks.known import CELLS, adjust, duplicate, fill, jacobi, partition, steepest
 
 
 def lanes(launches, direct, overlap="full"):
@@ -41,6 +41,26 @@ def test_what_the_edge_of_the_next_launch_waits_for_is_urgent():
 def test_with_one_stream_nothing_is_urgent(overlap):
     found = lanes([jacobi("p", "rhs", "q", over=CELLS), jacobi("q", "rhs", "p", over=CELLS)], True, overlap)
     assert not any(urgent for *_, urgent in found)
+
+
+@pytest.mark.parametrize(("overlap", "lane"), [("comm", 0), ("full", 1)])
+def test_a_message_goes_out_before_the_middle_and_before_edges_that_wait_for_others(overlap, lane):
+    """A claim waits on its lane only: what is later in the program comes behind it, also where it was ready before."""
+    launches = [
+        fill("q", over=CELLS),
+        adjust("r", over=CELLS, s="s"),
+        duplicate("r", "p", over=CELLS),
+        jacobi("q", "r", "rhs", over=CELLS),
+        jacobi("p", "r", "rhs", over=CELLS),
+    ]
+    part, mapper = partition((1, 1, 2)), Mapper(overlap)
+    graph = analyse(launches, part, blocks=[0], split=mapper.cuts(launches))
+    operations = template(graph, part, mapper, Hardware(True, (0, 0))).operations
+    names = [str(graph.graph.nodes[op.nodes[0]]) for op in operations if op.lane == lane and op.kind != "wait"]
+    send = names.index("send q to 1")
+    assert names.index("fill(q) edge") < send < names.index("duplicate(r, p) edge")
+    if overlap == "comm":
+        assert send < names.index("fill(q) middle")
 
 
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -60,10 +61,11 @@ class Tracer:
     """Turns the graph of a block into operations.
 
     Nodes are taken in the mapper's order. Each runs on the lane (stream) the mapper gives it and waits, on the
-    device, for what the graph says it waits for on the other lane. What waits for other blocks (claims, receives,
-    reductions) comes last, in program order, when all else that was ready has been enqueued and sent: so blocks cannot
-    wait for each other in a circle. `near`: the blocks whose ghost cells are filled directly; messages to others go
-    through buffers and the channel.
+    device, for what the graph says it waits for on the other lane. What waits for other blocks (receives, reductions)
+    comes last, in program order, when all else that was ready has been enqueued and sent; a claim comes when what it
+    lets travel is ready, but behind all that is earlier in the program on its lane. So nothing that is earlier in the
+    program stands behind a wait, and blocks cannot wait for each other in a circle. `near`: the blocks whose ghost
+    cells are filled directly; messages to others go through buffers and the channel.
     """
 
     binder: Binder
@@ -108,7 +110,9 @@ class _Pass:
         self.claims: list[tuple[int, Flag]] = []  # for which the next copy waits
         self.stages: list[tuple[int, Stage]] = []  # launches that can be done slab by slab
         self.list = self._listing()
-        self.order = TaskGraph(self.graph.nodes, _together(self.graph)).order(tracer.priority)
+        claims = _claims(self.graph, self.numbers, tracer.direct)
+        waits = _together(TaskGraph(self.graph.nodes, claims))
+        self.order = TaskGraph(self.graph.nodes, waits).order(tracer.priority)
         self.rings = Rings(self.graph, self.order, lambda message: not tracer.direct(message))
         self.receives = {node.message: n for n, node in enumerate(self.graph.nodes) if isinstance(node, Receive)}
         self.waits = self._waits()
@@ -272,6 +276,24 @@ class _Pass:
         return any(node.part == "edge" and node.launch in self.cut for node in before)
 
 
+def _claims(graph: TaskGraph, numbers: Sequence[int], direct: Callable[[Message], bool]) -> list[set[int]]:
+    """What each node waits for, and a claim also for what its message waits for, and for all that is earlier in the
+    program on its lane.
+    """
+    sends = {node.message: n for n, node in enumerate(graph.nodes) if isinstance(node, Send)}
+    earlier = defaultdict[int, set[int]](set)  # by lane: the last claim there, and what came since
+    found = []
+    for n, (node, waits) in enumerate(zip(graph.nodes, graph.waits, strict=True)):
+        mine = earlier[numbers[n]]
+        if isinstance(node, Claim) and direct(node.message):
+            found.append(waits | mine | (graph.waits[sends[node.message]] - {n}))
+            mine.clear()
+        else:
+            found.append(set(waits))
+        mine.add(n)
+    return found
+
+
 def _together(graph: TaskGraph) -> list[set[int]]:
     """What each node waits for, and with a claim or a receive for all others of its moment: they are there at about the
     same time, and what follows them is then one wait, and one copy, instead of one for each neighbour.
@@ -283,6 +305,6 @@ def _together(graph: TaskGraph) -> list[set[int]]:
             moments[n] = moments[n - 1] if same else set()
             moments[n].add(n)
     return [
-        waits if isinstance(node, Receive) else waits.union(*(moments[m] for m in waits if m in moments))
+        waits if isinstance(node, Claim | Receive) else waits.union(*(moments[m] for m in waits if m in moments))
         for node, waits in zip(graph.nodes, graph.waits, strict=True)
     ]
