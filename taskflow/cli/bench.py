@@ -10,6 +10,7 @@ import typer
 from taskflow.cli.bench_flow import cavity, step
 from taskflow.cli.bench_options import (
     CHANNELS,
+    Blocked,
     Blocks,
     Device,
     Graphs,
@@ -98,6 +99,7 @@ def sweep(
     shape: Shape = "1d",
     cells: Annotated[str | None, typer.Option(metavar="XxYxZ", help="Cells of each block, instead of a shape.")] = None,
     scale: Scale = None,
+    blocked: Blocked = False,
     overlap: Overlap = "all",
     timing: Timing,
 ) -> None:
@@ -110,13 +112,20 @@ def sweep(
 
     size = Size(shape, None if cells is None else given.triple("--cells", cells), scale)
     conditions, cut = timing.conditions(overlap), given.blocks(blocks)
-    measure = partial(measure_sweep, timing.device, size, cut, conditions, timing.workers)
+    measure = partial(measure_sweep, timing.device, size, cut, conditions, timing.workers, blocked=blocked)
     benching.bench(measure, benching.show_sweep, timing.output)
 
 
 @bench.command()
 @spread
-def scaling(*, growing: Growing, overlap: Overlap = "none,full,auto", picture: Picture = None, timing: Timing) -> None:
+def scaling(
+    *,
+    growing: Growing,
+    blocked: Blocked = False,
+    overlap: Overlap = "none,full,auto",
+    picture: Picture = None,
+    timing: Timing,
+) -> None:
     """Time the sweep on more and more blocks.
 
     On domains that grow with them (weak scaling), and that do not (strong).
@@ -125,7 +134,7 @@ def scaling(*, growing: Growing, overlap: Overlap = "none,full,auto", picture: P
     from taskflow.simulation.bench import measure_scaling
 
     growth, conditions = growing.growth, timing.conditions(overlap)
-    measure = partial(measure_scaling, timing.device, growth, conditions, timing.workers)
+    measure = partial(measure_scaling, timing.device, growth, conditions, timing.workers, blocked=blocked)
     benching.bench(measure, benching.show_scaling, timing.output, benching.draw_scaling, picture)
 
 

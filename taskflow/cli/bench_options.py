@@ -38,6 +38,9 @@ Workers = Annotated[
     int | None, typer.Option(min=1, help="Processes that hold the blocks, each on a thread: fewer than blocks.")
 ]
 Graphs = Annotated[bool, typer.Option("--graphs/--no-graphs", help="On GPUs: replay as CUDA graphs.")]
+Blocked = Annotated[
+    bool, typer.Option("--blocked", help="Two sweeps in a pass over memory, as in the steps of a flow on GPUs.")
+]
 Seconds = Annotated[float, typer.Option(min=0.01, help="How long each measurement takes at least.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the numbers as JSON, too.")]
 Counts = Annotated[

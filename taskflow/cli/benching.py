@@ -134,7 +134,7 @@ def _carried(row: Found) -> tuple[str, ...]:
 def show_sweep(found: Found) -> None:
     """What `measure_sweep` found."""
     rows, blocks = found["results"], times(found["blocks"])
-    heading = f"Jacobi sweeps over {times(found['cells_per_block'])} cells per block, {conditions(found)}"
+    heading = f"{sweeps(found)} over {times(found['cells_per_block'])} cells per block, {conditions(found)}"
     exchanged = [row for row in rows if row["messages"]]
     carried = [
         ("copy", f"{size(found['copy_bandwidth'])}/s for each block, measured beside the sweeps"),
@@ -154,7 +154,7 @@ def show_sweep(found: Found) -> None:
 def show_scaling(found: Found) -> None:
     """What `measure_scaling` found."""
     say(
-        f"Scaling of Jacobi sweeps, {conditions(found)}",
+        f"Scaling: {sweeps(found)}, {conditions(found)}",
         [("copy", f"{size(found['copy_bandwidth'])}/s for each block, measured beside the sweeps")],
     )
     for shape in dict.fromkeys(row["shape"] for row in found["results"]):
@@ -173,7 +173,12 @@ def draw_scaling(found: Found, path: Path) -> Path:
     """Draw what `measure_scaling` found."""
     from taskflow.output import plot_scaling
 
-    return plot_scaling(found["results"], f"Jacobi sweeps, {conditions(found)}", path)
+    return plot_scaling(found["results"], f"{sweeps(found)}, {conditions(found)}", path)
+
+
+def sweeps(found: Found) -> str:
+    """What was measured."""
+    return "Jacobi sweeps, two in a pass over memory" if found["blocked"] else "Jacobi sweeps"
 
 
 def conditions(found: Found) -> str:

@@ -17,10 +17,10 @@ from tests.simulation.test_placement import pinned
 pytestmark = pytest.mark.timeout(90)
 
 
-def swept(kind, precision, blocks, sweeps=5, overlap="none"):
+def swept(kind, precision, blocks, sweeps=5, overlap="none", blocked=False):
     """Some sweeps from random numbers: (before, after) of p, and d, over the whole domain."""
-    partition = jacobi.partition((6, 5, 4), blocks, precision)
-    program = jacobi.Sweeps(partition.region.cells, sweeps)
+    partition = jacobi.partition((6, 5, 4), blocks, precision, blocked=blocked)
+    program = jacobi.Sweeps(partition.region.cells, sweeps, blocked=blocked)
 
     def job(shard):
         jacobi.fill(shard)
@@ -48,26 +48,30 @@ def reference(p, d, sweeps=5):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize(("blocks", "overlap"), [((1, 1, 1), "none"), ((1, 1, 3), "full"), ((2, 2, 2), "comm")])
-def test_the_sweep_is_jacobis(precision, blocks, overlap):
-    p, d, after = swept("cpu", precision, blocks, overlap=overlap)
+@pytest.mark.parametrize("blocked", [False, True])
+def test_the_sweep_is_jacobis(precision, blocks, overlap, blocked):
+    p, d, after = swept("cpu", precision, blocks, overlap=overlap, blocked=blocked)
     assert len(np.unique(p)) > p.size / 2
     np.testing.assert_array_equal(after, reference(p, d))
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_the_sweep_is_jacobis_on_a_gpu(precision):
-    p, d, after = swept("gpu", precision, (1, 1, 2), overlap="full")
+@pytest.mark.parametrize("blocked", [False, True])
+def test_the_sweep_is_jacobis_on_a_gpu(precision, blocked):
+    p, d, after = swept("gpu", precision, (1, 1, 2), overlap="full", blocked=blocked)
     np.testing.assert_array_equal(after, reference(p, d))
 
 
-def test_without_exchange_there_are_no_messages():
+@pytest.mark.parametrize("blocked", [False, True])
+def test_without_exchange_there_are_no_messages(blocked):
     def job(shard):
         for exchange in (True, False):
-            shard.run(jacobi.Sweeps(shard.region.cells, 4, exchange=exchange))
+            shard.run(jacobi.Sweeps(shard.region.cells, 4, exchange=exchange, blocked=blocked))
         return [any(op.kind == "receive" for op in trace.operations) for trace in shard.traces]
 
-    assert run_threads(jacobi.partition((4, 4, 4), (1, 1, 2), "double"), job, cpu()) == [[True, False]] * 2
+    partition = jacobi.partition((4, 4, 4), (1, 1, 2), "double", blocked=blocked)
+    assert run_threads(partition, job, cpu()) == [[True, False]] * 2
 
 
 @pytest.mark.parametrize(("shape", "domains"), [

@@ -39,18 +39,22 @@ class Measure(Protocol):
     def __call__(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, /) -> dict[str, Any]: ...
 
 
-def measure_scaling(wanted: str, growth: Growth, conditions: Conditions, workers: int | None = None) -> dict[str, Any]:
+def measure_scaling(
+    wanted: str, growth: Growth, conditions: Conditions, workers: int | None = None, *, blocked: bool = False
+) -> dict[str, Any]:
     """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
 
     `efficiency` compares with one block, in cells per second and device; `speedup` is the same in all. By default the
-    numbers of blocks are 1, 2, 4 and 8 as far as there are GPUs (on CPUs: cores).
+    numbers of blocks are 1, 2, 4 and 8 as far as there are GPUs (on CPUs: cores). `blocked`: two sweeps in a pass over
+    memory.
     Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, or the memory is not enough.
     """
     counts = growth.counted(wanted)
     with team(Request(wanted, (1, 1, max(counts)), workers or "auto")) as people:
         precision = conditions.precision or PRECISION[people.device]
-        rows = scaled(growth, counts, people.device, conditions, Sweeping(people, conditions, precision).measure)
-    return {**describe(people, precision, rows), "results": rows}
+        sweeping = Sweeping(people, conditions, precision, blocked)
+        rows = scaled(growth, counts, people.device, conditions, sweeping.measure)
+    return {**describe(people, precision, rows), "blocked": blocked, "results": rows}
 
 
 def scaled(

@@ -20,10 +20,16 @@ from taskflow.tasks import Send
 
 
 def measure_sweep(
-    wanted: str, size: Size, blocks: Triple, conditions: Conditions, workers: int | None = None
+    wanted: str,
+    size: Size,
+    blocks: Triple,
+    conditions: Conditions,
+    workers: int | None = None,
+    *,
+    blocked: bool = False,
 ) -> dict[str, Any]:
     """One block alone, all blocks without exchange, and all blocks with each way to overlap it: in a process each, and
-    again in so many `workers`.
+    again in so many `workers`. `blocked`: two sweeps in a pass over memory.
 
     Raises BadInput where the device is not usable, there are fewer GPUs than blocks, or the memory is not enough.
     """
@@ -31,7 +37,7 @@ def measure_sweep(
     for count in ("auto",) if workers is None or workers >= prod(blocks) else ("auto", workers):
         with team(Request(wanted, blocks, count)) as people:
             cells, precision = size.of(blocks, people.device), conditions.precision or PRECISION[people.device]
-            found = Sweeping(people, conditions, precision)
+            found = Sweeping(people, conditions, precision, blocked)
             if not rows:
                 rows.append(found.measure("one block", cells, (1, 1, 1), "none"))
             if prod(blocks) > 1:
@@ -41,28 +47,30 @@ def measure_sweep(
         **describe(people, precision, rows),
         "cells_per_block": list(cells),
         "blocks": list(blocks),
+        "blocked": blocked,
         "results": compared(rows),
     }
 
 
 @dataclass(frozen=True)
 class Sweeping:
-    """Measures sweeps on the processes of a team."""
+    """Measures sweeps on the processes of a team; where they are `blocked`, two of them in a pass over memory."""
 
     team: Team
     conditions: Conditions
     precision: str
+    blocked: bool = False
 
     def measure(
         self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, *, exchange: bool = True
     ) -> dict[str, Any]:
         """A row of the table. Raises BadInput where the memory is not enough."""
         count, asked = prod(blocks), f"{' x '.join(map(str, cells))} cells per block"
-        partition = jacobi.partition(cells, blocks, self.precision)
+        partition = jacobi.partition(cells, blocks, self.precision, blocked=self.blocked)
         self.team.check_memory(partition.nbytes(0) + BESIDE[self.team.device], count, asked)
-        program = jacobi.Sweeps(partition.region.cells, exchange=exchange)
+        program = jacobi.Sweeps(partition.region.cells, exchange=exchange, blocked=self.blocked)
         job = PassJob(jacobi.fill, program, recorded, program.count, seconds=self.conditions.seconds)
-        moved = jacobi.FIELDS * partition.region.fields["p"].nbytes * prod(cells) * count
+        moved = jacobi.FIELDS * partition.region.fields["p"].nbytes * prod(cells) * count / (2 if self.blocked else 1)
         row, reports = Timing(self.team, self.conditions).measure(name, partition, job, overlap)
         counted = ("operations", "calls", "messages", "bytes")
         counts = {name: max(report[name] for report in reports) / program.count for name in counted}
