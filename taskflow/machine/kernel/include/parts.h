@@ -13,11 +13,23 @@ struct Parts {
   Part part[PARTS];
 };
 
+constexpr int TOGETHER = 8;  // cells of a thread that are on the way at a time: loads behind a store would wait for it
+
 // The cells of a box that fall to this thread; `n` of `step` threads share them.
 FN void copy_part(const Part& p, unsigned n, unsigned step) {
-#pragma unroll 4
-  for (; n < p.cells; n += step) {
-    const unsigned row = n / p.nx, i = n - row * p.nx, k = row / p.ny, j = row - k * p.ny;
-    p.target[i + j * p.target_y + k * p.target_z] = p.source[i + j * p.source_y + k * p.source_z];
+  for (; n < p.cells; n += TOGETHER * step) {
+    real value[TOGETHER];
+    real* target[TOGETHER];
+#pragma unroll
+    for (int m = 0; m < TOGETHER; ++m) {
+      const unsigned wanted = n + m * step, cell = wanted < p.cells ? wanted : n;  // no branches before all loads
+      const unsigned row = cell / p.nx, i = cell - row * p.nx, k = row / p.ny, j = row - k * p.ny;
+      value[m] = p.source[i + j * p.source_y + k * p.source_z];
+      target[m] = p.target + (i + j * p.target_y + k * p.target_z);
+    }
+#pragma unroll
+    for (int m = 0; m < TOGETHER; ++m) {
+      if (n + m * step < p.cells) *target[m] = value[m];
+    }
   }
 }
