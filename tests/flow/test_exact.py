@@ -19,7 +19,7 @@ from tests.reference.multigrid import laplacian
 def matrix(on):
     """[cell, what it has of each cell's right-hand side]"""
     n, found = on.box.volume, inverse(on)
-    return np.array(found.columns.values).reshape(n, n).T
+    return np.array(found.rows.values).reshape(n, n)
 
 
 @pytest.mark.parametrize("faces", MIXES, ids=lambda faces: "-".join(low[0] + high[0] for low, high in faces))
@@ -52,6 +52,25 @@ def test_a_level_of_few_cells_takes_one_cycle(real):
     assert found.scalars["rounds"] == 1
     p = (matrix(mesh(domain.grid, domain.outflow)) @ rhs.ravel()).reshape(rhs.shape)
     np.testing.assert_allclose(found.p, p, rtol=0, atol=(1e-12 if real == "f8" else 1e-5) * abs(p).max())
+
+
+@pytest.mark.parametrize("cells", [(9, 8, 10), (2, 1, 1)])  # several times as many terms as are summed up together
+def test_of_any_size(cells):
+    domain = Domain(cells, faces=MIXED)
+    rhs = domain.noise()
+    found = solve(domain, Multigrid(domain.cycle(exact=720), Tolerance(0.0, 1)), rhs)
+    p = (matrix(mesh(domain.grid, domain.outflow)) @ rhs.ravel()).reshape(rhs.shape)
+    np.testing.assert_allclose(found.p, p, rtol=0, atol=1e-13 * abs(p).max())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("real", ["f8", "f4"])
+@pytest.mark.parametrize("cells", [(4, 4, 16), (5, 3, 2), (2, 1, 1), (1, 70, 3), (9, 8, 10)])
+def test_a_gpu_gives_the_same_bits(cells, real):
+    domain = Domain(cells, faces=MIXED)
+    solver, rhs = Multigrid(domain.cycle(exact=720), Tolerance(0.0, 1)), domain.noise().astype(real).astype("f8")
+    cpu, other = (solve(domain, solver, rhs, real=real, **where) for where in ({}, {"device": gpu()}))
+    np.testing.assert_array_equal(other.p, cpu.p)
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])

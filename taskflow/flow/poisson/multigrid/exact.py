@@ -17,14 +17,14 @@ from taskflow.tasks import Launch, Read, Table, Write, task
 
 @dataclass(frozen=True)
 class Inverse:
-    """Of the Laplacian on n cells, numbered along x first: cell c has the sum over all m of `columns`[n m + c] rhs[m].
+    """Of the Laplacian on n cells, numbered along x first: cell c has the sum over all m of `rows`[n c + m] rhs[m].
 
     Where p is given on no face only right-hand sides without a mean have a solution: others are taken without it, and
     the solution is the one without a mean.
     """
 
     cells: Counts
-    columns: Table
+    rows: Table
 
 
 @task(kernel=KERNELS / "poisson" / "exact.cu", whole=True)
@@ -53,7 +53,7 @@ def inverse(mesh: Mesh) -> Inverse:
         shift = root[:, None] * root / fsum(volumes)  # of the mode that is the same everywhere, which stays out
     strength = symmetric.diagonal().max()
     found = shift / strength - _inverted(symmetric + strength * shift)
-    return Inverse(mesh.cells, Table(0, tuple((found * root / root[:, None]).T.ravel().tolist())))
+    return Inverse(mesh.cells, Table(0, tuple((found * root / root[:, None]).ravel().tolist())))
 
 
 def _inverted(matrix: np.ndarray) -> np.ndarray:

@@ -1,0 +1,88 @@
+// Products with a matrix, for boxes of few cells that each have something of all others.
+//
+//   TASK apply(Range range, In q, Out p, Matrix matrix) {
+//     multiply(range, matrix.cells, q, p, [=](Cell c) { return matrix.rows + ...; });
+//   }
+//
+// p[c] = the sum of row(c)[m] * q[m] over the cells m of a box of so many `cells` that begins at (0, 0, 0), numbered along x
+// first. There are more terms than cells: a warp shares those of a cell. Its threads take them in turn, and fold what each
+// has by halves, 256 terms at a time; so does a CPU, with the same bits.
+
+constexpr int SHARING = 32, TURNS = 8, AT_ONCE = SHARING * TURNS;
+
+#ifdef GPU
+constexpr int SIDE_BY_SIDE = 4;  // cells of a warp, whose loads are on the way together
+
+// The n-th cell of the plane that a thread block has
+FN Cell cell_of(const Range& r, int n) {
+  const int width = blockDim.x, row = n / width, k = r.lo[2] + int(blockIdx.z);
+  const int i = r.lo[0] + int(blockIdx.x) * width + n - row * width, j = r.lo[1] + int(blockIdx.y * blockDim.y) + row;
+  return {i, j, k, i + j * r.y + k * r.z};
+}
+
+template <class Row>
+FN void multiply(const Range& r, const int (&cells)[3], In q, Out p, Row row) {
+  static_assert(UZ == 1, "each thread block has one plane of cells");
+  const int count = cells[0] * cells[1] * cells[2], threads = blockDim.x * blockDim.y;
+  const int me = threadIdx.y * blockDim.x + threadIdx.x, lane = me % SHARING, warp = me / SHARING, warps = threads / SHARING;
+  for (int first = 0; first < count; first += AT_ONCE) {
+    real value[TURNS];
+#pragma unroll
+    for (int t = 0; t < TURNS; ++t) {
+      const int m = min(first + t * SHARING + lane, count - 1), j = m / cells[0], k = j / cells[1];
+      value[t] = q[m - j * cells[0] + (j - k * cells[1]) * r.y + k * r.z];
+    }
+    for (int n = warp * SIDE_BY_SIDE; n < threads; n += warps * SIDE_BY_SIDE) {
+      real weight[SIDE_BY_SIDE][TURNS], sum[SIDE_BY_SIDE] = {};
+#pragma unroll
+      for (int s = 0; s < SIDE_BY_SIDE; ++s) {
+        const Cell c = cell_of(r, n + s);
+        const bool any = c.i < r.hi[0] && c.j < r.hi[1];
+#pragma unroll
+        for (int t = 0; t < TURNS; ++t) {
+          const int m = first + t * SHARING + lane;
+          weight[s][t] = any && m < count ? row(c)[m] : 0;
+        }
+      }
+      loaded();
+#pragma unroll
+      for (int s = 0; s < SIDE_BY_SIDE; ++s) {
+#pragma unroll
+        for (int t = 0; t < TURNS; ++t) sum[s] += weight[s][t] * value[t];
+      }
+      for (int half = SHARING / 2; half; half /= 2) {
+#pragma unroll
+        for (int s = 0; s < SIDE_BY_SIDE; ++s) sum[s] += __shfl_down_sync(0xffffffffu, sum[s], half);
+      }
+      if (lane > 0) continue;
+#pragma unroll
+      for (int s = 0; s < SIDE_BY_SIDE; ++s) {
+        const Cell c = cell_of(r, n + s);
+        if (c.i < r.hi[0] && c.j < r.hi[1]) p[c] = first ? p[c] + sum[s] : sum[s];
+      }
+    }
+  }
+}
+#else
+template <class Row>
+FN void multiply(const Range& r, const int (&cells)[3], In q, Out p, Row row) {
+  const int nx = cells[0], ny = cells[1], count = nx * ny * cells[2];
+  for_cells(r, [=](Cell c) __attribute__((always_inline)) {
+    const real* weight = row(c);
+    int i = 0, j = 0, k = 0;
+    real sum = 0;
+    for (int first = 0; first < count; first += AT_ONCE) {
+      real part[SHARING] = {};
+      for (int m = first; m < count && m < first + AT_ONCE; ++m) {
+        part[m % SHARING] += weight[m] * q[i + j * r.y + k * r.z];
+        if (++i == nx) i = 0, ++j;
+        if (j == ny) j = 0, ++k;
+      }
+      for (int half = SHARING / 2; half; half /= 2)
+        for (int n = 0; n < half; ++n) part[n] += part[n + half];
+      sum = first ? sum + part[0] : part[0];
+    }
+    p[c] = sum;
+  });
+}
+#endif
