@@ -12,13 +12,16 @@ FN real relaxed(const Star& p, real d) {
   return (p.low[0] + p.high[0] + p.low[1] + p.high[1] + p.low[2] + p.high[2] - d) * real(1.0 / 6.0);
 }
 
-FN bool within(Cell c, const Box& domain) {
-  return c.i >= domain.lo[0] && c.i < domain.hi[0] && c.j >= domain.lo[1] && c.j < domain.hi[1] && c.k >= domain.lo[2] &&
-         c.k < domain.hi[2];
+template <class C>
+FN bool within(C c, const Box& domain) {
+  const bool across_x = C::amid || (c.i >= domain.lo[0] && c.i < domain.hi[0]);
+  const bool across_y = C::amid || (c.j >= domain.lo[1] && c.j < domain.hi[1]);
+  return across_x && across_y && c.k >= domain.lo[2] && c.k < domain.hi[2];
 }
 
 FN void two_sweeps(const Range& range, In p, In d, Out p_new, const Box& domain) {
-  twice(range, p, d, p_new, SWEEP(q, c, d) { return within(c, domain) ? relaxed(q, d) : real(0); },
+  const Amid amid{{domain.lo[0], domain.lo[1]}, {domain.hi[0] - 1, domain.hi[1] - 1}};
+  twice(range, amid, p, d, p_new, SWEEP(q, c, d) { return within(c, domain) ? relaxed(q, d) : real(0); },
         SWEEP(q, c, d) { return relaxed(q, d); });
 }
 

@@ -7,14 +7,15 @@
 #include "cell.h"
 #include "twice.h"
 #include "relaxed.h"
+#include "amid.h"
 
 // p_new = what jacobi makes of what it makes of p
 TASK jacobi_twice(Range range, In p, In rhs, Out p_new, Grid grid) {
-  twice(range, p, rhs, p_new, SWEEP(q, c, d) { return relaxed(q, c, d, grid); });
+  twice(range, amid(grid), p, rhs, p_new, SWEEP(q, c, d) { return relaxed(q, c, d, grid); });
 }
 
 // p_new = what jacobi_half makes of what jacobi makes of p
 TASK jacobi_twice_half(Range range, In p, In rhs, Out p_new, Grid grid) {
-  twice(range, p, rhs, p_new, SWEEP(q, c, d) { return relaxed(q, c, d, grid); },
+  twice(range, amid(grid), p, rhs, p_new, SWEEP(q, c, d) { return relaxed(q, c, d, grid); },
         SWEEP(q, c, d) { return half_relaxed(q, c, d, grid); });
 }

@@ -76,7 +76,7 @@ struct Partial {
 
 // A cell: global indices, and its offset in every field.
 struct Cell {
-  static constexpr bool inner = false;
+  static constexpr bool inner = false, amid = false;
   int i, j, k;
   Index offset;
   INLINE operator Index() const { return offset; }

@@ -1,7 +1,7 @@
 // Two sweeps over seven points in one pass over memory.
 //
 //   TASK jacobi_twice(Range range, In p, In rhs, Out p_new, Grid grid) {
-//     twice(range, p, rhs, p_new, SWEEP(q, c, d) { return ... q.here ... q.low[0] ... q.high[2] ... d ...; });
+//     twice(range, amid(grid), p, rhs, p_new, SWEEP(q, c, d) { return ... q.here ... q.low[0] ... q.high[2] ... d ...; });
 //   }
 //
 // makes of p what two sweeps in a row would, to the bit: a sweep says what becomes of a cell from its value and those of
@@ -21,10 +21,19 @@
 #endif
 
 #ifdef GPU
-#define SWEEP(q, c, d) [=](const Star& q, Cell c, auto d)
+#define SWEEP(q, c, d) [=](const Star& q, auto c, auto d)
 #else
-#define SWEEP(q, c, d) [=](const Star& q, Cell c, auto d) __attribute__((always_inline))
+#define SWEEP(q, c, d) [=](const Star& q, auto c, auto d) __attribute__((always_inline))
 #endif
+
+// Cells that are beside no wall across x or y: along each those from `low` to `high`, both included. Where all of a tile are
+// such cells, a GPU calls sweeps with a cell that says so when the text is compiled: `if constexpr (c.amid)`. Amid{} is none.
+struct Amid {
+  int low[2] = {1, 1}, high[2] = {0, 0};
+};
+struct CellAmid : Cell {
+  static constexpr bool amid = true;
+};
 
 #ifdef GPU
 #include "twice_cuda.h"
@@ -41,7 +50,7 @@ FN bool apart(const Range& r, const int (&lo)[3], const int (&hi)[3]) {
 
 // out = second(first(p)), one cell after the other: here it is the slabs of the runtime that save memory traffic.
 template <class Other, class First, class Second>
-FN void twice(const Range& r, In p, Other d, Out out, First first, Second second) {
+FN void twice(const Range& r, const Amid&, In p, Other d, Out out, First first, Second second) {
   STRIDES(r)
   const auto swept = [=](int i, int j, int k) __attribute__((always_inline)) {
     const Cell n{i, j, k, i + j * Y + k * Z};
@@ -57,6 +66,6 @@ FN void twice(const Range& r, In p, Other d, Out out, First first, Second second
 #endif
 
 template <class Other, class Sweep>
-FN void twice(const Range& r, In p, Other d, Out out, Sweep sweep) {
-  twice(r, p, d, out, sweep, sweep);
+FN void twice(const Range& r, const Amid& amid, In p, Other d, Out out, Sweep sweep) {
+  twice(r, amid, p, d, out, sweep, sweep);
 }

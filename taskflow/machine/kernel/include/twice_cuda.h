@@ -3,8 +3,10 @@
 #define UY 1
 #endif
 
+constexpr int HEIGHT = BY * UY;
+
 // Planes after the first sweep: written, read, read by those who lag behind. One memory for all calls in a kernel.
-typedef real Swept[BY * UY][BX];
+typedef real Swept[HEIGHT][BX];
 FN Swept* swept_planes() {
   __shared__ Swept planes[3];
   return planes;
@@ -46,7 +48,7 @@ FN int march(const Range& r) { return (r.hi[2] - r.lo[2] + int(gridDim.z) - 1) /
 
 // Whether what this thread block reads for two sweeps in the cell alone is outside of lo <= (i, j, k) < hi.
 FN bool apart(const Range& r, const int (&lo)[3], const int (&hi)[3]) {
-  const int width[3] = {BX - 2, BY * UY - 2, march(r)}, block[3] = {int(blockIdx.x), int(blockIdx.y), int(blockIdx.z)};
+  const int width[3] = {BX - 2, HEIGHT - 2, march(r)}, block[3] = {int(blockIdx.x), int(blockIdx.y), int(blockIdx.z)};
   bool found = false;
 #pragma unroll
   for (int n = 0; n < 3; ++n) {
@@ -56,11 +58,10 @@ FN bool apart(const Range& r, const int (&lo)[3], const int (&hi)[3]) {
   return found;
 }
 
-// out = second(first(p))
-template <class Other, class First, class Second>
-FN void twice(const Range& r, In p, Other d, Out out, First first, Second second) {
+// out = second(first(p)) in a tile, for cells of a kind
+template <class Kind, class Other, class First, class Second>
+FN void sweep_tile(const Range& r, In p, Other d, Out out, First first, Second second) {
   typedef decltype(copied(d[0])) Value;
-  constexpr int HEIGHT = BY * UY;
   Swept* const swept = swept_planes();
   const int x = threadIdx.x, y = threadIdx.y * UY;
   const int corner_i = r.lo[0] - 1 + int(blockIdx.x) * (BX - 2), corner_j = r.lo[1] - 1 + int(blockIdx.y) * (HEIGHT - 2);
@@ -103,7 +104,7 @@ FN void twice(const Range& r, In p, Other d, Out out, First first, Second second
       const Star s{now.here[n],
                    {now.west[n], n ? now.here[n - 1] : now.south, below[n]},
                    {now.east[n], n < UY - 1 ? now.here[n + 1] : now.north, above[n]}};
-      swept[fresh][y + n][x] = q_above[n] = first(s, Cell{i, j + n, k, 0}, now.other[n]);
+      swept[fresh][y + n][x] = q_above[n] = first(s, Kind{Cell{i, j + n, k, 0}}, now.other[n]);
     }
     __syncthreads();
     if (k > bottom) {
@@ -114,7 +115,7 @@ FN void twice(const Range& r, In p, Other d, Out out, First first, Second second
         const Star s{q_here[n],
                      {q[-1], n ? q_here[n - 1] : q[-BX], q_below[n]},
                      {q[1], n < UY - 1 ? q_here[n + 1] : q[BX], q_above[n]}};
-        (out - r.z)[rows.at[n]] = second(s, Cell{i, j + n, k - 1, 0}, q_other[n]);
+        (out - r.z)[rows.at[n]] = second(s, Kind{Cell{i, j + n, k - 1, 0}}, q_other[n]);
       }
     }
 #pragma unroll
@@ -125,5 +126,16 @@ FN void twice(const Range& r, In p, Other d, Out out, First first, Second second
     now = next;
     behind = fresh;
     fresh = fresh == 2 ? 0 : fresh + 1;
+  }
+}
+
+// out = second(first(p))
+template <class Other, class First, class Second>
+FN void twice(const Range& r, const Amid& amid, In p, Other d, Out out, First first, Second second) {
+  const int i = r.lo[0] - 1 + int(blockIdx.x) * (BX - 2), j = r.lo[1] - 1 + int(blockIdx.y) * (HEIGHT - 2);
+  if (i >= amid.low[0] && i + BX - 1 <= amid.high[0] && j >= amid.low[1] && j + HEIGHT - 1 <= amid.high[1]) {
+    sweep_tile<CellAmid>(r, p, d, out, first, second);
+  } else {
+    sweep_tile<Cell>(r, p, d, out, first, second);
   }
 }
