@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -16,6 +15,7 @@ from taskflow.machine.trace.joint import Bind, Listing
 from taskflow.machine.trace.operation import Kind, Operation
 from taskflow.machine.trace.rings import Rings
 from taskflow.machine.trace.transfer import Transfers
+from taskflow.machine.trace.turns import turns
 from taskflow.machine.trace.wavefront import Stage, Wavefront
 from taskflow.tasks import (
     AllReduce,
@@ -110,9 +110,7 @@ class _Pass:
         self.claims: list[tuple[int, Flag]] = []  # for which the next copy waits
         self.stages: list[tuple[int, Stage]] = []  # launches that can be done slab by slab
         self.list = self._listing()
-        claims = _claims(self.graph, self.numbers, tracer.direct)
-        waits = _together(TaskGraph(self.graph.nodes, claims))
-        self.order = TaskGraph(self.graph.nodes, waits).order(tracer.priority)
+        self.order = turns(self.graph, self.numbers, tracer.direct).order(tracer.priority)
         self.rings = Rings(self.graph, self.order, lambda message: not tracer.direct(message))
         self.receives = {node.message: n for n, node in enumerate(self.graph.nodes) if isinstance(node, Receive)}
         self.waits = self._waits()
@@ -274,37 +272,3 @@ class _Pass:
         nodes = self.graph.nodes
         before = [node for node in map(nodes.__getitem__, self.graph.waits[send]) if isinstance(node, Compute)]
         return any(node.part == "edge" and node.launch in self.cut for node in before)
-
-
-def _claims(graph: TaskGraph, numbers: Sequence[int], direct: Callable[[Message], bool]) -> list[set[int]]:
-    """What each node waits for, and a claim also for what its message waits for, and for all that is earlier in the
-    program on its lane.
-    """
-    sends = {node.message: n for n, node in enumerate(graph.nodes) if isinstance(node, Send)}
-    earlier = defaultdict[int, set[int]](set)  # by lane: the last claim there, and what came since
-    found = []
-    for n, (node, waits) in enumerate(zip(graph.nodes, graph.waits, strict=True)):
-        mine = earlier[numbers[n]]
-        if isinstance(node, Claim) and direct(node.message):
-            found.append(waits | mine | (graph.waits[sends[node.message]] - {n}))
-            mine.clear()
-        else:
-            found.append(set(waits))
-        mine.add(n)
-    return found
-
-
-def _together(graph: TaskGraph) -> list[set[int]]:
-    """What each node waits for, and with a claim or a receive for all others of its moment: they are there at about the
-    same time, and what follows them is then one wait, and one copy, instead of one for each neighbour.
-    """
-    moments = dict[int, set[int]]()
-    for n, node in enumerate(graph.nodes):
-        if isinstance(node, Claim | Receive):
-            same = n > 0 and type(graph.nodes[n - 1]) is type(node)
-            moments[n] = moments[n - 1] if same else set()
-            moments[n].add(n)
-    return [
-        waits if isinstance(node, Claim | Receive) else waits.union(*(moments[m] for m in waits if m in moments))
-        for node, waits in zip(graph.nodes, graph.waits, strict=True)
-    ]
