@@ -73,6 +73,7 @@ class Traces:
 
     def _traced(self, stretch: Stretch, way: Mapper, state: int) -> tuple[Trace, Valid]:
         tracer = self.tracer(way)
+        self.known.geometries.check((*stretch.launches, *stretch.following))  # before they are compiled
         tracer.binder.compile(each for each in stretch.launches if share(each, self.partition, self.block))
         analysis = analyse(
             stretch.launches,

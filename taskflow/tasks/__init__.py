@@ -23,7 +23,7 @@ from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, 
 from taskflow.tasks.reading import place, reading, share
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
-from taskflow.tasks.split import ROWS, Tiles
+from taskflow.tasks.split import ROWS, Tiles, rows
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
 from taskflow.tasks.table import Table, Tables, tables
 from taskflow.tasks.task import MOST_REDUCTIONS, Launch, Task, task
@@ -94,6 +94,7 @@ __all__ = [
     "reading",
     "record",
     "repeat",
+    "rows",
     "run_body",
     "settled",
     "share",

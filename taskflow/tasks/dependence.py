@@ -60,7 +60,7 @@ def analyse(
 
     Launches whose results travel are cut into edge (the layers that travel) and middle, so that the middle can overlap
     with the transfer; where `split` holds positions of launches, only these are, and none where it is False. Edges
-    are whole `tiles`, where that leaves a middle.
+    are whole `tiles` along directions in which half of one is left for the middle.
     `following` and `valid`: see `exchange`; `poisoned`: see `Poison`. `known` is what was worked out before for these
     blocks. Raises BadInput where a launch is impossible on this partition.
     """

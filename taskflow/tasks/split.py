@@ -25,7 +25,8 @@ def rows(launch: Launch, cells: Box) -> Triple:
 
 
 class Splitter:
-    """Cuts launches, of which those in `chosen` (by their position) may be cut, in whole tiles where it can.
+    """Cuts launches, of which those in `chosen` (by their position) may be cut: in whole tiles, along directions in
+    which the middle is half a tile or more.
 
     A launch that reduces stays whole: the order in which its values are folded must not depend on the split. So does
     one whose task says so. What travels behind such a launch, or before the first one, can overlap with what comes
@@ -124,6 +125,8 @@ def _rounded(cells: Box, middle: Box, tile: Triple) -> Box:
     for axis, (first, last, size) in enumerate(zip(cells.lo, cells.hi, tile, strict=True)):
         low = first - (first - lo[axis]) // size * size
         high = hi[axis] if hi[axis] == last else first + (hi[axis] - first) // size * size
+        if high < last and 2 * (last - high) < size <= 2 * (high - size - low):
+            high -= size  # the last tile is cut off: it alone would be a thin edge
         if 2 * (high - low) >= size:
             lo[axis], hi[axis] = low, high
     return Box(triple(lo), triple(hi)) if middle else middle

@@ -54,7 +54,7 @@ def test_a_level_of_few_cells_takes_one_cycle(real):
     np.testing.assert_allclose(found.p, p, rtol=0, atol=(1e-12 if real == "f8" else 1e-5) * abs(p).max())
 
 
-@pytest.mark.parametrize("cells", [(9, 8, 10), (2, 1, 1)])  # several times as many terms as are summed up together
+@pytest.mark.parametrize("cells", [(9, 8, 10), (2, 1, 1)])  # of the first more terms than are summed up together
 def test_of_any_size(cells):
     domain = Domain(cells, faces=MIXED)
     rhs = domain.noise()

@@ -13,10 +13,11 @@ from taskflow.machine.kernel.copying import HIDDEN, word
 DEVICE = SimpleNamespace(allocate=lambda shape, dtype: None, pointer=lambda array: 1)
 
 
-def cells(*shape):
+def cells(*shape, dtype="f8"):
     """What looks like cells of a field on a GPU."""
-    found = np.broadcast_to(np.zeros(1), shape)
-    strides = (8 * shape[1] * shape[2], 8 * shape[2], 8)
+    found = np.broadcast_to(np.zeros(1, dtype), shape)
+    size = found.dtype.itemsize
+    strides = (size * shape[1] * shape[2], size * shape[2], size)
     return SimpleNamespace(
         ndim=3, shape=shape, size=found.size, dtype=found.dtype, strides=strides, data=SimpleNamespace(ptr=64)
     )
@@ -37,8 +38,8 @@ def launched(monkeypatch):
     return found
 
 
-def copied(shape, claims=1, **how):
-    pairs, wanted = [(cells(*shape), cells(*shape))], [Flag(3, 4)]
+def copied(*shapes, claims=1, dtype="f8", **how):
+    pairs, wanted = [(cells(*shape, dtype=dtype), cells(*shape, dtype=dtype)) for shape in shapes], [Flag(3, 4)]
     lane, watch = SimpleNamespace(stream=None), np.zeros((), WATCH)
     return flags.copy_and_post([Flag(1, 2)] * claims, watch, pairs, wanted, DEVICE, lane, **how)
 
@@ -80,7 +81,12 @@ def test_values_side_by_side_are_copied_together_where_all_begin_at_whole_words(
         SimpleNamespace(dtype=real, shape=(2, 3, nx), strides=strides, data=SimpleNamespace(ptr=512 + begin))
         for begin in (0, start)
     )
-    assert word(ours, theirs) == together
+    assert word([(ours, theirs)]) == together
+
+
+def test_boxes_of_which_not_all_are_whole_words_are_one_launch_nonetheless(launched):
+    assert len(copied((2, 32, 64), (2, 32, 1), dtype="f4")) == 1
+    assert [kernel for kernel, *_ in launched] == ["copy_and_post"]
 
 
 def test_without_claims_nothing_waits(launched):

@@ -4,7 +4,7 @@ import pytest
 
 from taskflow.machine import Mapper
 from taskflow.machine.proof import Hardware
-from taskflow.machine.proof.recording import template
+from taskflow.machine.proof.recording import _Near, template
 from taskflow.regions import Box
 from taskflow.tasks import Claim, Compute, Grant, Receive, Send, analyse
 from tests.tasks.known import CELLS, adjust, duplicate, fill, jacobi, partition, steepest
@@ -61,6 +61,17 @@ def test_a_message_goes_out_before_the_middle_and_before_edges_that_wait_for_oth
     assert names.index("fill(q) edge") < send < names.index("duplicate(r, p) edge")
     if overlap == "comm":
         assert send < names.index("fill(q) middle")
+
+
+@pytest.mark.parametrize(("overlap", "hidden"), [("none", False), ("comm", False), ("full", True)])
+def test_a_copy_is_hidden_where_a_middle_goes_on_on_the_other_lane(monkeypatch, overlap, hidden):
+    found, nothing = [], [lambda: None]
+    monkeypatch.setattr(_Near, "send", lambda self, *_, hidden: found.append(hidden) or nothing)
+    launches, part = [fill("q", over=CELLS), jacobi("q", "r", "rhs", over=CELLS)], partition((1, 1, 2))
+    graph = analyse(launches, part, blocks=[0], split=Mapper(overlap).cuts(launches))
+    template(graph, part, Mapper(overlap), Hardware(True, (0, 0)))
+    assert found
+    assert set(found) == {hidden}
 
 
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])

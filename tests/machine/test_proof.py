@@ -11,9 +11,25 @@ from taskflow.machine.direct import inbox
 from taskflow.machine.direct.inbox import Inboxes
 from taskflow.machine.proof import Hardware, Pass, examine, packed, prove
 from taskflow.machine.proof.recording import record_pass, template
-from taskflow.regions import Partition
+from taskflow.regions import Box, Partition
 from taskflow.simulation.setup import Setup
-from taskflow.tasks import Analysis, Claim, Grant, Refresh, Roles, TaskGraph, offsets, plan, repeat, star
+from taskflow.tasks import (
+    Analysis,
+    Claim,
+    Grant,
+    Read,
+    Reduce,
+    Refresh,
+    Roles,
+    Scalar,
+    TaskGraph,
+    Write,
+    offsets,
+    plan,
+    repeat,
+    star,
+    task,
+)
 from tests.machine.programs import Everything, region
 from tests.tasks.palette import partitions, scripts, sweep
 from tests.tasks.spy import ancestors, needed_edges
@@ -55,6 +71,53 @@ def test_the_flow_solver(boundaries, blocks, policy, sight):
     proof.hold()
     assert proof.pairs > 2000
     assert proof.reads > 20000
+
+
+@pytest.mark.parametrize("tile", [(64, 64, 2), (3, 5, 3)])
+def test_edges_of_whole_tiles(tile):
+    setup = Setup(stirred(BOUNDARIES["box"]), (1, 1, 2))
+    mapper, hardware = means("full", "direct", setup.partition)
+    programs = {setup.model.step: tuple(setup.model.scalars(1.0, 1.0))}
+    prove(setup.partition, programs, mapper, replace(hardware, tiles=lambda launch, cells: tile)).hold()
+
+
+@task
+def fill(p: Write):
+    """p = 1"""
+
+
+@task
+def behind(p: Read[offsets(z=(-1, -1))], q: Write):
+    """q = p of the cell before"""
+
+
+@task
+def scaled(p: Read[offsets(z=(-1, -1))], q: Write, *, s: Scalar):
+    """q = s times p of the cell before"""
+
+
+@task
+def measure(p: Read, *, s: Reduce[max]):
+    """s = the largest p"""
+
+
+def test_a_claim_waits_for_what_others_need_before_on_both_lanes():
+    """What reduces is on one lane, what claims on the other: if a message of later stands before the reduction on the
+    first block, the reduction waits for what the second one grants after it.
+    """
+    space = region((4, 4, 8))
+    part, first = Partition(space, (1, 1, 2)), Box((0, 0, 3), (4, 4, 4))
+
+    def program(f):
+        yield fill(f.p, over=space.cells)
+        yield behind(f.p, f.q, over=space.cells)
+        yield measure(f.u, over=space.cells, s="s")
+        yield scaled(f.p, f.q, over=space.cells, s="s")
+        yield fill(f.p, over=space.cells)
+        yield behind(f.p, f.b, over=space.cells)
+        yield fill(f.p, over=first)
+
+    prove(part, {program: ()}, *means("full", "direct", part)).hold()
 
 
 @pytest.mark.parametrize("debug", [False, True])
@@ -111,7 +174,10 @@ def proofs(draw):
     partition = draw(partitions())
     policy = draw(st.sampled_from(sorted(POLICIES)))
     sight = draw(st.sampled_from(sorted(SIGHTS))) if policy != "cpu" else "buffers"
-    return partition, draw(scripts(partition.region, most=3)), means(policy, sight, partition)
+    mapper, hardware = means(policy, sight, partition)
+    tile = draw(st.tuples(*3 * [st.integers(1, 4)]))
+    program = draw(scripts(partition.region, most=3))
+    return partition, program, (mapper, replace(hardware, tiles=lambda launch, cells: tile))
 
 
 def test_programs_that_launch_nothing():

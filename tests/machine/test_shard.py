@@ -135,18 +135,16 @@ def test_a_failing_block_ends_the_others():
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("taskflow-block")]
 
 
-def test_impossible_programs_are_refused():
-    space = region((4, 4, 8))
-
+@pytest.mark.parametrize(("field", "over", "words"), [
+    ("p", Box((0, 0, 0), (6, 4, 8)), "outside the region"),
+    ("zz", Box((0, 0, 0), (4, 4, 8)), "uses the field 'zz'"),
+])  # fmt: skip
+def test_impossible_programs_are_refused(field, over, words):
     def job(shard: Shard):
-        shard.run(lambda f: iter([relax_outside(f)]))
+        shard.run(lambda f: iter([relax(field, f.b, f.q, over=over, weight=1.0)]))
 
-    with pytest.raises(BadInput, match="outside the region"):
-        run_threads(Partition(space, (1, 1, 2)), job, cpu(1))
-
-
-def relax_outside(f):
-    return relax(f.p, f.b, f.q, over=Box((0, 0, 0), (6, 4, 8)), weight=1.0)
+    with pytest.raises(BadInput, match=words):
+        run_threads(Partition(region((4, 4, 8)), (1, 1, 2)), job, cpu(1))
 
 
 def test_auto_overlap_needs_neighbours_and_size():

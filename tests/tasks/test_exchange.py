@@ -127,6 +127,15 @@ def test_a_write_beside_what_travels_does_not_hold_it_back():
     assert sends == ["claim p of 0", "fill(p) whole", "send p to 0", "fill(p) whole", "sweep(p, q) whole"]
 
 
+def test_nor_does_one_of_the_next_step():
+    part = partition((1, 1, 2), (4, 4, 4))
+    over = whole(part)
+    beside, reader = fill("p", over=Box((-1, 0, 0), (0, 4, 4))), sweep(offsets(z=(0, 1)))("p", "q", over=over)
+    found = analyse([fill("p", over=over)], part, following=[beside, reader], split=False)
+    assert [name for name in positions(found, 1) if "send" in name] == ["send p to 0"]
+    assert found.valid[0, "p"]
+
+
 def test_copies_begin_when_the_last_of_their_fields_is_written():
     part = partition((1, 1, 2), (4, 4, 4))
     over = whole(part)

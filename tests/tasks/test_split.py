@@ -165,25 +165,33 @@ def test_edges_and_middle_are_the_launch_and_all_that_travels_is_in_the_edges():
 
 
 @pytest.mark.parametrize(
-    ("tile", "edge"),
-    [((1, 1, 1), 2), ((4, 4, 3), 3), ((4, 4, 5), 5), ((4, 4, 6), 6), ((4, 4, 8), 8), ((4, 4, 9), 2), ((4, 4, 12), 2)],
+    ("tile", "edge", "first"),
+    [
+        ((1, 1, 1), 2, 10),
+        ((4, 4, 3), 3, 9),
+        ((4, 4, 5), 5, 5),  # the last tile has two cells only
+        ((4, 4, 6), 6, 6),
+        ((4, 4, 8), 8, 8),
+        ((4, 4, 9), 2, 9),
+        ((4, 4, 12), 2, 10),
+    ],
 )
-def test_edges_are_whole_tiles_where_that_leaves_a_middle(tile, edge):
+def test_edges_are_whole_tiles_where_that_leaves_a_middle(tile, edge, first):
     """Counted from the low corner: so edges and middle are as many tiles as the launch would be."""
     part = partition((1, 1, 2), (4, 4, 24), ghost=2)
     both = [pairs(p, q, over=part.region.cells) for p, q in ("pq", "qp")]
     graph = analyse(both, part, tiles=lambda launch, cells: tile).graph
     low, high = parts(graph, 0)[:2], parts(graph, 1)[:2]
     assert high == [("edge", Box((0, 0, 12), (4, 4, 12 + edge))), ("middle", Box((0, 0, 12 + edge), (4, 4, 24)))]
-    first = 10 // tile[2] * tile[2] or 10
     assert low == [("edge", Box((0, 0, first), (4, 4, 12))), ("middle", Box((0, 0, 0), (4, 4, first)))]
 
 
 def test_an_edge_across_x_is_as_wide_as_memory_likes_it():
-    """A layer of one cell along x would use a fraction of what each access moves. Memory's lines begin with blocks."""
+    """A layer of one cell along x would use a fraction of what each access moves."""
     part = partition((2, 1, 1), (200, 4, 4))
     sweep = [jacobi(p, "rhs", q, over=part.region.cells) for p, q in ("pq", "qp")]
     graph = analyse(sweep, part).graph
     row = ROWS[0]
-    for block, edge in ((0, Box((100 // row * row, 0, 0), (100, 4, 4))), (1, Box((100, 0, 0), (100 + row, 4, 4)))):
+    thin = 100 // row * row  # and four cells behind it
+    for block, edge in ((0, Box((thin - row, 0, 0), (100, 4, 4))), (1, Box((100, 0, 0), (100 + row, 4, 4)))):
         assert parts(graph, block)[0] == ("edge", edge)

@@ -65,10 +65,9 @@ def copy_and_post(
     once more: as one launch, or two where many thread blocks would wait; nothing where that is too much for these.
     `hidden`: another launch goes on meanwhile.
     """
-    sizes = {word(*pair) for pair in pairs}
-    if len(sizes) != 1 or len(pairs) > PARTS or max(len(claims), len(flags)) > FLAGS:
+    if len({source.dtype for _, source in pairs}) != 1 or len(pairs) > PARTS or max(len(claims), len(flags)) > FLAGS:
         return []
-    (size,) = sizes
+    size = word(pairs)
     parts, shape = parts_of(size, pairs, hidden=hidden)
     before = []
     if prod(shape[0]) > WAITING:

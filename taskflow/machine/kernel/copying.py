@@ -28,7 +28,7 @@ PARTS = 32
 LARGEST = 8  # bytes that a thread copies at once
 VALUES = {each.itemsize: each for each in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # what `real` is, by bytes
 THREADS, CELLS, WIDEST = 256, 4, 1024  # per thread block; cells per thread; thread blocks for a part at most
-HIDDEN = 32  # thread blocks of a copy behind another launch: each takes the place of one of that
+HIDDEN = 32  # thread blocks of a copy behind another launch, each in the place of one of that; no more than may wait
 
 
 def copier(device: Device, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
@@ -47,11 +47,9 @@ def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | N
         return [_host_copier(target, source, device.threads) for target, source in pairs]
     sizes: dict[int, list[tuple[Array, Array]]] = {}
     for target, source in pairs:
-        sizes.setdefault(word(target, source), []).append((target, source))
+        sizes.setdefault(target.dtype.itemsize, []).append((target, source))
     return [
-        _cuda_copies(size, group[n : n + PARTS], lane)
-        for size, group in sizes.items()
-        for n in range(0, len(group), PARTS)
+        _cuda_copies(group[n : n + PARTS], lane) for group in sizes.values() for n in range(0, len(group), PARTS)
     ]
 
 
@@ -68,14 +66,18 @@ def _cuda_copier(target: Array, source: Array, lane: Lane | None) -> Callable[[]
     return cuda_call(_cuda_function(target.dtype.itemsize), shape, values, lane, (target, source))
 
 
-def _cuda_copies(size: int, pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:
+def _cuda_copies(pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:
+    size = word(pairs)
     parts, shape = parts_of(size, pairs)
     function = compile_cuda.module(_text("copy_parts.cu", size)).get_function("copy_parts")
     return cuda_call(function, shape, [parts], lane, list(pairs))
 
 
-def word(*arrays: Array) -> int:
-    """The bytes that can be copied at once between CuPy views: those of a value, or of several side by side."""
+def word(pairs: Iterable[tuple[Array, Array]]) -> int:
+    """The bytes that can be copied at once between all CuPy views of the pairs, which are of one dtype: those of a
+    value, or of several side by side.
+    """
+    arrays = [each for pair in pairs for each in pair]
     size = int(arrays[0].dtype.itemsize)
     places = [n for each in arrays for n in (each.data.ptr, *each.strides[:2], each.shape[2] * size)]
     return LARGEST if all(n % LARGEST == 0 for n in places) else size

@@ -27,7 +27,7 @@ from taskflow.machine.kernel.call import (
     thunk,
     tiled_shape,
 )
-from taskflow.machine.kernel.march import CUT, march
+from taskflow.machine.kernel.march import march
 from taskflow.machine.kernel.tables import table_address
 from taskflow.machine.kernel.text import complete, defined, explained, packed, parameters
 from taskflow.regions import Box, Triple
@@ -169,7 +169,7 @@ class CudaKernel(Kernel):
         x, y = wide - 2 * overlap, high * defined(text, "UY", 1) - 2 * overlap
         across, down, planes = (max(1, n) for n in box.shape)
         room = compile_cuda.room(text, self.task.name, wide * high)
-        return x, y, march(-(-across // x) * -(-down // y), planes, room, CUT if cut else 1)
+        return x, y, march(-(-across // x) * -(-down // y), planes, room, cut=cut)
 
     def _shape(self, box: Box, tile: Triple | None = None) -> tuple[Triple, Triple]:
         text = _cuda_text(self.task, self.real)
@@ -184,7 +184,7 @@ class CudaKernel(Kernel):
     def _call(
         self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
     ) -> Callable[[], None]:
-        module, _ = _cuda_module(self.task, self.real)
+        module = _cuda_module(self.task, self.real)
         return cuda_call(module.get_function(self.task.name), self._shape(box, tile), values, lane, keep)
 
 
@@ -247,9 +247,8 @@ def text_with_thunk(task: Task, real: np.dtype) -> str:
     return complete(task, real, 'extern "C"', "static") + thunk(task.name, ["Range", *kinds])
 
 
-def _cuda_module(task: Task, real: np.dtype) -> tuple[Any, str]:
-    text = _cuda_text(task, real)
-    return compile_cuda.module(text), text
+def _cuda_module(task: Task, real: np.dtype) -> Any:
+    return compile_cuda.module(_cuda_text(task, real))
 
 
 @cache

@@ -69,6 +69,7 @@ def _expand(name: str, text: str, folder: Path, generated: dict[str, str], line:
     return "".join([*parts, text[end:]])
 
 
+@cache
 def defined(text: str, name: str, default: int) -> int:
     """The number that a text defines as a macro, or the default."""
     match = re.search(rf"^\s*#\s*define\s+{name}\s+(\d+)\s*$", text, re.MULTILINE)

@@ -45,6 +45,7 @@ def record_pass(
             valid=mine,
             blocks=[block],
             split=mapper.cuts(launches),
+            tiles=hardware.tiles,
             poisoned=mapper.debug,
         )
         for block, mine in enumerate(valid)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from taskflow.machine.proof.order import Order
-from taskflow.tasks import AllReduce, Compute
+from taskflow.tasks import AllReduce, Compute, Tiles, rows
 
 Place = tuple[Any, ...]
 """Where numbers are: (block, field), (block, "scalar", name), (block, "count", ...), ("board", block, fold, parity),
@@ -25,11 +25,12 @@ class Broken(Exception):
 @dataclass(frozen=True)
 class Hardware:
     """What blocks live on: GPUs with two streams each (the lanes), or CPUs, where the host does everything itself; and
-    who sees whose memory: blocks with one number in `near`, or, without it, none.
+    who sees whose memory: blocks with one number in `near`, or, without it, none. Edges are made of `tiles`.
     """
 
     streams: bool
     near: tuple[int, ...] | None = None
+    tiles: Tiles = rows
 
     def sees(self, one: int, other: int) -> bool:
         """Whether two blocks see each other's memory."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import TypeGuard
 
 from taskflow.machine.device import Call, Event, Lane
 from taskflow.machine.direct import Exchange, Neighbourhood
@@ -63,8 +64,7 @@ class Tracer:
     Nodes are taken in the mapper's order. Each runs on the lane (stream) the mapper gives it and waits, on the
     device, for what the graph says it waits for on the other lane. What waits for other blocks (receives, reductions)
     comes last, in program order, when all else that was ready has been enqueued and sent; a claim comes when what it
-    lets travel is ready, but behind all that is earlier in the program on its lane. So nothing that is earlier in the
-    program stands behind a wait, and blocks cannot wait for each other in a circle. `near`: the blocks whose ghost
+    lets travel is ready (see `turns`). So blocks cannot wait for each other in a circle. `near`: the blocks whose ghost
     cells are filled directly; messages to others go through buffers and the channel.
     """
 
@@ -103,7 +103,7 @@ class _Pass:
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
         self.numbers = [int(two and urgent) for urgent in mapper.urgent(self.graph.nodes, tracer.direct)]
         computed = [node for node in self.graph.nodes if isinstance(node, Compute)]
-        self.cut = {node.launch for node in computed if node.part == "middle"}
+        self.middles = {node.launch: n for n, node in enumerate(self.graph.nodes) if _is(node, "middle")}
         self.contributing = {node.launch for node in computed if node.contributes}
         self.wavefront = Wavefront(tracer.binder, mapper.cache)
         self.sends: list[Operation] = []  # of messages whose packing has been enqueued
@@ -268,7 +268,22 @@ class _Pass:
         )
 
     def _hidden(self, send: int) -> bool:
-        """Whether a message goes out while the middle of a launch goes on of which it has the edge."""
-        nodes = self.graph.nodes
-        before = [node for node in map(nodes.__getitem__, self.graph.waits[send]) if isinstance(node, Compute)]
-        return any(node.part == "edge" and node.launch in self.cut for node in before)
+        """Whether a message goes out while a middle goes on on the other lane, of a launch of which it has the edge."""
+        edges = [node for node in map(self.graph.nodes.__getitem__, self.graph.waits[send]) if _is(node, "edge")]
+        middles = {self.middles[edge.launch] for edge in edges if edge.launch in self.middles}
+        beside = {middle for middle in middles if self.numbers[middle] != self.numbers[send]}
+        return bool(beside - _behind(send, min(beside, default=send), self.graph.waits))
+
+
+def _is(node: Node, part: str) -> TypeGuard[Compute]:
+    return isinstance(node, Compute) and node.part == part
+
+
+def _behind(node: int, first: int, waits: Sequence[Collection[int]]) -> set[int]:
+    """What a node waits for, be it by way of others, as far back as the first of these."""
+    found, ahead = set[int](), [node]
+    while ahead:
+        new = {each for each in waits[ahead.pop()] if each >= first} - found
+        found |= new
+        ahead += new
+    return found

@@ -5,34 +5,39 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from taskflow.tasks import Claim, Message, Receive, Send, TaskGraph
+from taskflow.tasks import AllReduce, Claim, Grant, Message, Receive, Send, TaskGraph
 
 
 def turns(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], bool]) -> TaskGraph:
     """The graph with what its nodes wait for until they are enqueued, each on the lane of that number.
 
-    A claim comes when all is there that its message waits for, too, and behind all that is earlier in the program on
-    its lane: so nothing that is earlier in the program stands behind a wait, and blocks cannot wait for each other in a
+    A claim comes when all is there that its message waits for, too, but behind all that is earlier in the program on
+    its lane, and behind all that other blocks wait for, or that waits for them, and is earlier in the program: so a
+    wait holds back nothing that is earlier and that another block needs, and blocks cannot wait for each other in a
     circle. Who waits for a claim or a receive waits for all others of its moment.
     """
     return TaskGraph(graph.nodes, _together(TaskGraph(graph.nodes, _claims(graph, lanes, direct))))
 
 
 def _claims(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], bool]) -> list[set[int]]:
-    """What each node waits for, and a claim also for what its message waits for, and for all that is earlier in the
-    program on its lane.
+    """What each node waits for, and a claim also for what its message waits for, and for what is earlier in the
+    program: on its lane, or between blocks.
     """
     sends = {node.message: n for n, node in enumerate(graph.nodes) if isinstance(node, Send)}
     earlier = defaultdict[int, set[int]](set)  # by lane: the last claim there, and what came since
+    between = set[int]()  # blocks: the last claim, and what came since
     found = []
     for n, (node, waits) in enumerate(zip(graph.nodes, graph.waits, strict=True)):
         mine = earlier[lanes[n]]
         if isinstance(node, Claim) and direct(node.message):
-            found.append(waits | mine | (graph.waits[sends[node.message]] - {n}))
+            found.append(waits | mine | between | (graph.waits[sends[node.message]] - {n}))
             mine.clear()
+            between = {n}
         else:
             found.append(set(waits))
         mine.add(n)
+        if isinstance(node, Grant | Send | Receive | AllReduce):
+            between.add(n)
     return found
 
 

@@ -31,17 +31,17 @@ struct Sources {
 // p_new = what jacobi_obstructed makes of what it makes of p. Tiles apart from bodies read no flags.
 TASK jacobi_twice_obstructed(Range range, In p, In rhs, InByte solid, Out p_new, Grid grid, Box near) {
   if (apart(range, near.lo, near.hi)) {
-    twice(range, Amid{}, p, rhs, p_new, FREE_SWEEP(relaxed));
+    twice(range, p, rhs, p_new, FREE_SWEEP(relaxed));
   } else {
-    twice(range, Amid{}, p, Sources{rhs, solid}, p_new, OPEN_SWEEP(relaxed));
+    twice(range, p, Sources{rhs, solid}, p_new, OPEN_SWEEP(relaxed));
   }
 }
 
 // p_new = what jacobi_half_obstructed makes of what jacobi_obstructed makes of p
 TASK jacobi_twice_half_obstructed(Range range, In p, In rhs, InByte solid, Out p_new, Grid grid, Box near) {
   if (apart(range, near.lo, near.hi)) {
-    twice(range, Amid{}, p, rhs, p_new, FREE_SWEEP(relaxed), FREE_SWEEP(half_relaxed));
+    twice(range, p, rhs, p_new, FREE_SWEEP(relaxed), FREE_SWEEP(half_relaxed));
   } else {
-    twice(range, Amid{}, p, Sources{rhs, solid}, p_new, OPEN_SWEEP(relaxed), OPEN_SWEEP(half_relaxed));
+    twice(range, p, Sources{rhs, solid}, p_new, OPEN_SWEEP(relaxed), OPEN_SWEEP(half_relaxed));
   }
 }

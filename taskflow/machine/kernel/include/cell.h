@@ -74,7 +74,7 @@ struct Partial {
   [[maybe_unused]] const Index Y = (range).y;         \
   [[maybe_unused]] const Index Z = (range).z;
 
-// A cell: global indices, and its offset in every field.
+// A cell: global indices, and its offset in every field. For `inner` see below, for `amid` twice.h.
 struct Cell {
   static constexpr bool inner = false, amid = false;
   int i, j, k;

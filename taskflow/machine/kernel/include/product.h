@@ -29,8 +29,9 @@ FN void multiply(const Range& r, const int (&cells)[3], In q, Out p, Row row) {
     real value[TURNS];
 #pragma unroll
     for (int t = 0; t < TURNS; ++t) {
-      const int m = min(first + t * SHARING + lane, count - 1), j = m / cells[0], k = j / cells[1];
-      value[t] = q[m - j * cells[0] + (j - k * cells[1]) * r.y + k * r.z];
+      const int wanted = first + t * SHARING + lane, m = min(wanted, count - 1), j = m / cells[0], k = j / cells[1];
+      const real found = q[m - j * cells[0] + (j - k * cells[1]) * r.y + k * r.z];
+      value[t] = wanted < count ? found : 0;
     }
     for (int n = warp * SIDE_BY_SIDE; n < threads; n += warps * SIDE_BY_SIDE) {
       real weight[SIDE_BY_SIDE][TURNS], sum[SIDE_BY_SIDE] = {};

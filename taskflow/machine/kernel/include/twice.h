@@ -26,8 +26,9 @@
 #define SWEEP(q, c, d) [=](const Star& q, auto c, auto d) __attribute__((always_inline))
 #endif
 
-// Cells that are beside no wall across x or y: along each those from `low` to `high`, both included. Where all of a tile are
-// such cells, a GPU calls sweeps with a cell that says so when the text is compiled: `if constexpr (c.amid)`. Amid{} is none.
+// Cells of which a sweep need not ask where they are across x and y, whether beside a wall, say: along each those from `low`
+// to `high`, both included; by default none. Where all of a tile are such cells, a GPU calls sweeps with a cell that says so
+// when the text is compiled: `if constexpr (c.amid)`.
 struct Amid {
   int low[2] = {1, 1}, high[2] = {0, 0};
 };
@@ -68,4 +69,9 @@ FN void twice(const Range& r, const Amid&, In p, Other d, Out out, First first, 
 template <class Other, class Sweep>
 FN void twice(const Range& r, const Amid& amid, In p, Other d, Out out, Sweep sweep) {
   twice(r, amid, p, d, out, sweep, sweep);
+}
+
+template <class Other, class... Sweeps>
+FN void twice(const Range& r, In p, Other d, Out out, Sweeps... sweeps) {
+  twice(r, Amid{}, p, d, out, sweeps...);
 }
