@@ -1,14 +1,17 @@
 // Products with a matrix, for boxes of few cells that each have something of all others.
 //
-//   TASK apply(Range range, In q, Out p, Matrix matrix) {
-//     multiply(range, matrix.cells, q, p, [=](Cell c) { return matrix.rows + ...; });
-//   }
+//   TASK apply(Range range, In q, Out p, Matrix matrix) { multiply(range, matrix.cells, matrix.rows, q, p); }
 //
 // p[c] = the sum of row(c)[m] * q[m] over the cells m of a box of so many `cells` that begins at (0, 0, 0), numbered along x
-// first. There are more terms than cells: a warp shares those of a cell. Its threads take them in turn, and fold what each
-// has by halves, 256 terms at a time; so does a CPU, with the same bits.
+// first; `rows` are those of all cells, one behind the other. There are more terms than cells: a warp shares those of a cell.
+// Its threads take them in turn, and fold what each has by halves, 256 terms at a time; so does a CPU, with the same bits.
 
 constexpr int SHARING = 32, TURNS = 8, AT_ONCE = SHARING * TURNS;
+
+// row(c)
+FN const real* row_of(Cell c, const int (&cells)[3], const real* rows) {
+  return rows + cells[0] * cells[1] * cells[2] * (c.i + cells[0] * (c.j + cells[1] * c.k));
+}
 
 #ifdef GPU
 constexpr int SIDE_BY_SIDE = 4;  // cells of a warp, whose loads are on the way together
@@ -20,8 +23,7 @@ FN Cell cell_of(const Range& r, int n) {
   return {i, j, k, i + j * r.y + k * r.z};
 }
 
-template <class Row>
-FN void multiply(const Range& r, const int (&cells)[3], In q, Out p, Row row) {
+FN void multiply(const Range& r, const int (&cells)[3], const real* rows, In q, Out p) {
   static_assert(UZ == 1, "each thread block has one plane of cells");
   const int count = cells[0] * cells[1] * cells[2], threads = blockDim.x * blockDim.y;
   const int me = threadIdx.y * blockDim.x + threadIdx.x, lane = me % SHARING, warp = me / SHARING, warps = threads / SHARING;
@@ -42,7 +44,7 @@ FN void multiply(const Range& r, const int (&cells)[3], In q, Out p, Row row) {
 #pragma unroll
         for (int t = 0; t < TURNS; ++t) {
           const int m = first + t * SHARING + lane;
-          weight[s][t] = any && m < count ? row(c)[m] : 0;
+          weight[s][t] = any && m < count ? row_of(c, cells, rows)[m] : 0;
         }
       }
       loaded();
@@ -65,11 +67,10 @@ FN void multiply(const Range& r, const int (&cells)[3], In q, Out p, Row row) {
   }
 }
 #else
-template <class Row>
-FN void multiply(const Range& r, const int (&cells)[3], In q, Out p, Row row) {
-  const int nx = cells[0], ny = cells[1], count = nx * ny * cells[2];
+FN void multiply(const Range& r, const int (&cells)[3], const real* rows, In q, Out p) {
+  const int nx = cells[0], ny = cells[1], nz = cells[2], count = nx * ny * nz;
   for_cells(r, [=](Cell c) __attribute__((always_inline)) {
-    const real* weight = row(c);
+    const real* weight = row_of(c, {nx, ny, nz}, rows);
     int i = 0, j = 0, k = 0;
     real sum = 0;
     for (int first = 0; first < count; first += AT_ONCE) {
