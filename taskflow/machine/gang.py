@@ -31,12 +31,12 @@ class Gang:
     """
 
     def __init__(self, client: Client, plan: Plan, workers: Sequence[str]) -> None:
-        self.plan = plan
+        self.plan, self._client = plan, client
         blocks = len(plan.partition)
         self.workers = [workers[block * len(workers) // blocks] for block in range(blocks)]
         name, _, token = plan.run.rpartition("-")
         group = f"{name.replace('-', '_')}-block-{token}"  # Dask shows the words before the token
-        self._futures = [  # an actor lives as long as its future
+        self._futures = [
             client.submit(BlockActor, plan, block, actor=True, workers=[worker], key=f"{group}-{block}", pure=False)
             for block, worker in enumerate(self.workers)
         ]
@@ -44,7 +44,7 @@ class Gang:
         self._lost: dict[int, Lost] = {}
         self._pulses = Pulses.of(client)
         self._actors: list[Any] = []
-        self._made(client)
+        self._made()
         self._actors = _sound([self._answer(block, future) for block, future in enumerate(self._futures)])
 
     def __enter__(self) -> Gang:
@@ -100,17 +100,19 @@ class Gang:
         self._ask("abort", [(reason,)] * len(self._actors))
 
     def close(self) -> None:
-        """Close every actor that still answers, and let go of all."""
+        """Close every actor that still answers, and let go of all. Idempotent."""
         self._ask("close")
+        if self._futures and self._client.status == "running":
+            self._client.cancel(self._futures)  # calls of actors are cycles, which would keep them until collected
         self._actors, self._futures = [], []
 
-    def _made(self, client: Client) -> None:
+    def _made(self) -> None:
         """Return when there is an actor for each block, or never will be; Dask would wait for a worker to return."""
         left = BUILD
         while waiting := {block: future for block, future in enumerate(self._futures) if not future.done()}:
             await_all(list(waiting.values()), SLICE)
             left -= SLICE
-            there = known_workers(client)
+            there = known_workers(self._client)
             for block in waiting:
                 if self.workers[block] not in there:
                     raise self._loss(block, "it has left the cluster")

@@ -323,13 +323,27 @@ def at_work():
     return sum("BlockActor._run" in each for each in names)
 
 
-def test_close_ends_a_running_job_and_the_actor_goes(cluster: Client):
+def actors(dask_worker):
+    """Those that Dask has on a worker."""
+    return set(dask_worker.state.actors)
+
+
+def test_close_ends_a_running_job_and_the_actors_go(cluster: Client):
+    """At once, not when the client's process collects garbage: Dask would speak of it amid another run."""
     begin = time.monotonic()
-    with gang(cluster, Work(region((6, 4, 9)), 1_000_000)) as team:
-        team.connect()
-        team.start(team.jobs)
-        time.sleep(0.2)
-    assert time.monotonic() - begin < 15
+    gc.disable()
+    try:
+        with gang(cluster, Work(region((6, 4, 9)), 1_000_000)) as team:
+            team.connect()
+            team.start(team.jobs)
+            time.sleep(0.2)
+            mine = set().union(*cluster.run(actors).values())
+        assert len(mine) == 2
+        while mine & set().union(*cluster.run(actors).values()):
+            assert time.monotonic() - begin < 15
+            time.sleep(0.01)
+    finally:
+        gc.enable()
 
 
 def test_a_run_is_a_handful_of_calls(cluster: Client, monkeypatch):
