@@ -125,7 +125,8 @@ def _nodes(share: Share, launches: Sequence[Launch], poison: Poison | None, vali
     for n, (launch, parts) in enumerate(zip(launches, share.pieces, strict=True)):
         before = [*(poison.instead(launch) if poison else ()), *_permission(block, share.messages.get(n, ()))]
         yield from () if launch.coloured else before
-        yield from (Compute(block, launch, box, part, share.partition) for box, part in parts)
+        middle = next((box for box, part in parts if part == "middle"), None)
+        yield from (Compute(block, launch, box, part, share.partition, middle) for box, part in parts)
         yield from before if launch.coloured else ()
         if launch.task.reductions:
             yield AllReduce(block, launch)

@@ -29,13 +29,14 @@ def _fields(copies: Iterable[tuple[str, Copy]]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Compute:
-    """A point task: the part of a launch that one block does."""
+    """A point task: the part of a launch that one block does, with the middle of what it does, if that is cut."""
 
     block: int
     launch: Launch
     box: Box
     part: Part
     partition: Partition
+    middle: Box | None = None
 
     def accesses(self) -> list[Access]:
         """Cells read, with the stencil, and cells written."""

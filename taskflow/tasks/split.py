@@ -15,11 +15,12 @@ from taskflow.tasks.reading import share
 from taskflow.tasks.task import Launch
 
 Pieces = list[tuple[Box, Part]]
-Tiles = Callable[[Launch, Box], Triple]  # by launch and the cells that a block does of it
+# By launch, the cells that a block does of it, and those in the middle of them from which nothing travels.
+Tiles = Callable[[Launch, Box, Box], Triple]
 ROWS = (32, 1, 1)  # memory moves in lines, and of an edge of one cell along x each would bring little that is used
 
 
-def rows(launch: Launch, cells: Box) -> Triple:
+def rows(launch: Launch, cells: Box, middle: Box) -> Triple:
     """Tiles that are rows of cells."""
     return ROWS
 
@@ -38,7 +39,7 @@ class Splitter:
         self._whole = {n for n, launch in enumerate(launches) if launch.task.reductions or launch.task.whole}
         self.chosen = set(chosen) - self._whole
         self._states = States()
-        self._pieces = cache(_pieces)
+        self._middle, self._pieces = cache(_middle), cache(_pieces)
         self._write = cache(lambda name, cells: Use(name, (), (cells,)))
         self._read = cache(lambda name, cells: Use(name, (cells,), ()))
 
@@ -51,9 +52,17 @@ class Splitter:
             for n, boxes in self._awaiting(block, cells, messages):
                 outer[n] += boxes
         return [
-            self._pieces(mine, tuple(outer[n]), self._tiles(launch, mine)) if n in outer else self._pieces(mine)
+            self._cut(launch, mine, tuple(outer.get(n, ())))
             for n, (launch, mine) in enumerate(zip(self.launches, cells, strict=True))
         ]
+
+    def _cut(self, launch: Launch, cells: Box, travelling: tuple[Box, ...]) -> Pieces:
+        if not cells:
+            return []
+        middle = self._middle(cells, travelling)
+        if middle == cells:
+            return [(cells, "whole")]
+        return self._pieces(cells, middle, self._tiles(launch, cells, middle))
 
     def _travelling(
         self, block: int, mine: Sequence[Box], messages: Mapping[int, Sequence[Message]]
@@ -96,10 +105,8 @@ class Splitter:
         return [cells for cells in found if cells]
 
 
-def _pieces(cells: Box, travelling: Sequence[Box] = (), tile: Triple = ROWS) -> Pieces:
-    middle = _rounded(cells, _middle(cells, travelling), tile)
-    if not cells or middle == cells:
-        return [(cells, "whole")] if cells else []
+def _pieces(cells: Box, middle: Box, tile: Triple) -> Pieces:
+    middle = _rounded(cells, middle, tile)
     edges: Pieces = [(box, "edge") for box in cells.subtract(middle)]
     return [*edges, (middle, "middle")] if middle else edges
 
@@ -119,14 +126,16 @@ def _middle(cells: Box, travelling: Sequence[Box]) -> Box:
 
 def _rounded(cells: Box, middle: Box, tile: Triple) -> Box:
     """The middle without tiles that are partly edge, along directions where half a tile is left. They are counted from
-    the low corner of the cells.
+    the side where the edge is; along x from the low corner of the cells, as lines of memory are.
     """
     lo, hi = list(middle.lo), list(middle.hi)
     for axis, (first, last, size) in enumerate(zip(cells.lo, cells.hi, tile, strict=True)):
         low = first - (first - lo[axis]) // size * size
-        high = hi[axis] if hi[axis] == last else first + (hi[axis] - first) // size * size
-        if high < last and 2 * (last - high) < size <= 2 * (high - size - low):
-            high -= size  # the last tile is cut off: it alone would be a thin edge
+        high = last + (hi[axis] - last) // size * size
+        if axis == 0 and hi[axis] < last:
+            high = first + (hi[axis] - first) // size * size
+            if 2 * (last - high) < size <= 2 * (high - size - low):
+                high -= size  # the last tile is cut off: it alone would be a thin edge
         if 2 * (high - low) >= size:
             lo[axis], hi[axis] = low, high
     return Box(triple(lo), triple(hi)) if middle else middle

@@ -78,7 +78,7 @@ def test_edges_of_whole_tiles(tile):
     setup = Setup(stirred(BOUNDARIES["box"]), (1, 1, 2))
     mapper, hardware = means("full", "direct", setup.partition)
     programs = {setup.model.step: tuple(setup.model.scalars(1.0, 1.0))}
-    prove(setup.partition, programs, mapper, replace(hardware, tiles=lambda launch, cells: tile)).hold()
+    prove(setup.partition, programs, mapper, replace(hardware, tiles=lambda launch, cells, middle: tile)).hold()
 
 
 @task
@@ -177,7 +177,7 @@ def proofs(draw):
     mapper, hardware = means(policy, sight, partition)
     tile = draw(st.tuples(*3 * [st.integers(1, 4)]))
     program = draw(scripts(partition.region, most=3))
-    return partition, program, (mapper, replace(hardware, tiles=lambda launch, cells: tile))
+    return partition, program, (mapper, replace(hardware, tiles=lambda launch, cells, middle: tile))
 
 
 def test_programs_that_launch_nothing():

@@ -17,9 +17,9 @@ from tests.simulation.test_placement import pinned
 pytestmark = pytest.mark.timeout(90)
 
 
-def swept(kind, precision, blocks, sweeps=5, overlap="none", blocked=False):
-    """Some sweeps from random numbers: (before, after) of p, and d, over the whole domain."""
-    partition = jacobi.partition((6, 5, 4), blocks, precision, blocked=blocked)
+def swept(kind, precision, blocks, cells=(6, 5, 4), sweeps=5, overlap="none", blocked=False):
+    """Some sweeps from random numbers, in blocks of so many cells: (before, after) of p, and d, everywhere."""
+    partition = jacobi.partition(cells, blocks, precision, blocked=blocked)
     program = jacobi.Sweeps(partition.region.cells, sweeps, blocked=blocked)
 
     def job(shard):
@@ -60,6 +60,15 @@ def test_the_sweep_is_jacobis(precision, blocks, overlap, blocked):
 @pytest.mark.parametrize("blocked", [False, True])
 def test_the_sweep_is_jacobis_on_a_gpu(precision, blocked):
     p, d, after = swept("gpu", precision, (1, 1, 2), overlap="full", blocked=blocked)
+    np.testing.assert_array_equal(after, reference(p, d))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (1, 1, 3), (2, 1, 1), (2, 2, 2)])
+def test_blocks_that_are_cut_between_marches_have_the_same_bits(precision, blocks):
+    """Each has 3 x 4 tiles and several marches behind its edges."""
+    p, d, after = swept("gpu", precision, blocks, cells=(150, 44, 40), overlap="full", blocked=True)
     np.testing.assert_array_equal(after, reference(p, d))
 
 

@@ -9,7 +9,7 @@ from .running import analysed, check_bits, check_conflicts, check_versions, orde
 
 def tiles():
     """Of one size for all launches."""
-    return st.tuples(*3 * [st.integers(1, 4)]).map(lambda tile: lambda launch, cells: tile)
+    return st.tuples(*3 * [st.integers(1, 4)]).map(lambda tile: lambda launch, cells, middle: tile)
 
 
 @st.composite

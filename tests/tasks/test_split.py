@@ -164,26 +164,15 @@ def test_edges_and_middle_are_the_launch_and_all_that_travels_is_in_the_edges():
     assert not any(box & middle for box in travelling)
 
 
-@pytest.mark.parametrize(
-    ("tile", "edge", "first"),
-    [
-        ((1, 1, 1), 2, 10),
-        ((4, 4, 3), 3, 9),
-        ((4, 4, 5), 5, 5),  # the last tile has two cells only
-        ((4, 4, 6), 6, 6),
-        ((4, 4, 8), 8, 8),
-        ((4, 4, 9), 2, 9),
-        ((4, 4, 12), 2, 10),
-    ],
-)
-def test_edges_are_whole_tiles_where_that_leaves_a_middle(tile, edge, first):
-    """Counted from the low corner: so edges and middle are as many tiles as the launch would be."""
+@pytest.mark.parametrize(("deep", "edge"), [(1, 2), (3, 3), (5, 5), (6, 6), (8, 8), (9, 2), (12, 2)])
+def test_edges_are_whole_tiles_where_that_leaves_a_middle(deep, edge):
+    """Counted from the side where the edge is: so edges and middle are as many tiles as the launch would be."""
     part = partition((1, 1, 2), (4, 4, 24), ghost=2)
     both = [pairs(p, q, over=part.region.cells) for p, q in ("pq", "qp")]
-    graph = analyse(both, part, tiles=lambda launch, cells: tile).graph
+    graph = analyse(both, part, tiles=lambda launch, cells, middle: (4, 4, deep)).graph
     low, high = parts(graph, 0)[:2], parts(graph, 1)[:2]
     assert high == [("edge", Box((0, 0, 12), (4, 4, 12 + edge))), ("middle", Box((0, 0, 12 + edge), (4, 4, 24)))]
-    assert low == [("edge", Box((0, 0, first), (4, 4, 12))), ("middle", Box((0, 0, 0), (4, 4, first)))]
+    assert low == [("edge", Box((0, 0, 12 - edge), (4, 4, 12))), ("middle", Box((0, 0, 0), (4, 4, 12 - edge)))]
 
 
 def test_an_edge_across_x_is_as_wide_as_memory_likes_it():
@@ -195,3 +184,12 @@ def test_an_edge_across_x_is_as_wide_as_memory_likes_it():
     thin = 100 // row * row  # and four cells behind it
     for block, edge in ((0, Box((thin - row, 0, 0), (100, 4, 4))), (1, Box((100, 0, 0), (100 + row, 4, 4)))):
         assert parts(graph, block)[0] == ("edge", edge)
+
+
+def test_pieces_know_the_middle_of_what_is_cut():
+    graph = analyse(sweeps(2), partition((1, 1, 2))).graph
+    nodes = [node for node in graph.nodes if isinstance(node, Compute)]
+    assert {node.part for node in nodes} == {"edge", "middle", "whole"}
+    for node in nodes:
+        together = [other for other in nodes if (other.block, other.launch) == (node.block, node.launch)]
+        assert [node.middle] == ([other.box for other in together if other.part == "middle"] or [None])

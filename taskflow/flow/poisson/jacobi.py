@@ -57,7 +57,7 @@ def blocking_pays(block: Triple) -> bool:
     """Whether a GPU is faster with two sweeps in one pass over a block of so many cells.
 
     The tiles of such a pass overlap: they cover blocks that are narrow several times, and each goes through many planes
-    in turn, so that small blocks leave a GPU idle. On an H200 1.34 to 1.69 times as fast within these bounds, in single
+    in turn, so that small blocks leave a GPU idle. On an H200 1.34 to 1.71 times as fast within these bounds, in single
     precision; there is no measurement outside of them.
     """
     x, y, z = block

@@ -14,7 +14,9 @@ from taskflow.regions import Box, Triple
 
 # struct Range of cell.h
 RANGE = np.dtype(
-    [("lo", np.intc, 3), ("hi", np.intc, 3), ("y", np.int64), ("z", np.int64), ("threads", np.intc)], align=True
+    [("lo", np.intc, 3), ("hi", np.intc, 3), ("y", np.int64), ("z", np.int64)]
+    + [(name, np.intc) for name in ("threads", "march")],
+    align=True,
 )
 # struct Partial of cell.h
 PARTIAL = np.dtype([("result", np.uint64), ("parts", np.uint64), ("ticket", np.uint64)], align=True)
@@ -26,10 +28,12 @@ ENOUGH = 512  # thread blocks that give all of a GPU something to do
 Value = np.ndarray | np.uint64  # a struct, or an address
 
 
-def range_of(box: Box, shape: tuple[int, ...], threads: int) -> np.ndarray:
-    """The struct Range of a box, for fields that are C-ordered arrays of a shape [z, y, x]."""
+def range_of(box: Box, shape: tuple[int, ...], threads: int, march: int = 0) -> np.ndarray:
+    """The struct Range of a box, for fields that are C-ordered arrays of a shape [z, y, x]: done by so many threads of
+    a CPU, or in marches of so many planes on a GPU.
+    """
     memory = np.zeros((), RANGE)
-    memory["lo"], memory["hi"], memory["threads"] = box.lo, box.hi, threads
+    memory["lo"], memory["hi"], memory["threads"], memory["march"] = box.lo, box.hi, threads, march
     memory["y"], memory["z"] = shape[2], shape[1] * shape[2]
     return memory
 

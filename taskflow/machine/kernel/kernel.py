@@ -78,8 +78,8 @@ class Kernel(ABC):
         foreign: Mapping[str, Layout] | None = None,
         tile: Triple | None = None,
     ) -> Callable[[], None]:
-        """An operation that does the task in the cells of `box`, in tiles of a size where the kernel has tiles (see
-        `tile`).
+        """An operation that does the task in the cells of `box`; where the kernel has tiles, in those of a size, by
+        default `tile(box)`.
 
         `arrays` are the fields in the order of the task's parameters; those that are `foreign` have a layout of their
         own, by parameter. `constants`, `scalars` (arrays of one float64
@@ -90,7 +90,8 @@ class Kernel(ABC):
         """
         layouts = dict.fromkeys(self.task.fields, layout) | dict(foreign or {})
         self._check(box, layouts, arrays)
-        values: list[Value] = [range_of(box, layout.shape, self.device.threads)]
+        tile = tile or self.tile(box)
+        values: list[Value] = [range_of(box, layout.shape, self.device.threads, tile[2] if tile else 0)]
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
             first = self.device.pointer(array) - layouts[name].offset * array.dtype.itemsize
             values.append(foreign_field(first, layouts[name].shape) if privilege.foreign else address(first))
@@ -111,9 +112,9 @@ class Kernel(ABC):
             return _nothing
         return self._call(box, values, lane, keep, tile)
 
-    def tile(self, box: Box, *, cut: bool = False) -> Triple | None:
-        """The cells that a thread block does of a launch over a box, that will be `cut` in pieces or not, where a text
-        has tiles.
+    def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
+        """The cells that a thread block does of a launch over some cells, where a text has tiles: of one that is whole,
+        or cut into a `middle` and edges.
         """
         return None
 
@@ -157,24 +158,25 @@ class CudaKernel(Kernel):
     """A kernel in a module that NVRTC made."""
 
     def _parts(self, box: Box) -> int:
-        grid, _ = self._shape(box)
+        grid, _ = self._shape(box, self.tile(box))
         return int(np.prod(grid, dtype=np.int64))
 
-    def tile(self, box: Box, *, cut: bool = False) -> Triple | None:
+    def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
         text = _cuda_text(self.task, self.real)
-        overlap = defined(text, "OVERLAP", 0)
-        if not overlap:
+        rim = 2 * defined(text, "OVERLAP", 0)
+        if not rim:
             return None
         wide, high = self._threads(text)
-        x, y = wide - 2 * overlap, high * defined(text, "UY", 1) - 2 * overlap
-        across, down, planes = (max(1, n) for n in box.shape)
+        x, y = wide - rim, high * defined(text, "UY", 1) - rim
+        across, down, planes = (max(1, n) for n in cells.shape)
+        ends = None if middle is None else (cells.lo[2] < middle.lo[2]) + (middle.hi[2] < cells.hi[2])
         room = compile_cuda.room(text, self.task.name, wide * high)
-        return x, y, march(-(-across // x) * -(-down // y), planes, room, cut=cut)
+        return x, y, march(-(-across // x) * -(-down // y), planes, room, ends)
 
     def _shape(self, box: Box, tile: Triple | None = None) -> tuple[Triple, Triple]:
         text = _cuda_text(self.task, self.real)
         x, y = self._threads(text)
-        if tile := tile or self.tile(box):
+        if tile:
             return tiled_shape(box.shape, tile, (x, y, 1))
         return cuda_shape(box.shape, defined(text, "UZ", 1), x, x * y, whole=self.task.whole)
 

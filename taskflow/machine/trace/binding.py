@@ -29,11 +29,13 @@ class Binder:
         texts = (launch for launch in launches if launch.task.kernel is not None)
         compile_together([(launch.task, self._real(launch)) for launch in texts], self.device)
 
-    def tile(self, launch: Launch, box: Box) -> Triple:
-        """The cells along x, y and z of which the pieces should be multiples that a launch over a box is cut into."""
+    def tile(self, launch: Launch, cells: Box, middle: Box) -> Triple:
+        """The cells along x, y and z of which the edges should be multiples of a launch over some cells, with no more
+        than `middle` between them.
+        """
         if launch.task.kernel is None:
             return ROWS
-        return compiled(launch.task, self._real(launch), self.device).tile(box, cut=True) or ROWS
+        return compiled(launch.task, self._real(launch), self.device).tile(cells, middle) or ROWS
 
     def compute(self, node: Compute, lane: Lane) -> Call:
         """The call of a point task: its kernel, what a library does, or else its Python body."""
@@ -53,7 +55,7 @@ class Binder:
             {parameter: scalar(name) for parameter, (name, _) in launch.reductions.items()},
             lane,
             {parameter: self._layouts[name] for parameter, name in launch.foreign.items()},
-            kernel.tile(cells, cut=node.part != "whole"),
+            kernel.tile(cells, node.middle),
         )
 
     def _real(self, launch: Launch) -> np.dtype:

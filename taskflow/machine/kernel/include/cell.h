@@ -24,11 +24,12 @@ typedef real* __restrict__ InOut;
 typedef const double* In64;  // a named number that changes between steps, in device memory
 
 // The cells lo <= (i, j, k) < hi, in global indices. Fields are passed as if their memory began at cell (0, 0, 0): the
-// offset of a cell is i + j y + k z in every field of a block.
+// offset of a cell is i + j y + k z in every field of a block. `threads` of a CPU share them; where thread blocks of a GPU
+// march (twice.h), they do so through `march` planes.
 struct Range {
   int lo[3], hi[3];
   Index y, z;
-  int threads;
+  int threads, march;
 };
 
 // A field of another region, by the indices that its cells have there: `at(r, 2 * c.i, 2 * c.j, 2 * c.k)`.

@@ -43,30 +43,26 @@ FN void load_here(real (&here)[UY], In p, const Rows& rows) {
   for (int n = 0; n < UY; ++n) here[n] = p[rows.at[n]];
 }
 
-// Planes through which a thread block marches: all the same number, but that the last ones may have fewer.
-FN int march(const Range& r) { return (r.hi[2] - r.lo[2] + int(gridDim.z) - 1) / int(gridDim.z); }
-
 // Whether what this thread block reads for two sweeps in the cell alone is outside of lo <= (i, j, k) < hi.
 FN bool apart(const Range& r, const int (&lo)[3], const int (&hi)[3]) {
-  const int width[3] = {BX - 2, HEIGHT - 2, march(r)}, block[3] = {int(blockIdx.x), int(blockIdx.y), int(blockIdx.z)};
+  const int width[3] = {BX - 2, HEIGHT - 2, r.march}, block[3] = {int(blockIdx.x), int(blockIdx.y), int(blockIdx.z)};
   bool found = false;
 #pragma unroll
   for (int n = 0; n < 3; ++n) {
     const int first = r.lo[n] + block[n] * width[n];
-    found |= first - 1 >= hi[n] || first + width[n] < lo[n];
+    found |= first - 1 >= hi[n] || min(first + width[n], r.hi[n]) < lo[n];
   }
   return found;
 }
 
-// out = second(first(p)) in a tile, for cells of a kind
+// out = second(first(p)) in the tile that begins at a corner, for cells of a kind
 template <class Kind, class Other, class First, class Second>
-FN void sweep_tile(const Range& r, In p, Other d, Out out, First first, Second second) {
+FN void sweep_tile(const Range& r, int corner_i, int corner_j, In p, Other d, Out out, First first, Second second) {
   typedef decltype(copied(d[0])) Value;
   Swept* const swept = swept_planes();
   const int x = threadIdx.x, y = threadIdx.y * UY;
-  const int corner_i = r.lo[0] - 1 + int(blockIdx.x) * (BX - 2), corner_j = r.lo[1] - 1 + int(blockIdx.y) * (HEIGHT - 2);
   const int i = corner_i + x, j = corner_j + y;
-  const int depth = march(r), bottom = r.lo[2] + int(blockIdx.z) * depth, top = min(bottom + depth, r.hi[2]);
+  const int bottom = r.lo[2] + int(blockIdx.z) * r.march, top = min(bottom + r.march, r.hi[2]);
 
   // Threads beyond the end look where there still is memory: of rows as far as the last one that the first sweep reads.
   const auto place = [&](int row) {
@@ -134,8 +130,8 @@ template <class Other, class First, class Second>
 FN void twice(const Range& r, const Amid& amid, In p, Other d, Out out, First first, Second second) {
   const int i = r.lo[0] - 1 + int(blockIdx.x) * (BX - 2), j = r.lo[1] - 1 + int(blockIdx.y) * (HEIGHT - 2);
   if (i >= amid.low[0] && i + BX - 1 <= amid.high[0] && j >= amid.low[1] && j + HEIGHT - 1 <= amid.high[1]) {
-    sweep_tile<CellAmid>(r, p, d, out, first, second);
+    sweep_tile<CellAmid>(r, i, j, p, d, out, first, second);
   } else {
-    sweep_tile<Cell>(r, p, d, out, first, second);
+    sweep_tile<Cell>(r, i, j, p, d, out, first, second);
   }
 }
