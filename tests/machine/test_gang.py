@@ -78,7 +78,7 @@ def team(*actors, silent=()):
     played = object.__new__(Gang)
     played._pulses = Heart(*(f"tcp://{block}" for block in silent))
     played.workers = [f"tcp://{block}" for block in range(len(actors))]
-    played._actors, played._lost = list(actors), {}
+    played._actors, played._futures, played._lost = list(actors), [], {}
     played._statuses = [Status("running", {"step": 2})] * len(actors)
     return played
 
