@@ -228,19 +228,18 @@ def test_text_flags_and_processor_are_part_of_the_key(cache, tmp_path, monkeypat
 
 
 def test_processes_that_compile_at_once_all_succeed(tmp_path):
-    path = tmp_path / "smooth.cu"
-    path.write_text(SMOOTH)
     script = (
         "import sys; from pathlib import Path; import tests.machine.test_kernel as t\n"
         "from taskflow.machine.device import cpu\n"
         "assert (t.run_smooth(t.smooth_task(Path(sys.argv[1])), cpu()) == t.EXPECTED).all()"
     )
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    folders = [tmp_path / name for name in "abc"]  # each writes the text for itself
+    for folder in folders:
+        folder.mkdir()
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(tmp_path)], env=environment, cwd=ROOT, stderr=subprocess.PIPE
-        )
-        for _ in range(3)
+        subprocess.Popen([sys.executable, "-c", script, str(folder)], env=environment, cwd=ROOT, stderr=subprocess.PIPE)
+        for folder in folders
     ]
     for process in processes:
         _, errors = process.communicate(timeout=100)
