@@ -1,5 +1,7 @@
 """What every test shares: a test that needs GPUs says why it is skipped where there are none."""
 
+import gc
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -18,6 +20,12 @@ def usable_gpus() -> tuple[int, str]:
     import cupy
 
     return cupy.cuda.runtime.getDeviceCount(), ""
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay until the end: whoever collects garbage need not go through them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -73,8 +73,8 @@ class Box:
         """Whether the boxes have a cell in common."""
         (ax, ay, az), (bx, by, bz) = self.lo, other.lo
         (au, av, aw), (bu, bv, bw) = self.hi, other.hi
-        apart = ax >= bu or bx >= au or ay >= bv or by >= av or az >= bw or bz >= aw
-        return not apart and bool(self) and bool(other)
+        together = ax < bu and bx < au and ay < bv and by < av and az < bw and bz < aw
+        return together and bool(self) and bool(other)
 
     def expand(self, low: Triple, high: Triple) -> Box:
         """The box with `low` more cells before it and `high` more behind it, per direction (negative: fewer)."""
@@ -170,6 +170,9 @@ def periodic_images(box: Box, cells: Box, periodic: tuple[bool, bool, bool]) -> 
     Returns (piece inside the domain, shift that takes it to where it lies in `box`). Across directions that are not
     periodic nothing is cut or moved. The domain may be smaller than the box: a row of one cell is its own neighbour.
     """
+    ends = zip(periodic, cells.lo, box.lo, box.hi, cells.hi, strict=True)
+    if all(first <= low and high <= last for closed, first, low, high, last in ends if closed):  # most are inside
+        return [(box, (0, 0, 0))] if box else []
     ranges = []
     for axis in range(3):
         size = cells.hi[axis] - cells.lo[axis]

@@ -147,17 +147,27 @@ class Partition:
             for block in self.blocks
         )
 
+    @cached_property
+    def widths(self) -> Triple:
+        """The least cells of a block along x, y and z, where blocks are apart."""
+        return triple(min(b - a for a, b in pairwise(cuts)) for cuts in self.cuts)
+
     @property
     def narrowest(self) -> int:
         """The least cells of a block along a direction that is cut; those of the region where none is."""
-        widths = ([b - a for a, b in pairwise(cuts)] for cuts in self.cuts if len(cuts) > 2 and not self.replicated)
-        return min((min(along) for along in widths), default=min(self.region.cells.shape))
+        cut = (w for w, blocks in zip(self.widths, self.shape, strict=True) if blocks > 1 and not self.replicated)
+        return min(cut, default=min(self.region.cells.shape))
 
     def computed(self, block: int, ghosts: int) -> Box:
         """What a block computes: the cells it owns, and those of others in `ghosts` layers of ghost cells, as far as
         these are redundant. Cells across periodic faces are left to their owners.
         """
-        return self.owned[block].grow(min(ghosts, self.redundant)) & self.region.bounds
+        return self._computed[min(ghosts, self.redundant)][block]
+
+    @cached_property
+    def _computed(self) -> tuple[tuple[Box, ...], ...]:
+        layers, bounds = range(self.redundant + 1), self.region.bounds
+        return tuple(tuple(owned.grow(ghosts) & bounds for owned in self.owned) for ghosts in layers)
 
     def bloat(self, width: int) -> tuple[Box, ...]:
         """Each block with `width` more cells on every side: an aliased partition.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from operator import index
 
 from taskflow.errors import BadInput
@@ -35,13 +36,13 @@ class Region:
         if min(self.scale) < 1:
             raise ValueError(f"the scale is {self.scale}; cells are 1 or more cells of the finest region long")
 
-    @property
+    @cached_property
     def margin(self) -> Triple:
         """Boundary layers beyond each face, per direction: `ghost`, or 0 where periodic."""
         x, y, z = (0 if p else self.ghost for p in self.periodic)
         return x, y, z
 
-    @property
+    @cached_property
     def bounds(self) -> Box:
         """Every cell that can hold a value of its own: the cells and the boundary layers."""
         return self.cells.expand(self.margin, self.margin)

@@ -86,7 +86,7 @@ def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Par
             f" ghost={stencil.width}"
         )
     for axis, reach in enumerate(stencil.reach):
-        narrowest, blocks = min(block.shape[axis] for block in partition.blocks), partition.shape[axis]
+        narrowest, blocks = partition.widths[axis], partition.shape[axis]
         if blocks > 1 and not partition.replicated and reach > narrowest:
             raise BadInput(
                 f"{launch} reads {name!r} {reach} cells away along {'xyz'[axis]}, beyond the next block: the narrowest"

@@ -142,13 +142,15 @@ class _Written:
         self._writes: dict[str, dict[Box, int]] = defaultdict(dict)  # by field: boxes, and the last to write each
 
     def add(self, name: str, over: Box, launch: int) -> None:
-        """A launch writes a field in these cells."""
-        self._writes[name][over] = launch
+        """The next launch writes a field in these cells."""
+        writes = self._writes[name]
+        writes.pop(over, None)  # the last ones come last
+        writes[over] = launch
 
     def last(self, name: str, gap: Gap) -> int:
         """The last launch that wrote anything of what fills a gap of a field, or -1."""
-        writes = self._writes[name].items()
-        return max((n for over, n in writes if self._geometry.supplied(name, gap, over)), default=-1)
+        writes = reversed(self._writes[name].items())
+        return next((n for over, n in writes if self._geometry.supplied(name, gap, over)), -1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from taskflow.regions import Box
 from taskflow.tasks.graph import Access, AllReduce, Compute, Node, Refresh
-from taskflow.tasks.task import Launch
 
 NEW = -1  # the origin of what the present node adds
 
@@ -22,19 +22,10 @@ Pieces = list[tuple[int, Box]]
 
 @dataclass(frozen=True, eq=False)
 class Use:
-    """Cells of one field that a node reads and writes. Nodes that touch the same cells share one object."""
+    """Cells of a field that a node reads and writes. There is one object for the same cells, whatever the field."""
 
-    name: str
     reads: tuple[Box, ...]
     writes: tuple[Box, ...]
-
-
-def _grouped(accesses: Iterable[Access]) -> tuple[Use, ...]:
-    """Accesses, field by field."""
-    fields: dict[str, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
-    for name, box, privilege in accesses:
-        fields[name][privilege.changes].append(box)
-    return tuple(Use(name, tuple(reads), tuple(writes)) for name, (reads, writes) in fields.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,25 +116,26 @@ class Uses:
     """What nodes of a partition use: worked out once for nodes that touch the same cells."""
 
     def __init__(self) -> None:
-        self._found: dict[object, tuple[Use, ...]] = {}
+        self._found: dict[object, tuple[tuple[str, Use], ...]] = {}
+        self.of_cells = cache(Use)
 
-    def of(self, node: Node) -> tuple[Use, ...]:
+    def of(self, node: Node) -> tuple[tuple[str, Use], ...]:
         """What a node reads and writes, field by field."""
         if isinstance(node, Compute):
-            key: object = _kind(node.launch), node.box
+            key: object = node.launch.kind, node.box
         elif isinstance(node, AllReduce):
             key = tuple(node.scalars)
         else:
             key = type(node), node.copies if isinstance(node, Refresh) else node.message.copies
         if key not in self._found:
-            self._found[key] = _grouped(node.accesses())
+            self._found[key] = self._grouped(node.accesses())
         return self._found[key]
 
-
-def _kind(launch: Launch) -> object:
-    """Equal for launches that touch the same where they are launched over the same cells."""
-    names = tuple(value for name, value in launch.values if name not in launch.task.constants)
-    return launch.task, launch.fields, names
+    def _grouped(self, accesses: Iterable[Access]) -> tuple[tuple[str, Use], ...]:
+        fields: dict[str, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
+        for name, box, privilege in accesses:
+            fields[name][privilege.changes].append(box)
+        return tuple((name, self.of_cells(tuple(reads), tuple(writes))) for name, (reads, writes) in fields.items())
 
 
 class Order:
@@ -153,9 +145,11 @@ class Order:
         self._fields: dict[str, Touched] = defaultdict(lambda: Touched(states))
         self._before: list[int] = []  # per node: bit m is set where it comes after node m
 
-    def add(self, used: Iterable[Use]) -> set[int]:
-        """Register the next node; returns what it has to wait for, less what another of these waits for already."""
-        touched = [(self._fields[use.name], use) for use in used]
+    def add(self, used: Iterable[tuple[str, Use]]) -> set[int]:
+        """Register the next node, which uses these fields; returns what it has to wait for, less what another of these
+        waits for already.
+        """
+        touched = [(self._fields[name], use) for name, use in used]
         interfering = set().union(*(cells.before(use) for cells, use in touched))
         waits, before = set(), 0
         for m in sorted(interfering, reverse=True):

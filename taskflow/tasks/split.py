@@ -38,10 +38,8 @@ class Splitter:
         self.launches, self._tiles = launches, tiles
         self._whole = {n for n, launch in enumerate(launches) if launch.task.reductions or launch.task.whole}
         self.chosen = set(chosen) - self._whole
-        self._states = States()
+        self._states, self._use = States(), cache(Use)
         self._middle, self._pieces = cache(_middle), cache(_pieces)
-        self._write = cache(lambda name, cells: Use(name, (), (cells,)))
-        self._read = cache(lambda name, cells: Use(name, (cells,), ()))
 
     def pieces(self, block: int, partition: Partition, messages: Mapping[int, Sequence[Message]]) -> list[Pieces]:
         """Per launch, in order, what a block does of it."""
@@ -73,11 +71,11 @@ class Splitter:
         for n, (launch, cells) in enumerate(zip(self.launches, mine, strict=True)):
             if cells:
                 for name in launch.written:
-                    fields[name].add(self._write(name, cells), n, 0)
+                    fields[name].add(self._use((), (cells,)), n, 0)
             for message in messages.get(n, ()):
                 if message.source == block != message.target:
                     for name, copy in message.copies:
-                        for writer, written in fields[name].written(self._read(name, copy.source_box)):
+                        for writer, written in fields[name].written(self._use((copy.source_box,), ())):
                             if writer in self.chosen:
                                 found[writer].append(written & copy.source_box)
         return found

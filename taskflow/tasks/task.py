@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, is_dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, get_type_hints, overload
 
@@ -99,7 +100,7 @@ def _derived(constants: Mapping[str, Any], values: Mapping[str, Any]) -> Classes
     return frozenset((declared, given) for declared, given in found if is_dataclass(declared) and given is not declared)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Launch:
     """A task bound to fields and values over a box: one object for the point tasks of all blocks.
 
@@ -121,28 +122,28 @@ class Launch:
             raise TypeError(f"{self}: a launch that reduces or is coloured does no ghost cells")
         return replace(self, ghosts=layers)
 
-    @property
-    def requirements(self) -> list[tuple[str, Privilege]]:
+    @cached_property
+    def requirements(self) -> tuple[tuple[str, Privilege], ...]:
         """Each field with the privilege that the task has on it."""
-        return list(zip(self.fields, self.task.fields.values(), strict=True))
+        return tuple(zip(self.fields, self.task.fields.values(), strict=True))
 
-    @property
+    @cached_property
     def own(self) -> str:
         """A field of the region that it is launched over."""
         return next(name for name, privilege in self.requirements if not privilege.foreign)
 
-    @property
+    @cached_property
     def foreign(self) -> dict[str, str]:
         """Parameters that are fields of other regions, with the fields."""
         fields = zip(self.task.fields.items(), self.fields, strict=True)
         return {parameter: name for (parameter, privilege), name in fields if privilege.foreign}
 
-    @property
-    def written(self) -> list[str]:
+    @cached_property
+    def written(self) -> tuple[str, ...]:
         """The fields that the task writes."""
-        return [name for name, privilege in self.requirements if privilege.writes]
+        return tuple(name for name, privilege in self.requirements if privilege.writes)
 
-    @property
+    @cached_property
     def stencils(self) -> dict[str, Stencil]:
         """The fields of its own region that the task reads, each with all the neighbours it reads."""
         found: dict[str, Stencil] = {}
@@ -151,26 +152,32 @@ class Launch:
                 found[name] = found[name] | privilege.stencil if name in found else privilege.stencil
         return found
 
-    @property
+    @cached_property
     def coloured(self) -> bool:
         """Whether it reads beside cells that it changes others that it was launched over, but does not change."""
         return any(privilege.coloured for privilege in self.task.fields.values())
 
-    @property
+    @cached_property
     def constants(self) -> dict[str, Any]:
         """Constant parameters with their values."""
         return {name: value for name, value in self.values if name in self.task.constants}
 
-    @property
+    @cached_property
     def scalars(self) -> dict[str, str]:
         """Scalar parameters with the names of the numbers they read."""
         return {name: value for name, value in self.values if name in self.task.scalars}
 
-    @property
+    @cached_property
     def reductions(self) -> dict[str, tuple[str, Operator]]:
         """Reduction parameters with the name of the number they produce, and the operator."""
         operators = self.task.reductions
         return {name: (value, operators[name]) for name, value in self.values if name in operators}
+
+    @cached_property
+    def kind(self) -> Hashable:
+        """Equal for launches that touch the same fields and numbers in the same way."""
+        numbers = tuple(value for name, value in self.values if name not in self.task.constants)
+        return self.task, self.fields, numbers
 
     def __str__(self) -> str:
         return f"{self.task.name}({', '.join(self.fields)})"

@@ -220,8 +220,8 @@ def test_a_launch_binds_names_and_values():
     launch = smooth("p0", "b", "p1", over=OVER, **VALUES)
     assert launch.task is smooth
     assert launch.over == OVER
-    assert launch.requirements == [("p0", Read[1]), ("b", Read), ("p1", Write)]
-    assert launch.written == ["p1"]
+    assert launch.requirements == (("p0", Read[1]), ("b", Read), ("p1", Write))
+    assert launch.written == ("p1",)
     assert launch.constants == {"c": Coefficients(1.0), "n": 3}
     assert launch.scalars == {"dt": "dt"}
     assert launch.reductions == {"residual": ("r", "max")}

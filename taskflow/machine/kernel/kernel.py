@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ class Layout:
     origin: Triple
     shape: Triple
 
-    @property
+    @cached_property
     def box(self) -> Box:
         """The cells that have memory."""
         return Box(self.origin, self.origin).expand((0, 0, 0), (self.shape[2], self.shape[1], self.shape[0]))
@@ -207,6 +207,8 @@ def compile_together(wanted: Iterable[tuple[Task, np.dtype]], device: Device) ->
     """
     with _lock:
         new = {(task, real, device.kind) for task, real in wanted} - _made
+        if not new:
+            return
         cores = device.threads if device.kind == "cpu" else len(os.sched_getaffinity(0))
         side_by_side(partial(_make, device), {_text(*each): each for each in new}.values(), cores)
         _made.update(new)

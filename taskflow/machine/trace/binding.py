@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from taskflow.tasks import ROWS, Compute, Launch, reading, run_body, share
 
 
 class Binder:
-    """Binds to the arrays and scalars of one block."""
+    """Binds to the arrays and scalars of one block: once what occurs again, in sweeps and in traces of one stretch."""
 
     def __init__(self, device: Device, instances: Instances, scalars: Scalars) -> None:
         self.device, self.instances, self.scalars = device, instances, scalars
+        self._kernels: dict[Hashable, tuple[Launch, Call]] = {}
+        self._copies: dict[Hashable, list[Call]] = {}
         self._layouts = {name: Layout(box.lo, box.shape[::-1]) for name, box in instances.boxes.items()}
         self._origins = {name: box.lo for name, box in instances.boxes.items()}
 
@@ -39,13 +41,24 @@ class Binder:
 
     def compute(self, node: Compute, lane: Lane) -> Call:
         """The call of a point task: its kernel, what a library does, or else its Python body."""
-        launch, arrays, scalar = node.launch, self.instances.arrays, self.scalars.array
+        launch = node.launch
         if launch.task.library is not None:
             return self._library(launch)(self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
             return lambda: self._run_body(node, lane)
-        kernel = compiled(launch.task, self._real(launch), self.device)
         cells = share(launch, node.partition, node.block)
+        if launch.task.reductions:  # has memory of its own for what it folds
+            return self._kernel(node, cells, lane)
+        constants = tuple(map(id, launch.constants.values()))  # 0.0 and -0.0 would be equal
+        key = launch.kind, constants, node.box, cells, node.middle, lane
+        if key not in self._kernels:
+            self._kernels[key] = launch, self._kernel(node, cells, lane)
+        return self._kernels[key][1]
+
+    def _kernel(self, node: Compute, cells: Box, lane: Lane) -> Call:
+        """The kernel of a point task, of a launch that the block does on `cells`."""
+        launch, arrays, scalar = node.launch, self.instances.arrays, self.scalars.array
+        kernel = compiled(launch.task, self._real(launch), self.device)
         return kernel.bind(
             node.box,
             self._layouts[launch.own],
@@ -76,11 +89,13 @@ class Binder:
                 box = hull(reading(name, privilege, launch, node.partition).around(node.box))
             yield self.instances.view(name, box)
 
-    def copies(self, copies: Iterable[tuple[str, Copy]], lane: Lane) -> list[Call]:
+    def copies(self, copies: tuple[tuple[str, Copy], ...], lane: Lane) -> list[Call]:
         """Calls that copy cells of fields to ghost cells of the same block."""
-        view = self.instances.view
-        pairs = [(view(name, copy.target_box), view(name, copy.source_box)) for name, copy in copies]
-        return copiers(self.device, pairs, lane)
+        if (copies, lane) not in self._copies:
+            view = self.instances.view
+            pairs = [(view(name, copy.target_box), view(name, copy.source_box)) for name, copy in copies]
+            self._copies[copies, lane] = copiers(self.device, pairs, lane)
+        return self._copies[copies, lane]
 
     def value(self, name: str) -> float:
         """The value of a scalar here, once the device has got there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 
 from taskflow.machine.channel import Channel, Deadline, Pending
 from taskflow.machine.device import Call, Device, Event, Lane
@@ -31,16 +31,25 @@ class Transfers:
         self._keys: dict[tuple[Message, int], Key] = {}  # small messages take microseconds in all
         self._buffers: dict[Key, Array] = {}
         self._pending: dict[Key, Pending] = {}
+        self._copies: dict[Hashable, list[Call]] = {}
 
     def pack(self, message: Message, slot: int, lane: Lane) -> list[Call]:
         """Operations that copy the message's cells into its buffer, which has to be free."""
-        parts = [(part, self.instances.view(name, copy.source_box)) for name, copy, part in self._parts(message, slot)]
-        return copiers(self.device, parts, lane)
+        return self._bound(message, slot, lane, packs=True)
 
     def unpack(self, message: Message, slot: int, lane: Lane) -> list[Call]:
         """Operations that copy the message's buffer into ghost cells."""
-        parts = [(self.instances.view(name, copy.target_box), part) for name, copy, part in self._parts(message, slot)]
-        return copiers(self.device, parts, lane)
+        return self._bound(message, slot, lane, packs=False)
+
+    def _bound(self, message: Message, slot: int, lane: Lane, *, packs: bool) -> list[Call]:
+        """The copies: once for all messages of the same cells that go through one buffer."""
+        key = message.copies, slot, lane, packs
+        if key not in self._copies:
+            view, pairs = self.instances.view, list[tuple[Array, Array]]()
+            for name, copy, part in self._parts(message, slot):
+                pairs.append((part, view(name, copy.source_box)) if packs else (view(name, copy.target_box), part))
+            self._copies[key] = copiers(self.device, pairs, lane)
+        return self._copies[key]
 
     def send(self, message: Message, slot: int, ready: Event | None) -> None:
         """Hand the message to the channel, once it has been packed."""

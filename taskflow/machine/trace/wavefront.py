@@ -9,8 +9,9 @@ same values: the results are the same to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from taskflow.machine.device import Call, Lane
 from taskflow.machine.trace.binding import Binder
@@ -25,12 +26,17 @@ SLAB = 1 << 19  # cells that one operation does at least, so that its call costs
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A launch or copy that can be done plane by plane: the planes [first, last), and what it touches at each."""
+    """A launch or copy that can be done plane by plane: the planes [first, last)."""
 
     first: int
     last: int
-    reaches: tuple[Reach, ...]
+    touched: Callable[[], Iterable[Reach]]
     bind: Callable[[int, int], Call]
+
+    @cached_property
+    def reaches(self) -> tuple[Reach, ...]:
+        """What it touches at each plane: found when it is asked for, as for small blocks nobody does."""
+        return tuple(self.touched())
 
     def lag(self, earlier: Stage) -> int | None:
         """How many planes this stage has to stay behind an earlier one; None where they have nothing to do with each
@@ -71,6 +77,9 @@ class Wavefront:
 
     def _chains(self, stages: Sequence[Stage]) -> Iterator[tuple[list[Stage], list[int]]]:
         """The stages in chains, each with how far every stage stays behind the front."""
+        if not self._pays:
+            yield from (([stage], [0]) for stage in stages)
+            return
         chain: list[Stage] = []
         lags: list[int] = []
         for stage in stages:
@@ -98,6 +107,11 @@ class Wavefront:
         in_flight = sum(a[0].nbytes * (span[name][1] - span[name][0] + self._slab) for name, a in touched.items())
         return in_flight <= self.cache < sum(a.nbytes for a in touched.values()) / LARGE
 
+    @cached_property
+    def _pays(self) -> bool:
+        """Whether any chain may: all fields together are too large for the cache."""
+        return self.cache < sum(array.nbytes for array in self.binder.instances.arrays.values()) / LARGE
+
     @property
     def _slab(self) -> int:
         """Planes that one operation does."""
@@ -106,21 +120,23 @@ class Wavefront:
 
     def _launch(self, node: Compute, lane: Lane) -> Stage:
         first, last = node.box.lo[2], node.box.hi[2]
-        reaches = tuple((name, box.lo[2] - first, box.hi[2] - last, p.changes) for name, box, p in node.accesses())
+
+        def touched() -> Iterator[Reach]:
+            return ((name, box.lo[2] - first, box.hi[2] - last, p.changes) for name, box, p in node.accesses())
 
         def bind(low: int, high: int) -> Call:
             return self.binder.compute(replace(node, box=_planes(node.box, low, high)), lane)
 
-        return Stage(first, last, reaches, bind)
+        return Stage(first, last, touched, bind)
 
     def _copy(self, name: str, copy: Copy, lane: Lane) -> Stage:
         def bind(low: int, high: int) -> Call:
             part = Copy(
                 copy.source, _planes(copy.source_box, low, high), copy.target, _planes(copy.target_box, low, high)
             )
-            return self.binder.copies([(name, part)], lane)[0]
+            return self.binder.copies(((name, part),), lane)[0]
 
-        return Stage(copy.source_box.lo[2], copy.source_box.hi[2], ((name, 0, 0, True),), bind)
+        return Stage(copy.source_box.lo[2], copy.source_box.hi[2], lambda: [(name, 0, 0, True)], bind)
 
 
 def _planes(box: Box, low: int, high: int) -> Box:
