@@ -44,8 +44,12 @@ class Gang:
         self._lost: dict[int, Lost] = {}
         self._pulses = Pulses.of(client)
         self._actors: list[Any] = []
-        self._made()
-        self._actors = _sound([self._answer(block, future) for block, future in enumerate(self._futures)])
+        try:
+            self._made()
+            self._actors = _sound([self._answer(block, future) for block, future in enumerate(self._futures)])
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Gang:
         return self

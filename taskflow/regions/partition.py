@@ -149,7 +149,7 @@ class Partition:
 
     @cached_property
     def widths(self) -> Triple:
-        """The least cells of a block along x, y and z, where blocks are apart."""
+        """The least cells of a block along x, y and z; means nothing in a replicated partition."""
         return triple(min(b - a for a, b in pairwise(cuts)) for cuts in self.cuts)
 
     @property

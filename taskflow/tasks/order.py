@@ -117,7 +117,7 @@ class Uses:
 
     def __init__(self) -> None:
         self._found: dict[object, tuple[tuple[str, Use], ...]] = {}
-        self.of_cells = cache(Use)
+        self._of_cells = cache(Use)
 
     def of(self, node: Node) -> tuple[tuple[str, Use], ...]:
         """What a node reads and writes, field by field."""
@@ -135,7 +135,7 @@ class Uses:
         fields: dict[str, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
         for name, box, privilege in accesses:
             fields[name][privilege.changes].append(box)
-        return tuple((name, self.of_cells(tuple(reads), tuple(writes))) for name, (reads, writes) in fields.items())
+        return tuple((name, self._of_cells(tuple(reads), tuple(writes))) for name, (reads, writes) in fields.items())
 
 
 class Order:

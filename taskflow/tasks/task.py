@@ -116,8 +116,10 @@ class Launch:
     def with_ghosts(self, layers: int) -> Launch:
         """The same on so many layers of ghost cells, too, computed redundantly (deep halos; C. Ding, Y. He 2001, Proc.
         Supercomputing). Whether that is done changes no bit. Raises TypeError for a task that reduces, where each cell
-        counts once, or that is coloured.
+        counts once, or that is coloured, and ValueError for fewer than no layers.
         """
+        if layers < 0:
+            raise ValueError(f"{self}: {layers} layers of ghost cells; give 0 or more")
         if self.task.reductions or self.coloured:
             raise TypeError(f"{self}: a launch that reduces or is coloured does no ghost cells")
         return replace(self, ghosts=layers)

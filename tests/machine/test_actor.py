@@ -330,15 +330,19 @@ def actors(dask_worker):
 
 def test_close_ends_a_running_job_and_the_actors_go(cluster: Client):
     """At once, not when the client's process collects garbage: Dask would speak of it amid another run."""
-    begin = time.monotonic()
+    gc.collect()
     gc.disable()
     try:
         with gang(cluster, Work(region((6, 4, 9)), 1_000_000)) as team:
             team.connect()
             team.start(team.jobs)
             time.sleep(0.2)
-            mine = set().union(*cluster.run(actors).values())
-        assert len(mine) == 2
+            assert sum(cluster.run(at_work).values()) == 2
+            mine = {future.key for future in team._futures}
+            assert mine <= set().union(*cluster.run(actors).values())
+            begin = time.monotonic()
+        assert time.monotonic() - begin < 10
+        assert sum(cluster.run(at_work).values()) == 0
         while mine & set().union(*cluster.run(actors).values()):
             assert time.monotonic() - begin < 15
             time.sleep(0.01)

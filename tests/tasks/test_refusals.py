@@ -166,3 +166,5 @@ def test_ghost_cells_are_computed_where_there_is_memory_beside_them():
 def test_what_counts_each_cell_once_is_not_done_on_ghost_cells():
     with pytest.raises(TypeError, match="does no ghost cells"):
         adjust("p", over=whole(partition()), s="s").with_ghosts(1)
+    with pytest.raises(ValueError, match="-1 layers of ghost cells; give 0 or more"):
+        duplicate("p", "q", over=whole(partition())).with_ghosts(-1)

@@ -17,11 +17,11 @@ from taskflow.tasks import ROWS, Compute, Launch, reading, run_body, share
 
 
 class Binder:
-    """Binds to the arrays and scalars of one block: once what occurs again, in sweeps and in traces of one stretch."""
+    """Binds to the arrays and scalars of one block; what occurs again is bound once."""
 
     def __init__(self, device: Device, instances: Instances, scalars: Scalars) -> None:
         self.device, self.instances, self.scalars = device, instances, scalars
-        self._kernels: dict[Hashable, tuple[Launch, Call]] = {}
+        self._kernels: dict[Hashable, tuple[Launch, Call]] = {}  # launches keep constants, whose ids are in the keys
         self._copies: dict[Hashable, list[Call]] = {}
         self._layouts = {name: Layout(box.lo, box.shape[::-1]) for name, box in instances.boxes.items()}
         self._origins = {name: box.lo for name, box in instances.boxes.items()}
@@ -47,13 +47,13 @@ class Binder:
         if launch.task.kernel is None:
             return lambda: self._run_body(node, lane)
         cells = share(launch, node.partition, node.block)
-        if launch.task.reductions:  # has memory of its own for what it folds
+        if launch.task.reductions:  # two at a time must not fold in the same memory
             return self._kernel(node, cells, lane)
-        constants = tuple(map(id, launch.constants.values()))  # 0.0 and -0.0 would be equal
-        key = launch.kind, constants, node.box, cells, node.middle, lane
-        if key not in self._kernels:
-            self._kernels[key] = launch, self._kernel(node, cells, lane)
-        return self._kernels[key][1]
+        key = launch.kind, tuple(map(_same, launch.constants.values())), node.box, cells, node.middle, lane
+        found = self._kernels.get(key)
+        if found is None:
+            found = self._kernels[key] = launch, self._kernel(node, cells, lane)
+        return found[1]
 
     def _kernel(self, node: Compute, cells: Box, lane: Lane) -> Call:
         """The kernel of a point task, of a launch that the block does on `cells`."""
@@ -91,11 +91,12 @@ class Binder:
 
     def copies(self, copies: tuple[tuple[str, Copy], ...], lane: Lane) -> list[Call]:
         """Calls that copy cells of fields to ghost cells of the same block."""
-        if (copies, lane) not in self._copies:
+        found = self._copies.get((copies, lane))
+        if found is None:
             view = self.instances.view
             pairs = [(view(name, copy.target_box), view(name, copy.source_box)) for name, copy in copies]
-            self._copies[copies, lane] = copiers(self.device, pairs, lane)
-        return self._copies[copies, lane]
+            found = self._copies[copies, lane] = copiers(self.device, pairs, lane)
+        return found
 
     def value(self, name: str) -> float:
         """The value of a scalar here, once the device has got there."""
@@ -107,3 +108,12 @@ class Binder:
             found = run_body(node, self.instances.arrays, self._origins, numbers)
             for name, value in found.items():
                 self.scalars.array(name)[...] = value
+
+
+def _same(constant: object) -> Hashable:
+    """Equal for constants that are the same to the bit, which 0.0 and -0.0 are not. Of those that are no numbers only
+    one and the same object counts.
+    """
+    if isinstance(constant, float):
+        return constant.hex()
+    return constant if isinstance(constant, int) else id(constant)
