@@ -72,8 +72,8 @@ class Plan:
 
 
 class BlockActor:
-    """One block. Calls in order: address, connect; per job start, status as often as wanted, result; close. stop and
-    abort at any time. After a job that failed only close is left.
+    """One block. Calls in order: address, perhaps widen, connect; per job start, status as often as wanted, result;
+    close. stop and abort at any time. After a job that failed only close is left.
     """
 
     def __init__(self, plan: Plan, block: int) -> None:
@@ -98,6 +98,10 @@ class BlockActor:
         usable.
         """
         return await self._on_thread(self._open)
+
+    async def widen(self) -> Address:
+        """Offer what is slow to load, too; how other blocks reach this one now."""
+        return await self._on_thread(self._widen)
 
     async def connect(self, addresses: Mapping[int, Address]) -> dict[int, str]:
         """Connect to other blocks; returns the transport to each."""
@@ -124,9 +128,7 @@ class BlockActor:
 
     async def deliver(self, *message: Any) -> None:
         """Take a message of the channel that consists of actor calls."""
-        if self._channel is None:
-            raise RunFailed(f"block {self.block} has no open channel")
-        await self._channel.deliver(*message)
+        await self._opened().deliver(*message)
 
     async def stop(self) -> None:
         """Ask the job to end after the present step, on all blocks."""
@@ -167,12 +169,21 @@ class BlockActor:
         self._channel = Router(self.plan.channel, self.plan.run, self.block, self._stop, self._home)
         return self._channel.address()
 
+    def _widen(self) -> Address:
+        channel = self._opened()
+        channel.widen()
+        return channel.address()
+
     def _connect(self, addresses: Mapping[int, Address]) -> dict[int, str]:
+        channel = self._opened()
+        channel.connect(addresses)
+        self.state = "ready"
+        return channel.routes
+
+    def _opened(self) -> Router:
         if self._channel is None:
             raise RunFailed(f"block {self.block} has no open channel")
-        self._channel.connect(addresses)
-        self.state = "ready"
-        return self._channel.routes
+        return self._channel
 
     def _ready(self) -> Shard:
         """The shard; made, once the other blocks are there, for the first job."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.errors import ChannelError, Lost, TaskflowError
 from taskflow.machine.actor import BlockActor, Job, Plan, Status
 from taskflow.machine.answers import SLICE, Answer, await_all
-from taskflow.machine.channel import partners
+from taskflow.machine.channel import partners, within_reach
 from taskflow.machine.everywhere import known_workers
 from taskflow.machine.pulse import Pulses
 
@@ -62,6 +62,8 @@ class Gang:
         addresses = self._all("address", seconds=BUILD)
         blocks = range(len(self._actors))
         peers = [partners(block, len(blocks)).union(self.plan.partition.neighbours[block]) for block in blocks]
+        if not all(within_reach(addresses[block], addresses[peer]) for block in blocks for peer in peers[block]):
+            addresses = self._all("widen", seconds=BUILD)
         return self._all("connect", [({peer: addresses[peer] for peer in sorted(peers[b])},) for b in blocks], BUILD)
 
     def start(self, jobs: Sequence[Job]) -> None:

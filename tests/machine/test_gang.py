@@ -1,10 +1,14 @@
 """What the client makes of blocks that are slow, silent or gone; their actors are played, and so is the clock."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from taskflow.errors import BadInput, ChannelError, Lost
 from taskflow.machine import Gang, Status
 from taskflow.machine.answers import SLICE
+from taskflow.machine.channel import Address
+from taskflow.machine.channel.peer import PeerOffer
 from taskflow.machine.gang import CALL
 from taskflow.machine.pulse import SILENCE
 
@@ -145,3 +149,32 @@ def test_what_a_block_says_is_told_rather_than_what_others_miss():
     with pytest.raises(BadInput, match=r"machine\.device"):
         team(Actor(value=ChannelError("a message was lost")), refused).start([None, None])
     assert team(refused).blamed([Status("failed", {}, BadInput("no"))]) == set()
+
+
+@pytest.mark.parametrize("hosts", ["aa", "ab"])
+def test_blocks_offer_more_only_where_some_are_out_of_reach(hosts):
+    """What reaches other hosts is slow to load."""
+    calls = []
+
+    class Connected(Actor):
+        def __init__(self, block):
+            super().__init__()
+            self.block = block
+
+        def address(self, offers=()):
+            near = {"peer": PeerOffer(hosts[self.block], "door")}
+            return Reply(Address("run", self.block, f"process {self.block}", near | dict.fromkeys(offers)))
+
+        def widen(self):
+            calls.append(("widen", self.block))
+            return self.address(["ucx"])
+
+        def connect(self, addresses):
+            calls.append(("connect", self.block, *("ucx" in address.offers for address in addresses.values())))
+            return Reply({})
+
+    gang = team(Connected(0), Connected(1))
+    gang.plan = SimpleNamespace(partition=SimpleNamespace(neighbours=[{1}, {0}]))
+    gang.connect()
+    far = hosts == "ab"
+    assert calls == [("widen", 0), ("widen", 1)] * far + [("connect", 0, far), ("connect", 1, far)]

@@ -4,7 +4,7 @@ from taskflow.machine.channel.actor import Home
 from taskflow.machine.channel.allreduce import AllReduce, Gather, partners
 from taskflow.machine.channel.base import Address, Channel, Deadline, Pending
 from taskflow.machine.channel.peer_ring import segment_bytes
-from taskflow.machine.channel.select import PREFERENCE, Router, channel_problem, check_request, choose
+from taskflow.machine.channel.select import PREFERENCE, Router, channel_problem, check_request, choose, within_reach
 from taskflow.machine.channel.stop import Stop
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "choose",
     "partners",
     "segment_bytes",
+    "within_reach",
 ]

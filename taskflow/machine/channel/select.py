@@ -28,6 +28,9 @@ REACH: Mapping[str, Callable[[Address], str]] = {
 }
 """What two blocks must share to use a transport that does not reach everywhere."""
 
+SLOW = ("ucx",)
+"""What takes half a second of a processor to load: `auto` offers it only where blocks would need it."""
+
 
 def check_request(requested: str) -> None:
     """`BadInput` unless `requested` is "auto" or a transport."""
@@ -55,7 +58,7 @@ def choose(requested: str, mine: Address, theirs: Address) -> str:
     """
     check_request(requested)
     offered = [name for name in PREFERENCE if name in mine.offers and name in theirs.offers]
-    apart = {name for name in offered if name in REACH and REACH[name](mine) != REACH[name](theirs)}
+    apart = {name for name in offered if not _shared(name, mine, theirs)}
     for name in offered if requested == "auto" else (requested,):
         if name in offered and name not in apart:
             return name
@@ -68,11 +71,22 @@ def choose(requested: str, mine: Address, theirs: Address) -> str:
     raise BadInput(f'{KEY} = "{requested}" cannot connect {pair} ({"; ".join(reasons) or "not offered"}); use "auto"')
 
 
+def within_reach(mine: Address, theirs: Address) -> bool:
+    """Whether two blocks share a process or a host, and can use that: no transport between hosts would be chosen."""
+    return any(name in mine.offers and name in theirs.offers and _shared(name, mine, theirs) for name in REACH)
+
+
+def _shared(name: str, mine: Address, theirs: Address) -> bool:
+    """Whether a transport that both offer reaches from one to the other."""
+    return name not in REACH or REACH[name](mine) == REACH[name](theirs)
+
+
 class Router(Channel):
     """All transports of one block behind one channel: every message goes over what `choose` says for its pair.
 
-    Opens what `requested` may need (with "auto": all that this process can offer); `connect` closes what no pair uses.
-    `home` is the Dask actor's, or None outside Dask. Who knows that all blocks share a process asks for "local".
+    Opens what `requested` may need (with "auto": all that this process can offer, what is slow to load only after
+    `widen`); `connect` closes what no pair uses. `home` is the Dask actor's, or None outside Dask. Who knows that all
+    blocks share a process asks for "local".
     """
 
     name = "auto"
@@ -80,15 +94,22 @@ class Router(Channel):
     def __init__(self, requested: str, run: str, block: int, stop: Stop, home: Home | None = None) -> None:
         super().__init__(run, block, stop)
         check_request(requested)
-        self._requested = requested
+        self._requested, self._home = requested, home
         self.direct = requested in ("auto", "peer")
         self._channels: dict[str, Channel] = {}
         self._refusals: dict[str, str] = {}
         self._routes: dict[int, Channel] = {}
-        for name in PREFERENCE if requested == "auto" else (requested,):
-            self._open(name, home)
+        for name in [each for each in PREFERENCE if each not in SLOW] if requested == "auto" else (requested,):
+            self._open(name)
 
-    def _open(self, name: str, home: Home | None) -> None:
+    def widen(self) -> None:
+        """With "auto": offer what is slow to load, too. For blocks that are not all within reach of those they need."""
+        if self._requested == "auto":
+            for name in SLOW:
+                self._open(name)
+
+    def _open(self, name: str) -> None:
+        home = self._home
         problem = "it does not live in a Dask actor" if name == "actor" and home is None else channel_problem(name)
         if problem is not None:
             self._refusals[name] = problem

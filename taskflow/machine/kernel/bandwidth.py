@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from statistics import median
 
 import psutil
@@ -12,7 +13,9 @@ from taskflow.machine.device import Device
 from taskflow.machine.kernel.copying import copier
 
 MEBIBYTE = 1 << 20
-ENOUGH = 256  # mebibytes of an array that is far larger than the caches
+SYSTEM = Path("/sys/devices/system/cpu")
+ENOUGH = 256  # mebibytes of an array that is far larger than any cache
+CACHES = 4  # times the last caches, as STREAM's arrays: more takes longer, most of all in memory never used before
 
 
 def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 9) -> float:
@@ -41,7 +44,21 @@ def _affordable(device: Device) -> int:
     most: one for each `threads` cores of this host, four on a GPU.
     """
     if device.kind == "gpu":
-        free, others = int(device.xp.cuda.runtime.memGetInfo()[0]), 4
+        free, others, cache = int(device.xp.cuda.runtime.memGetInfo()[0]), 4, 0
     else:
         free, others = psutil.virtual_memory().available, -(-(os.cpu_count() or 1) // device.threads)
-    return max(1, min(ENOUGH, free // (4 * others * MEBIBYTE)))
+        cache = _last_caches()
+    enough = min(ENOUGH, CACHES * cache // MEBIBYTE) if cache > 0 else ENOUGH
+    return max(1, min(enough, free // (4 * others * MEBIBYTE)))
+
+
+def _last_caches() -> int:
+    """Bytes of the third-level caches of the cores that this process may use; 0 where the system does not tell."""
+    found = {}
+    for core in os.sched_getaffinity(0):
+        cache = SYSTEM / f"cpu{core}" / "cache" / "index3"
+        try:
+            found[(cache / "shared_cpu_list").read_text()] = int((cache / "size").read_text().strip().removesuffix("K"))
+        except (OSError, ValueError):
+            return 0
+    return 1024 * sum(found.values())

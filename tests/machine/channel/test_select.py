@@ -5,7 +5,7 @@ import re
 import pytest
 
 from taskflow.errors import BadInput, ChannelError
-from taskflow.machine.channel import Address, Router, Stop, check_request, choose
+from taskflow.machine.channel import Address, Router, Stop, check_request, choose, within_reach
 from taskflow.machine.channel.peer import PeerOffer
 from taskflow.machine.channel.peer_door import peer_problem
 from taskflow.machine.channel.ucx_library import ucx_problem
@@ -71,8 +71,38 @@ def test_a_forced_transport_that_one_side_lacks_says_why() -> None:
         choose("ucx", address(0, "a"), lacking)
 
 
+@pytest.mark.parametrize(
+    ("theirs", "expected"),
+    [
+        (address(1, "a1"), True),
+        (address(1, "a2"), True),
+        (address(1, "a2", ("local", "ucx")), False),
+        (address(1, "b"), False),
+        (address(1, "a1", ("ucx", "actor")), False),
+    ],
+)
+def test_who_is_within_reach(theirs: Address, expected: bool) -> None:
+    mine = address(0, "a1")
+    assert within_reach(mine, theirs) == within_reach(theirs, mine) == expected
+
+
+def test_what_is_slow_to_load_is_left_alone_until_blocks_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr("taskflow.machine.channel.select.ucx_problem", lambda: loaded.append("ucx") or NO_UCX)
+    for requested, before, after in (("auto", 0, 1), ("local", 0, 0), ("ucx", 1, 1)):
+        loaded.clear()
+        router = Router(requested, "select test", 0, Stop())
+        assert len(loaded) == before
+        router.widen()
+        assert len(loaded) == after
+        assert ("ucx" in router.address().refusals) == bool(after)
+        router.close()
+
+
 def test_a_router_offers_what_it_can_and_closes_what_it_does_not_need() -> None:
     routers = [Router("auto", "select test", block, Stop()) for block in range(2)]
+    for router in routers:
+        router.widen()
     addresses = {router.block: router.address() for router in routers}
     problems = {"peer": peer_problem(), "ucx": ucx_problem(), "actor": "it does not live in a Dask actor"}
     assert set(addresses[0].offers) == {"local"} | {name for name, problem in problems.items() if problem is None}
@@ -90,6 +120,7 @@ def test_a_router_offers_what_it_can_and_closes_what_it_does_not_need() -> None:
 def test_a_router_that_lacks_a_transport_says_why(name: str, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"taskflow.machine.channel.select.{name}_problem", lambda: problem)
     router = Router("auto", "select test", 0, Stop())
+    router.widen()
     assert name not in router.address().offers
     assert router.address().refusals[name] == problem
     router.close()
