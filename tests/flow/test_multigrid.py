@@ -116,6 +116,20 @@ def test_a_gpu_changes_no_bit(domain, real, blocks):
     np.testing.assert_array_equal(device, host)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("smoother", [RedBlack(), WeightedJacobi()], ids=["red-black", "jacobi"])
+@pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED], ids=["walls", "periodic", "mixed"])
+@pytest.mark.parametrize("real", ["f4", "f8"])
+def test_warps_away_from_faces_change_no_bit(real, faces, smoother):
+    """Those of wide domains have kernels of their own."""
+    domain = Domain((150, 18, 34), faces=faces)
+    cycle, rhs = domain.cycle(gathered=64, smoother=smoother, before=2), domain.noise()
+    host = cycled(domain, cycle, rhs, real=real)
+    for blocks in ((1, 1, 1), (2, 1, 1)):
+        device = cycled(domain, cycle, rhs, real=real, blocks=blocks, device=gpu())
+        np.testing.assert_array_equal(device, host)
+
+
 def test_where_levels_live_changes_no_bit():
     domain = Domain((20, 18, 16))
     rhs = domain.noise()

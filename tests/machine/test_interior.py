@@ -15,13 +15,14 @@ TEXT = """
 #define UNROLL {side_by_side}
 #include "cell.h"
 
-// s = q - its neighbours at lower y and z, or 0 for those beyond the cells; total = sum of s
-TASK slope(Range range, In q, Out s, Partial total, int rows, int planes) {{
+// s = q - its lower neighbours, or 0 for those beyond the cells; total = sum of s
+TASK slope(Range range, In q, Out s, Partial total, int columns, int rows, int planes) {{
   STRIDES(range)
-  const Interior inside = {{{{1, 1}}, {{rows - 1, planes - 1}}}};
+  const Amidst inside = {{{{{{1, 1}}, {{rows - 1, planes - 1}}, false}}, 1, columns - 1}};
   reduce_cells(range, inside, total, SUM, CELL(c) {{
+    const real west = !c.amid && c.i == 0 ? real(0) : q[c - X];
     const real south = !c.inner && c.j == 0 ? real(0) : q[c - Y], below = !c.inner && c.k == 0 ? real(0) : q[c - Z];
-    s[c] = q[c] - south - below;
+    s[c] = q[c] - west - south - below;
     return double(s[c]);
   }}, q);
 }}
@@ -40,12 +41,20 @@ def device(request: pytest.FixtureRequest):
 
 @pytest.mark.parametrize("real", ["f4", "f8"])
 @pytest.mark.parametrize(("column", "side_by_side"), [(4, 4), (8, 2), (64, 4)])
-@pytest.mark.parametrize("cells", [(33, 5, 37), (8, 1, 3), (64, 9, 64)])
+@pytest.mark.parametrize("cells", [(33, 5, 37), (8, 1, 3), (64, 9, 64), (131, 6, 19)])
 def test_inner_cells_and_others_together_are_all(cells, column, side_by_side, real, device):
     text = TEXT.format(column=column, side_by_side=side_by_side)
 
     @task(kernel=text)
-    def slope(q: Read[offsets((0, 0), (-1, 0), (-1, 0))], s: Write, *, total: Reduce[sum], rows: int, planes: int): ...
+    def slope(
+        q: Read[offsets((-1, 0), (-1, 0), (-1, 0))],
+        s: Write,
+        *,
+        total: Reduce[sum],
+        columns: int,
+        rows: int,
+        planes: int,
+    ): ...
 
     @task(kernel=text)
     def add(p: ReadWrite, q: Read): ...
@@ -57,12 +66,13 @@ def test_inner_cells_and_others_together_are_all(cells, column, side_by_side, re
     q[...] = device.xp.asarray(values)
     s[...] = 0
     total = device.allocate((1,), "f8")
-    sizes = {"rows": cells[1], "planes": cells[2]}
+    sizes = dict(zip(("columns", "rows", "planes"), cells, strict=True))
     compiled(slope, real, device).bind(box, layout, [q, s], sizes, {}, {"total": total})()
     compiled(add, real, device).bind(box, layout, [s, q], {}, {})()
 
     padded = np.nan_to_num(values)  # 0 beyond the cells
-    own, neighbours = padded[1:-1, 1:-1, 1:-1], padded[1:-1, :-2, 1:-1] + padded[:-2, 1:-1, 1:-1]
+    own = padded[1:-1, 1:-1, 1:-1]
+    neighbours = padded[1:-1, 1:-1, :-2] + padded[1:-1, :-2, 1:-1] + padded[:-2, 1:-1, 1:-1]
     np.testing.assert_array_equal(np.array(device.to_host(s))[1:-1, 1:-1, 1:-1], 2 * own - neighbours)
     assert float(total[0]) == (own - neighbours).sum(dtype="f8")
 

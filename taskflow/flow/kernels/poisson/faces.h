@@ -10,6 +10,12 @@ struct Faces : Mesh {
 FN Faces faces(const Foreign& x, const Foreign& y, const Foreign& z, const Mesh& m) { return {m, x, y.field, z.field}; }
 FN Faces faces(const Range& r, In x, In y, In z, const Mesh& m) { return {m, {x, r.y, r.z}, y, z}; }
 
+// As of a mesh, but for those amid: with coefficients a second copy of the code takes too many registers.
+FN Interior interior(const Faces& b) {
+  const Mesh& m = b;
+  return interior(m);
+}
+
 // A number for each of the six faces of a cell
 struct Six {
   real west, east, south, north, below, above;

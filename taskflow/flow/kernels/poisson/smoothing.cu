@@ -82,7 +82,7 @@ FN Ends ends(const Mesh& m, int axis) {
 TASK relax_zero_colours(Range range, In rhs, Out p, Mesh mesh, real weight, int colour) {
   STRIDES(range)
   const Ends ex = ends(mesh, 0), ey = ends(mesh, 1), ez = ends(mesh, 2);
-  const Interior inside = {{2, 2}, {mesh.cells[1] - 3, mesh.cells[2] - 3}, false};
+  const auto inside = within({2, 2, 2}, {mesh.cells[0] - 3, mesh.cells[1] - 3, mesh.cells[2] - 3});
   for_cells(range, inside, CELL(c) {
     const int i = c.i, j = c.j, k = c.k;
     const real here = rhs[c], west = rhs[c - X], east = rhs[c + X], south = rhs[c - Y], north = rhs[c + Y];
@@ -91,7 +91,7 @@ TASK relax_zero_colours(Range range, In rhs, Out p, Mesh mesh, real weight, int 
     const real w = before(mesh, 0, i) * relaxation(c, i - 1, j, k, mesh), e = behind(mesh, 0, i) * relaxation(c, i + 1, j, k, mesh);
     const real s = before(mesh, 1, j) * relaxation(c, i, j - 1, k, mesh), n = behind(mesh, 1, j) * relaxation(c, i, j + 1, k, mesh);
     const real b = before(mesh, 2, k) * relaxation(c, i, j, k - 1, mesh), a = behind(mesh, 2, k) * relaxation(c, i, j, k + 1, mesh);
-    const real x = (i == ex.first ? real(0) : w * west) + (i == ex.last ? real(0) : e * east);
+    const real x = (!c.amid && i == ex.first ? real(0) : w * west) + (!c.amid && i == ex.last ? real(0) : e * east);
     const real y = (!c.inner && j == ey.first ? real(0) : s * south) + (!c.inner && j == ey.last ? real(0) : n * north);
     const real z = (!c.inner && k == ez.first ? real(0) : b * below) + (!c.inner && k == ez.last ? real(0) : a * above);
     p[c] = -weight * own * (here + (coloured(i, j, k, colour) ? real(0) : weight * (x + y + z)));

@@ -75,7 +75,7 @@ struct Partial {
   [[maybe_unused]] const Index Y = (range).y;         \
   [[maybe_unused]] const Index Z = (range).z;
 
-// A cell: global indices, and its offset in every field. For `inner` see below, for `amid` twice.h.
+// A cell: global indices, and its offset in every field. For `inner` and `amid` see below and twice.h.
 struct Cell {
   static constexpr bool inner = false, amid = false;
   int i, j, k;
@@ -94,12 +94,19 @@ struct Interior {
   int low[2], high[2];
   bool pairs;
 };
+// Those from `left` to `right` along x are `amid`, too, in warps that have no others. It is a second copy of f's code, and
+// takes registers: not every kernel gains by it.
+struct Amidst : Interior {
+  int left, right;
+};
 FN Interior everywhere() { return {{-0x7fffffff, -0x7fffffff}, {0x7fffffff, 0x7fffffff}, false}; }
 FN Interior nowhere() { return {{1, 1}, {0, 0}, false}; }
-struct Inner : Cell {
-  static constexpr bool inner = true;
+template <bool AMID>
+struct InnerOf : Cell {
+  static constexpr bool inner = true, amid = AMID;
   int n, half, odd;
 };
+using Inner = InnerOf<false>;
 
 template <class Number>
 FN real at(const ForeignOf<Number>& r, int i, int j, int k) {
@@ -111,8 +118,8 @@ template <class Number>
 FN const Number* place(const ForeignOf<Number>& r, Cell c) {
   return r.field + (c.i + c.j * r.y + c.k * r.z);
 }
-template <class Number>
-FN const Number* place(const ForeignOf<Number>& r, Inner c) {
+template <class Number, bool AMID>
+FN const Number* place(const ForeignOf<Number>& r, InnerOf<AMID> c) {
   return r.field + (c.i + c.j * r.y + (c.k - c.n) * r.z) + c.n * r.z;
 }
 template <class Number, class C>

@@ -89,7 +89,7 @@ FN void fetch_planes(const ForeignOf<Number>& q, const Range& r, const Column& c
 
 // few(cell) or, side by side, many(inner cells): UNROLLED cells that all are inside. What the streams lead to is fetched
 // as many cells ahead.
-template <class Few, class Many, class... Streams>
+template <bool AMID = false, class Few, class Many, class... Streams>
 FN void for_column(const Range& r, const Interior& in, Few few, Many many, Streams... streams) {
   const Column c = column(r, in.pairs);
   const bool between = c.j >= in.low[0] && c.j <= in.high[0];
@@ -101,9 +101,9 @@ FN void for_column(const Range& r, const Interior& in, Few few, Many many, Strea
     const Index offset = c.i + c.j * r.y + k * r.z;
     const int last = k + UNROLLED - 1;
     if (between && k >= c.begin && k >= in.low[1] && last <= in.high[1] && last < c.end) {
-      Inner cells[UNROLLED];
+      InnerOf<AMID> cells[UNROLLED];
 #pragma unroll
-      for (int n = 0; n < UNROLLED; ++n) cells[n] = Inner{{c.i, c.j, k + n, offset + n * r.z}, n, (k >> 1) + n / 2, n & 1};
+      for (int n = 0; n < UNROLLED; ++n) cells[n] = {{c.i, c.j, k + n, offset + n * r.z}, n, (k >> 1) + n / 2, n & 1};
       many(cells);
     } else {
 #pragma unroll 1
@@ -112,15 +112,27 @@ FN void for_column(const Range& r, const Interior& in, Few few, Many many, Strea
   }
 }
 
-template <class F, class... Streams>
+template <bool AMID = false, class F, class... Streams>
 FN void for_cells(const Range& r, const Interior& in, F f, Streams... streams) {
-  for_column(
+  for_column<AMID>(
       r, in, f,
-      [&](const Inner (&cells)[UNROLLED]) {
+      [&](const InnerOf<AMID> (&cells)[UNROLLED]) {
 #pragma unroll
         for (int n = 0; n < UNROLLED; ++n) f(cells[n]);
       },
       streams...);
+}
+
+// A warp that is amid goes through all of its column as such: a choice for every few cells would part their loads.
+template <class F, class... Streams>
+FN void for_cells(const Range& r, const Amidst& in, F f, Streams... streams) {
+  const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
+  const Interior& inside = in;
+  if (__all_sync(0xffffffffu, i >= in.left && i <= in.right)) {
+    for_cells<true>(r, inside, f, streams...);
+  } else {
+    for_cells(r, inside, f, streams...);
+  }
 }
 
 // store(cell, load(cell)) where the second reads what the first changes, in that cell alone: several loads come before the
@@ -190,16 +202,16 @@ FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
   fold_all<Op>(value, {partial});
 }
 
-template <class Op, class F, class... Streams>
-FN void reduce_cells(const Range& r, const Interior& in, Partial partial, Op, F f, Streams... streams) {
+template <class In, class Op, class F, class... Streams>
+FN void reduce_cells(const Range& r, const In& in, Partial partial, Op, F f, Streams... streams) {
   double value[] = {Op::identity()};
   for_cells(r, in, [&](auto c) { value[0] = Op::fold(value[0], f(c)); }, streams...);
   fold_all<Op>(value, {partial});
 }
 
 // Several sums at once: f(cell) is a Sums<N>.
-template <int N, class F, class... Streams>
-FN void sum_cells(const Range& r, const Interior& in, const Partial (&partials)[N], F f, Streams... streams) {
+template <int N, class In, class F, class... Streams>
+FN void sum_cells(const Range& r, const In& in, const Partial (&partials)[N], F f, Streams... streams) {
   Sums<N> sums = {};
   for_cells(r, in, [&](auto c) {
     const Sums<N> more = f(c);

@@ -86,6 +86,10 @@ template <class F, class... Streams>
 FN void for_cells(const Range& r, const Interior&, F f, Streams...) {
   for_cells(r, f);
 }
+template <class F, class... Streams>
+FN void for_cells(const Range& r, const Amidst&, F f, Streams...) {
+  for_cells(r, f);
+}
 
 // store(cell, load(cell)) where the second reads what the first changes, in that cell alone.
 template <class Load, class Store, class... Streams>
