@@ -62,7 +62,8 @@ class Gang:
         addresses = self._all("address", seconds=BUILD)
         blocks = range(len(self._actors))
         peers = [partners(block, len(blocks)).union(self.plan.partition.neighbours[block]) for block in blocks]
-        if not all(within_reach(addresses[block], addresses[peer]) for block in blocks for peer in peers[block]):
+        pairs = [(addresses[block], addresses[peer]) for block in blocks for peer in peers[block]]
+        if self.plan.channel == "auto" and not all(within_reach(mine, theirs) for mine, theirs in pairs):
             addresses = self._all("widen", seconds=BUILD)
         return self._all("connect", [({peer: addresses[peer] for peer in sorted(peers[b])},) for b in blocks], BUILD)
 

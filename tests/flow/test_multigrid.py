@@ -121,7 +121,7 @@ def test_a_gpu_changes_no_bit(domain, real, blocks):
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED], ids=["walls", "periodic", "mixed"])
 @pytest.mark.parametrize("real", ["f4", "f8"])
 def test_warps_away_from_faces_change_no_bit(real, faces, smoother):
-    """Those of wide domains have kernels of their own."""
+    """They have a loop of their own: in wide domains, and between periodic faces."""
     domain = Domain((150, 18, 34), faces=faces)
     cycle, rhs = domain.cycle(gathered=64, smoother=smoother, before=2), domain.noise()
     host = cycled(domain, cycle, rhs, real=real)

@@ -106,6 +106,26 @@ def test_several_blocks_in_one_process_use_the_local_channel(cluster: Client):
         assert [status.state for status in until_ended(team)] == ["finished"] * 4
 
 
+def test_blocks_of_two_hosts_find_each_other(cluster: Client):
+    """Their processes take themselves for hosts."""
+
+    def name_hosts(by_process):
+        from taskflow.machine.channel import peer, peer_door
+
+        peer.host = (lambda: str(os.getpid())) if by_process else peer_door.host
+
+    cluster.run(name_hosts, by_process=True)
+    try:
+        with gang(cluster, Work(region((6, 4, 9)), 2), blocks=(2, 2, 1)) as team:
+            routes = team.connect()
+            beyond = "actor" if channel_problem("ucx") else "ucx"
+            assert (routes[0][1], routes[0][2]) == ("local", beyond)
+            team.start(team.jobs)
+            assert [status.state for status in until_ended(team)] == ["finished"] * 4
+    finally:
+        cluster.run(name_hosts, by_process=False)
+
+
 def test_status_is_answered_while_the_block_computes(cluster: Client):
     with gang(cluster, Work(region((32, 32, 32)), 10_000)) as team:
         team.connect()
@@ -363,7 +383,7 @@ def test_a_run_is_a_handful_of_calls(cluster: Client, monkeypatch):
         until_ended(team)
     assert (
         not set(calls)
-        - {"address", "connect", "start", "status", "close"}
+        - {"address", "widen", "connect", "start", "status", "close"}
         - {name for name in calls if name.startswith("_")}
     )
     assert calls.count("start") == 2

@@ -151,8 +151,9 @@ def test_what_a_block_says_is_told_rather_than_what_others_miss():
     assert team(refused).blamed([Status("failed", {}, BadInput("no"))]) == set()
 
 
-@pytest.mark.parametrize("hosts", ["aa", "ab"])
-def test_blocks_offer_more_only_where_some_are_out_of_reach(hosts):
+@pytest.mark.parametrize("channel", ["auto", "peer"])
+@pytest.mark.parametrize("hosts", ["aaa", "aab"])
+def test_blocks_offer_more_only_where_some_are_out_of_reach(hosts, channel):
     """What reaches other hosts is slow to load."""
     calls = []
 
@@ -173,8 +174,9 @@ def test_blocks_offer_more_only_where_some_are_out_of_reach(hosts):
             calls.append(("connect", self.block, *("ucx" in address.offers for address in addresses.values())))
             return Reply({})
 
-    gang = team(Connected(0), Connected(1))
-    gang.plan = SimpleNamespace(partition=SimpleNamespace(neighbours=[{1}, {0}]))
+    gang = team(*map(Connected, range(3)))
+    gang.plan = SimpleNamespace(partition=SimpleNamespace(neighbours=[{1}, {0, 2}, {1}]), channel=channel)
     gang.connect()
-    far = hosts == "ab"
-    assert calls == [("widen", 0), ("widen", 1)] * far + [("connect", 0, far), ("connect", 1, far)]
+    far = hosts == "aab" and channel == "auto"
+    assert [block for call, block, *_ in calls if call == "widen"] == [0, 1, 2] * far
+    assert {peer for call, _, *peers in calls if call == "connect" for peer in peers} == {far}

@@ -18,7 +18,7 @@ TEXT = """
 // s = q - its lower neighbours, or 0 for those beyond the cells; total = sum of s
 TASK slope(Range range, In q, Out s, Partial total, int columns, int rows, int planes) {{
   STRIDES(range)
-  const Amidst inside = {{{{{{1, 1}}, {{rows - 1, planes - 1}}, false}}, 1, columns - 1}};
+  const InteriorAmid inside = {{{{{{1, 1}}, {{rows - 1, planes - 1}}, false}}, 1, columns - 1}};
   reduce_cells(range, inside, total, SUM, CELL(c) {{
     const real west = !c.amid && c.i == 0 ? real(0) : q[c - X];
     const real south = !c.inner && c.j == 0 ? real(0) : q[c - Y], below = !c.inner && c.k == 0 ? real(0) : q[c - Z];

@@ -128,19 +128,22 @@ def test_the_copy_that_is_timed_takes_what_is_free(monkeypatch, mebibytes, expec
     assert taken == [expected] * 2
 
 
-def test_the_copy_that_is_timed_is_four_times_the_caches_of_these_cores(monkeypatch, tmp_path):
-    """Two cores share a cache of 5 MiB, a third has 7 to itself; the fourth is not ours."""
+@pytest.mark.parametrize(("unit", "expected"), [(4, 192), (1, 128), (20, 256)])
+def test_the_copy_that_is_timed_is_four_times_the_caches_of_these_cores(monkeypatch, tmp_path, unit, expected):
+    """Two cores share a cache of 5 units, a third has 7 to itself; the fourth is not ours. From 128 to 256 MiB."""
     device, taken = Counting(2), []
     for core, (sharing, size) in enumerate([("0-1", 5), ("0-1", 5), ("2", 7), ("3", 7)]):
         cache = tmp_path / f"cpu{core}" / "cache" / "index3"
         cache.mkdir(parents=True)
         (cache / "shared_cpu_list").write_text(f"{sharing}\n")
-        (cache / "size").write_text(f"{size * 1024}K\n")
+        (cache / "size").write_text(f"{size * unit * 1024}K\n")
     monkeypatch.setattr(bandwidth, "SYSTEM", tmp_path)
     monkeypatch.setattr(bandwidth.os, "sched_getaffinity", lambda _: {0, 1, 2})
+    monkeypatch.setattr(bandwidth.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(bandwidth.psutil, "virtual_memory", lambda: SimpleNamespace(available=100 << 30))
     monkeypatch.setattr(device, "allocate", lambda shape, dtype: taken.append(shape[0]) or np.zeros((1, 1, 1)))
     bandwidth.copy_bandwidth(device, repeats=1)
-    assert taken == [48] * 2
+    assert taken == [expected] * 2
 
 
 # ------------------------------------------------------------------------------------------------------------ steps

@@ -29,7 +29,7 @@ REACH: Mapping[str, Callable[[Address], str]] = {
 """What two blocks must share to use a transport that does not reach everywhere."""
 
 SLOW = ("ucx",)
-"""What takes half a second of a processor to load: `auto` offers it only where blocks would need it."""
+"""What takes 0.4 s of a processor to load: `auto` offers it only where blocks would need it."""
 
 
 def check_request(requested: str) -> None:
@@ -106,15 +106,16 @@ class Router(Channel):
         """With "auto": offer what is slow to load, too. For blocks that are not all within reach of those they need."""
         if self._requested == "auto":
             for name in SLOW:
-                self._open(name)
+                if name not in self._channels:
+                    self._open(name)
 
     def _open(self, name: str) -> None:
-        home = self._home
-        problem = "it does not live in a Dask actor" if name == "actor" and home is None else channel_problem(name)
+        lonely = name == "actor" and self._home is None
+        problem = "it does not live in a Dask actor" if lonely else channel_problem(name)
         if problem is not None:
             self._refusals[name] = problem
-        elif name == "actor" and home is not None:
-            self._channels[name] = ActorChannel(self.run, self.block, self.stop, home)
+        elif name == "actor" and self._home is not None:
+            self._channels[name] = ActorChannel(self.run, self.block, self.stop, self._home)
         else:
             kinds: dict[str, type[LocalChannel | PeerChannel | UCXChannel]] = {
                 "local": LocalChannel, "peer": PeerChannel, "ucx": UCXChannel

@@ -14,7 +14,7 @@ from taskflow.machine.kernel.copying import copier
 
 MEBIBYTE = 1 << 20
 SYSTEM = Path("/sys/devices/system/cpu")
-ENOUGH = 256  # mebibytes of an array that is far larger than any cache
+LEAST, ENOUGH = 128, 256  # mebibytes of an array that is far larger than most caches; virtual machines may deny theirs
 CACHES = 4  # times the last caches, as STREAM's arrays: more takes longer, most of all in memory never used before
 
 
@@ -48,7 +48,7 @@ def _affordable(device: Device) -> int:
     else:
         free, others = psutil.virtual_memory().available, -(-(os.cpu_count() or 1) // device.threads)
         cache = _last_caches()
-    enough = min(ENOUGH, CACHES * cache // MEBIBYTE) if cache > 0 else ENOUGH
+    enough = min(ENOUGH, max(LEAST, CACHES * cache // MEBIBYTE)) if cache > 0 else ENOUGH
     return max(1, min(enough, free // (4 * others * MEBIBYTE)))
 
 

@@ -104,7 +104,7 @@ class Kernel(ABC):
                 values.append(address(self.device.pointer(scalars[name])))
                 keep.append(scalars[name])
             else:
-                parts, ticket = self.device.allocate((self._parts(box),), "f8"), self.device.allocate((1,), "u4")
+                parts, ticket = self.device.allocate((self._parts(box, tile),), "f8"), self.device.allocate((1,), "u4")
                 memory = [(results or {})[name], parts, ticket]
                 values.append(np.array(tuple(self.device.pointer(array) for array in memory), PARTIAL))
                 keep += memory
@@ -119,7 +119,7 @@ class Kernel(ABC):
         return None
 
     @abstractmethod
-    def _parts(self, box: Box) -> int:
+    def _parts(self, box: Box, tile: Triple | None) -> int:
         """How many values a reduction over the box folds at its end."""
 
     @abstractmethod
@@ -145,7 +145,7 @@ class Kernel(ABC):
 class HostKernel(Kernel):
     """A kernel in a shared library that the host compiler made."""
 
-    def _parts(self, box: Box) -> int:
+    def _parts(self, box: Box, tile: Triple | None) -> int:
         return _host_parts(box)
 
     def _call(
@@ -157,8 +157,8 @@ class HostKernel(Kernel):
 class CudaKernel(Kernel):
     """A kernel in a module that NVRTC made."""
 
-    def _parts(self, box: Box) -> int:
-        grid, _ = self._shape(box, self.tile(box))
+    def _parts(self, box: Box, tile: Triple | None) -> int:
+        grid, _ = self._shape(box, tile)
         return int(np.prod(grid, dtype=np.int64))
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:

@@ -2,14 +2,14 @@
 // face with p = 0 minus that: the factor `low` or `high` of the direction. What is stored there is never used.
 #include "../one.h"
 
-// Cells from `low` to `high` along x, y and z, both included. Whether kernels of stretched meshes gain by Amidst, too, has
+// Cells from `low` to `high` along x, y and z, both included. Whether kernels of stretched meshes gain by InteriorAmid, too, has
 // not been measured.
 FN auto within(const int (&low)[3], const int (&high)[3]) {
   const Interior found = {{low[1], low[2]}, {high[1], high[2]}, false};
 #ifdef STRETCHEDMESH
   return found;
 #else
-  return Amidst{found, low[0], high[0]};
+  return InteriorAmid{found, low[0], high[0]};
 #endif
 }
 
@@ -125,7 +125,7 @@ FN real inverse(real diagonal, const Mesh& m) {
 template <class C>
 FN real relaxation(C c, int i, int j, int k, const Mesh& m) {
 #ifdef GPU
-  if constexpr (c.amid) return m.relaxation;
+  if constexpr (c.inner && c.amid) return m.relaxation;
   if constexpr (c.inner) return inverse(m.diagonal - mirrored(i, m, 0), m);
   return inverse(m.diagonal - (mirrored(j, m, 1) + mirrored(k, m, 2)) - mirrored(i, m, 0), m);
 #else

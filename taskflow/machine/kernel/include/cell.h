@@ -94,9 +94,9 @@ struct Interior {
   int low[2], high[2];
   bool pairs;
 };
-// Those from `left` to `right` along x are `amid`, too, in warps that have no others. It is a second copy of f's code, and
-// takes registers: not every kernel gains by it.
-struct Amidst : Interior {
+// Inner ones from `left` to `right` along x are `amid`, too, in warps that have no others. That is a second copy of f's code
+// and takes registers: not every kernel gains by it.
+struct InteriorAmid : Interior {
   int left, right;
 };
 FN Interior everywhere() { return {{-0x7fffffff, -0x7fffffff}, {0x7fffffff, 0x7fffffff}, false}; }

@@ -125,7 +125,7 @@ FN void for_cells(const Range& r, const Interior& in, F f, Streams... streams) {
 
 // A warp that is amid goes through all of its column as such: a choice for every few cells would part their loads.
 template <class F, class... Streams>
-FN void for_cells(const Range& r, const Amidst& in, F f, Streams... streams) {
+FN void for_cells(const Range& r, const InteriorAmid& in, F f, Streams... streams) {
   const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
   const Interior& inside = in;
   if (__all_sync(0xffffffffu, i >= in.left && i <= in.right)) {
@@ -202,7 +202,7 @@ FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
   fold_all<Op>(value, {partial});
 }
 
-template <class In, class Op, class F, class... Streams>
+template <class In = Interior, class Op, class F, class... Streams>
 FN void reduce_cells(const Range& r, const In& in, Partial partial, Op, F f, Streams... streams) {
   double value[] = {Op::identity()};
   for_cells(r, in, [&](auto c) { value[0] = Op::fold(value[0], f(c)); }, streams...);
@@ -210,7 +210,7 @@ FN void reduce_cells(const Range& r, const In& in, Partial partial, Op, F f, Str
 }
 
 // Several sums at once: f(cell) is a Sums<N>.
-template <int N, class In, class F, class... Streams>
+template <int N, class In = Interior, class F, class... Streams>
 FN void sum_cells(const Range& r, const In& in, const Partial (&partials)[N], F f, Streams... streams) {
   Sums<N> sums = {};
   for_cells(r, in, [&](auto c) {

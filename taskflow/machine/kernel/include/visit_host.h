@@ -87,7 +87,7 @@ FN void for_cells(const Range& r, const Interior&, F f, Streams...) {
   for_cells(r, f);
 }
 template <class F, class... Streams>
-FN void for_cells(const Range& r, const Amidst&, F f, Streams...) {
+FN void for_cells(const Range& r, const InteriorAmid&, F f, Streams...) {
   for_cells(r, f);
 }
 
