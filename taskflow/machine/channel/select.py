@@ -57,15 +57,13 @@ def choose(requested: str, mine: Address, theirs: Address) -> str:
     that cannot connect the two is `BadInput`.
     """
     check_request(requested)
-    offered = [name for name in PREFERENCE if name in mine.offers and name in theirs.offers]
-    apart = {name for name in offered if not _shared(name, mine, theirs)}
-    for name in offered if requested == "auto" else (requested,):
-        if name in offered and name not in apart:
+    for name in _usable(mine, theirs):
+        if requested in ("auto", name):
             return name
     pair = f"blocks {min(mine.block, theirs.block)} and {max(mine.block, theirs.block)}"
     if requested == "local":
         raise BadInput(f'{KEY} = "local", but {pair} live in different processes; use "auto", or one process for all')
-    if requested in apart:
+    if requested in mine.offers and requested in theirs.offers:
         raise BadInput(f'{KEY} = "{requested}", but {pair} live on different hosts; use "auto"')
     reasons = [f"block {end.block}: {reason}" for end in (mine, theirs) for reason in end.refusals.values()]
     raise BadInput(f'{KEY} = "{requested}" cannot connect {pair} ({"; ".join(reasons) or "not offered"}); use "auto"')
@@ -73,12 +71,13 @@ def choose(requested: str, mine: Address, theirs: Address) -> str:
 
 def within_reach(mine: Address, theirs: Address) -> bool:
     """Whether two blocks share a process or a host, and can use that: no transport between hosts would be chosen."""
-    return any(name in mine.offers and name in theirs.offers and _shared(name, mine, theirs) for name in REACH)
+    return any(name in REACH for name in _usable(mine, theirs))
 
 
-def _shared(name: str, mine: Address, theirs: Address) -> bool:
-    """Whether a transport that both offer reaches from one to the other."""
-    return name not in REACH or REACH[name](mine) == REACH[name](theirs)
+def _usable(mine: Address, theirs: Address) -> list[str]:
+    """What both offer and reaches from one to the other, fastest first."""
+    offered = [name for name in PREFERENCE if name in mine.offers and name in theirs.offers]
+    return [name for name in offered if name not in REACH or REACH[name](mine) == REACH[name](theirs)]
 
 
 class Router(Channel):

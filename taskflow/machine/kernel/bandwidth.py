@@ -44,21 +44,22 @@ def _affordable(device: Device) -> int:
     most: one for each `threads` cores of this host, four on a GPU.
     """
     if device.kind == "gpu":
-        free, others, cache = int(device.xp.cuda.runtime.memGetInfo()[0]), 4, 0
+        free, others, enough = int(device.xp.cuda.runtime.memGetInfo()[0]), 4, ENOUGH
     else:
         free, others = psutil.virtual_memory().available, -(-(os.cpu_count() or 1) // device.threads)
-        cache = _last_caches()
-    enough = min(ENOUGH, max(LEAST, CACHES * cache // MEBIBYTE)) if cache > 0 else ENOUGH
+        enough = _beyond_caches()
     return max(1, min(enough, free // (4 * others * MEBIBYTE)))
 
 
-def _last_caches() -> int:
-    """Bytes of the third-level caches of the cores that this process may use; 0 where the system does not tell."""
+def _beyond_caches() -> int:
+    """Mebibytes that are `CACHES` times the third-level caches of the cores that this process may use, from LEAST to
+    ENOUGH; that where the system does not tell.
+    """
     found = {}
     for core in os.sched_getaffinity(0):
         cache = SYSTEM / f"cpu{core}" / "cache" / "index3"
         try:
             found[(cache / "shared_cpu_list").read_text()] = int((cache / "size").read_text().strip().removesuffix("K"))
         except (OSError, ValueError):
-            return 0
-    return 1024 * sum(found.values())
+            return ENOUGH
+    return min(ENOUGH, max(LEAST, CACHES * sum(found.values()) // 1024))
