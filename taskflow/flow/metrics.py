@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -116,6 +116,7 @@ class Stretched(Grid):
     `filter`: its width to the power of 2/3.
     """
 
+    defines: ClassVar[tuple[str, ...]] = ("STRETCHED",)
     widths: Tables
     per_cell: Tables
     per_face: Tables

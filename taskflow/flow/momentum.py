@@ -5,13 +5,15 @@ MAC grid, divergence form, Adams-Bashforth of second order with a variable step.
 differences of second order or, where the fluid is a `Quick` one, by values that are biased upwind.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import ClassVar
 
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import AROUND_EDGES, BESIDE, WIDE_U, WIDE_V, WIDE_W, U, V, W
-from taskflow.tasks import Read, ReadWrite, Scalar, Write, task
+from taskflow.tasks import Read, ReadWrite, Scalar, Stencil, Write, task
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Fluid:
 
     viscosity: float
     force: Vector = (0.0, 0.0, 0.0)
-    ghost = 1
+    ghost: ClassVar[int] = 1
 
 
 class Quick(Fluid):
@@ -37,8 +39,9 @@ class Quick(Fluid):
     beyond.
     """
 
-    ghost = 2
-    stencils = MappingProxyType({"u": WIDE_U, "v": WIDE_V, "w": WIDE_W})
+    ghost: ClassVar[int] = 2
+    defines: ClassVar[tuple[str, ...]] = ("QUICK",)
+    stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"u": WIDE_U, "v": WIDE_V, "w": WIDE_W})
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,9 @@ class Task:
     `keywords` lists them all in order.
 
     A constant may be of a class derived from the declared one. The launch then is of a task `derived` from this one,
-    whose kernel text is compiled for that class: see `taskflow.machine.kernel.text`. Where the class has `stencils`,
-    a mapping, that task reads the fields of these parameters with them instead.
+    whose kernel text is compiled for that class, with the macros that its class variable `defines` names: see
+    `taskflow.machine.kernel.text`. Where the class has `stencils`, a mapping, that task reads the fields of these
+    parameters with them instead. Classes derived from that one inherit both.
     """
 
     name: str

@@ -76,6 +76,19 @@ def test_momentum(kind, walls, cells, real, device):
         hand.agrees(f"{name}_new", moved)
 
 
+class Renamed(Quick):
+    """A fluid of a user's own."""
+
+
+def test_the_scheme_does_not_depend_on_the_name_of_a_class():
+    found = []
+    for kind in (Quick, Renamed):
+        hand = ByHand((5, 6, 7), ghost=2).fill(momentum.fields)
+        hand.run(hand.launch(momentum, {"grid": hand.staggered.constants, "fluid": kind(0.03)}))
+        found.append(np.array([hand.values(f"h_{name}") for name in VELOCITY]))
+    np.testing.assert_array_equal(*found)
+
+
 @pytest.mark.parametrize("speed", [0.7, -0.7])
 @pytest.mark.parametrize("along", range(3))
 def test_a_wave_in_a_uniform_flow(along, speed):

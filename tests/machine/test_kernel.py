@@ -11,6 +11,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -104,6 +105,7 @@ def run_smooth(task: Task, device) -> np.ndarray:
     return np.array(device.to_host(q))
 
 
+REAL = np.dtype("f8")
 EXPECTED = np.zeros((5, 4, 6))
 EXPECTED[1:4, 1:3, 1:5] = np.arange(120.0).reshape(5, 4, 6)[1:4, 1:3, 1:5] * 2 - 1
 
@@ -139,6 +141,7 @@ class Slope:
 class Curve(Slope):
     """q = rate of[i] + more[2][-1]"""
 
+    defines: ClassVar = ("CURVE",)
     of: Table
     more: Tables
 
@@ -167,6 +170,32 @@ def test_one_text_serves_constants_of_derived_classes_which_may_hold_tables(real
         compiled(launch.task, real, device).bind(box, layout, [q], launch.constants, {})()
         assert np.array(device.to_host(q)).ravel().tolist() == wanted
     assert drawn("q", over=box, slope=curve).task is pickle.loads(pickle.dumps(drawn("q", over=box, slope=curve).task))
+
+
+class Bend(Curve):
+    """By another name."""
+
+
+def test_what_a_constants_class_is_called_changes_no_text():
+    more = (Table(0, (1.0, 2.0)),) * 3
+    texts = [
+        text_with_thunk(drawn("q", over=Box.of((2, 1, 1)), slope=kind(2.0, Table(0, (1.0, 2.0)), more)).task, REAL)
+        for kind in (Curve, Bend)
+    ]
+    assert texts[0] == texts[1]
+    assert "#define CURVE\n" in texts[0]
+    assert "CURVE\n" not in text_with_thunk(drawn, REAL).split("TASK drawn")[0]
+
+
+@dataclass(frozen=True)
+class Misdefined(Slope):
+    defines: ClassVar = "CURVE"
+
+
+def test_macros_are_given_as_a_tuple():
+    task = drawn("q", over=Box.of((2, 1, 1)), slope=Misdefined(1.0)).task
+    with pytest.raises(KernelError, match="Misdefined.defines = 'CURVE'; give a tuple of names of macros"):
+        text_with_thunk(task, REAL)
 
 
 def test_a_table_has_no_numbers_before_its_first():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -116,6 +116,7 @@ class StretchedMesh(Mesh):
     low face, 0 where a mesh has no weight; `share`: the width over the mean one.
     """
 
+    defines: ClassVar[tuple[str, ...]] = ("STRETCHEDMESH",)
     edges: Tables
     per_cell: Tables
     per_face: Tables

@@ -4,7 +4,8 @@ A text begins with the C struct of every constant, and with a prototype per task
 the privileges that its task declares does not compile.
 
 For constants of a class derived from the declared one a text is compiled anew. There the struct has the name that was
-declared and the members of that class, and the name of the class, in capitals, is a macro: one text serves both.
+declared and the members of that class, and what the class `defines`, a tuple of names, are macros: one text serves both.
+What a class is called changes nothing, and what derives from it defines the same.
 """
 
 from __future__ import annotations
@@ -107,8 +108,8 @@ def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]
     if not is_dataclass(constant):
         raise KernelError(f"a kernel's constant has to be an int, bool, float or a dataclass, not {constant!r}")
     kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real, Table: ADDRESS}
-    members = []
-    for name, hint in get_type_hints(constant).items():
+    members, hints = [], get_type_hints(constant)
+    for name, hint in ((each.name, hints[each.name]) for each in fields(constant)):
         many = get_origin(hint) is tuple and len(get_args(hint)) == 3 and len(set(get_args(hint))) == 1
         base = get_args(hint)[0] if many else hint
         if base not in kinds:
@@ -126,8 +127,16 @@ def _struct(constant: type, real: np.dtype) -> str:
     )
     size = struct_dtype(constant, real).itemsize
     name = _declared(constant)
-    macro = "" if constant.__name__ == name else f"#define {constant.__name__.upper()}\n"
-    return f'{macro}struct {name} {{\n{members}}};\nstatic_assert(sizeof({name}) == {size}, "layout");\n'
+    macros = "".join(f"#define {macro}\n" for macro in _defines(constant))
+    return f'{macros}struct {name} {{\n{members}}};\nstatic_assert(sizeof({name}) == {size}, "layout");\n'
+
+
+def _defines(constant: type) -> tuple[str, ...]:
+    """The macros that a class of constants asks for. Raises KernelError for what is no tuple of names of macros."""
+    found = getattr(constant, "defines", ())
+    if not isinstance(found, tuple) or not all(isinstance(name, str) and name.isidentifier() for name in found):
+        raise KernelError(f"{constant.__name__}.defines = {found!r}; give a tuple of names of macros")
+    return found
 
 
 def _declared(constant: type) -> str:
