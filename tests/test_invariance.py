@@ -37,6 +37,8 @@ OPEN = {
     "rising": {"x_min": "wall", "x_max": COOLED, "y_min": "slip", "y_max": ENTERS, "z_min": "outflow", "z_max": "wall"},
     "draught": {"x_min": ENTERS, "x_max": {"type": "outflow", "pressure": 0}, "y": "periodic",
                 "z_min": {"type": "outflow", "pressure": 0}, "z_max": ENTERS},
+    "waterfall": {"x_min": {"type": "outflow", "pressure": "advected"}, "x_max": ENTERS, "y": "periodic",
+                  "z_min": COOLED, "z_max": "slip"},
 }  # fmt: skip
 UNEVEN = (11, 5, 9)  # no number of blocks below divides all sides
 BLOCKS = [(1, 1, 2), (1, 1, 3), (1, 1, 4), (2, 1, 2), (2, 2, 2)]
@@ -121,6 +123,7 @@ def opened(name: str, scheme: str, precision: str, cycles: bool) -> Case:
 @pytest.mark.parametrize(("name", "scheme", "precision", "blocks", "overlap"), [
     ("stream", "ab2", "double", (1, 1, 3), "full"), ("stream", "rk3", "single", (2, 1, 1), "comm"),
     ("rising", "ab2", "double", (2, 1, 2), "full"), ("draught", "ab2", "double", (2, 1, 1), "none"),
+    ("waterfall", "ab2", "double", (2, 1, 2), "full"), ("waterfall", "rk3", "single", (2, 2, 1), "comm"),
     *(pytest.param(*each, marks=pytest.mark.slow) for each in (
         ("stream", "rk3", "double", (2, 2, 2), "comm"), ("stream", "ab2", "double", (11, 1, 1), "full"),
         ("rising", "rk3", "double", (1, 3, 2), "none"), ("draught", "ab2", "double", (2, 2, 2), "full"),

@@ -7,7 +7,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from taskflow.cli.words import duration, say, several, times
-from taskflow.flow import ConvectiveOutflow, PressureOutflow
+from taskflow.flow import AdvectedOutflow, ConvectiveOutflow, PressureOutflow
 from taskflow.flow.spectra import Spectra
 from taskflow.flow.statistics import Statistics
 from taskflow.simulation.averaging import Averages
@@ -126,6 +126,8 @@ def _openings(found: Estimate) -> Iterator[str]:
     for face, side in found.setup.model.boundaries.items():
         if isinstance(side, ConvectiveOutflow):
             yield f"{face}: as much leaves, carried out at its mean speed"
+        elif isinstance(side, AdvectedOutflow):
+            yield f"{face}: as much leaves, carried out at its mean speed with its pressure"
         elif isinstance(side, PressureOutflow):
             yield f"{face}: p = 0, which decides how much leaves or enters"
 

@@ -1,6 +1,7 @@
 """The physics: grids, operators, boundary conditions, models made of them. No stream, message, rank or thread."""
 
 from taskflow.flow.boundaries.boundary import (
+    AdvectedOutflow,
     Boundaries,
     Boundary,
     ConvectiveOutflow,
@@ -20,6 +21,7 @@ from taskflow.flow.scalars.transport import Transport
 from taskflow.flow.turbulence import Smagorinsky, Turbulence, Vreman, Wale
 
 __all__ = [
+    "AdvectedOutflow",
     "Boundaries",
     "Boundary",
     "Buoyancy",

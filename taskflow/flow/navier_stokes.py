@@ -142,7 +142,7 @@ class NavierStokes:
         The scalar dt has to be 1.
         """
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
-        yield from self.openings.begin((f.u, f.v, f.w))
+        yield from self.openings.begin(f)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         if self.obstacles:
             yield from self.obstacles.start(f, self.grid, self.pressure)
@@ -165,7 +165,7 @@ class NavierStokes:
             new, old = (tuple(f[f"{name}{age}"] for name in self.state) for age in ("_new", ""))
             yield from self.prediction(f, names)
             yield from normal_velocity((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
-            yield from self.openings.advance(new, old, n)
+            yield from self.openings.advance(f, n)
             yield from self.projection(f, f.u_new, f.v_new, f.w_new, names["dt"])
             yield from self.openings.ghosts(new, old, n)
             yield from self.beside(f, (f.u_new, f.v_new, f.w_new))

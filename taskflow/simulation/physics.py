@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taskflow.flow import (
+    AdvectedOutflow,
     Boundary,
     Buoyancy,
     ConvectiveOutflow,
@@ -18,6 +19,11 @@ from taskflow.flow.driving.coriolis import geostrophic_force
 from taskflow.simulation.case import Case
 
 FLUIDS = {"central": Fluid, "quick": Quick}
+OUTFLOWS: dict[float | str | None, Boundary] = {
+    None: ConvectiveOutflow(),
+    0.0: PressureOutflow(),
+    "advected": AdvectedOutflow(),
+}
 
 
 def fluid(case: Case) -> Fluid:
@@ -51,7 +57,7 @@ def side(case: Case, face: str) -> Boundary:
     if given.type == "inflow":
         return Inflow()
     if given.type == "outflow":
-        return ConvectiveOutflow() if given.pressure is None else PressureOutflow()
+        return OUTFLOWS[given.pressure]
     if given.type == "slip":
         return Slip()
     temperature = given.temperature if isinstance(given.temperature, float) else None

@@ -45,6 +45,9 @@ def test_openings_are_told(give, here):
     told = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting))).stdout
     assert "x_min: fluid enters at 1.002 on average, 1.494 at most at first, and changes in time" in told
     assert "x_max: as much leaves, carried out at its mean speed" in told
+    advected = [*settings[:1], "boundaries.x_max={type='outflow', pressure='advected'}"]
+    told = give("check", "cavity.toml", *(word for setting in advected for word in ("--set", setting))).stdout
+    assert "x_max: as much leaves, carried out at its mean speed with its pressure" in told
     released = give("check", "cavity.toml", "--set", "boundaries.x_max={type='outflow', pressure=0}").stdout
     assert "openings   x_max: p = 0, which decides how much leaves or enters" in released
 

@@ -19,7 +19,8 @@ from tests.flow.byhand import ByHand
 from tests.flows import Flow, compute, norms, orders
 
 BY_PRESSURE = {"type": "outflow", "pressure": 0}
-OUTFLOWS = ["outflow", BY_PRESSURE]
+ADVECTED = {"type": "outflow", "pressure": "advected"}
+OUTFLOWS, KINDS = ["outflow", BY_PRESSURE, ADVECTED], ["convective", "pressure", "advected"]
 SOLVERS = {"fft": {"solver": "fft"}, "multigrid": {"solver": "multigrid"},
            "jacobi": {"solver": "jacobi", "tolerance": 1e-6, "max_iterations": 9000}}  # fmt: skip
 PAIRS = list(permutations("xyz", 2))
@@ -61,7 +62,7 @@ def through(flow: Flow, face: str) -> float:
 
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 @pytest.mark.parametrize("backward", [False, True])
-@pytest.mark.parametrize("outflow", OUTFLOWS, ids=["convective", "pressure"])
+@pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 def test_poiseuille_flow_passes_through(outflow, backward, scheme):
     """The parabola of the grid, 6 z (1 - z) + 3/2 h^2, stays what it is from the inflow to the outflow, to rounding."""
     n = 6
@@ -75,7 +76,7 @@ def test_poiseuille_flow_passes_through(outflow, backward, scheme):
     np.testing.assert_allclose(gradient, (1 if backward else -1) * 12 * 0.2, atol=1e-10)
 
 
-@pytest.mark.parametrize("outflow", OUTFLOWS, ids=["convective", "pressure"])
+@pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 @pytest.mark.parametrize(("along", "across"), PAIRS)
 def test_all_directions_are_alike(along, across, outflow):
     """A flow that develops from a uniform inflow: the same numbers along x, y and z, and backward."""
@@ -89,7 +90,7 @@ def test_all_directions_are_alike(along, across, outflow):
         np.testing.assert_allclose(-found[:, ::-1] if backward else found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("outflow", OUTFLOWS, ids=["convective", "pressure"])
+@pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 def test_developing_flow_is_of_second_order(outflow):
     """From a uniform inflow to the parabola, exact at the outflow."""
     errors, sizes = [], (8, 16)
@@ -128,7 +129,7 @@ def test_given_velocities_that_change_in_time_are_of_second_order(scheme):
 
 
 @pytest.mark.parametrize("solver", ["fft", "multigrid", "jacobi"])
-@pytest.mark.parametrize("outflow", OUTFLOWS, ids=["convective", "pressure"])
+@pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 def test_as_much_leaves_as_enters(outflow, solver):
     """What enters changes in time and from place to place, and a part of it goes backward."""
     tables = {"pressure": SOLVERS[solver], "initial": {"velocity": ["0.4", 0, "0.2*sin(3*x)"]},
@@ -175,7 +176,7 @@ def test_a_balance_gives_the_mean():
         assert np.ptp(after - before) < 1e-14
 
 
-@pytest.mark.parametrize("outflow", OUTFLOWS, ids=["convective", "pressure"])
+@pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 def test_nothing_is_read_before_it_is_written(outflow, scheme):
     tables = {"time": {"steps": 3, "scheme": scheme}, "heat": {"diffusivity": 0.1}, "initial": {}}
@@ -234,7 +235,7 @@ def disturbance(flow: Flow, other: Flow | None = None, n: int = 16) -> float:
     return float(sum((part**2).mean() for part in change))
 
 
-@pytest.mark.parametrize(("outflow", "most"), [("outflow", 3e-4), (BY_PRESSURE, 5e-3)], ids=["convective", "pressure"])
+@pytest.mark.parametrize(("outflow", "most"), [("outflow", 3e-4), (BY_PRESSURE, 5e-3), (ADVECTED, 3e-4)], ids=KINDS)
 def test_a_vortex_leaves(outflow, most):
     """What the outflow sends back, found beside a domain twice as long, which the vortex has not left: little."""
     before = disturbance(compute(stream(2.0, outflow, 0.0)))
@@ -243,7 +244,7 @@ def test_a_vortex_leaves(outflow, most):
     assert disturbance(short, whole) < most * before
 
 
-@pytest.mark.parametrize("outflow", OUTFLOWS, ids=["convective", "pressure"])
+@pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 def test_a_vortex_faster_than_the_stream_leaves(outflow):
     """Where it crosses the outflow the fluid comes in for a while."""
     before = disturbance(compute(stream(2.0, outflow, 0.0, swirl=1.5)))
@@ -284,7 +285,7 @@ def test_heat_transfer_and_flux_are_those_of_the_ghosts():
             np.testing.assert_allclose(entering, 0.3 + 0.8 * (2.0 - (ghost + inside) / 2), atol=1e-14)
 
 
-@pytest.mark.parametrize("outflow", OUTFLOWS, ids=["convective", "pressure"])
+@pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 def test_warm_fluid_fills_the_domain(outflow):
     """What enters warm has replaced all that was cold, and none of it warmer than that."""
     case = Case(

@@ -194,7 +194,7 @@ class Misdefined(Slope):
 
 def test_macros_are_given_as_a_tuple():
     task = drawn("q", over=Box.of((2, 1, 1)), slope=Misdefined(1.0)).task
-    with pytest.raises(KernelError, match="Misdefined.defines = 'CURVE'; give a tuple of names of macros"):
+    with pytest.raises(KernelError, match=r"Misdefined.defines = 'CURVE'; give a tuple of names of macros"):
         text_with_thunk(task, REAL)
 
 

@@ -17,7 +17,7 @@ from taskflow.simulation.start import check_start
 
 STREAM = {"type": "inflow", "velocity": [1, 0, 0]}
 LAW = {"roughness": 0.1, "friction_velocity": 0.41}
-RELEASED = {"type": "outflow", "pressure": 0}
+RELEASED, ADVECTED = ({"type": "outflow", "pressure": pressure} for pressure in (0, "advected"))
 SPHERE = {"type": "sphere", "centre": [0.5, 0.1, 0.5], "radius": 0.1}
 
 
@@ -62,6 +62,14 @@ def stream(cavity, **changes) -> dict:
      'boundaries.x_min.table = "nowhere.csv": there is no such file; paths are relative to the case file'),
     ({"boundaries__x_max": {"type": "outflow", "pressure": 1}},
      "boundaries.x_max.pressure = 1: give 0, in all outflows: the pressure elsewhere is relative to it"),
+    ({"boundaries__x_max": {"type": "outflow", "pressure": "given"}},
+     'boundaries.x_max.pressure = "given": give 0 or "advected"'),
+    ({"boundaries__x_min": "wall", "boundaries__x_max": ADVECTED},
+     'boundaries.x_max = { type = "outflow", pressure = "advected" }: '
+     "nothing enters that could leave; give an inflow, or the outflow pressure = 0"),
+    ({"boundaries__z_min": RELEASED, "boundaries__x_max": ADVECTED},
+     'boundaries.x_max = { type = "outflow", pressure = "advected" }: '
+     "with 2 outflows pressure decides how much leaves where; give all of them pressure = 0"),
     ({"boundaries__x_min": "wall"},
      'boundaries.x_max = "outflow": nothing enters that could leave; give an inflow, or the outflow pressure = 0'),
     ({"boundaries__z_min": RELEASED}, 'boundaries.x_max = "outflow": '
@@ -118,6 +126,14 @@ def test_what_is_written_is_read_again(cavity, tmp_path):
         if "table" in side:
             tables["boundaries"]["x_min"] = {"type": "inflow", "table": str(tmp_path / "wind.csv")}
         case = Case(**tables)
+        file.write_text(case.to_toml())
+        assert Case.load(file) == case
+
+
+def test_an_outflow_is_written_as_it_is(cavity, tmp_path):
+    file = tmp_path / "case.toml"
+    for side in ("outflow", RELEASED, ADVECTED):
+        case = Case(**stream(cavity, boundaries__x_max=side))
         file.write_text(case.to_toml())
         assert Case.load(file) == case
 

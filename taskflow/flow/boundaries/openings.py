@@ -1,8 +1,8 @@
 """All open boundaries of a flow: what the steps of `taskflow.flow.navier_stokes` do where fluid comes and goes.
 
 Without open boundaries there are no launches. What enters is written by whoever runs the steps into the fields of
-`partitions`; he also gives the scalars `throughflow` of each stage, the mean outward speed at a convective outflow at
-its end, and `quantum`, to which what leaves is summed up.
+`partitions`; he also gives the scalars `throughflow` of each stage, the mean outward speed at the end of it where what
+leaves is carried out, and `quantum`, to which what leaves is summed up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from taskflow.flow.boundaries.inflow import entering, inflow_ghosts, inflow_part
 from taskflow.flow.boundaries.outflow import (
     Stage,
     begin_leaving,
-    convective,
+    carrying,
     leaving,
     outflow_ghosts,
     pressure_ghosts,
@@ -26,7 +26,7 @@ from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import measure_residual, measure_rhs
 from taskflow.flow.schemes import Scheme
 from taskflow.regions import Partition
-from taskflow.tasks import Launch
+from taskflow.tasks import Launch, Roles
 
 State = tuple[str, ...]  # the fields that are u, v, w and, with heat, T
 
@@ -49,15 +49,15 @@ class Openings:
         """The regions of the values that enter, on the blocks of `main`."""
         return inflow_partitions(main, self.boundaries, names, tuple(dict.fromkeys(self.endings)))
 
-    def begin(self, velocity: tuple[str, str, str]) -> Iterator[Launch]:
+    def begin(self, f: Roles) -> Iterator[Launch]:
         """The normal velocity before the first projection."""
-        yield from entering(velocity, self.boundaries, self.grid, self.endings[-1])
-        yield from begin_leaving(velocity, self.boundaries, self.grid, self._stage(-1).throughflow)
+        yield from entering((f.u, f.v, f.w), self.boundaries, self.grid, self.endings[-1])
+        yield from begin_leaving(f, self.boundaries, self.grid, self._stage(-1).throughflow)
 
-    def advance(self, new: State, old: State, n: int) -> Iterator[Launch]:
+    def advance(self, f: Roles, n: int) -> Iterator[Launch]:
         """The normal velocity at the end of stage n, before its projection."""
-        yield from entering(_velocity(new), self.boundaries, self.grid, self.endings[n])
-        yield from leaving(_velocity(new), _velocity(old), self.boundaries, self.grid, self._stage(n))
+        yield from entering((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid, self.endings[n])
+        yield from leaving(f, self.boundaries, self.grid, self._stage(n))
 
     def correct(self, velocity: tuple[str, str, str], p: str, dt: str) -> Iterator[Launch]:
         """The normal velocity after the projection."""
@@ -66,7 +66,7 @@ class Openings:
     def begin_ghosts(self, state: State) -> Iterator[Launch]:
         """Ghost values beyond open boundaries at the beginning: nothing has a gradient across an outflow."""
         yield from self._entered(state, -1)
-        for face in convective(self.boundaries):
+        for face in carrying(self.boundaries):
             axis, _ = place(face)
             for field in (field for n, field in enumerate(state) if n != axis):
                 yield MIRROR[face](field, over=beyond(face, self.grid), mirror=Mirror(1.0, 0.0))
@@ -81,7 +81,7 @@ class Openings:
         has a gradient across an outflow.
         """
         yield from temperature_enters(temperature, self.boundaries, self.grid, self.endings[n])
-        for face in convective(self.boundaries):
+        for face in carrying(self.boundaries):
             yield MIRROR[face](temperature, over=beyond(face, self.grid), mirror=Mirror(1.0, 0.0))
 
     def residual(self, p: str, rhs: str, measured: Callable[[Grid], Launch] | None = None) -> Iterator[Launch]:

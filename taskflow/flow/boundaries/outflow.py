@@ -7,16 +7,19 @@ normal velocity is then shifted by a constant, such that as much leaves as enter
 there, has no solution otherwise.
 
 By pressure: p = 0 on the face, and the velocity has no gradient across it. The normal velocity changes like that on the
-next face inside, but for the gradient of p, which is that between the last cell and the face.
+next face inside, but for the gradient of p, which is that between the last cell and the face. Where the pressure is
+carried out, it is as `taskflow.flow.boundaries.advected_pressure` has it, and all else as with convection.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from taskflow.flow.boundaries.advected_pressure import advected, begin_advected, drive
 from taskflow.flow.boundaries.boundary import (
     INSIDE,
     MIRROR,
+    AdvectedOutflow,
     Boundaries,
     ConvectiveOutflow,
     Mirror,
@@ -29,7 +32,7 @@ from taskflow.flow.exact_sums import exact_sum, parts
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, ReadWrite, Scalar, Task, Write, offsets, task
+from taskflow.tasks import Launch, Read, ReadWrite, Roles, Scalar, Task, Write, offsets, task
 
 HERE = offsets()
 QUANTA = 2.0**24  # a sixteenth of the largest velocity that sums are exact for
@@ -99,32 +102,39 @@ def convective(boundaries: Boundaries) -> list[str]:
     return [face for face in INSIDE if isinstance(boundaries.get(face), ConvectiveOutflow)]
 
 
+def carrying(boundaries: Boundaries) -> list[str]:
+    """The faces that what leaves is carried through at the mean speed."""
+    return [*convective(boundaries), *advected(boundaries)]
+
+
 def released(boundaries: Boundaries) -> list[str]:
-    """The faces on which p = 0."""
-    return [face for face in INSIDE if isinstance(boundaries.get(face), PressureOutflow)]
+    """The faces on which p = 0 for the pressure's equation."""
+    return [face for face in INSIDE if isinstance(boundaries.get(face), PressureOutflow | AdvectedOutflow)]
 
 
-def begin_leaving(
-    velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, throughflow: str
-) -> Iterator[Launch]:
+def begin_leaving(f: Roles, boundaries: Boundaries, grid: Grid, throughflow: str) -> Iterator[Launch]:
     """Before the first projection the normal velocity is that on the next face inside, balanced."""
+    velocity = f.u, f.v, f.w
+    yield from begin_advected(f, boundaries, grid)
     for face in (*convective(boundaries), *released(boundaries)):
         axis, _ = place(face)
         yield MIRROR[face](velocity[axis], over=on_face(face, grid), mirror=Mirror(1.0, 0.0))
     yield from _balanced(velocity, boundaries, grid, throughflow)
 
 
-def leaving(
-    new: tuple[str, str, str], old: tuple[str, str, str], boundaries: Boundaries, grid: Grid, stage: Stage
-) -> Iterator[Launch]:
-    """The normal velocity at the end of a stage, before its projection; needs `new` inside."""
+def leaving(f: Roles, boundaries: Boundaries, grid: Grid, stage: Stage) -> Iterator[Launch]:
+    """The normal velocity at the end of a stage, before its projection; needs u_new, v_new and w_new inside."""
+    new, old = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w)
     for face in convective(boundaries):
         axis, _ = place(face)
         yield _convected(face, new[axis], old[axis], on_face(face, grid), grid, stage)
     yield from _balanced(new, boundaries, grid, stage.throughflow)
     for face in released(boundaries):
         axis, _ = place(face)
-        yield FOLLOW[face](new[axis], old[axis], over=on_face(face, grid))
+        if face in advected(boundaries):
+            yield from drive(new[axis], old[axis], f, face, grid, dt=stage.dt, throughflow=stage.throughflow)
+        else:
+            yield FOLLOW[face](new[axis], old[axis], over=on_face(face, grid))
 
 
 def release(velocity: tuple[str, str, str], p: str, boundaries: Boundaries, grid: Grid, dt: str) -> Iterator[Launch]:
@@ -137,8 +147,8 @@ def release(velocity: tuple[str, str, str], p: str, boundaries: Boundaries, grid
 def outflow_ghosts(
     new: tuple[str, ...], old: tuple[str, ...], boundaries: Boundaries, grid: Grid, stage: Stage
 ) -> Iterator[Launch]:
-    """Ghost values beyond convective outflows of u, v, w and, if there is one, T."""
-    for face in convective(boundaries):
+    """Ghost values beyond outflows that carry, of u, v, w and, if there is one, T."""
+    for face in carrying(boundaries):
         axis, _ = place(face)
         for n in range(len(new)):
             if n != axis:

@@ -4,8 +4,8 @@ A text begins with the C struct of every constant, and with a prototype per task
 the privileges that its task declares does not compile.
 
 For constants of a class derived from the declared one a text is compiled anew. There the struct has the name that was
-declared and the members of that class, and what the class `defines`, a tuple of names, are macros: one text serves both.
-What a class is called changes nothing, and what derives from it defines the same.
+declared and the members of that class, and the names that the class `defines`, a tuple, are macros: one text serves
+both. What a class is called changes nothing, and classes derived from it define the same.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from taskflow.simulation.case.problems import CaseError, Problem, missing, prese
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import ProfileTable
-from taskflow.simulation.values import one_of
+from taskflow.simulation.values import number, one_of
 
 AXES = ("x", "y", "z")
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
@@ -22,6 +22,7 @@ OPTIONS = {  # of each type
     "inflow": ("velocity", "log_law", "table", "temperature"),
     "outflow": ("pressure",),
 }
+PRESSURES: dict[str, Any] = {"anyOf": [{"type": "number"}, {"enum": ["advected"]}]}
 GIVEN = ("velocity", "log_law", "table")  # one of them says what enters
 WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
@@ -33,6 +34,12 @@ def _pair(value: object) -> str:
     if not isinstance(value, str) or value != "periodic":
         raise BadInput('a pair of sides can only be "periodic"; give each side a type of its own')
     return "periodic"
+
+
+def _pressure(value: object) -> float | str:
+    if isinstance(value, str) and value != "advected":
+        raise BadInput('give 0 or "advected"')
+    return value if isinstance(value, str) else number(value)
 
 
 class Boundary(Table):
@@ -65,7 +72,9 @@ class Boundary(Table):
         None,
     )
     outside_temperature: Number | None = entry("beside `heat_transfer`", None)
-    pressure: Number | None = entry("of an `outflow`: see [there](#outflow)", None, otherwise="it is convective")
+    pressure: Annotated[float | Literal["advected"] | None, reads(_pressure), WithJsonSchema(PRESSURES)] = entry(
+        "of an `outflow`: see [there](#outflow)", None, otherwise="it is convective"
+    )
     roughness: Positive | None = entry(
         "with turbulence, of a `wall`: the length z_0 of the logarithmic law of a rough wall, at most half the spacing",
         None,

@@ -14,7 +14,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.boundaries.boundary import on_face, place
 from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.openings import Openings
-from taskflow.flow.boundaries.outflow import convective, released
+from taskflow.flow.boundaries.outflow import carrying, released
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
 from taskflow.regions import Box, triple
@@ -120,7 +120,7 @@ class Entering:
         return normal.astype(self.dtype).astype(np.float64) * (-1.0 if high else 1.0)
 
     def _flow(self, time: float) -> tuple[float, float]:
-        """The mean outward speed at the convective outflow, and the largest of all speeds through open sides."""
+        """The mean outward speed where what leaves is carried out, and the largest of all speeds through open sides."""
         net, gross, largest = 0.0, 0.0, 0.0
         for face in self.profiles:
             inward, area = self.inward(face, time), self.grid.area(place(face)[0])
@@ -128,7 +128,7 @@ class Entering:
             net += float((shares * inward).sum()) * area
             gross += float((shares * np.abs(inward)).sum()) * area
             largest = max(largest, float(np.abs(inward).max()))
-        leaves = convective(self.openings.boundaries)
+        leaves = carrying(self.openings.boundaries)
         if leaves:
             axis, _ = place(leaves[0])
             mean = net / (self.grid.area(axis) * on_face(leaves[0], self.grid.constants).volume)

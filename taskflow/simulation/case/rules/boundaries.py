@@ -44,7 +44,7 @@ def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
     """Convection knows how fast, but not how much leaves through which of several sides; pressure does."""
     sides = {face: side for face in FACES if (side := getattr(boundaries, face))}
     leaving = [face for face, side in sides.items() if side.type == "outflow"]
-    carried = [face for face in leaving if sides[face].pressure is None]
+    carried = [face for face in leaving if sides[face].pressure != 0]
     for face in carried:
         if len(leaving) > 1:
             yield wrong(
