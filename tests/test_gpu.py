@@ -32,8 +32,10 @@ SIDES = {
     "rough": {"x_min": "wall", "x_max": HOT, "y": "periodic", "z_min": {**HEATED, "roughness": 0.01}, "z_max": LID},
     "slip": {"x": "periodic", "y_min": "slip", "y_max": "wall", "z_min": HOT, "z_max": LID},
     "open": {"x_min": ENTERS, "x_max": "outflow", "y": "periodic", "z_min": COOLED, "z_max": "slip"},
-    "advected": {"x_min": {"type": "outflow", "pressure": "advected"}, "x_max": {**ENTERS, "velocity": ["-1 - z", 0, 0]},
-                 "y": "periodic", "z_min": COOLED, "z_max": "slip"},
+    "advected": {
+        "x_min": {"type": "outflow", "pressure": "advected"}, "x_max": {**ENTERS, "velocity": ["-1 - z", 0, 0]},
+        "y": "periodic", "z_min": COOLED, "z_max": "slip",
+    },
 }  # fmt: skip
 
 

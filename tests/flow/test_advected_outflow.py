@@ -1,4 +1,4 @@
-"""Outflow that carries the pressure: against NumPy, on Kovasznay's flow, which is not parallel, and in short domains."""
+"""Outflow that carries the pressure: against NumPy, on Kovasznay's flow, and where a domain ends early."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_pressure_decays_over_half_the_width_of_the_side():
     assert outlet("x_max", ByHand((5, 4, 6), (True, False, False)).staggered.constants).reach == pytest.approx(0.7 / 2)
 
 
-# ------------------------------------------------------------------------------------------- flows that are not parallel
+# ------------------------------------------------------------------------------------------ flows that are not parallel
 
 LAMBDA = 20 - math.sqrt(400 + 4 * math.pi**2)
 

@@ -139,17 +139,18 @@ def test_bounded_heat(precision):
     assert flow.scalars["speed"] > 0.1
 
 
-@pytest.mark.parametrize("leaving", ["outflow", *({"type": "outflow", "pressure": p} for p in (0, "advected"))], ids=str)
+@pytest.mark.parametrize("leaving", ["convective", 0, "advected"])
 @pytest.mark.parametrize("time", ["ab2", "rk3"])
 def test_what_enters_and_leaves(leaving, time):
     """A front of smoke and heat in a uniform stream: as much is there as has entered, then the domain is full of it;
     a scalar that says nothing of the inflow is washed out.
     """
+    outflow = "outflow" if leaving == "convective" else {"type": "outflow", "pressure": leaving}
     case = Case(
         grid={"cells": [16, 1, 4], "lengths": [1, 0.1, 0.4]}, fluid={"viscosity": 0.01},
         heat={"diffusivity": 0, "scheme": "koren"}, initial={"velocity": [1, 0, 0]},
         boundaries={
-            "x_min": {"type": "inflow", "velocity": [1, 0, 0], "temperature": 1}, "x_max": leaving, "y": "periodic",
+            "x_min": {"type": "inflow", "velocity": [1, 0, 0], "temperature": 1}, "x_max": outflow, "y": "periodic",
             "z_min": "slip", "z_max": "slip",
         },
         time={"end": 2.0, "scheme": time}, monitor={"every": {"steps": 1}},

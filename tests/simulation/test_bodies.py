@@ -323,7 +323,9 @@ def through(outflow: dict | str, pressure: dict, **body) -> Case:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("outflow", ["outflow", *({"type": "outflow", "pressure": p} for p in (0.0, "advected"))], ids=str)
+@pytest.mark.parametrize("outflow", [
+    "outflow", {"type": "outflow", "pressure": 0.0}, {"type": "outflow", "pressure": "advected"},
+], ids=str)  # fmt: skip
 @pytest.mark.parametrize("pressure", [
     DIRECT, pytest.param({"solver": "fft", "forcing": 40}, marks=pytest.mark.slow),
     pytest.param({"solver": "jacobi", "tolerance": 1e-9, "max_iterations": 20000}, marks=pytest.mark.slow),
