@@ -12,7 +12,19 @@ from typing import ClassVar
 
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.stencils import AROUND_EDGES, BESIDE, WIDE_U, WIDE_V, WIDE_W, U, V, W
+from taskflow.flow.stencils import (
+    AROUND_EDGES,
+    BESIDE,
+    WIDE_SIDES_U,
+    WIDE_SIDES_V,
+    WIDE_SIDES_W,
+    WIDE_U,
+    WIDE_V,
+    WIDE_W,
+    U,
+    V,
+    W,
+)
 from taskflow.tasks import Read, ReadWrite, Scalar, Stencil, Write, task
 
 
@@ -41,7 +53,10 @@ class Quick(Fluid):
 
     ghost: ClassVar[int] = 2
     defines: ClassVar[tuple[str, ...]] = ("QUICK",)
-    stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"u": WIDE_U, "v": WIDE_V, "w": WIDE_W})
+    stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({
+        "u": WIDE_U, "v": WIDE_V, "w": WIDE_W,
+        "u_sides": WIDE_SIDES_U, "v_sides": WIDE_SIDES_V, "w_sides": WIDE_SIDES_W,
+    })  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -45,11 +45,18 @@ AROUND_EDGES = _around_edges()
 """What the momentum equation reads of a viscosity that varies."""
 
 
-def _with_neighbours(axis: str) -> Stencil:
+def _with_neighbours(axis: str, width: int = 1) -> Stencil:
     """Both faces of a cell across the axis, and those of its neighbours along the others."""
     first, second = (other for other in "xyz" if other != axis)
-    return offsets(**{axis: (0, 1), first: (-1, 1)}) | offsets(**{axis: (0, 1), second: (-1, 1)})
+    reach = (-width, width)
+    return offsets(**{axis: (0, 1), first: reach}) | offsets(**{axis: (0, 1), second: reach})
 
 
 GRADIENT_U, GRADIENT_V, GRADIENT_W = (_with_neighbours(axis) for axis in "xyz")
 """What the velocity gradient in the middle of a cell reads of each velocity."""
+
+SIDES_U, SIDES_V, SIDES_W = (star(1) | _with_neighbours(axis) for axis in "xyz")
+"""What the flow of momentum through a face of a cell reads of each velocity."""
+
+WIDE_SIDES_U, WIDE_SIDES_V, WIDE_SIDES_W = (star(2) | _with_neighbours(axis, 2) for axis in "xyz")
+"""What it reads where they are carried by values that are biased upwind."""

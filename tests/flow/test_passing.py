@@ -1,14 +1,20 @@
-"""What passes through faces, against NumPy at the centres of faces, and balances of volumes."""
+"""What passes through faces, against NumPy, and balances of volumes: to rounding, whatever carries."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from taskflow.flow.passing import Passing, Side
+from taskflow.flow import Fluid, Quick
+from taskflow.flow.momentum import momentum_eddy
+from taskflow.flow.passing import CARRIED, FLOW, Passing, Sheet, Side
+from taskflow.flow.scalars.bounded import EULER
+from taskflow.flow.scalars.transport import Transport, transport, transport_eddy
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
+from tests.flow.byhand import DT, ByHand
+from tests.flow.test_stretched import Uneven
 from tests.flows import compute
 from tests.simulation.test_resuming import stirred
 
@@ -33,14 +39,18 @@ def expected(case: Case, side: Side, viscosity: np.ndarray) -> dict[str, float]:
     area, q = side.outward * np.prod(dx) / dx[a], velocity[a]
     found = {"volume_flux": q}
     for b in range(3):
+        r = velocity[b]
         if b == a:
-            stress = 2 * (shifted(q, a) - shifted(q, a, -1)) / (2 * dx[a])
-            pressure = (fields["p"] + shifted(fields["p"], a, -1)) / 2
-            found[f"momentum_flux_{'xyz'[b]}"] = q**2 + pressure - viscosity * stress
+            mean, stretching = (q + shifted(q, a)) / 2, (shifted(q, a) - q) / dx[a]
+            cell = mean**2 + fields["p"] - 2 * viscosity * stretching
+            found[f"momentum_flux_{'xyz'[b]}"] = (cell + shifted(cell, a, -1)) / 2
         else:
-            there = (velocity[b] + shifted(velocity[b], b)) / 2
-            stress = (there - shifted(there, a, -1)) / dx[a] + (shifted(q, b) - shifted(q, b, -1)) / (2 * dx[b])
-            found[f"momentum_flux_{'xyz'[b]}"] = q * (there + shifted(there, a, -1)) / 2 - viscosity * stress
+            speed, value = (q + shifted(q, b, -1)) / 2, (r + shifted(r, a, -1)) / 2
+            shear = (r - shifted(r, a, -1)) / dx[a] + (q - shifted(q, b, -1)) / dx[b]
+            edge = speed * value - viscosity * shear
+            if not grid.periodic[b]:  # nothing is looked for on its ends
+                np.moveaxis(edge, 2 - b, 0)[[1, grid.cells[b] + 1]] = 0
+            found[f"momentum_flux_{'xyz'[b]}"] = (edge + shifted(edge, b)) / 2
     T, before = fields["T"], shifted(fields["T"], a, -1)
     found["flux_T"] = q * (T + before) / 2 - 0.02 * (T - before) / dx[a]
     return {name: area * values[cells].sum() for name, values in found.items()}
@@ -54,6 +64,87 @@ def test_it_is_what_numpy_finds(side):
     wanted = expected(case, side, 0.01)
     for name, value in measured(case, side).items():
         assert value == pytest.approx(wanted[name], rel=1e-12, abs=1e-14), name
+
+
+# ------------------------------------------------------------------------------------------------------------- balances
+
+BOXES = [Box((0, 0, 0), (6, 5, 7)), Box((0, 1, 2), (3, 5, 6)), Box((2, 2, 3), (4, 3, 7))]
+FLOWING = ("volume", "x", "y", "z")
+
+
+def prepared(stretched: bool) -> ByHand:
+    """Random fields between walls, which what is measured knows by names of its own."""
+    hand = (Uneven if stretched else ByHand)((6, 5, 7), (True, True, True), ghost=2)
+    hand.fill({**momentum_eddy.fields, **transport_eddy.fields, "p": None, "c": None, "q_new": None})
+    hand.fields["c"] = hand.fields["q"]
+    hand.fields |= {f"{name}_sides": hand.fields[name] for name in "uvw"}
+    hand.fields |= {f"{name}_new": hand.fields[name] for name in "uvw"}  # a step in the velocity of now
+    return hand
+
+
+def leaving(hand: ByHand, box: Box, tasks, constants: dict, whats: tuple[str, ...]) -> dict[str, float]:
+    """What passes the sides of a box, outward."""
+    found, grid = dict.fromkeys(whats, 0.0), hand.staggered.constants
+    for axis in range(3):
+        for end, sign in ((0, -1), (1, 1)):
+            high = end == 1 and box.hi[axis] == hand.cells[axis]
+            over = box.layer(axis, end, 0, 1) if end == 0 or high else box.layer(axis, 1, -1, 0)
+            for task in tasks:
+                hand.run(hand.launch(task, {"grid": grid, "sheet": Sheet(axis, high), **constants}, over))
+            for what in whats:
+                parts = (hand.scalars[f"{part}_{what}" if what else part] for part in ("total", "rest", "last"))
+                found[what] += sign * hand.staggered.area(axis) * sum(parts)
+    return found
+
+
+def volumes(hand: ByHand) -> np.ndarray:
+    x, y, z = (hand.staggered.widths(axis) for axis in range(3))
+    return z[:, None, None] * y[:, None] * x
+
+
+@pytest.mark.parametrize("stretched", [False, True])
+@pytest.mark.parametrize("eddies", [False, True])
+@pytest.mark.parametrize("kind", [Fluid, Quick])
+def test_a_volume_gains_the_momentum_that_passes_its_sides(kind, eddies, stretched):
+    """In a velocity that is not even free of divergence: the whole stress is there without eddies, too."""
+    hand, fluid = prepared(stretched), kind(0.03)
+    grid = hand.staggered.constants
+    hand.fields["nu_t"] *= eddies
+    tendency = dict(zip("xyz", ("h_u", "h_v", "h_w"), strict=True))
+    new = {name: hand.fields[name].copy() for name in ("u_new", "v_new", "w_new")}
+    hand.run(hand.launch(momentum_eddy, {"grid": grid, "fluid": fluid}))
+    hand.fields |= new
+    gained = {}
+    for a, (axis, name) in enumerate(tendency.items()):
+        p, n = hand.shifted("p")[0], hand.cells[a]
+        distance = np.array([grid.distance(a, face) for face in range(n)]).reshape([-1 if d == 2 - a else 1 for d in range(3)])
+        H = np.moveaxis(hand.values(name) - (p() - p(-1, a)) / distance, 2 - a, 0)
+        H[0] = 0  # what is given on boundaries stays
+        gained[axis] = volumes(hand) * np.moveaxis((H + np.concatenate([H[1:], 0 * H[:1]])) / 2, 0, 2 - a)
+    for box in BOXES:
+        found = leaving(hand, box, FLOW[eddies], {"fluid": fluid}, FLOWING)
+        for axis, each in gained.items():
+            there = each[box.slices((0, 0, 0))]
+            assert abs(there.sum() + found[axis]) < 1e-13 * abs(there).sum(), (box, axis)
+
+
+@pytest.mark.parametrize("stretched", [False, True])
+@pytest.mark.parametrize("eddies", [False, True])
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_volume_gains_the_scalar_that_passes_its_sides(bounded, eddies, stretched):
+    hand, about = prepared(stretched), Transport(0.02)
+    grid = hand.staggered.constants
+    more = {"prandtl": 0.7} if eddies else {}
+    if bounded:
+        hand.run(hand.launch(EULER[eddies, False], {"grid": grid, "transport": about, **more}))
+        gained = volumes(hand) * (hand.values("q_new") - hand.values("q")) / DT
+    else:
+        hand.run(hand.launch((transport, transport_eddy)[eddies], {"grid": grid, "transport": about, **more}))
+        gained = volumes(hand) * hand.values("h_q")
+    for box in BOXES:
+        found = leaving(hand, box, CARRIED[eddies, bounded], {"diffusivity": 0.02, **more}, ("",))[""]
+        there = gained[box.slices((0, 0, 0))]
+        assert abs(there.sum() + found) < 1e-12 * abs(there).sum(), box
 
 
 @pytest.mark.parametrize("precision", ["double", pytest.param("single", marks=pytest.mark.slow)])

@@ -2,70 +2,87 @@
 #define UZ 32
 #include "cell.h"
 #include "exact_sums.h"
-#include "metrics.h"
+#include "friction.h"
+#include "convection.h"
+#include "scalars/diffusivity.h"
+#include "scalars/limited.h"
 
-// A viscosity or a diffusivity on the face between two cells
-struct Molecular {
-  real value;
-  INLINE double on(Index, Index) const { return value; }
+// What friction has in the cells and on the edges that the sides of a face's volume are
+struct Viscous {
+  real viscosity;
+  INLINE real in(Index) const { return viscosity; }
+  INLINE real across(Index c, const Component& u, const Component& v) const {
+    const Index A = u.axis.step, B = v.axis.step;
+    return viscosity * (v.axis.per_face() * (u.q[c] - u.q[c - B]) + u.axis.per_face() * (v.q[c] - v.q[c - A]));
+  }
 };
-struct Stirred {
-  real value, part;  // of the eddy viscosity that is added
-  In nu_t;
-  INLINE double on(Index low, Index high) const { return value + part * (0.5 * (double(nu_t[low]) + nu_t[high])); }
+struct Eddying {
+  Turbulent stress;
+  INLINE real in(Index cell) const { return stress.viscosity + stress.nu_t[cell]; }
+  INLINE real across(Index c, const Component& u, const Component& v) const { return stress.across(c, u, v, 0); }
 };
 
-// A face across axis number a of the grid, with the two cells beside it; b and d are the other directions
+// A face across axis number a of the grid: the low one of a cell, which may lie beyond the domain. Its neighbour `n` cells
+// further along b has an Axis of its own.
 struct Face {
-  Index low, high;
-  Axis a, b, d;
-  int numbers[3];
-  bool at_low_end, at_high_end;  // of the domain
+  const Grid& grid;
+  int a;
+  Cell cell;
+  Index steps[3];
+
+  INLINE Axis along(int b, int n = 0) const { return axis(grid, b, index(cell, b) + n, steps[b]); }
+  INLINE Cell next(int b) const { return {cell.i + (b == 0), cell.j + (b == 1), cell.k + (b == 2), cell + steps[b]}; }
+  INLINE bool at_low_end() const { return index(cell, a) == grid.first[a]; }
+  INLINE bool at_high_end() const { return index(cell, a) - 1 == grid.last[a]; }
+  // Whether the velocity across b is given on the low face `n` cells further, so that no momentum is looked for there
+  INLINE bool given(int b, int n) const {
+    const int place = index(cell, b) + n;
+    return (place == grid.first[b]) | (place - 1 == grid.last[b]);
+  }
 };
 
-FN Face face_of(const Grid& g, int number, bool high, const Cell& c, Index X, Index Y, Index Z) {
-  const int second = (number + 1) % 3, third = (number + 2) % 3;
-  int place[3] = {c.i, c.j, c.k};
-  const Index steps[3] = {X, Y, Z}, behind = c + (high ? steps[number] : 0);
-  place[number] += high;
-  const auto along = [&](int n) { return axis(g, n, place[n], steps[n]); };
-  return {behind - steps[number], behind, along(number), along(second), along(third), {number, second, third},
-          place[number] == g.first[number], place[number] - 1 == g.last[number]};
+FN Face face_of(const Grid& g, int a, bool high, const Cell& c, Index X, Index Y, Index Z) {
+  Face face{g, a, c, {X, Y, Z}};
+  if (high) face.cell = face.next(a);
+  return face;
 }
 
-// du_a/da on the face, from the cells beside it that are in the domain
-FN double stretched_along(In q, const Face& f) {
-  const double behind = double(f.a.per_cell(-1)) * (double(q[f.high]) - q[f.low]);
-  const Index next = f.at_high_end ? f.high : f.high + f.a.step;
-  const double ahead = double(f.a.per_cell()) * (double(q[next]) - q[f.high]);
-  return f.at_low_end ? ahead : f.at_high_end ? behind : 0.5 * (behind + ahead);
-}
-
-// Momentum along b, per area and time: u_b u_a - nu (du_b/da + du_a/db), u_b being the mean of four faces
-FN double sideways(In q, In r, const Face& f, Axis b, double nu) {
-  const double low = double(r[f.low]) + r[f.low + b.step], high = double(r[f.high]) + r[f.high + b.step];
-  const double rise = double(q[f.high + b.step]) - q[f.high - b.step];
-  const double shear = f.a.per_face() * (0.5 * (high - low)) + b.per_two_cells() * rise;
-  return 0.25 * (low + high) * q[f.high] - nu * shear;
-}
-
-// u_a, and u u_a + p - nu (grad u + grad u^T), along x, y, z; where the domain ends p is that of the cell beside the face
-template <class Viscosity>
+// u_a, and u u_a + p - nu (grad u + grad u^T), along x, y, z, as the equations of the velocity have it, and in a cell the
+// mean of its two faces: what they have in the cells beside the face is on it on the line between their centres, or that of
+// the one cell where the domain ends; of the edges around it the face has half.
+template <class Friction>
 struct FlowThrough {
   static constexpr int COUNT = 4;
   In u, v, w, p;
-  Viscosity viscosity;
+  Friction friction;
+  Convection convection;
+
+  INLINE In velocity(int number) const { return number == 0 ? u : number == 1 ? v : w; }
+
+  // Along a, in the cell before (n = 0) or behind (1) the face
+  INLINE real normal(const Face& f, const Component& q, int n) const {
+    const Index A = q.axis.step, at = f.cell + n * A;
+    const real stretching = q.axis.per_cell(n - 1) * (q.q[at] - q.q[at - A]);
+    return real(0.25) * convection.along(f.cell, q, n) + p[at - A] - 2 * friction.in(at - A) * stretching;
+  }
+  // Along b, on the edges across b before (n = 0) and behind (1) the middle of the face
+  INLINE real shear(const Face& f, const Component& q, int b, int n) const {
+    const Cell at = n == 0 ? f.cell : f.next(b);
+    const Component r{velocity(b), b, f.along(b, n)};
+    const real found = real(0.25) * convection.across(at, r, q, 0) - friction.across(at, r, q);
+    return f.given(b, n) ? real(0) : found;
+  }
 
   INLINE Sums<COUNT> on(const Face& f) const {
-    const In velocities[3] = {u, v, w};
-    const In q = velocities[f.numbers[0]], r = velocities[f.numbers[1]], s = velocities[f.numbers[2]];
-    const double speed = q[f.high], nu = viscosity.on(f.low, f.high);
-    const double pressure = f.at_low_end ? p[f.high] : f.at_high_end ? p[f.low] : 0.5 * (double(p[f.low]) + p[f.high]);
+    const int b = (f.a + 1) % 3, d = (f.a + 2) % 3;
+    const Component q{velocity(f.a), f.a, f.along(f.a)};
     Sums<COUNT> found;
-    found.of[0] = speed;
-    found.of[1 + f.numbers[0]] = speed * speed + pressure - 2 * nu * stretched_along(q, f);
-    found.of[1 + f.numbers[1]] = sideways(q, r, f, f.b, nu);
-    found.of[1 + f.numbers[2]] = sideways(q, s, f, f.d, nu);
+    found.of[0] = q.q[f.cell];
+    found.of[1 + f.a] = f.at_low_end()    ? normal(f, q, 1)
+                        : f.at_high_end() ? normal(f, q, 0)
+                                          : real(0.5) * q.axis.twice_between(normal(f, q, 0), normal(f, q, 1), 0);
+    found.of[1 + b] = real(0.5) * (shear(f, q, b, 0) + shear(f, q, b, 1));
+    found.of[1 + d] = real(0.5) * (shear(f, q, d, 0) + shear(f, q, d, 1));
     return found;
   }
 };
@@ -75,12 +92,26 @@ template <class Diffusivity>
 struct CarriedThrough {
   static constexpr int COUNT = 1;
   In c, u, v, w;
-  Diffusivity diffusivity;
+  Diffusivity by;
 
   INLINE Sums<COUNT> on(const Face& f) const {
-    const In velocities[3] = {u, v, w};
-    const double low = c[f.low], high = c[f.high], speed = velocities[f.numbers[0]][f.high];
-    return {{0.5 * speed * (low + high) + diffusivity.on(f.low, f.high) * f.a.per_face() * (low - high)}};
+    const Index behind = f.cell, before = behind - f.steps[f.a];
+    const double low = c[before], high = c[behind], speed = (f.a == 0 ? u : f.a == 1 ? v : w)[behind];
+    return {{0.5 * speed * (low + high) + by.between(before, behind) * f.along(f.a).per_face() * (low - high)}};
+  }
+};
+
+// The same with the limited values of what is kept within its bounds, in the velocity that there is now
+template <class Diffusivity>
+struct BoundedThrough {
+  static constexpr int COUNT = 1;
+  In c, u, v, w;
+  Diffusivity by;
+
+  INLINE Sums<COUNT> on(const Face& f) const {
+    const In speed = f.a == 0 ? u : f.a == 1 ? v : w;
+    const Direction d{f.a, f.steps[f.a], f.grid.first[f.a], f.grid.last[f.a], speed, speed};
+    return {{passing(c, f.cell, index(f.cell, f.a), d, f.along(f.a).per_face(), by, 0)}};
   }
 };
 
@@ -109,39 +140,51 @@ FN void sum_up(const Range& range, const Partial (&parts)[3 * Through::COUNT], I
   });
 }
 
-TASK largest_flow(Range range, In u, In v, In w, In p, Partial bound, Grid grid, Sheet sheet, real viscosity) {
-  largest(range, bound, grid, sheet, FlowThrough<Molecular>{u, v, w, p, {viscosity}});
+#define SUMS                                                                                                             \
+  {total_volume, rest_volume, last_volume, total_x, rest_x, last_x, total_y, rest_y, last_y, total_z, rest_z, last_z}
+
+TASK largest_flow(Range range, In u_sides, In v_sides, In w_sides, In p, Partial bound, Grid grid, Sheet sheet, Fluid fluid) {
+  largest(range, bound, grid, sheet,
+          FlowThrough<Viscous>{u_sides, v_sides, w_sides, p, {fluid.viscosity}, Convection(grid)});
 }
-TASK flow_through(Range range, In u, In v, In w, In p, Partial total_volume, Partial rest_volume,
-                  Partial last_volume, Partial total_x, Partial rest_x, Partial last_x, Partial total_y,
-                  Partial rest_y, Partial last_y, Partial total_z, Partial rest_z, Partial last_z, In64 bound, Grid grid,
-                  Sheet sheet, real viscosity) {
-  sum_up(range, {total_volume, rest_volume, last_volume, total_x, rest_x, last_x, total_y, rest_y, last_y, total_z, rest_z,
-                 last_z}, bound, grid, sheet, FlowThrough<Molecular>{u, v, w, p, {viscosity}});
+TASK flow_through(Range range, In u_sides, In v_sides, In w_sides, In p, Partial total_volume, Partial rest_volume,
+                  Partial last_volume, Partial total_x, Partial rest_x, Partial last_x, Partial total_y, Partial rest_y,
+                  Partial last_y, Partial total_z, Partial rest_z, Partial last_z, In64 bound, Grid grid, Sheet sheet,
+                  Fluid fluid) {
+  sum_up(range, SUMS, bound, grid, sheet,
+         FlowThrough<Viscous>{u_sides, v_sides, w_sides, p, {fluid.viscosity}, Convection(grid)});
 }
-TASK largest_flow_eddy(Range range, In u, In v, In w, In p, In nu_t, Partial bound, Grid grid, Sheet sheet, real viscosity) {
-  largest(range, bound, grid, sheet, FlowThrough<Stirred>{u, v, w, p, {viscosity, 1, nu_t}});
+TASK largest_flow_eddy(Range range, In u_sides, In v_sides, In w_sides, In p, In nu_t, Partial bound, Grid grid, Sheet sheet,
+                       Fluid fluid) {
+  largest(range, bound, grid, sheet,
+          FlowThrough<Eddying>{u_sides, v_sides, w_sides, p, {{fluid.viscosity, nu_t, {}}}, Convection(grid)});
 }
-TASK flow_through_eddy(Range range, In u, In v, In w, In p, In nu_t, Partial total_volume, Partial rest_volume,
-                       Partial last_volume, Partial total_x, Partial rest_x, Partial last_x, Partial total_y,
-                       Partial rest_y, Partial last_y, Partial total_z, Partial rest_z, Partial last_z, In64 bound, Grid grid,
-                       Sheet sheet, real viscosity) {
-  sum_up(range, {total_volume, rest_volume, last_volume, total_x, rest_x, last_x, total_y, rest_y, last_y, total_z, rest_z,
-                 last_z}, bound, grid, sheet, FlowThrough<Stirred>{u, v, w, p, {viscosity, 1, nu_t}});
+TASK flow_through_eddy(Range range, In u_sides, In v_sides, In w_sides, In p, In nu_t, Partial total_volume, Partial rest_volume,
+                       Partial last_volume, Partial total_x, Partial rest_x, Partial last_x, Partial total_y, Partial rest_y,
+                       Partial last_y, Partial total_z, Partial rest_z, Partial last_z, In64 bound, Grid grid, Sheet sheet,
+                       Fluid fluid) {
+  sum_up(range, SUMS, bound, grid, sheet,
+         FlowThrough<Eddying>{u_sides, v_sides, w_sides, p, {{fluid.viscosity, nu_t, {}}}, Convection(grid)});
 }
 
-TASK largest_carried(Range range, In c, In u, In v, In w, Partial bound, Grid grid, Sheet sheet, real diffusivity) {
-  largest(range, bound, grid, sheet, CarriedThrough<Molecular>{c, u, v, w, {diffusivity}});
-}
-TASK carried_through(Range range, In c, In u, In v, In w, Partial total, Partial rest, Partial last, In64 bound, Grid grid,
-                     Sheet sheet, real diffusivity) {
-  sum_up(range, {total, rest, last}, bound, grid, sheet, CarriedThrough<Molecular>{c, u, v, w, {diffusivity}});
-}
-TASK largest_carried_eddy(Range range, In c, In u, In v, In w, In nu_t, Partial bound, Grid grid, Sheet sheet, real diffusivity,
-                          real part) {
-  largest(range, bound, grid, sheet, CarriedThrough<Stirred>{c, u, v, w, {diffusivity, part, nu_t}});
-}
-TASK carried_through_eddy(Range range, In c, In u, In v, In w, In nu_t, Partial total, Partial rest, Partial last, In64 bound,
-                          Grid grid, Sheet sheet, real diffusivity, real part) {
-  sum_up(range, {total, rest, last}, bound, grid, sheet, CarriedThrough<Stirred>{c, u, v, w, {diffusivity, part, nu_t}});
-}
+// `Through` for what is carried, by central differences or within bounds
+#define CARRIED(kind, Through)                                                                                              \
+  TASK largest_##kind(Range range, In c, In u, In v, In w, Partial bound, Grid grid, Sheet sheet, real diffusivity) {       \
+    largest(range, bound, grid, sheet, Through<Even>{c, u, v, w, {diffusivity}});                                           \
+  }                                                                                                                         \
+  TASK kind##_through(Range range, In c, In u, In v, In w, Partial total, Partial rest, Partial last, In64 bound, Grid grid, \
+                      Sheet sheet, real diffusivity) {                                                                      \
+    sum_up(range, {total, rest, last}, bound, grid, sheet, Through<Even>{c, u, v, w, {diffusivity}});                       \
+  }                                                                                                                         \
+  TASK largest_##kind##_eddy(Range range, In c, In u, In v, In w, In nu_t, Partial bound, Grid grid, Sheet sheet,           \
+                             real diffusivity, real prandtl) {                                                              \
+    largest(range, bound, grid, sheet, Through<Stirred>{c, u, v, w, {diffusivity, real(0.5) / prandtl, nu_t}});             \
+  }                                                                                                                         \
+  TASK kind##_through_eddy(Range range, In c, In u, In v, In w, In nu_t, Partial total, Partial rest, Partial last,         \
+                           In64 bound, Grid grid, Sheet sheet, real diffusivity, real prandtl) {                            \
+    sum_up(range, {total, rest, last}, bound, grid, sheet,                                                                  \
+           Through<Stirred>{c, u, v, w, {diffusivity, real(0.5) / prandtl, nu_t}});                                         \
+  }
+
+CARRIED(carried, CarriedThrough)
+CARRIED(bounded, BoundedThrough)
