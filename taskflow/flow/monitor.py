@@ -47,7 +47,8 @@ class Monitor:
         if flow.obstacles:
             transport = flow.heat.transport if flow.heat else None
             stirred = flow.turbulence is not None
-            yield from flow.obstacles.monitor(f, flow.grid, flow.fluid, transport, eddies=stirred)
+            within = flow.heat is not None and flow.heat.bounded
+            yield from flow.obstacles.monitor(f, flow.grid, flow.fluid, transport, eddies=stirred, bounded=within)
         if flow.heat:
             eddies = (f.nu_t,) if flow.turbulence else ()
             prandtl = flow.turbulence.prandtl if flow.turbulence else 1.0

@@ -49,9 +49,9 @@ def solid_bits(bodies: list[np.ndarray], walls: tuple[bool, bool, bool]) -> np.n
     return cuts.solid_bits(closed, walls_of(walls), np.any(beside, axis=0))
 
 
-def prepared(walls: tuple[bool, bool, bool], real: str, names: list[str], **device: object) -> tuple[ByHand, list]:
+def prepared(walls: tuple[bool, bool, bool], real: str, names: list[str], **options: object) -> tuple[ByHand, list]:
     """Random fields, flags of random faces; the bodies that have faces."""
-    hand = ByHand(CELLS, walls, real, **device).fill(names)
+    hand = ByHand(CELLS, walls, real, **options).fill(names)
     bodies = [scattered(walls, seed) for seed in range(3)]
     flags = {"solid": solid_bits(bodies, walls)}
     flags |= {name: cuts.owners(each) for name, each in zip(OWNERS, bodies, strict=True)}
@@ -232,21 +232,28 @@ def test_what_is_missing_of_a_mean(axis, task, real, device):
     hand.agrees("q", wanted)
 
 
+@pytest.mark.parametrize("bounded", [False, True])
 @pytest.mark.parametrize("walls", WALLS)
-def test_heat_from_bodies(walls, real, device):
+def test_heat_from_bodies(walls, bounded, real, device):
+    """What the flow carries out of cells that are held is what the scheme carries."""
     names = ["T", *VELOCITY, "T_faces", "owner_T", "bond_T", "warm_T"]
-    hand, bodies = prepared(walls, real, names, **device)
+    hand, bodies = prepared(walls, real, names, ghost=1 + bounded, **device)
     inside = hand.box.slices(hand.memory.lo)
     for name, values in (("T_faces", np.where(near(bodies[0]) > 0, 1 << 12, 5)), ("owner_T", cuts.owners(bodies[0]))):
         hand.fields[name] = np.zeros(hand.memory.shape[::-1], "u2" if name == "T_faces" else "u1")
         hand.fields[name][inside] = values
     T, *velocity = hand.shifted("T", *VELOCITY)
-    carried = -reference.transport_tendency(T, velocity, hand.staggered.spacing, 0.0)
+    if bounded:
+        task = forces.bounded_heat_from_immersed_body
+        carried = -reference.bounded_tendency(T, velocity, hand.staggered.spacing, CELLS, walls, 0.0)
+    else:
+        task = forces.heat_from_immersed_body
+        carried = -reference.transport_tendency(T, velocity, hand.staggered.spacing, 0.0)
     conducted = HEAT.diffusivity * (hand.values("warm_T") - hand.values("bond_T") * T())
     each = np.where(near(bodies[0]) > 0, carried, conducted).astype("f8")
     for number in (1, 2):
         constants = {"grid": hand.staggered.constants, "transport": HEAT, "number": number}
-        hand.run(hand.launch(forces.heat_from_immersed_body, constants))
+        hand.run(hand.launch(task, constants))
         wanted = hand.staggered.volume * each[cuts.owners(bodies[0]) == number].sum()
         assert hand.scalars["flux"] == pytest.approx(wanted, abs=10 * hand.tolerance)
 

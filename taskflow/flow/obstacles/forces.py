@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.momentum import Fluid
+from taskflow.flow.scalars.bounded import GHOST
 from taskflow.flow.scalars.transport import Transport
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, AROUND_EDGES, BESIDE, U, V, W
 from taskflow.tasks import Privilege, Read, ReadByte, ReadShort, Reduce, Task, task
@@ -90,3 +91,11 @@ def heat_from_immersed_body(
     """`heat_from_body` for an immersed one: volume times the sum of diffusivity (warm_T - bond_T T) over cells beside
     it, and of what the flow carries out of cells in it.
     """
+
+
+bounded_heat_from_immersed_body = replace(
+    heat_from_immersed_body,
+    name="bounded_heat_from_immersed_body",
+    fields={**heat_from_immersed_body.fields, "T": Read[GHOST]},
+)
+"""`heat_from_immersed_body` of a temperature that is carried within its bounds, in the velocity that there is now."""

@@ -19,6 +19,7 @@ from taskflow.flow.obstacles.adherence import adhere, warm
 from taskflow.flow.obstacles.bulk_velocity import Wanted, missing_around_immersed, push_where_open, stage, sums
 from taskflow.flow.obstacles.energy_budget import dissipation_immersed
 from taskflow.flow.obstacles.forces import (
+    bounded_heat_from_immersed_body,
     force_of_eddies_on_immersed_body,
     force_on_immersed_body,
     heat_from_immersed_body,
@@ -81,10 +82,11 @@ class ImmersedObstacles(Obstacles):
         owners = f.owner_x, f.owner_y, f.owner_z
         return task(f.u, f.v, f.w, f.p, *read, f.solid, *_surfaces(f), *owners, **sums, **given)
 
-    def heat(self, f: Roles, flux: str, **given: Any) -> Launch:
+    def heat(self, f: Roles, flux: str, *, bounded: bool, **given: Any) -> Launch:
         """See `Obstacles.heat`."""
+        task = bounded_heat_from_immersed_body if bounded else heat_from_immersed_body
         fields = f.T, f.u, f.v, f.w, f.T_faces, f.owner_T, f.bond_T, f.warm_T
-        return heat_from_immersed_body(*fields, flux=flux, **given)
+        return task(*fields, flux=flux, **given)
 
     def dissipation(self, f: Roles) -> tuple[Task, tuple[str, ...]]:
         """See `Obstacles.dissipation`."""

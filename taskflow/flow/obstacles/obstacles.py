@@ -125,24 +125,26 @@ class Obstacles:
         return measure_residual_obstructed(f, grid)
 
     def monitor(
-        self, f: Roles, grid: Grid, fluid: Fluid, heat: Transport | None, *, eddies: bool = False
+        self, f: Roles, grid: Grid, fluid: Fluid, heat: Transport | None, *, eddies: bool = False, bounded: bool = False
     ) -> Iterator[Launch]:
-        """Scalars pressure_x_1 ... moment_z_1, flux_1 and so on, of each body by its number."""
+        """Scalars pressure_x_1 ... moment_z_1, flux_1 and so on, of each body by its number; `bounded` if heat is
+        carried within its bounds.
+        """
         for number, body in enumerate(self.bodies, start=1):
             sums = {f"{kind}_{axis}": f"{kind}_{axis}_{number}" for kind in FORCES for axis in "xyz"}
             given = {"over": body.around, "grid": grid, "fluid": fluid, "target": Target(number, body.about)}
             yield self.force(f, sums, eddies=eddies, **given)
             if heat and body.heated:
                 constants = {"grid": grid, "transport": heat, "number": number}
-                yield self.heat(f, f"flux_{number}", over=body.around, **constants)
+                yield self.heat(f, f"flux_{number}", bounded=bounded, over=body.around, **constants)
 
     def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
         """The force on a body, into scalars of these names."""
         task, read = (force_of_eddies, (f.nu_t,)) if eddies else (force_on_body, ())
         return task(f.u, f.v, f.w, f.p, *read, f.solid, f.owner_x, f.owner_y, f.owner_z, **sums, **given)
 
-    def heat(self, f: Roles, flux: str, **given: Any) -> Launch:
-        """The heat from a body, into a scalar of this name."""
+    def heat(self, f: Roles, flux: str, *, bounded: bool, **given: Any) -> Launch:
+        """The heat from a body, into a scalar of this name. None is carried through the faces of one of stair steps."""
         return heat_from_body(f.T, f.solid, f.owner_x, f.owner_y, f.owner_z, flux=flux, **given)
 
     def dissipation(self, f: Roles) -> tuple[Task, tuple[str, ...]]:

@@ -4,6 +4,8 @@
 #define BY 1
 #include "cell.h"
 #include "../flags.h"
+#include "../scalars/diffusivity.h"
+#include "../scalars/limited.h"
 #include "carried.h"
 #include "push.h"
 #include "surfaces.h"
@@ -69,17 +71,42 @@ TASK force_of_eddies_on_immersed_body(Range range, In u, In v, In w, In p, In nu
   sum_forces(range, u, v, w, p, bodies, SUMS, grid, target, TurbulentBeside{fluid.viscosity, nu_t, {edges}});
 }
 
+// Net flow of T out of cell number n along one direction by q, by central differences or with values within bounds
+struct CentralMean {
+  INLINE static real out(In T, In q, Index c, int, int, const Grid&, Axis a) {
+    return carried(T, q, c, a.step, a.per_cell());
+  }
+};
+struct Limited {
+  INLINE static real out(In T, In q, Index c, int n, int number, const Grid& grid, Axis a) {
+    const Direction d{number, a.step, grid.first[number], grid.last[number], q, q};
+    const Even none{0};
+    return a.per_cell() * (passing(T, c + a.step, n + 1, d, a.per_face(1), none, 0) - passing(T, c, n, d, a.per_face(), none, 0));
+  }
+};
+
 // flux = volume times the sum over the cells that belong to a body of diffusivity (warm - bond T), or, of cells that are
 // held, of what the flow carries out of them
-TASK heat_from_immersed_body(Range range, In T, In u, In v, In w, InShort T_faces, InByte owner_T, In bond_T, In warm_T,
-                             Partial flux, Grid grid, Transport transport, int number) {
+template <class Values>
+FN void heat_from(const Range& range, In T, In u, In v, In w, InShort T_faces, InByte owner_T, In bond_T, In warm_T,
+                  Partial flux, const Grid& grid, real diffusivity, int number) {
   STRIDES(range)
   reduce_cells(range, flux, SUM, CELL(c) {
     const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
     const double volume = double(width(grid, 0, c.i)) * width(grid, 1, c.j) * width(grid, 2, c.k);
-    const double flow = double(carried(T, u, c, X, x.per_cell())) + carried(T, v, c, Y, y.per_cell()) +
-                        carried(T, w, c, Z, z.per_cell());
-    const double conducted = transport.diffusivity * (double(warm_T[c]) - double(bond_T[c]) * T[c]);
+    const double flow = double(Values::out(T, u, c, c.i, 0, grid, x)) + Values::out(T, v, c, c.j, 1, grid, y) +
+                        Values::out(T, w, c, c.k, 2, grid, z);
+    const double conducted = diffusivity * (double(warm_T[c]) - double(bond_T[c]) * T[c]);
     return owner_T[c] == number ? volume * (T_faces[c] & KEEPS ? flow : conducted) : 0.0;
   });
+}
+
+TASK heat_from_immersed_body(Range range, In T, In u, In v, In w, InShort T_faces, InByte owner_T, In bond_T, In warm_T,
+                             Partial flux, Grid grid, Transport transport, int number) {
+  heat_from<CentralMean>(range, T, u, v, w, T_faces, owner_T, bond_T, warm_T, flux, grid, transport.diffusivity, number);
+}
+
+TASK bounded_heat_from_immersed_body(Range range, In T, In u, In v, In w, InShort T_faces, InByte owner_T, In bond_T,
+                                     In warm_T, Partial flux, Grid grid, Transport transport, int number) {
+  heat_from<Limited>(range, T, u, v, w, T_faces, owner_T, bond_T, warm_T, flux, grid, transport.diffusivity, number);
 }
