@@ -117,10 +117,13 @@ MODELS = {
     "steady inflow": {
         "boundaries": {**CHANNEL, "x_min": {"type": "inflow", "velocity": [1, 0, 0], "temperature": 1.0}},
     },
-    "advected outflow": {"boundaries": {
-        "x_min": {"type": "outflow", "pressure": "advected"},
-        "x_max": {"type": "inflow", "velocity": ["-1 - z*t", 0, 0]}, "y": "periodic", "z_min": "wall", "z_max": "slip",
-    }},
+    "advected outflow": {
+        "boundaries": {
+            "x_min": {"type": "outflow", "pressure": "advected"},
+            "x_max": {"type": "inflow", "velocity": ["-1 - z*t", 0, 0]},
+            **{"y": "periodic", "z_min": "wall", "z_max": "slip"},
+        },
+    },
     "bulk velocity": {
         "boundaries": {"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"},
         "body__bulk_velocity": {"x": 1.0},

@@ -63,9 +63,7 @@ def _approach(face: str) -> Task:
 
 
 def _advect(face: str) -> Task:
-    def advect(
-        P: ReadWrite, rhs: Read[INSIDE[face]], *, dt: Scalar, throughflow: Scalar, outlet: Outlet
-    ) -> None:  # fmt: skip
+    def advect(P: ReadWrite, rhs: Read[INSIDE[face]], *, dt: Scalar, throughflow: Scalar, outlet: Outlet) -> None:
         """P = (1 - dt throughflow / reach) (P + C (rhs[inside] - P)), C = dt throughflow / width, each at most 1; 0
         where throughflow <= 0.
         """
@@ -101,9 +99,7 @@ def begin_advected(f: Roles, boundaries: Boundaries, grid: Grid) -> Iterator[Lau
         yield impose(_kept(f, face), over=beyond(face, grid, edges=False), value=Value(0.0))
 
 
-def drive(
-    new: str, old: str, f: Roles, face: str, grid: Grid, *, dt: str, throughflow: str
-) -> Iterator[Launch]:  # fmt: skip
+def drive(new: str, old: str, f: Roles, face: str, grid: Grid, *, dt: str, throughflow: str) -> Iterator[Launch]:
     """The normal velocity `new` on a face at the end of a stage, before its projection; needs `new` inside. `rhs` is
     used on the way.
     """

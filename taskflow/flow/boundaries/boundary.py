@@ -61,7 +61,7 @@ class AdvectedOutflow:
 
 
 Boundary = Wall | Slip | Inflow | ConvectiveOutflow | PressureOutflow | AdvectedOutflow
-GIVEN = Inflow | ConvectiveOutflow | AdvectedOutflow  # what has ghost values of its own
+FILLED = Inflow | ConvectiveOutflow | AdvectedOutflow  # `taskflow.flow.boundaries.openings` has the ghost values beyond
 Boundaries = Mapping[str, Boundary]  # by face, x_min to z_max; the faces of periodic directions are absent
 
 
@@ -150,7 +150,7 @@ def velocity_ghosts(velocity: tuple[str, str, str], boundaries: Boundaries, grid
     One launch per boundary. Needs `normal_velocity` before, for the ghosts beyond edges, where two boundaries meet.
     """
     for face, boundary in _in_order(boundaries, grid):
-        if isinstance(boundary, GIVEN):
+        if isinstance(boundary, FILLED):
             continue
         axis, _ = place(face)
         first, second = (a for a in range(3) if a != axis)
@@ -166,7 +166,7 @@ def temperature_ghosts(temperature: str, boundaries: Boundaries, grid: Grid, dif
     One launch per boundary. Raises BadInput for a heat flux into a fluid that conducts no heat.
     """
     for face, boundary in _in_order(boundaries, grid):
-        if isinstance(boundary, GIVEN):
+        if isinstance(boundary, FILLED):
             continue
         mirror = Mirror(1.0, 0.0)
         if isinstance(boundary, Wall) and boundary.temperature is not None:
