@@ -121,7 +121,7 @@ MODELS = {
         "boundaries": {
             "x_min": {"type": "outflow", "pressure": "advected"},
             "x_max": {"type": "inflow", "velocity": ["-1 - z*t", 0, 0]},
-            **{"y": "periodic", "z_min": "wall", "z_max": "slip"},
+            "y": "periodic", "z_min": "wall", "z_max": "slip",
         },
     },
     "bulk velocity": {

@@ -143,7 +143,8 @@ FN void sum_up(const Range& range, const Partial (&parts)[3 * Through::COUNT], I
 #define SUMS                                                                                                             \
   {total_volume, rest_volume, last_volume, total_x, rest_x, last_x, total_y, rest_y, last_y, total_z, rest_z, last_z}
 
-TASK largest_flow(Range range, In u_sides, In v_sides, In w_sides, In p, Partial bound, Grid grid, Sheet sheet, Fluid fluid) {
+TASK largest_flow(Range range, In u_sides, In v_sides, In w_sides, In p, Partial bound, Grid grid, Sheet sheet,
+                  Fluid fluid) {
   largest(range, bound, grid, sheet,
           FlowThrough<Viscous>{u_sides, v_sides, w_sides, p, {fluid.viscosity}, Convection(grid)});
 }
@@ -159,8 +160,8 @@ TASK largest_flow_eddy(Range range, In u_sides, In v_sides, In w_sides, In p, In
   largest(range, bound, grid, sheet,
           FlowThrough<Eddying>{u_sides, v_sides, w_sides, p, {{fluid.viscosity, nu_t, {}}}, Convection(grid)});
 }
-TASK flow_through_eddy(Range range, In u_sides, In v_sides, In w_sides, In p, In nu_t, Partial total_volume, Partial rest_volume,
-                       Partial last_volume, Partial total_x, Partial rest_x, Partial last_x, Partial total_y, Partial rest_y,
+TASK flow_through_eddy(Range range, In u_sides, In v_sides, In w_sides, In p, In nu_t, Partial total_volume,
+                       Partial rest_volume, Partial last_volume, Partial total_x, Partial rest_x, Partial last_x, Partial total_y, Partial rest_y,
                        Partial last_y, Partial total_z, Partial rest_z, Partial last_z, In64 bound, Grid grid, Sheet sheet,
                        Fluid fluid) {
   sum_up(range, SUMS, bound, grid, sheet,

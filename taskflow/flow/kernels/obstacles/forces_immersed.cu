@@ -80,8 +80,8 @@ struct CentralMean {
 struct Limited {
   INLINE static real out(In T, In q, Index c, int n, int number, const Grid& grid, Axis a) {
     const Direction d{number, a.step, grid.first[number], grid.last[number], q, q};
-    const Even none{0};
-    return a.per_cell() * (passing(T, c + a.step, n + 1, d, a.per_face(1), none, 0) - passing(T, c, n, d, a.per_face(), none, 0));
+    const auto by = [&](Index at, int m) { return passing(T, at, m, d, a.per_face(), Even{0}, 0); };
+    return a.per_cell() * (by(c + a.step, n + 1) - by(c, n));
   }
 };
 

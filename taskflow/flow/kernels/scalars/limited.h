@@ -23,8 +23,9 @@ FN real limited(real behind, real ahead, bool ends) {
   return ahead > 0 ? along : -along;
 }
 
-// What passes the low face of cell c, number n along d: carried, and by diffusion, `per_face` being one over the distance. On boundaries what enters has the value
-// there, the mean of both cells, and what leaves that of the cell inside. `kind` is what lies behind the face: 0 for fluid.
+// What passes the low face of cell c, number n along d: carried, and by diffusion, `per_face` being one over the distance. On
+// boundaries what enters has the value there, the mean of both cells, and what leaves that of the cell inside. `kind` is what
+// lies behind the face: 0 for fluid.
 template <class Diffusivity>
 FN real passing(In q, Index c, int n, const Direction& d, real per_face, const Diffusivity& by, int kind) {
   const Index S = d.step;
