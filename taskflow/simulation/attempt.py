@@ -86,9 +86,9 @@ def attempt(order: Order, going_on: Beginning | None, recovery: Recovery) -> dic
         Needs(setup, where, setup.device).check()
         check_start(setup)
         plan = _plan(setup, directory, where)
-        keeping = Keeping.of(setup, directory.path, plan.run)
+        keeping = Keeping.of(setup, directory.path, plan.run, directory.guard)
         if going_on is None:
-            directory.create(setup, force=order.force or recovery.begun)
+            directory.create(setup, force=order.force, again=recovery.begun)
             for warning in setup.survey.warnings if setup.survey else ():
                 warnings.warn(warning, stacklevel=3)
         else:

@@ -12,6 +12,7 @@ from taskflow.machine import Shard
 from taskflow.output import Writer
 from taskflow.simulation.averaging import Averaging
 from taskflow.simulation.integrating import IntegralRecording
+from taskflow.simulation.lock import Guard, unguarded
 from taskflow.simulation.probing import PointRecording
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, FieldRecording, Place, Recording, Told
 from taskflow.simulation.scenario import Scenario
@@ -21,14 +22,21 @@ from taskflow.simulation.waves import WaveRecording
 
 class Records:
     """The groups of the store at `path` that a scenario asks for, behind the records of given `times`. One writer, and
-    one order on all blocks.
+    one order on all blocks. `guard` is called before anything is written.
     """
 
-    def __init__(self, scenario: Scenario, path: Path, shard: Shard, times: Mapping[str, Iterable[float]]) -> None:
-        self.writer = Writer()
+    def __init__(
+        self,
+        scenario: Scenario,
+        path: Path,
+        shard: Shard,
+        times: Mapping[str, Iterable[float]],
+        guard: Guard = unguarded,
+    ) -> None:
+        self.writer = Writer(before=guard)
 
         def place(group: str) -> Place:
-            return Place(path, group, shard, self.writer, times.get(group, ()))
+            return Place(path, group, shard, self.writer, times.get(group, ()), guard)
 
         self._groups: dict[str, Recording] = {SNAPSHOTS: FieldRecording(place(SNAPSHOTS))}
         self._averaging: dict[str, Averaging] = {}
