@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from taskflow.cli.ending import refuse
+from taskflow.output.files import LOCK
 
 
 def unlock_run(directory: Path) -> None:
@@ -15,4 +16,8 @@ def unlock_run(directory: Path) -> None:
 
     if not directory.is_dir():
         refuse(f"{directory}: no such directory; give one that `taskflow run` wrote")
-    typer.echo("unlocked" if unlock(directory, typer.echo) else f"{directory}: no run has locked it")
+    try:
+        found = unlock(directory, typer.echo)
+    except OSError as error:
+        refuse(f"{directory / LOCK}: {error.strerror or error}; remove it by hand")
+    typer.echo("unlocked" if found else f"{directory}: no run has locked it")

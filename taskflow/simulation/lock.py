@@ -29,6 +29,7 @@ from taskflow.simulation.remedies import OUTPUT, unlocking
 BEAT = 5.0  # seconds between two numbers
 SILENCE, LOOK = 60.0, 1.0  # seconds without a new number that end a lock, and between two looks
 TRIES = 100  # to take a lock that others take and release meanwhile
+ANOTHER = f"choose another directory ({OUTPUT})"
 
 Guard = Callable[[], None]  # raises RunFailed where a run does not own its directory any more
 _held: set[bytes] = set()  # first lines of the locks of this process
@@ -52,15 +53,18 @@ class Lock:
         path = directory / LOCK
         try:
             text = content(path)
-            if text is None:
-                return None
-            line, _, beats = text.partition(b"\n")
-            return cls(line, Owner.of(json.loads(line)), int(beats))
+            return None if text is None else cls.parse(text)
         except OSError as error:
-            raise BadInput(f"{path}: {error.strerror or error}; make it readable, or {_another(directory)}") from None
-        except (ValueError, AttributeError):
-            words = f"{path}: it is not as a run writes it; if no run goes on in {directory}"
-            raise BadInput(f"{words}: {unlocking(directory)}; else {_another(directory)}") from None
+            raise BadInput(f"{path}: {error.strerror or error}; remove it by hand, or {ANOTHER}") from None
+        except ValueError:
+            words = f"{path}: damaged; where no run goes on: {unlocking(directory)}; else {ANOTHER}"
+            raise BadInput(words) from None
+
+    @classmethod
+    def parse(cls, text: bytes) -> Lock:
+        """Raises ValueError where the text is not that of a lock."""
+        line, _, beats = text.partition(b"\n")
+        return cls(line, Owner.of(json.loads(line)), int(beats))
 
     @property
     def alive(self) -> bool | None:
@@ -120,8 +124,8 @@ def locked(directory: Path, told: Callable[[str], None]) -> Iterator[Claim]:
 def refusal(directory: Path, lock: Lock) -> BadInput:
     """Why there can be no other run now, and what to do."""
     return BadInput(
-        f"{directory}: {lock.owner} computes a run there, since {lock.owner.since}; nothing was touched: wait until it"
-        f" has ended or stop it, or {_another(directory)}; if it is no run any more: {unlocking(directory)}"
+        f"{directory}: {lock.owner} computes a run there since {lock.owner.since}: wait until it has ended, stop it,"
+        f" or {ANOTHER}; where that is no run: {unlocking(directory)}"
     )
 
 
@@ -130,19 +134,18 @@ def unlock(directory: Path, told: Callable[[str], None]) -> bool:
 
     `told` is called with who has it, and what is awaited. Raises BadInput where the run goes on, and OSError.
     """
-    try:
-        lock = Lock.read(directory)
-    except BadInput:
-        text = content(directory / LOCK) or b""
-        told(f"{directory / LOCK}: damaged: it names nobody")
-        remove(directory / LOCK, first(text))
-        return True
-    if lock is None:
+    text = content(directory / LOCK)
+    if text is None:
         return False
-    told(f"{directory}: locked by {lock.owner}, since {lock.owner.since}")
-    if _lives(directory, lock, told):
-        raise BadInput(f"{directory}: {lock.owner} goes on: stop it there, and its lock is gone")
-    remove(directory / LOCK, lock.line)
+    try:
+        lock = Lock.parse(text)
+    except ValueError:
+        told(f"{directory / LOCK}: damaged: it names nobody")
+    else:
+        told(f"{directory}: locked by {lock.owner}, since {lock.owner.since}")
+        if _lives(directory, lock, told):
+            raise BadInput(f"{directory}: {lock.owner} goes on: stop it there, and its lock is gone")
+    remove(directory / LOCK, first(text))
     return True
 
 
@@ -158,7 +161,7 @@ def _taken(directory: Path, line: bytes, told: Callable[[str], None]) -> int:
             raise refusal(directory, found)
         else:
             remove(directory / LOCK, found.line)
-    raise BadInput(f"{directory / LOCK}: others take and release it all the time; {_another(directory)}")
+    raise BadInput(f"{directory / LOCK}: others take and release it all the time; {ANOTHER}")
 
 
 def _lives(directory: Path, lock: Lock, told: Callable[[str], None]) -> bool:
@@ -192,7 +195,3 @@ def _beat(file: int, place: int, ended: threading.Event) -> None:
 
 def _text(line: bytes, beats: int) -> bytes:
     return line + f"\n{beats:020}\n".encode()
-
-
-def _another(directory: Path) -> str:
-    return f"choose another directory than {directory.name or directory} ({OUTPUT})"

@@ -5,8 +5,10 @@ Its first line is that of whoever made it, alone in the world; what comes behind
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import time
 import uuid
 from contextlib import suppress
@@ -23,6 +25,8 @@ def content(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
         return os.read(file, MOST)
     finally:
         os.close(file)

@@ -37,8 +37,10 @@ class Owner:
         return cls(host, _boot(), _space(), os.getpid(), (_stat(os.getpid()) or ("", 0))[1], since)
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Owner:
+    def of(cls, told: Any) -> Owner:
         """What `told` says. Raises ValueError where it says no owner."""
+        if not isinstance(told, Mapping):
+            raise ValueError("no owner")
         for name, text in TEXTS.items():
             if not isinstance(told.get(name), str) or not re.fullmatch(text, told[name], re.ASCII):
                 raise ValueError(name)

@@ -24,7 +24,7 @@ def line(step, **numbers):
 
 @pytest.fixture
 def going_on(run_directory, tmp_path):
-    """A copy of the finished run that says that a process computes it which is there, and a way to let it say something else."""
+    """A copy of the finished run that says that another process computes it, and a way to let it say something else."""
     directory = tmp_path / "run"
     shutil.copytree(run_directory, directory)
     (directory / "log.jsonl").write_text("".join(map(line, range(0, 21, 4))))
