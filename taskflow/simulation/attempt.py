@@ -162,6 +162,7 @@ def _watched(gang: Gang, job: FlowJob, order: Order, restarts: int) -> Course:
 def _completed(order: Order, setup: Setup, keeping: Keeping, about: dict[str, Any], course: Course) -> dict[str, Any]:
     """Complete what the blocks have written; the report. Raises what went wrong, and where the run was stopped."""
     directory, profile, failure = order.directory, order.profile, course.failure
+    directory.guard()  # whatever else went wrong: it is another run's
     try:
         directory.finish(course.blocks, keeping)
     except RunFailed as error:

@@ -78,7 +78,7 @@ def begins_again(directory: Path, case: Case, report: Mapping[str, Any]) -> bool
     except (OSError, ValueError):
         return False
     wanted = old.get("checkpoint")
-    if not isinstance(wanted, Mapping) or "every" not in wanted or not wanted.get("keep"):
+    if not isinstance(wanted, Mapping) or "every" not in wanted:
         return False
     _check_same(old, case)
     return True
