@@ -16,6 +16,7 @@ import numpy as np
 from taskflow.errors import BadInput, RunFailed
 from taskflow.machine import everywhere
 from taskflow.output import (
+    Guard,
     Layout,
     RunLog,
     Store,
@@ -31,6 +32,7 @@ from taskflow.output import (
     save_initial,
     starts_of,
     statistics_attributes,
+    unguarded,
     write_report,
 )
 from taskflow.output.files import CASE, INITIAL, LOG, REPORT, STORE
@@ -40,7 +42,7 @@ from taskflow.simulation.averaging import COLUMNS
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
-from taskflow.simulation.lock import Guard, Lock, locked, refusal, unguarded
+from taskflow.simulation.lock import Lock, locked, refusal
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, Told
 from taskflow.simulation.remedies import AGAIN, FORCE, OUTPUT

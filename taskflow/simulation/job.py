@@ -67,7 +67,7 @@ class Loop:
         job, shard, keeping = self.job, self.shard, self.job.keeping
         self.scenario, directory = job.scenario, keeping.folder.parent
         self.model, self.clock = self.scenario.model, self.scenario.clock
-        self.measuring = Measuring(self.model, shard, directory / LOG, self.clock.remedy)
+        self.measuring = Measuring(self.model, shard, directory / LOG, self.clock.remedy, keeping.guard)
         self.saving = Saving(keeping, shard)
         times = job.resumed.times if job.resumed else {}
         self.records = Records(self.scenario, directory / STORE, shard, times, keeping.guard)
@@ -170,8 +170,6 @@ class Loop:
         in a steady state.
         """
         numbers: dict[str, Any] = {}
-        if tick.monitor:
-            self.job.keeping.guard()
         if tick.monitor or tick.checkpoint:  # a state that is not finite is no checkpoint
             numbers = self.measuring.take(tick, self.seconds, self.stopped)
         wanted = self.scenario.steady if tick.monitor and tick.step and self.stopped is None else None

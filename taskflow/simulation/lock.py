@@ -31,12 +31,7 @@ SILENCE, LOOK = 60.0, 1.0  # seconds without a new number that end a lock, and b
 TRIES = 100  # to take a lock that others take and release meanwhile
 ANOTHER = f"choose another directory ({OUTPUT})"
 
-Guard = Callable[[], None]  # raises RunFailed where a run does not own its directory any more
 _held: set[bytes] = set()  # first lines of the locks of this process
-
-
-def unguarded() -> None:
-    """Nobody else is there."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taskflow.machine import Shard
-from taskflow.output import BlockStore, Store, Writer
-from taskflow.simulation.lock import Guard, unguarded
+from taskflow.output import BlockStore, Guard, Store, Writer, unguarded
 
 SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
 
@@ -112,7 +111,7 @@ class FieldRecording(Recording):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self._output = BlockStore(place.path, place.shard.cells, place.group)
+        self._output = BlockStore(place.path, place.shard.cells, place.group, guard=place.guard)
 
     def _copy(self, index: int) -> None:
         self.place.writer.reserve()

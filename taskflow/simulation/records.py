@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from taskflow.machine import Shard
-from taskflow.output import Writer
+from taskflow.output import Guard, Writer, unguarded
 from taskflow.simulation.averaging import Averaging
 from taskflow.simulation.integrating import IntegralRecording
-from taskflow.simulation.lock import Guard, unguarded
 from taskflow.simulation.probing import PointRecording
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, FieldRecording, Place, Recording, Told
 from taskflow.simulation.scenario import Scenario

@@ -21,9 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taskflow.errors import RunFailed
-from taskflow.output import Store, sync_folder
+from taskflow.output import Guard, Store, sync_folder
 from taskflow.output.files import CHECKPOINTS, LOCK, STORE
-from taskflow.simulation.lock import Guard
 
 FILLED, NEW, TAKEN, OLD, GONE = STAGES = (".new.partial", ".new", ".old.partial", ".old", ".gone")
 LOOK = 1.0  # seconds between two looks at whether a run has written its first state

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from taskflow.machine import Shard
-from taskflow.output import Checkpoint, Checkpoints, Writer
+from taskflow.output import Checkpoint, Checkpoints, Guard, Writer, unguarded
 from taskflow.output.files import CHECKPOINTS
 from taskflow.regions import Box
-from taskflow.simulation.lock import Guard, unguarded
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Cells
 

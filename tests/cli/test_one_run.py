@@ -171,7 +171,7 @@ def test_force_killed_before_its_first_state(here, give, refused):
 THIEF = """
 import sys
 from taskflow.simulation import lock
-lock.SILENCE = 3.0
+lock.SILENCE = 15.0
 from taskflow.cli import main
 main()
 """
@@ -180,16 +180,15 @@ APART = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-pro
 
 @pytest.fixture
 def apart():
-    """Begins a command in a container: it sees no process of others."""
+    """Begins a command in a container: it sees no process of others. Whatever is begun does not outlive the test."""
     if shutil.which("unshare") is None or subprocess.run([*APART, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this system lets nobody make a container")
 
     begun = []
 
-    def begin(*words):
+    def begin(*words, where=(*APART, sys.executable, "-c", THIEF)):
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        command = [*APART, sys.executable, "-c", THIEF, *words]
-        begun.append(subprocess.Popen(command, start_new_session=True, **streams))
+        begun.append(subprocess.Popen([*where, *words], start_new_session=True, **streams))
         return begun[-1]
 
     yield begin
@@ -206,7 +205,7 @@ def test_a_run_that_stood_still_and_was_taken_over_ends(shell, here, give, apart
     """While it moves it is left alone. The other one computes what a run alone does, and the first one touches none of
     it when it wakes up.
     """
-    running = shell.begin("run", *words(1_000_000, blocks))
+    running = apart("run", *words(1_000_000, blocks), where=shell.command)
     shell.wait_for(running, here / "cavity", 6)
     code, _, err = shell.end(apart("run", *words(400, blocks), "--resume", "--quiet"))
     assert code == 2, err

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.output import dataset
+from taskflow.output import dataset, unguarded
 from taskflow.simulation import replacing
-from taskflow.simulation.lock import unguarded
 from taskflow.simulation.replacing import STAGES, entries, follow, placed, settle
 from taskflow.simulation.run import run
 from tests.simulation.test_resuming import stirred
