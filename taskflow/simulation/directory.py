@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import uuid
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadInput
 from taskflow.machine import everywhere
 from taskflow.output import (
     Guard,
@@ -42,11 +41,11 @@ from taskflow.simulation.averaging import COLUMNS
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
-from taskflow.simulation.lock import Lock, locked, refusal
+from taskflow.simulation.lock import Lock, refusal
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, Told
 from taskflow.simulation.remedies import AGAIN, FORCE, OUTPUT
-from taskflow.simulation.replacing import begun, entries, follow, placed, settle
+from taskflow.simulation.replacing import begun, entries, follow, ours, owned, placed
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, finish
 from taskflow.simulation.setup import Setup
@@ -54,7 +53,6 @@ from taskflow.simulation.setup import Setup
 if TYPE_CHECKING:
     from distributed import Client
 
-OURS = (CASE, STORE)  # what shows that a directory is one of ours
 SLOTS = 128  # for snapshots, at most, to begin with: the store grows; dropping many unused ones takes a minute
 
 
@@ -85,7 +83,7 @@ class RunDirectory:
                 if (lock := Lock.read(path)) is not None and lock.alive is not False:
                     raise refusal(path, lock)
                 raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
-            if there and not begun(path) and not any((path / name).exists() for name in OURS):
+            if there and not (path.is_dir() and ours(path)):
                 raise BadInput(f"{path} exists and is not a run directory: it is kept; choose another one ({OUTPUT})")
         parent = next(p for p in path.absolute().parents if p.exists())
         if not parent.is_dir():
@@ -93,29 +91,16 @@ class RunDirectory:
 
     @contextmanager
     def locked(self) -> Iterator[RunDirectory]:
-        """This directory, which is one run's alone until the end. What a run has begun there that was to replace
-        another one is brought to its end, before and after: see `replacing`.
+        """This directory, which is one run's alone until the end; it is made where it is not there.
 
         Raises BadInput where another run goes on in it, or it cannot be written.
         """
         with ExitStack() as stack:
             try:
-                claim = stack.enter_context(locked(self.path, _warn))
-                self._settle()
+                guard = stack.enter_context(owned(self.path))
             except OSError as error:
                 raise self._unwritable(error) from error
-            own = replace(self, guard=claim.check)
-            stack.callback(own._settle_at_end)
-            yield own
-
-    def _settle_at_end(self) -> None:
-        with suppress(RunFailed, OSError):  # it is another run's by now; or the next run will do it
-            self.guard()
-            self._settle()
-
-    def _settle(self) -> None:
-        if settle(self.path):
-            _warn(f"{self.path}: the run that was to replace it has written no state; what was there before is back")
+            yield replace(self, guard=guard)
 
     def bare(self) -> bool:
         """Whether it is one of ours in which nothing has been computed that one could go on with, or would miss."""
@@ -297,10 +282,6 @@ def _solid(setup: Setup) -> Callable[[Box], np.ndarray] | None:
 def _history() -> str:
     about = provenance()
     return f"{about['started']}: taskflow {about['taskflow']} ({about['git_commit'] or 'no commit'})"
-
-
-def _warn(words: str) -> None:
-    warnings.warn(words, stacklevel=3)
 
 
 def _read(path: str) -> str | None:

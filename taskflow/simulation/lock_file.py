@@ -102,6 +102,11 @@ def _remove(path: Path, file: int, line: bytes) -> None:
     aside.unlink()
 
 
+def drafts(path: Path) -> list[Path]:
+    """What those have left, besides the file, who died while they made or removed it."""
+    return list(path.parent.glob(f".{path.name}.{'[0-9a-f]' * 32}"))
+
+
 def first(text: bytes) -> bytes:
     """The first line."""
     return text.partition(b"\n")[0]

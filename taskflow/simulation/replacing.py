@@ -2,11 +2,11 @@
 
 Within the run directory, whose lock stays where it is. Whoever dies at any moment leaves what tells how far it was:
 
-    .new.partial    the new run is being prepared
-    .new            it is, and moves out, into its place, as soon as there is
-    .old.partial    what was there moves in, or back
-    .old            what was there, a run directory like any other
-    .gone           what nobody needs any more
+    .taskflow-new.partial    the new run is being prepared
+    .taskflow-new            it is, and moves out, into its place, as soon as there is
+    .taskflow-old.partial    what was there moves in, or back
+    .taskflow-old            what was there, a run directory like any other
+    .taskflow-gone           what nobody needs any more
 """
 
 from __future__ import annotations
@@ -16,30 +16,67 @@ import shutil
 import threading
 import time
 import uuid
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taskflow.errors import RunFailed
 from taskflow.output import Guard, Store, sync_folder
-from taskflow.output.files import CHECKPOINTS, LOCK, STORE
+from taskflow.output.files import CASE, CHECKPOINTS, LOCK, STORE
+from taskflow.simulation.lock import locked
+from taskflow.simulation.lock_file import drafts
 
-FILLED, NEW, TAKEN, OLD, GONE = STAGES = (".new.partial", ".new", ".old.partial", ".old", ".gone")
+FILLED, NEW, TAKEN, OLD, GONE = STAGES = (
+    ".taskflow-new.partial", ".taskflow-new", ".taskflow-old.partial", ".taskflow-old", ".taskflow-gone",
+)  # fmt: skip
+OURS = (CASE, STORE)  # what shows that a directory is one of ours
 LOOK = 1.0  # seconds between two looks at whether a run has written its first state
 _one = threading.Lock()  # who moves something is alone in this process, and by the lock in all
+
+
+@contextmanager
+def owned(directory: Path) -> Iterator[Guard]:
+    """A run directory to oneself, with its lock. What another one has begun in it is brought to its end before, and
+    what this one has begun, afterwards.
+
+    Raises BadInput where a run goes on in it, OSError where it cannot be written.
+    """
+    with locked(directory, _warn) as claim:
+        _settle(directory)
+        try:
+            yield claim.check
+        finally:
+            with suppress(RunFailed, OSError):  # it is another run's by now; or the next one will do it
+                claim.check()
+                _settle(directory)
+
+
+def _settle(directory: Path) -> None:
+    if settle(directory):
+        _warn(f"{directory}: the run that was to replace it has written no state; what was there before is back")
+
+
+def _warn(words: str) -> None:
+    warnings.warn(words, stacklevel=3)
 
 
 def entries(directory: Path) -> list[Path]:
     """What is in a run directory besides the lock and what replacing needs; nothing where there is none."""
     if not directory.exists():
         return []
-    ours = (LOCK, *STAGES)
-    return [path for path in directory.iterdir() if path.name not in ours and not path.name.startswith(f".{LOCK}.")]
+    ours = {directory / name for name in (LOCK, *STAGES)}.union(drafts(directory / LOCK))
+    return [path for path in directory.iterdir() if path not in ours]
 
 
 def begun(directory: Path) -> bool:
     """Whether a run has been there that died amid its beginning."""
     return any((directory / name).exists() for name in (LOCK, *STAGES))
+
+
+def ours(directory: Path) -> bool:
+    """Whether a directory is one of a run, wherever its replacing stopped."""
+    return any((directory / stage / name).exists() for stage in ("", *STAGES) for name in OURS)
 
 
 def has_state(directory: Path) -> bool:
@@ -116,7 +153,7 @@ def settle(directory: Path) -> bool:
         if back:
             _move(list(taken.iterdir()), directory)
             taken.rmdir()
-    for path in (new, directory / FILLED, directory / GONE, *directory.glob(f".{LOCK}.*")):
+    for path in (new, directory / FILLED, directory / GONE, *drafts(directory / LOCK)):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)  # somebody may still read there
         else:

@@ -92,8 +92,8 @@ def test_what_a_killed_run_leaves_is_no_obstacle(shell, here, give, report_of):
 def test_killed_before_it_has_begun_it_leaves_nothing_in_the_way(here, give):
     """The directory has the lock and a draft, or a part of them: the same command goes on."""
     write_lock(here / "cavity", GONE)
-    (here / "cavity" / ".new.partial").mkdir()
-    (here / "cavity" / ".lock.0123").write_text("")
+    (here / "cavity" / ".taskflow-new.partial").mkdir()
+    (here / "cavity" / f".lock.{'0123' * 8}").write_text("")
     assert give("run", *words(10), "--quiet").exit_code == 0
     assert not [path.name for path in (here / "cavity").iterdir() if path.name.startswith((".", "lock"))]
 
@@ -153,8 +153,8 @@ def test_force_killed_before_its_first_state(here, give, refused):
     for how in HOW:
         ran = subprocess.run([sys.executable, "-c", DIES, "run", *words(500), "--force"], timeout=100, check=False)
         assert ran.returncode == -signal.SIGKILL
-        found = {name.replace("/.old/", "/"): text for name, text in contents(here / "cavity" / ".old").items()}
-        assert found == before
+        kept = contents(here / "cavity" / ".taskflow-old")
+        assert {name.replace("/.taskflow-old/", "/"): text for name, text in kept.items()} == before
         back = "Warning: cavity: the run that was to replace it has written no state; what was there before is back\n"
         result = give("run", *words(30), "--quiet", *HOW[how])
         if how == "plain":  # is refused before it looks

@@ -30,13 +30,14 @@ def contents(folder: Path) -> dict[str, bytes]:
     (["-o", "old/case.toml/new"], ["old/case.toml is not a directory"]),
     (["-o", "x" * 300], ["File name too long"]),
     (["-o", "other", "--force"], ["other exists and is not a run directory", "it is kept"]),
+    (["-o", "door", "--force"], ["door exists and is not a run directory", "it is kept"]),  # with a lock of its own
     (["-o", "cavity.toml", "--force"], ["cavity.toml exists and is not a run directory"]),
     (["--scheduler-file", "nowhere.json"], ["nowhere.json", "there is no such file", "dask scheduler"]),
     (["--scheduler-file", "cavity.toml"], ["no Dask scheduler wrote this file"]),
 ])
 def test_before_anything_starts(give, refused, here, words, told):
-    for name in ("old/case.toml", "other/mine.txt"):
-        (here / name).parent.mkdir()
+    for name in ("old/case.toml", "other/mine.txt", "door/lock", "door/key"):
+        (here / name).parent.mkdir(exist_ok=True)
         (here / name).write_text("precious")
     before = contents(here)
     result = give("run", "cavity.toml", *words)

@@ -103,8 +103,8 @@ def test_what_was_there_can_be_found_meanwhile(tmp_path):
     with placed(tmp_path, own=False) as draft:
         write(draft, NEW)
         assert {path.name for path in entries(tmp_path)} == {"case.toml", "fields.zarr", "mine.txt"}
-    assert read(tmp_path / ".old") == OLD
-    assert read(tmp_path) == NEW | {f".old/{name}": text for name, text in OLD.items()}
+    assert read(tmp_path / ".taskflow-old") == OLD
+    assert read(tmp_path) == NEW | {f".taskflow-old/{name}": text for name, text in OLD.items()}
     assert settle(tmp_path)
     assert read(tmp_path) == OLD
 
@@ -117,10 +117,10 @@ def test_it_goes_as_soon_as_there_is_a_state(tmp_path, monkeypatch):
         write(draft, NEW)
     follow(tmp_path, unguarded)
     time.sleep(0.2)
-    assert read(tmp_path / ".old") == OLD
+    assert read(tmp_path / ".taskflow-old") == OLD
     write(tmp_path, STATE)
     until = time.monotonic() + 10.0
-    while (tmp_path / ".old").exists() or (tmp_path / ".gone").exists():
+    while (tmp_path / ".taskflow-old").exists() or (tmp_path / ".taskflow-gone").exists():
         assert time.monotonic() < until
         time.sleep(0.01)
     assert read(tmp_path) == NEW | STATE
@@ -138,7 +138,7 @@ def test_a_directory_that_was_taken_over_is_not_touched(tmp_path, monkeypatch):
     follow(tmp_path, lost)
     write(tmp_path, STATE)
     time.sleep(0.2)
-    assert read(tmp_path / ".old") == OLD
+    assert read(tmp_path / ".taskflow-old") == OLD
 
 
 def test_an_earlier_attempt_of_the_same_run_is_not_kept(tmp_path):
@@ -151,9 +151,9 @@ def test_an_earlier_attempt_of_the_same_run_is_not_kept(tmp_path):
             with placed(path, own=attempt > 0) as draft:
                 write(draft, NEW)
             write(path, {"report.json": str(attempt)})
-            assert (path / ".old").exists() == bool(before)
+            assert (path / ".taskflow-old").exists() == bool(before)
         if before:
-            assert read(path / ".old") == OLD
+            assert read(path / ".taskflow-old") == OLD
         settle(path)
         assert read(path) == (before or NEW | {"report.json": "2"})
 
