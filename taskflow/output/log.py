@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.output.disk import Guard, on_disk, replace_synced, unguarded
+from taskflow.output.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
 
 
 class RunLog:
@@ -42,7 +42,8 @@ class RunLog:
     def cut(self, lines: int) -> None:
         """Drop all but so many lines, the first ones. They are in another file then."""
         kept = self._path.read_bytes().splitlines(keepends=True)[:lines]
-        replace_synced(self._path, b"".join(kept).decode())
+        with replacing(self._path) as draft:
+            write_synced(draft, kept)
         self.lines = len(kept)
 
 
