@@ -177,6 +177,20 @@ def info(
 
 
 @app.command()
+def unlock(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+) -> None:
+    """Remove the lock of a run that is over.
+
+    Tells who has it. A run that goes on keeps it: one that cannot be seen from here is watched for a minute first. No
+    run needs this unless its lock is damaged.
+    """
+    from taskflow.cli.unlocking import unlock_run
+
+    unlock_run(directory)
+
+
+@app.command()
 def watch(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
     web: Annotated[bool, typer.Option("--web", help="As a web page with curves and a slice, on this machine.")] = False,

@@ -137,10 +137,24 @@ def describe(record: Record) -> Iterator[tuple[str, str]]:
 
 def over(record: Record) -> bool:
     """Whether nothing more will come of a run by itself, as far as can be seen from here."""
-    from taskflow.simulation.leader import alive
-
     ended = record.report.get("ended")
-    return ended is not None and (ended != "running" or alive(record.report) is False)
+    return ended is not None and (ended != "running" or _computed_by(record)[1] is False)
+
+
+def _computed_by(record: Record) -> tuple[str, bool | None]:
+    """Which process computes a run, and whether that goes on, as it does only with a lock; None where that cannot be
+    seen from here.
+    """
+    from taskflow.errors import BadInput
+    from taskflow.simulation.lock import Lock
+
+    leader = record.report["leader"]
+    known = f"process {leader['process']} on {leader['host']}"
+    try:
+        lock = Lock.read(record.directory)
+    except BadInput:
+        return known, None
+    return (str(lock.owner), lock.alive) if lock is not None else (known, False)
 
 
 def state(record: Record) -> str:
@@ -152,11 +166,7 @@ def state(record: Record) -> str:
         return "failed"
     if ended is None:
         return "not begun, or ended before its first step"
-    leader = record.report["leader"]
-    where = f"process {leader['process']} on {leader['host']}"
-    from taskflow.simulation.leader import alive
-
-    here = alive(record.report)
+    where, here = _computed_by(record)
     if here is False:
         return f"ended without a word: {where} is gone; what was written is readable"
     ago = duration(max(time.time() - record.directory.joinpath(LOG).stat().st_mtime, 0.0)) if record.log else ""

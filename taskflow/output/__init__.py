@@ -30,6 +30,9 @@ _HOME = {
     "remove": "store",
     "reshard": "shards",
     "on_disk": "disk",
+    "sync_folder": "disk",
+    "Guard": "disk",
+    "unguarded": "disk",
     "replace_synced": "disk",
     "RunLog": "log",
     "Tail": "log",
@@ -58,6 +61,7 @@ __all__ = [
     "BlockStore",
     "Checkpoint",
     "Checkpoints",
+    "Guard",
     "Layout",
     "RunLog",
     "Store",
@@ -97,7 +101,9 @@ __all__ = [
     "shown",
     "starts_of",
     "statistics_attributes",
+    "sync_folder",
     "through_sides",
+    "unguarded",
     "write_report",
     "write_time_series",
 ]
@@ -108,7 +114,7 @@ if TYPE_CHECKING:
     from taskflow.output.campaign import plot_campaign
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
     from taskflow.output.convergence import plot_convergence
-    from taskflow.output.disk import on_disk, replace_synced
+    from taskflow.output.disk import Guard, on_disk, replace_synced, sync_folder, unguarded
     from taskflow.output.graph import plot_graph
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of

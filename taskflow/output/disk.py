@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from taskflow.errors import RunFailed
+
+Guard = Callable[[], None]  # raises RunFailed where nothing may be written any more
+
+
+def unguarded() -> None:
+    """Whoever writes is alone."""
 
 
 @contextmanager
@@ -31,11 +37,14 @@ def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """The name of a draft, to be written: the file is there completely or as it was. Raises OSError."""
+def replacing(path: Path, guard: Guard = unguarded) -> Iterator[Path]:
+    """The name of a draft, to be written: the file is there completely or as it was. `guard` is called in between.
+    Raises OSError.
+    """
     draft = path.with_name(path.name + ".partial")
     try:
         yield draft
+        guard()
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
 """What is in a run directory, by name."""
 
-CASE, REPORT, LOG = "case.toml", "report.json", "log.jsonl"
+CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
 STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"

@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.output.disk import on_disk, replace_synced
+from taskflow.output.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
 
 
 class RunLog:
     """Appends objects to a file, one JSON object per line: a reader always finds complete lines, `lines` of them.
 
-    A line that an earlier run could not complete is dropped. The file is open only while a line is written.
+    A line that an earlier run could not complete is dropped. The file is open only while a line is written. `guard` is
+    called when it is: who has lost the directory then writes into a file that a cut has put away.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
+    def __init__(self, path: str | Path, guard: Guard = unguarded) -> None:
+        self._path, self._guard = Path(path), guard
         self._path.touch()
         text = self._path.read_bytes()
         os.truncate(self._path, _complete(text))
@@ -34,13 +35,15 @@ class RunLog:
         """
         line = json.dumps(plain(record), allow_nan=False, ensure_ascii=False) + "\n"
         with on_disk(f"line {self.lines} of {self._path}"), self._path.open("ab") as file:
+            self._guard()
             file.write(line.encode())
         self.lines += 1
 
     def cut(self, lines: int) -> None:
-        """Drop all but so many lines, the first ones."""
+        """Drop all but so many lines, the first ones. They are in another file then."""
         kept = self._path.read_bytes().splitlines(keepends=True)[:lines]
-        os.truncate(self._path, sum(map(len, kept)))
+        with replacing(self._path) as draft:
+            write_synced(draft, kept)
         self.lines = len(kept)
 
 

@@ -22,7 +22,7 @@ from numcodecs import BitRound, Blosc
 from zarr.codecs import BloscCodec
 
 from taskflow.output.blosc import Packed, Rooms, pack
-from taskflow.output.disk import replacing
+from taskflow.output.disk import Guard, replacing, unguarded
 
 BITS = "quantization_nsb"  # how many bits of the fraction of a number are stored: an attribute
 # What every Zarr reader has. LZ4 on shuffled bytes is the fastest on velocity fields; Zstandard packs more.
@@ -75,7 +75,13 @@ class Packing:
 
 
 def write_shards(
-    folder: Path, array: zarr.Array, corner: tuple[int, ...], values: np.ndarray, packers: Executor, rooms: Rooms
+    folder: Path,
+    array: zarr.Array,
+    corner: tuple[int, ...],
+    values: np.ndarray,
+    packers: Executor,
+    rooms: Rooms,
+    guard: Guard = unguarded,
 ) -> None:
     """Write values, which are whole shards, from a `corner` on into an array [time, z, y, x] stored in a folder. Each
     shard is there completely or as it was. Raises OSError.
@@ -88,7 +94,7 @@ def write_shards(
         path = folder / array.metadata.encode_chunk_key(tuple(place))
         path.parent.mkdir(parents=True, exist_ok=True)
         packed = _ahead(packers, packing, (chunk for _, chunk in _cut(shard, widths, packing.chunk)), rooms)
-        with replacing(path) as draft, draft.open("wb") as file:
+        with replacing(path, guard) as draft, draft.open("wb") as file:
             file.writelines(_indexed(packed) if array.shards else packed)
 
 

@@ -25,7 +25,7 @@ from zarr.errors import ZarrUserWarning
 from taskflow.errors import RunFailed
 from taskflow.output.arrays import add_column, add_places
 from taskflow.output.blosc import Rooms
-from taskflow.output.disk import on_disk
+from taskflow.output.disk import Guard, on_disk, unguarded
 from taskflow.output.layout import Layout
 from taskflow.output.metadata import (
     TIME,
@@ -159,10 +159,13 @@ class BlockStore:
     `boxes` says which points of each field the block writes: one per cell, and the last face where the block ends at a
     wall; in the index space of the field, point i being that of cell i. They are empty where the group has no cells of
     the block. Raises ValueError where a box is not made of whole shards: two writers of one shard lose each other's
-    data without an error.
+    data without an error. `guard` is called before a shard comes into its place.
     """
 
-    def __init__(self, path: str | Path, block: Box, group: str = "", *, patience: float = 60.0) -> None:
+    def __init__(
+        self, path: str | Path, block: Box, group: str = "", *, patience: float = 60.0, guard: Guard = unguarded
+    ) -> None:
+        self._guard = guard
         self._path, self._name, self._patience, self._rooms = path, group, patience, Rooms()
         self.reopen()
         whole = zarr.open_group(str(path), mode="r")
@@ -205,7 +208,7 @@ class BlockStore:
         corner = (index, *(s.start for s in box.slices(self._first)))
         with on_disk(f"snapshot {index} in {self._path}"):
             folder = Path(self._path, self._name, name)
-            write_shards(folder, self._fields[name], corner, array[None], packers, self._rooms)
+            write_shards(folder, self._fields[name], corner, array[None], packers, self._rooms, self._guard)
 
     def _wait_for(self, index: int) -> None:
         deadline = clock.monotonic() + self._patience

@@ -13,11 +13,12 @@ class Writer:
     """Runs jobs one after the other on a thread of its own; at most `depth` of them are unfinished.
 
     After a job that raises no further one runs, and every call but `close` raises RunFailed with the reason, or the
-    Lost that the job raised. No wait is longer than `patience` seconds.
+    Lost that the job raised. No wait is longer than `patience` seconds. `before` is called before each job, and may
+    raise as one.
     """
 
-    def __init__(self, depth: int = 2, *, patience: float = 600.0) -> None:
-        self._depth, self.patience = depth, patience
+    def __init__(self, depth: int = 2, *, patience: float = 600.0, before: Callable[[], None] | None = None) -> None:
+        self._depth, self.patience, self._before = depth, patience, before
         self._jobs: deque[Callable[[], None]] = deque()  # the first one is being run
         self._changed = threading.Condition()
         self._failure: BaseException | None = None
@@ -81,6 +82,8 @@ class Writer:
                     return
                 job = self._jobs[0]
             try:
+                if self._before is not None:
+                    self._before()
                 job()
             except BaseException as error:
                 with self._changed:

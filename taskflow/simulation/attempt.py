@@ -86,9 +86,9 @@ def attempt(order: Order, going_on: Beginning | None, recovery: Recovery) -> dic
         Needs(setup, where, setup.device).check()
         check_start(setup)
         plan = _plan(setup, directory, where)
-        keeping = Keeping.of(setup, directory.path, plan.run)
+        keeping = Keeping.of(setup, directory.path, plan.run, directory.guard)
         if going_on is None:
-            directory.create(setup, force=order.force or recovery.begun)
+            directory.create(setup, force=order.force, again=recovery.begun)
             for warning in setup.survey.warnings if setup.survey else ():
                 warnings.warn(warning, stacklevel=3)
         else:
@@ -162,6 +162,7 @@ def _watched(gang: Gang, job: FlowJob, order: Order, restarts: int) -> Course:
 def _completed(order: Order, setup: Setup, keeping: Keeping, about: dict[str, Any], course: Course) -> dict[str, Any]:
     """Complete what the blocks have written; the report. Raises what went wrong, and where the run was stopped."""
     directory, profile, failure = order.directory, order.profile, course.failure
+    directory.guard()  # whatever else went wrong: it is another run's
     try:
         directory.finish(course.blocks, keeping)
     except RunFailed as error:

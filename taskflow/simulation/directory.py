@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.machine import everywhere
 from taskflow.output import (
+    Guard,
     Layout,
     RunLog,
     Store,
@@ -30,6 +31,7 @@ from taskflow.output import (
     save_initial,
     starts_of,
     statistics_attributes,
+    unguarded,
     write_report,
 )
 from taskflow.output.files import CASE, INITIAL, LOG, REPORT, STORE
@@ -39,9 +41,11 @@ from taskflow.simulation.averaging import COLUMNS
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
+from taskflow.simulation.lock import Lock, refusal
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, Told
 from taskflow.simulation.remedies import AGAIN, FORCE, OUTPUT
+from taskflow.simulation.replacing import begun, entries, follow, ours, owned, placed
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, finish
 from taskflow.simulation.setup import Setup
@@ -49,15 +53,15 @@ from taskflow.simulation.setup import Setup
 if TYPE_CHECKING:
     from distributed import Client
 
-OURS = (CASE, STORE)  # what shows that a directory is one of ours
 SLOTS = 128  # for snapshots, at most, to begin with: the store grows; dropping many unused ones takes a minute
 
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """Where a run writes; see docs/reference for what is in it."""
+    """Where a run writes; see docs/reference for what is in it. `guard` is called before anything in it is changed."""
 
     path: Path
+    guard: Guard = unguarded
 
     @staticmethod
     def default(title: str) -> Path:
@@ -74,16 +78,34 @@ class RunDirectory:
 
     def _check(self, path: Path, *, force: bool) -> None:
         if path.exists() or path.is_symlink():
-            if not force:
+            there = entries(path) if path.is_dir() else [path]
+            if not force and (there or not begun(path)):
+                if (lock := Lock.read(path)) is not None and lock.alive is not False:
+                    raise refusal(path, lock)
                 raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
-            if not path.is_dir() or (any(path.iterdir()) and not any((path / name).exists() for name in OURS)):
+            if there and not (path.is_dir() and ours(path)):
                 raise BadInput(f"{path} exists and is not a run directory: it is kept; choose another one ({OUTPUT})")
         parent = next(p for p in path.absolute().parents if p.exists())
         if not parent.is_dir():
             raise BadInput(f"{path}: {parent} is not a directory; choose another one ({OUTPUT})")
 
+    @contextmanager
+    def locked(self) -> Iterator[RunDirectory]:
+        """This directory, which is one run's alone until the end; it is made where it is not there.
+
+        Raises BadInput where another run goes on in it, or it cannot be written.
+        """
+        with ExitStack() as stack:
+            try:
+                guard = stack.enter_context(owned(self.path))
+            except OSError as error:
+                raise self._unwritable(error) from error
+            yield replace(self, guard=guard)
+
     def bare(self) -> bool:
         """Whether it is one of ours in which nothing has been computed that one could go on with, or would miss."""
+        if not entries(self.path):
+            return True
         if any(self.path.glob("checkpoints/*")):
             return False
         try:
@@ -91,30 +113,30 @@ class RunDirectory:
         except (OSError, ValueError):  # no store, or none that anything can read
             return False
 
-    def create(self, setup: Setup, *, force: bool) -> None:
-        """Make the directory with the case, an empty store and the values of initial fields given as functions.
+    def create(self, setup: Setup, *, force: bool, again: bool = False) -> None:
+        """Make the directory with the case, an empty store and the values of initial fields given as functions. What
+        was there before goes when the run has written its first state, see `replacing`; or at once where this run has
+        been there itself, and begins `again`.
 
         Raises BadInput where that fails; then what was there before is still there.
         """
-        case, draft = setup.case, self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex[:8]}")
+        case = setup.case
+        self.check(force=force or again)
+        self.guard()
         try:
-            draft.mkdir(parents=True)
-            (draft / CASE).write_text(case.to_toml(), encoding="utf-8")
-            about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
-            snapshots, *others = self._layouts(setup)
-            create(draft / STORE, snapshots, about, _solid(setup))
-            for group in _groups(others, setup):
-                _create(draft / STORE, group, case)
-            functions = {name: p for name, p in profiles(setup.case).items() if not isinstance(p, Expression)}
-            if functions:
-                save_initial(draft / INITIAL, snapshots, functions)
-            if force and self.path.exists():
-                shutil.rmtree(self.path)
-            draft.rename(self.path)
+            with placed(self.path, own=again) as draft:
+                (draft / CASE).write_text(case.to_toml(), encoding="utf-8")
+                about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
+                snapshots, *others = self._layouts(setup)
+                create(draft / STORE, snapshots, about, _solid(setup))
+                for group in _groups(others, setup):
+                    _create(draft / STORE, group, case)
+                functions = {name: p for name, p in profiles(setup.case).items() if not isinstance(p, Expression)}
+                if functions:
+                    save_initial(draft / INITIAL, snapshots, functions)
+            follow(self.path, self.guard)
         except OSError as error:
             raise self._unwritable(error) from error
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
 
     def reopen(self, setup: Setup, beginning: Beginning, keeping: Keeping) -> Beginning:
         """Cut what the run has written back to the checkpoint with which it goes on, and make it fit these blocks.
@@ -122,6 +144,7 @@ class RunDirectory:
         Raises BadInput where that fails, or there are fewer snapshots than there were.
         """
         checkpoint, path, layouts = beginning.checkpoint, self.path / STORE, self._layouts(setup)
+        self.guard()
         try:
             recover(path)
             times = {each.group: self._cut(path, each, beginning, setup.case) for each in _groups(layouts, setup)}
@@ -178,6 +201,7 @@ class RunDirectory:
         Raises RunFailed where the disk is full; what is dropped makes room first.
         """
         groups = dict.fromkeys(group for block in blocks for group in block.get("records", {})) or (SNAPSHOTS,)
+        self.guard()
         try:
             visible = {}
             for group in groups:
@@ -198,6 +222,7 @@ class RunDirectory:
 
     def write_report(self, report: Mapping[str, Any]) -> None:
         """Write report.json. Raises RunFailed where the disk is full."""
+        self.guard()
         with on_disk(f"{self.path / REPORT}"):
             write_report(self.path / REPORT, report)
 

@@ -64,12 +64,13 @@ class Loop:
     control: Control
 
     def __post_init__(self) -> None:
-        job, shard = self.job, self.shard
-        self.scenario, directory = job.scenario, job.keeping.folder.parent
+        job, shard, keeping = self.job, self.shard, self.job.keeping
+        self.scenario, directory = job.scenario, keeping.folder.parent
         self.model, self.clock = self.scenario.model, self.scenario.clock
-        self.measuring = Measuring(self.model, shard, directory / LOG, self.clock.remedy)
-        self.saving = Saving(job.keeping, shard)
-        self.records = Records(self.scenario, directory / STORE, shard, job.resumed.times if job.resumed else {})
+        self.measuring = Measuring(self.model, shard, directory / LOG, self.clock.remedy, keeping.guard)
+        self.saving = Saving(keeping, shard)
+        times = job.resumed.times if job.resumed else {}
+        self.records = Records(self.scenario, directory / STORE, shard, times, keeping.guard)
         self.profiling = Profiling(job.profile, shard)
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or interrupted

@@ -10,16 +10,18 @@ from taskflow.errors import RunFailed
 from taskflow.flow import Monitor, NavierStokes
 from taskflow.flow.poisson import relative_residual
 from taskflow.machine import Shard
-from taskflow.output import RunLog
+from taskflow.output import Guard, RunLog, unguarded
 from taskflow.simulation.schedule import Tick
 
 
 class Measuring:
-    """The log at `path`. `remedy` says what to change in the case where a run diverges."""
+    """The log at `path`, which is written after a call of `guard`. `remedy` says what to change in the case where a run
+    diverges.
+    """
 
-    def __init__(self, model: NavierStokes, shard: Shard, path: Path, remedy: str) -> None:
+    def __init__(self, model: NavierStokes, shard: Shard, path: Path, remedy: str, guard: Guard = unguarded) -> None:
         self._model, self._monitor, self._shard, self._remedy = model, Monitor(model), shard, remedy
-        self._log = RunLog(path) if shard.block == 0 else None
+        self._log = RunLog(path, guard) if shard.block == 0 else None
         self._unplanned = 0
 
     def take(self, tick: Tick, wall: float, stopped: Tick | None) -> dict[str, Any]:

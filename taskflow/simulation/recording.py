@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taskflow.machine import Shard
-from taskflow.output import BlockStore, Store, Writer
+from taskflow.output import BlockStore, Guard, Store, Writer, unguarded
 
 SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
 
@@ -25,13 +25,16 @@ class Told:
 
 @dataclass(frozen=True)
 class Place:
-    """Where records go: a group of a store, by way of a block and its writer, behind those of given `times`."""
+    """Where records go: a group of a store, by way of a block and its writer, behind those of given `times`. `guard` is
+    called before the store is changed.
+    """
 
     path: Path
     group: str
     shard: Shard
     writer: Writer
     times: Iterable[float] = ()
+    guard: Guard = unguarded
 
 
 class Recording(ABC):
@@ -52,6 +55,7 @@ class Recording(ABC):
         """
         index = len(self._records)
         if self._store is not None:
+            self.place.guard()
             self._store.grow(index + 1)
         self._records.append(about)
         self._copy(index)
@@ -78,6 +82,7 @@ class Recording(ABC):
         """Make visible what all blocks have written: so many records."""
         if self._store is not None:
             for index in range(len(self._store.times), complete):
+                self.place.guard()
                 self._store.commit(index, **self._records[index])
 
     @property
@@ -106,7 +111,7 @@ class FieldRecording(Recording):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self._output = BlockStore(place.path, place.shard.cells, place.group)
+        self._output = BlockStore(place.path, place.shard.cells, place.group, guard=place.guard)
 
     def _copy(self, index: int) -> None:
         self.place.writer.reserve()

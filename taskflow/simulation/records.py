@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from taskflow.machine import Shard
-from taskflow.output import Writer
+from taskflow.output import Guard, Writer, unguarded
 from taskflow.simulation.averaging import Averaging
 from taskflow.simulation.integrating import IntegralRecording
 from taskflow.simulation.probing import PointRecording
@@ -21,14 +21,21 @@ from taskflow.simulation.waves import WaveRecording
 
 class Records:
     """The groups of the store at `path` that a scenario asks for, behind the records of given `times`. One writer, and
-    one order on all blocks.
+    one order on all blocks. `guard` is called before anything is written.
     """
 
-    def __init__(self, scenario: Scenario, path: Path, shard: Shard, times: Mapping[str, Iterable[float]]) -> None:
-        self.writer = Writer()
+    def __init__(
+        self,
+        scenario: Scenario,
+        path: Path,
+        shard: Shard,
+        times: Mapping[str, Iterable[float]],
+        guard: Guard = unguarded,
+    ) -> None:
+        self.writer = Writer(before=guard)
 
         def place(group: str) -> Place:
-            return Place(path, group, shard, self.writer, times.get(group, ()))
+            return Place(path, group, shard, self.writer, times.get(group, ()), guard)
 
         self._groups: dict[str, Recording] = {SNAPSHOTS: FieldRecording(place(SNAPSHOTS))}
         self._averaging: dict[str, Averaging] = {}

@@ -15,3 +15,8 @@ def going_on(directory: Path) -> str:
     """How to go on with the run in a directory from its newest checkpoint."""
     case, output = (shlex.quote(f"{path}") for path in (directory / CASE, directory))
     return f"go on with it: taskflow run {case} -o {output} --resume, or resume=True"
+
+
+def unlocking(directory: Path) -> str:
+    """How to remove the lock of a directory."""
+    return f"taskflow unlock {shlex.quote(f'{directory}')}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from taskflow.errors import TaskflowError
 from taskflow.machine import Place, Plan
-from taskflow.simulation.leader import leader
+from taskflow.simulation.owner import Owner
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.recording import SNAPSHOTS
 from taskflow.simulation.setup import Setup
@@ -18,9 +18,9 @@ LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies")
 
 
 def opening(setup: Setup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]) -> dict[str, Any]:
-    """What is known before the first step. `ended` is "running"; `leader` is the process that would say otherwise."""
+    """What is known before the first step. `ended` is "running"; `leader` is the process that will say otherwise."""
     case = setup.case
-    chosen = choice(case)
+    chosen, owner = choice(case), Owner.this()
     return {
         **provenance(),
         "title": case.title,
@@ -33,7 +33,7 @@ def opening(setup: Setup, plan: Plan, placed: Sequence[Place], channels: Sequenc
         **({"bodies": asdict(setup.survey)} if setup.survey else {}),
         "channels": sorted({name for peers in channels for name in peers.values()}),
         "hardware": [_hardware(place) for place in placed],
-        "leader": leader(),
+        "leader": {"host": owner.host, "process": owner.process, "since": owner.since},
         "ended": "running",
     }
 

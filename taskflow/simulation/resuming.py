@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,11 +10,10 @@ from typing import Any
 
 from taskflow.errors import BadInput
 from taskflow.output import Checkpoint, Checkpoints, newest
-from taskflow.output.files import CHECKPOINTS
+from taskflow.output.files import CASE, CHECKPOINTS
 from taskflow.regions import difference
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
-from taskflow.simulation.leader import alive
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS
 from taskflow.simulation.remedies import AGAIN, OUTPUT
 from taskflow.simulation.schedule import Tick
@@ -67,10 +65,23 @@ class Beginning:
                 )
 
 
-def check_ended(directory: Path, report: Mapping[str, Any]) -> None:
-    """Raises BadInput where the run of a directory, which has this report, still goes on."""
-    if report.get("ended") == "running" and report["leader"]["process"] != os.getpid() and alive(report):
-        raise BadInput(f"{directory}: process {report['leader']['process']} still computes this run; stop it first")
+def begins_again(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:
+    """Whether the run of a directory, which has this report, was killed or failed before the first of the checkpoints
+    that it was to write: then it begins again, as one that loses a worker there does.
+
+    Raises BadInput where the case is another one.
+    """
+    if report.get("ended", "running") not in ("running", "failed") or Checkpoints(directory / CHECKPOINTS, "").found():
+        return False
+    try:
+        old = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    wanted = old.get("checkpoint")
+    if not isinstance(wanted, Mapping) or "every" not in wanted:
+        return False
+    _check_same(old, case)
+    return True
 
 
 def beginning(directory: Path, case: Case) -> tuple[Beginning, list[str]]:
@@ -82,10 +93,14 @@ def beginning(directory: Path, case: Case) -> tuple[Beginning, list[str]]:
     if found is None:
         why = "".join(f"\n{reason}" for reason in skipped)
         raise BadInput(f"{directory}: it has no {'whole ' if skipped else ''}checkpoint to go on from; {AGAIN}{why}")
-    problems = [*_changed(tomllib.loads(found.state["case"]), tomllib.loads(case.to_toml()))]
-    if problems:
-        raise BadInput("\n".join(problems))
+    _check_same(tomllib.loads(found.state["case"]), case)
     return Beginning.of(found, case), skipped
+
+
+def _check_same(old: Mapping[str, Any], case: Case) -> None:
+    """Raises BadInput where a case is not the old one, but for what may change."""
+    if problems := [*_changed(old, tomllib.loads(case.to_toml()))]:
+        raise BadInput("\n".join(problems))
 
 
 def _groups(case: Mapping[str, Any]) -> dict[str, Any]:

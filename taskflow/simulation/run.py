@@ -22,7 +22,7 @@ from taskflow.simulation.profiling import Window
 from taskflow.simulation.recording import STATISTICS
 from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.report import broken
-from taskflow.simulation.resuming import Beginning, beginning, check_ended
+from taskflow.simulation.resuming import Beginning, beginning, begins_again
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -81,7 +81,10 @@ def run(
 
     `output` is the run directory (by default the case's title as a name, in the current folder); an existing one is
     refused unless `force` replaces it or `resume` goes on with it: from its newest checkpoint that is whole, to the
-    end that `case` has now; a run that has nothing left to do is returned as it is. The blocks live on the workers of
+    end that `case` has now; a run that has nothing left to do is returned as it is, and one that was killed before its
+    first checkpoint begins again. A directory in which a run goes on is refused in any case; one whose process cannot
+    be seen from here is watched for a minute, with a warning. What `force` replaces is there until the new run has
+    written its first state. The blocks live on the workers of
     `client`, or in jobs of SLURM that are submitted for it, or of the cluster behind `scheduler_file`, or of an
     embedded cluster of this machine.
     Where a worker, a GPU or a connection is lost, the run goes on by itself from its newest checkpoint, with a warning:
@@ -98,31 +101,46 @@ def run(
     if resume and force:
         raise BadInput("resume=True, force=True: one at a time; force begins again and drops what is there")
     directory = RunDirectory(Path(output) if output is not None else RunDirectory.default(case.title))
-    over, going_on = force or resume, None  # whether what is there may go, where nothing has been computed
-    if resume and directory.path.exists():
-        check_ended(directory.path, directory.report())
-    if resume and directory.path.exists() and not directory.bare():
-        going_on, skipped = beginning(directory.path, case)
-        _warn_of(skipped)
-        if going_on.tick.finished and (report := directory.report()).get("ended") in ("end", "steady"):
-            return Run(directory.path, report)
-    else:
-        directory.check(force=over)
-    recovery = Recovery(case.machine.restarts, remedies.going_on(directory.path))
+    over = force or resume  # whether what is there may go, where nothing has been computed
+    directory.check(force=over)
     try:
-        with terminable(), held(client) as lasting:
-            order = Order(case, directory, lasting, scheduler_file, over, progress or unwatched, profile)
-            while True:
-                try:
-                    return Run(directory.path, attempt(order, going_on, recovery))
-                except Lost as loss:
-                    going_on = _again(loss, going_on, order, recovery)
-                except BadInput as error:
-                    if recovery.restarts:  # the input was good: what is left of the machines does not suffice
-                        raise RunFailed(f"after a loss the run cannot go on: {error}") from error
-                    raise
+        with terminable(), directory.locked() as own:
+            own.check(force=over)
+            going_on = _going_on(own, case) if resume else None
+            report = own.report()
+            if going_on is not None and going_on.tick.finished and report.get("ended") in ("end", "steady"):
+                return Run(directory.path, report)
+            with held(client) as lasting:
+                order = Order(case, own, lasting, scheduler_file, over, progress or unwatched, profile)
+                return Run(directory.path, _computed(order, going_on))
     except Terminated:
         raise Stopped(f"stopped by SIGTERM while no blocks computed; {remedies.SAME}") from None
+
+
+def _going_on(directory: RunDirectory, case: Case) -> Beginning | None:
+    """From where to go on with what is in a directory, or None for its beginning."""
+    if directory.bare():
+        return None
+    if begins_again(directory.path, case, directory.report()):
+        warnings.warn(f"{directory.path}: the run ended before its first checkpoint; it begins again", stacklevel=3)
+        return None
+    going_on, skipped = beginning(directory.path, case)
+    _warn_of(skipped)
+    return going_on
+
+
+def _computed(order: Order, going_on: Beginning | None) -> dict[str, Any]:
+    """The report of a run, in as many attempts as it needs, and may have."""
+    recovery = Recovery(order.case.machine.restarts, remedies.going_on(order.directory.path))
+    while True:
+        try:
+            return attempt(order, going_on, recovery)
+        except Lost as loss:
+            going_on = _again(loss, going_on, order, recovery)
+        except BadInput as error:
+            if recovery.restarts:  # the input was good: what is left of the machines does not suffice
+                raise RunFailed(f"after a loss the run cannot go on: {error}") from error
+            raise
 
 
 def _again(loss: Lost, going_on: Beginning | None, order: Order, recovery: Recovery) -> Beginning | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.machine import Shard
-from taskflow.output import Checkpoint, Checkpoints, Writer
+from taskflow.output import Checkpoint, Checkpoints, Guard, Writer, unguarded
 from taskflow.output.files import CHECKPOINTS
 from taskflow.regions import Box
 from taskflow.simulation.setup import Setup
@@ -26,7 +26,7 @@ class Keeping:
     """Where a run's checkpoints go, what they hold, and how many stay; `token` is a name for this run alone.
 
     `cells` are those that decide all that the model will do, by role. Besides what the clock says one is due after so
-    many `minutes`.
+    many `minutes`. `guard` is called before anything is written.
     """
 
     folder: Path
@@ -34,14 +34,15 @@ class Keeping:
     cells: Cells
     keep: int
     minutes: float | None = None
+    guard: Guard = unguarded
 
     @classmethod
-    def of(cls, setup: Setup, directory: Path, run: str) -> Keeping:
+    def of(cls, setup: Setup, directory: Path, run: str, guard: Guard = unguarded) -> Keeping:
         """As the case wants it. `run` ends in the name that no other run has, behind a hyphen."""
         wanted = setup.case.checkpoint
         minutes = wanted.every.minutes if wanted.every else None
         folder = directory.absolute() / CHECKPOINTS
-        return cls(folder, run.rpartition("-")[2], setup.carried, wanted.keep, minutes)
+        return cls(folder, run.rpartition("-")[2], setup.carried, wanted.keep, minutes, guard)
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -54,7 +55,7 @@ class Saving:
 
     def __init__(self, keeping: Keeping, shard: Shard) -> None:
         self._keeping, self._shard = keeping, shard
-        self.writer = Writer(depth=1)
+        self.writer = Writer(depth=1, before=keeping.guard)
         self._taken: list[tuple[int, Counts]] = []  # step, and how many records of each group belong to it
         self._committed = 0
         self._last = time.perf_counter()
@@ -94,6 +95,7 @@ class Saving:
         for step, needed in self._taken[self._committed : saved]:
             if not _covered(needed, visible):
                 return
+            self._keeping.guard()
             self._keeping.checkpoints.commit(step, self._keeping.keep)
             self._committed += 1
 

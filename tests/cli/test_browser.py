@@ -15,6 +15,7 @@ from tornado.websocket import websocket_connect
 
 from taskflow.cli.web import Page
 from taskflow.output import Store
+from tests.locks import ELSEWHERE, write_lock
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -119,7 +120,8 @@ def test_the_page_follows_the_run(browser, run_directory, tmp_path):
     log, report = directory / "log.jsonl", directory / "report.json"
     lines, finished = log.read_text().splitlines(keepends=True), json.loads(report.read_text())
     log.write_text("".join(lines[:6]))
-    report.write_text(json.dumps({**finished, "ended": "running", "leader": {"host": "elsewhere", "process": 1}}))
+    report.write_text(json.dumps({**finished, "ended": "running"}))
+    write_lock(directory, ELSEWHERE)
     store = Store(directory / "fields.zarr")
     last = store.times[-1]
     store._time[2] = float("nan")

@@ -8,7 +8,7 @@ import pytest
 
 import taskflow
 
-COMMANDS = ["run", "check", "new", "schema", "info", "watch", "plot", "export", "graph", "bench"]
+COMMANDS = ["run", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "bench"]
 BENCH = ["kernels", "runtime", "channels", "sweep", "scaling", "step", "cavity"]
 HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}
 MAIN = "from taskflow.cli import main; main()"

@@ -1,14 +1,12 @@
 """`taskflow info`: a machine, and runs in every state."""
 
 import json
-import os
 import shutil
-import socket
 
-import psutil
 import pytest
 
 import taskflow
+from tests.locks import ALIVE, ANOTHER, ELSEWHERE, GONE, write_lock
 
 
 def test_this_machine(give):
@@ -65,17 +63,18 @@ def altered(run_directory, tmp_path):
     return alter
 
 
-HERE = {"host": socket.gethostname(), "process": os.getpid(), "since": psutil.Process().create_time()}
-
-
-@pytest.mark.parametrize(("leader", "words"), [
-    (HERE, ["running: process", "last line of the log", "cell/s", "100%"]),
-    (HERE | {"process": 2**22 + 1}, ["ended without a word", "is gone"]),
-    (HERE | {"since": HERE["since"] - 1000}, ["ended without a word", "is gone"]),  # its number was used again
-    (HERE | {"host": "elsewhere", "process": 1}, ["running, as far as can be seen from here: process 1 on elsewhere"]),
-], ids=["running", "gone", "another", "elsewhere"])
-def test_a_run_without_an_end(give, altered, leader, words):
-    directory = altered(ended="running", leader=leader)
+@pytest.mark.parametrize(("owner", "words"), [
+    (ALIVE, ["running: process", "last line of the log", "cell/s", "100%"]),
+    (GONE, ["ended without a word", "is gone"]),
+    (ANOTHER, ["ended without a word", "is gone"]),
+    (ELSEWHERE, ["running, as far as can be seen from here: process 1 on elsewhere"]),
+    (None, ["ended without a word", "is gone"]),
+], ids=["running", "gone", "another", "elsewhere", "no lock"])  # fmt: skip
+def test_a_run_without_an_end(give, altered, owner, words):
+    leader = {"host": owner.host, "process": owner.process, "since": owner.since} if owner else {}
+    directory = altered(ended="running", **({"leader": leader} if owner else {}))
+    if owner is not None:
+        write_lock(directory, owner)
     told = give("info", directory).stdout
     assert [word for word in words if word not in told] == [], told
 

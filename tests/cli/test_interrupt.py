@@ -42,6 +42,7 @@ def test_a_second_one_ends_it_at_once(shell, here, give, report_of):
     assert code == INTERRUPTED
     assert "Traceback" not in err
     assert report_of(here / "cavity")["ended"] in ("failed", "interrupted")
+    assert not (here / "cavity" / "lock").exists()
     assert give("info", "cavity").exit_code == 0
     with dataset(here / "cavity" / "fields.zarr") as found:
         assert np.isfinite(found.time.values).all()

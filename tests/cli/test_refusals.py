@@ -23,19 +23,21 @@ def contents(folder: Path) -> dict[str, bytes]:
     (["--set", 'initial.velocity=["import os", 0, 0]'], ["initial.velocity", "'import os' is not an expression"]),
     (["--set", "nonsense"], ["'nonsense'", "table.key=VALUE"]),
     (["--resume", "--force"], ["--resume --force: one at a time"]),
-    (["--resume", "-o", "other"], ["other: it has no checkpoint to go on from", "begin again (--force"]),
-    (["--resume", "-o", "cavity.toml"], ["cavity.toml: it has no checkpoint"]),
+    (["--resume", "-o", "other"], ["other exists and is not a run directory", "it is kept"]),
+    (["--resume", "-o", "cavity.toml"], ["cavity.toml exists and is not a run directory"]),
+    (["--resume", "-o", "old"], ["old: it has no checkpoint to go on from", "begin again (--force"]),
     (["-o", "old"], ["old exists", "-o", "--force"]),
     (["-o", "old/case.toml/new"], ["old/case.toml is not a directory"]),
     (["-o", "x" * 300], ["File name too long"]),
     (["-o", "other", "--force"], ["other exists and is not a run directory", "it is kept"]),
+    (["-o", "door", "--force"], ["door exists and is not a run directory", "it is kept"]),  # with a lock of its own
     (["-o", "cavity.toml", "--force"], ["cavity.toml exists and is not a run directory"]),
     (["--scheduler-file", "nowhere.json"], ["nowhere.json", "there is no such file", "dask scheduler"]),
     (["--scheduler-file", "cavity.toml"], ["no Dask scheduler wrote this file"]),
 ])
 def test_before_anything_starts(give, refused, here, words, told):
-    for name in ("old/case.toml", "other/mine.txt"):
-        (here / name).parent.mkdir()
+    for name in ("old/case.toml", "other/mine.txt", "door/lock", "door/key"):
+        (here / name).parent.mkdir(exist_ok=True)
         (here / name).write_text("precious")
     before = contents(here)
     result = give("run", "cavity.toml", *words)

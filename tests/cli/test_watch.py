@@ -1,7 +1,6 @@
 """`taskflow watch`: runs that go on, that ended and that failed, in a terminal and as a page."""
 
 import json
-import os
 import shutil
 import socket
 import threading
@@ -15,6 +14,7 @@ import pytest
 from taskflow.cli import following
 from taskflow.cli.web import Page
 from taskflow.output import Tail, dataset
+from tests.locks import ALIVE, write_lock
 
 
 def line(step, **numbers):
@@ -24,7 +24,7 @@ def line(step, **numbers):
 
 @pytest.fixture
 def going_on(run_directory, tmp_path):
-    """A copy of the finished run that says that this process leads it, and a way to let it say something else."""
+    """A copy of the finished run that says that another process computes it, and a way to let it say something else."""
     directory = tmp_path / "run"
     shutil.copytree(run_directory, directory)
     (directory / "log.jsonl").write_text("".join(map(line, range(0, 21, 4))))
@@ -36,7 +36,8 @@ def going_on(run_directory, tmp_path):
             log.write(lines)
         return directory
 
-    say(ended="running", leader={"host": socket.gethostname(), "process": os.getpid()})
+    say(ended="running")
+    write_lock(directory, ALIVE)
     return say
 
 

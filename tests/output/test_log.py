@@ -54,3 +54,17 @@ def test_a_report_is_complete_or_absent(tmp_path):
     write_report(path, {"steps": 200})
     assert read_report(path) == {"steps": 200}
     assert [file.name for file in tmp_path.iterdir()] == ["report.json"]
+
+
+def test_who_has_lost_the_directory_writes_into_no_log_of_another(tmp_path):
+    """Though it was asked before: another run goes on from an earlier line meanwhile."""
+    path = tmp_path / "log.jsonl"
+    log = RunLog(path)
+    log.write({"step": 1})
+    log.write({"step": 2})
+
+    def lose():
+        RunLog(path).cut(1)
+
+    RunLog(path, lose).write({"step": 3})
+    assert read_log(path) == [{"step": 1}]

@@ -1,0 +1,192 @@
+"""The lock of a run directory: a run has its directory to itself, from before it looks at it until it has ended.
+
+    DIR/lock        who: host, process, token; in a second line a number that grows while the process lives
+
+A process of this host that is no more has no lock. One that cannot be seen from here, on another host or in another
+container, has it as long as its number grows; it is lost when the number has stayed for `SILENCE` seconds of the clock
+by which this process sleeps. No time of day has a part in it. A process that stood still for so long, and wakes up,
+finds another lock: its blocks look before they write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from taskflow.errors import BadInput, RunFailed
+from taskflow.output.files import LOCK
+from taskflow.simulation.lock_file import content, first, make, remove
+from taskflow.simulation.owner import Owner
+from taskflow.simulation.remedies import OUTPUT, unlocking
+
+BEAT = 5.0  # seconds between two numbers
+SILENCE, LOOK = 60.0, 1.0  # seconds without a new number that end a lock, and between two looks
+TRIES = 100  # to take a lock that others take and release meanwhile
+ANOTHER = f"choose another directory ({OUTPUT})"
+
+_held: set[bytes] = set()  # first lines of the locks of this process
+
+
+@dataclass(frozen=True)
+class Lock:
+    """What a lock says: a line that no other one has, who that is, and a number that grows."""
+
+    line: bytes
+    owner: Owner
+    beats: int
+
+    @classmethod
+    def read(cls, directory: Path) -> Lock | None:
+        """That of a run directory, if there is one. Raises BadInput where it cannot be read, or is damaged."""
+        path = directory / LOCK
+        try:
+            text = content(path)
+            return None if text is None else cls.parse(text)
+        except OSError as error:
+            raise BadInput(f"{path}: {error.strerror or error}; remove it by hand, or {ANOTHER}") from None
+        except ValueError:
+            words = f"{path}: damaged; where no run goes on: {unlocking(directory)}; else {ANOTHER}"
+            raise BadInput(words) from None
+
+    @classmethod
+    def parse(cls, text: bytes) -> Lock:
+        """Raises ValueError where the text is not that of a lock."""
+        line, _, beats = text.partition(b"\n")
+        return cls(line, Owner.of(json.loads(line)), int(beats))
+
+    @property
+    def alive(self) -> bool | None:
+        """Whether its run goes on; None where that cannot be seen at once."""
+        return self.line in _held if self.owner.same(Owner.this()) else self.owner.alive()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A lock that this run has taken. Picklable: every block gets it."""
+
+    path: Path
+    line: bytes
+
+    def check(self) -> None:
+        """Raises RunFailed where it is gone, or another run's."""
+        try:
+            text = content(self.path)
+        except OSError as error:
+            raise RunFailed(f"{self.path}: {error.strerror or error}; whose directory it is cannot be seen") from None
+        if text is not None and first(text) == self.line:
+            return
+        now = None
+        with suppress(BadInput):
+            now = Lock.read(self.path.parent)
+        why = f"{now.owner} has taken over {self.path.parent}" if now else f"{self.path}: somebody has removed it"
+        raise RunFailed(f"{why} while this run stood still, or was taken for ended; it ends, and leaves all as it is")
+
+
+@contextmanager
+def locked(directory: Path, told: Callable[[str], None]) -> Iterator[Claim]:
+    """The lock of a run directory, until the end; the directory is made where it is not there, and removed where
+    nothing else comes into it.
+
+    Where only time can tell whether another run goes on in it, `told` is called with words that say so. Raises BadInput
+    where one does, and OSError where no lock can be written.
+    """
+    made = [each for each in (directory, *directory.parents) if not each.exists()]
+    line = json.dumps({"token": uuid.uuid4().hex, **Owner.this().told}).encode()
+    claim, ended = Claim(directory.absolute() / LOCK, line), threading.Event()
+    _held.add(line)
+    try:
+        file = _taken(directory, line, told)
+        beating = threading.Thread(target=_beat, args=(file, len(line) + 1, ended), name="taskflow-lock", daemon=True)
+        beating.start()
+        yield claim
+    finally:
+        ended.set()
+        _held.discard(line)
+        with suppress(OSError):
+            remove(claim.path, line)
+        for each in made:
+            with suppress(OSError):
+                each.rmdir()
+
+
+def refusal(directory: Path, lock: Lock) -> BadInput:
+    """Why there can be no other run now, and what to do."""
+    return BadInput(
+        f"{directory}: {lock.owner} computes a run there since {lock.owner.since}: wait until it has ended, stop it,"
+        f" or {ANOTHER}; where that is no run: {unlocking(directory)}"
+    )
+
+
+def unlock(directory: Path, told: Callable[[str], None]) -> bool:
+    """Remove a lock whose run is over, or that is damaged; whether there was one.
+
+    `told` is called with who has it, and what is awaited. Raises BadInput where the run goes on, and OSError.
+    """
+    text = content(directory / LOCK)
+    if text is None:
+        return False
+    try:
+        lock = Lock.parse(text)
+    except ValueError:
+        told(f"{directory / LOCK}: damaged: it names nobody")
+    else:
+        told(f"{directory}: locked by {lock.owner}, since {lock.owner.since}")
+        if _lives(directory, lock, told):
+            raise BadInput(f"{directory}: {lock.owner} goes on: stop it there, and its lock is gone")
+    remove(directory / LOCK, first(text))
+    return True
+
+
+def _taken(directory: Path, line: bytes, told: Callable[[str], None]) -> int:
+    """The lock with this line, open."""
+    for _ in range(TRIES):
+        directory.mkdir(parents=True, exist_ok=True)
+        found = Lock.read(directory)
+        if found is None:
+            with suppress(FileExistsError, FileNotFoundError):  # somebody was quicker, or has removed the directory
+                return make(directory / LOCK, _text(line, 0))
+        elif _lives(directory, found, told):
+            raise refusal(directory, found)
+        else:
+            remove(directory / LOCK, found.line)
+    raise BadInput(f"{directory / LOCK}: others take and release it all the time; {ANOTHER}")
+
+
+def _lives(directory: Path, lock: Lock, told: Callable[[str], None]) -> bool:
+    """Whether the run of a lock goes on. That of a process which cannot be seen is watched: looks are counted, so that
+    no time passes for it while the file system, or this process, stands still.
+    """
+    alive = lock.alive
+    if alive is not None:
+        return alive
+    told(f"{directory}: {lock.owner} cannot be seen from here; its lock is watched for {SILENCE:g} s, unless it moves")
+    for _ in range(round(SILENCE / LOOK)):
+        time.sleep(LOOK)
+        now = Lock.read(directory)
+        if now is None or now.line != lock.line:
+            return False
+        if now.beats != lock.beats:
+            return True
+    return False
+
+
+def _beat(file: int, place: int, ended: threading.Event) -> None:
+    """Let the number grow. What is written into this file never gets into another one of its name."""
+    beats = 0
+    while not ended.wait(BEAT):
+        beats += 1
+        with suppress(OSError, MemoryError):  # a disk that fails now may not do so next time
+            os.pwrite(file, _text(b"", beats)[1:], place)
+            os.fsync(file)
+    os.close(file)
+
+
+def _text(line: bytes, beats: int) -> bytes:
+    return line + f"\n{beats:020}\n".encode()

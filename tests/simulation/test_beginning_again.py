@@ -1,0 +1,91 @@
+"""`--resume` where a run was killed before its first checkpoint: it begins again, as one that loses a worker does."""
+
+import json
+import shutil
+
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.simulation.run import run
+from tests.simulation.going_on import check_same, go
+from tests.simulation.test_resuming import stirred
+
+AGAIN = "run: the run ended before its first checkpoint; it begins again"
+SOON = {"output__every": {"steps": 1}}  # so that there is something that one would miss
+
+
+def said(path, ended):
+    (path / "report.json").write_text(json.dumps({"ended": ended, "leader": {"host": "a", "process": 1}}))
+
+
+def contents(path):
+    return {str(each): each.read_bytes() for each in path.rglob("*") if each.is_file()}
+
+
+@pytest.mark.parametrize("ended", ["running", "failed", None])
+def test_with_checkpoints_that_were_to_come(tmp_path, ended):
+    case, path = stirred(**SOON), tmp_path / "run"
+    go(case, path, kill=3)
+    assert not list(path.glob("checkpoints/step-*"))
+    if ended:
+        said(path, ended)
+    with pytest.warns(UserWarning, match=AGAIN):
+        found = run(case, path, resume=True)
+    assert "resumed" not in found.report
+    go(case, tmp_path / "whole")
+    check_same(path, tmp_path / "whole")
+    assert not [each.name for each in path.iterdir() if each.name.startswith((".", "lock"))]
+
+
+def test_a_draft_of_a_checkpoint_is_none(tmp_path):
+    case, path = stirred(**SOON), tmp_path / "run"
+    go(case, path, kill=3)
+    (path / "checkpoints" / ".step-000000004.1234").mkdir(parents=True)
+    with pytest.warns(UserWarning, match=AGAIN):
+        assert run(case, path, resume=True).report["ended"] == "end"
+
+
+def test_with_nothing_that_one_would_miss(tmp_path):
+    """No word is lost about it."""
+    case = stirred(checkpoint={})
+    go(case, tmp_path / "run", kill=2)
+    assert run(case, tmp_path / "run", resume=True).report["ended"] == "end"
+
+
+REFUSED = {
+    "nobody wanted any": ({"checkpoint": {}}, {}, "running"),
+    "none was to be kept": ({"checkpoint": {"keep": 0}}, {}, "running"),
+    "wanted now, but not then": ({"checkpoint": {}}, {"checkpoint": {"every": {"steps": 4}}}, "running"),
+    "it had ended": ({}, {}, "end"),
+    "it was stopped": ({}, {}, "stopped"),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_one_would_miss_stays(tmp_path, why):
+    """With the remedy, and nothing touched."""
+    (before, now, ended), path = REFUSED[why], tmp_path / "run"
+    go(stirred(**SOON, **before), path, kill=3)
+    said(path, ended)
+    there = contents(path)
+    with pytest.raises(BadInput, match=r"it has no checkpoint to go on from; begin again .--force"):
+        run(stirred(**SOON, **(before | now)), path, resume=True)
+    assert contents(path) == there
+
+
+def test_another_case_is_refused(tmp_path):
+    path = tmp_path / "run"
+    go(stirred(**SOON), path, kill=3)
+    there = contents(path)
+    with pytest.raises(BadInput, match=r"fluid.viscosity = 0.5; it was 0.01 when this run began"):
+        run(stirred(**SOON, fluid__viscosity=0.5), path, resume=True)
+    assert contents(path) == there
+
+
+def test_a_damaged_checkpoint_is_not_none(tmp_path):
+    path = tmp_path / "run"
+    go(stirred(**SOON), path, kill=5)
+    shutil.rmtree(path / "checkpoints" / "step-000000004")
+    (path / "checkpoints" / "step-000000004").mkdir()
+    with pytest.raises(BadInput, match="it has no whole checkpoint to go on from"):
+        run(stirred(**SOON), path, resume=True)
