@@ -39,7 +39,7 @@ def tell_machine() -> None:
             ("cores", f"{here.cores} usable of {here.cores_of_host}"),
             ("memory", f"{size(here.free)} free of {size(here.memory)}"),
             ("compiler", _compiler(here.compiler, here.compiler_problem)),
-            ("kernels", f"kept in {here.cache}"),
+            ("kernels", here.cache_problem or f"kept in {here.cache}"),
             ("GPUs", _gpus(here.gpus, here.gpu_problem)),
             ("peer", here.peer_problem or "usable: shared memory, the channel between processes of this host"),
             ("ucxx", here.ucx_problem or f"usable: the channel between hosts, by {', '.join(here.ucx_ways)}"),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
@@ -14,12 +17,17 @@ from taskflow.machine.channel import PREFERENCE, channel_problem
 from taskflow.machine.channel.ucx_library import ways_between_hosts
 from taskflow.machine.device import gpu_problem, processor_name
 from taskflow.machine.infiniband import Port, ports
-from taskflow.machine.kernel.compile_host import Compiler, cache_folder, compiler
+from taskflow.machine.kernel.compile_host import Compiler, compiler
+from taskflow.machine.kernel.library_cache import cache_folder
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """Usable cores, memory in bytes, compiler, GPUs, UCX and how it reaches other hosts; or what is wrong with them."""
+    """Usable cores, memory in bytes, compiler, where kernels are kept, GPUs, UCX and how it reaches other hosts; or what
+    is wrong with them.
+    """
 
     host: str
     processor: str
@@ -29,7 +37,8 @@ class Inventory:
     free: int
     compiler: Compiler | None
     compiler_problem: str | None
-    cache: str
+    cache: Path | None
+    cache_problem: str | None
     gpus: tuple[Accelerator, ...]
     gpu_problem: str | None
     peer_problem: str | None
@@ -40,11 +49,8 @@ class Inventory:
 
 def inventory() -> Inventory:
     """Look at this machine; errors are part of what is found."""
-    found, problem = None, None
-    try:
-        found = compiler()
-    except BadInput as error:
-        problem = str(error)
+    found, problem = _found(compiler)
+    cache, cache_problem = _found(cache_folder)
     memory = psutil.virtual_memory()
     ucx = channel_problem("ucx")
     return Inventory(
@@ -56,7 +62,8 @@ def inventory() -> Inventory:
         free=memory.available,
         compiler=found,
         compiler_problem=problem,
-        cache=str(cache_folder()),
+        cache=cache,
+        cache_problem=cache_problem,
         gpus=accelerators(),
         gpu_problem=gpu_problem(),
         peer_problem=channel_problem("peer"),
@@ -64,6 +71,14 @@ def inventory() -> Inventory:
         ucx_ways=() if ucx else ways_between_hosts(),
         infiniband=ports(),
     )
+
+
+def _found(look: Callable[[], T]) -> tuple[T | None, str | None]:
+    """What there is, or what is wrong with it."""
+    try:
+        return look(), None
+    except BadInput as error:
+        return None, str(error)
 
 
 def transport(requested: str, processes: int) -> str:

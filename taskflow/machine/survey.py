@@ -101,9 +101,10 @@ def cores_per_block(placed: Sequence[Place]) -> int:
 
 def _compiler_problem() -> str | None:
     from taskflow.machine.kernel.compile_host import compiler
+    from taskflow.machine.kernel.library_cache import cache_folder
 
     try:
-        compiler()
+        compiler(), cache_folder()
     except BadInput as error:
         return str(error)
     return None

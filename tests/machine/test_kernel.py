@@ -18,7 +18,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.machine.device import cpu, gpu, gpu_problem, open_device
-from taskflow.machine.kernel import Layout, compile_host, compile_together, compiled, copier
+from taskflow.machine.kernel import Layout, compile_host, compile_together, compiled, copier, library_cache
 from taskflow.machine.kernel.agreement import KernelError
 from taskflow.machine.kernel.kernel import text_with_thunk
 from taskflow.machine.kernel.text import packed, struct_dtype
@@ -281,6 +281,57 @@ def test_without_a_writable_cache_a_temporary_folder_serves(cache, tmp_path, mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), cpu()), EXPECTED)
     assert compile_host.cache_folder().name.startswith("taskflow-kernels-")
+
+
+@pytest.mark.parametrize("left", [slice(0), slice(4096), slice(None, None, -1)], ids=["empty", "torn", "other"])
+def test_a_damaged_library_is_built_again(cache, tmp_path, left):
+    run_smooth(smooth_task(tmp_path), cpu())
+    (kept,) = cache.glob("*.so")
+    whole = kept.read_bytes()
+    kept.unlink()  # this process has it open: another file, as after a crash
+    kept.write_bytes(whole[left])
+    compile_host.library.cache_clear()
+    np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), cpu()), EXPECTED)
+    assert len(kept.read_bytes()) == len(whole)
+
+
+def test_a_library_that_does_not_load_is_built_again(cache, tmp_path, monkeypatch):
+    def garbage(*arguments):
+        monkeypatch.undo()
+        (tmp_path / "other.so").write_bytes(b"a library of another system")
+        library_cache.keep(tmp_path / "other.so", arguments[-1])
+
+    text = text_with_thunk(smooth_task(tmp_path), REAL)
+    monkeypatch.setattr(compile_host, "_build", garbage)
+    with pytest.raises(KernelError, match="does not load"):
+        compile_host.library(text)
+    np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), cpu()), EXPECTED)
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o720, 0o702, 0o1777])
+def test_a_cache_that_others_may_write_is_refused(cache, tmp_path, mode):
+    cache.mkdir(parents=True)
+    cache.chmod(mode)
+    with pytest.raises(BadInput, match=rf"others may write.*mode {mode:04o}.*XDG_CACHE_HOME"):
+        run_smooth(smooth_task(tmp_path), cpu())
+    assert not list(cache.iterdir())
+
+
+def test_a_cache_that_others_may_replace_is_refused(cache, tmp_path):
+    cache.mkdir(parents=True, mode=0o700)
+    cache.parent.chmod(0o777)
+    with pytest.raises(BadInput, match=rf"everybody may replace it.*chmod o-w {cache.parent}"):
+        run_smooth(smooth_task(tmp_path), cpu())
+    cache.parent.chmod(0o1777)
+    np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), cpu()), EXPECTED)
+
+
+def test_a_cache_of_somebody_else_is_refused(cache, tmp_path, monkeypatch):
+    cache.mkdir(parents=True, mode=0o700)
+    owner = cache.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    with pytest.raises(BadInput, match=rf"folder of somebody else \(user {owner}, mode 0700\); remove it"):
+        run_smooth(smooth_task(tmp_path), cpu())
 
 
 def test_no_compiler_is_bad_input_that_names_the_remedy(cache, tmp_path, monkeypatch):

@@ -7,7 +7,6 @@ flags, and the processor, since home folders are shared between different machin
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import hashlib
 import os
 import platform
@@ -16,14 +15,14 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from taskflow.errors import BadInput
 from taskflow.machine.kernel.agreement import KernelError
+from taskflow.machine.kernel.library_cache import alone, cache_folder, keep, loaded
 
 # None of these changes a value: no contraction to fused multiply-adds, no -ffast-math. Errno and floating-point traps,
 # which nobody looks at, are given up because they keep square roots and selections out of vector loops.
@@ -70,20 +69,25 @@ def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
     """The text compiled, with `more` flags behind the usual ones, and loaded; from the cache where it was compiled
     before, by this process or another one.
 
-    Raises BadInput where there is no compiler and KernelError where it refuses the text.
+    Raises BadInput where there is no compiler, or no cache that is the user's own, and KernelError where the compiler
+    refuses the text.
     """
     with _lock:  # what is found out once
         chosen, folder, processor = compiler(), cache_folder(), _processor()
     flags = (*FLAGS, *chosen.flags, *more)
     identity = "\0".join((text, *chosen.command, chosen.version, *flags, processor))
     path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
-    if not path.exists():
-        with _alone(path):
-            if not path.exists():
-                _build(text, chosen, flags, path)
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", PATIENCE)  # read when the first kernel brings OpenMP into the process
-    return ctypes.CDLL(str(path))
+    if found := loaded(path):
+        return found
+    with alone(path):
+        if found := loaded(path):
+            return found
+        _build(text, chosen, flags, path)
+    if found := loaded(path):
+        return found
+    raise KernelError(f"{path}: what {shlex.join(chosen.command)} has built from a kernel text does not load")
 
 
 @cache
@@ -138,39 +142,12 @@ def _processor() -> str:
     return f"{platform.machine()} {found}"
 
 
-@cache
-def cache_folder() -> Path:
-    """Where compiled kernels are kept: $XDG_CACHE_HOME or ~/.cache; where that is read-only, a temporary folder."""
-    try:
-        root = os.environ.get("XDG_CACHE_HOME")
-        folder = (Path(root) if root else Path.home() / ".cache") / "taskflow"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except (OSError, RuntimeError):  # read-only, full, or no home at all
-        return Path(tempfile.mkdtemp(prefix="taskflow-kernels-"))
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """While nobody else builds it: the workers of a host begin with the same kernels at the same moment. Where the file
-    system knows no locks, each builds its own.
-    """
-    with path.with_suffix(".lock").open("w") as lock:
-        with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            Path(lock.name).unlink(missing_ok=True)  # whoever waits for this one finds the library
-
-
 def _build(text: str, chosen: Compiler, flags: Sequence[str], path: Path) -> None:
-    """Compile aside and rename: a process that comes at the same time sees a whole library or none."""
+    """Compile aside, then into the cache."""
     with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent, ignore_cleanup_errors=True) as folder:
         target = Path(folder) / "kernel.so"
         arguments = [*chosen.command, *flags, "-", "-o", str(target)]
         done = subprocess.run(arguments, input=text, capture_output=True, text=True, timeout=LIMIT, check=False)
         if done.returncode:
             raise KernelError(f"a kernel text does not compile with {shlex.join(arguments)}:\n{done.stderr.strip()}")
-        target.replace(path)
+        keep(target, path)
