@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Inventory:
-    """Usable cores, memory in bytes, compiler, where kernels are kept, GPUs, UCX and how it reaches other hosts; or what
+    """Usable cores, memory in bytes, compiler, where kernels are kept, GPUs, UCX and how it reaches other hosts, or what
     is wrong with them.
     """
 
