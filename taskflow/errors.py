@@ -1,10 +1,15 @@
 """What can go wrong, by who has to act: `BadInput` is for the user to correct, `RunFailed` ended an accepted run."""
 
+from taskflow.text import visible
+
 
 class TaskflowError(Exception):
     """Every error that taskflow raises on purpose. `exit_code` is what the command returns for it."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return visible(super().__str__())  # it may quote files of others
 
 
 class BadInput(TaskflowError):

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from taskflow.cli.ending import refuse
-from taskflow.cli.words import several
+from taskflow.cli.words import several, tell
 
 
 def draw(
@@ -30,15 +30,15 @@ def draw(
     with _writable(directory, out):
         differences = compare_profiles(directory, references, plane, time) if references else {}
         for path in plot_run(directory, field, plane, time, out):
-            typer.echo(path)
+            tell(path)
         if references:
             beside = out and out.suffix and not out.is_dir()
             target = out.with_stem(f"{out.stem}_profiles") if out and beside else out
             for path in plot_profiles(directory, references, plane, time, target):
-                typer.echo(path)
+                tell(path)
         for table, difference in differences.items():
             found = "no point lies between cell centres" if math.isnan(difference) else f"{difference:.2g}"
-            typer.echo(f"{table}: largest difference {found}")
+            tell(f"{table}: largest difference {found}")
 
 
 def draw_series(directory: Path, out: Path | None) -> None:
@@ -46,7 +46,7 @@ def draw_series(directory: Path, out: Path | None) -> None:
     from taskflow.output import plot_series
 
     with _writable(directory, out):
-        typer.echo(plot_series(directory, out))
+        tell(plot_series(directory, out))
 
 
 def film(directory: Path, field: str | None, plane: str | None, out: Path | None) -> None:
@@ -54,7 +54,7 @@ def film(directory: Path, field: str | None, plane: str | None, out: Path | None
     from taskflow.output import animate_run
 
     with _writable(directory, out):
-        typer.echo(animate_run(directory, field, plane, out))
+        tell(animate_run(directory, field, plane, out))
 
 
 @contextmanager
@@ -89,4 +89,4 @@ def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everyth
     except OSError as error:
         refuse(f"{out}: cannot be written ({error.strerror or error}); choose another file with -o")
     hidden = "" if everything else f" in {len(drawing.boxes)} boxes; --all draws every one"
-    typer.echo(f"{out}: {several(len(graph.nodes), 'node')}{hidden}")
+    tell(f"{out}: {several(len(graph.nodes), 'node')}{hidden}")

@@ -11,10 +11,11 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from taskflow.cli.words import style
+from taskflow.cli.words import several, style, tell
 from taskflow.errors import BadInput, Interrupted, TaskflowError
 
 FAILED = TaskflowError.exit_code
+MOST = 100  # lines of what went wrong
 USAGE: Any = typer.BadParameter.__base__  # typer's own errors of usage: it shows them itself, with exit code 2
 
 
@@ -40,7 +41,7 @@ def ended_by(error: BaseException) -> int:
     """Say on standard error what happened; the exit code."""
     match error:
         case Interrupted():
-            typer.echo(f"{error}", err=True)
+            tell(error, err=True)
             return error.exit_code
         case TaskflowError() if hasattr(error, "__notes__"):  # a block's traceback
             complain(str(error), _kept(error))
@@ -68,9 +69,13 @@ def refuse(message: str) -> NoReturn:
 
 
 def complain(*messages: str) -> None:
-    """Every line of the messages on standard error, marked as an error."""
-    for line in "\n".join(messages).splitlines():
-        typer.echo(f"{style('Error:', fg='red', bold=True)} {line}", err=True)
+    """The lines of the messages on standard error, each marked as an error; of very many, the first."""
+    mark = f"{style('Error:', fg='red', bold=True)} "
+    lines = "\n".join(messages).split("\n")
+    for line in lines[:MOST]:
+        tell(line, mark, err=True)
+    if len(lines) > MOST:
+        tell(f"and {several(len(lines) - MOST, 'line')} more", mark, err=True)
 
 
 def deafen() -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from taskflow.cli.ending import refuse
+from taskflow.cli.words import tell
 from taskflow.errors import BadInput
 from taskflow.output.files import STORE
 
@@ -25,8 +24,8 @@ def export_run(directory: Path, group: str, time: float | None, out: Path | None
     name, folder = group or "fields", directory if out is None else out
     try:
         if vtk:
-            typer.echo(export_vtk(ds, folder / "vtk" if out is None else folder, name))
+            tell(export_vtk(ds, folder / "vtk" if out is None else folder, name))
         if netcdf:
-            typer.echo(export_netcdf(ds, folder / f"{name}.nc"))
+            tell(export_netcdf(ds, folder / f"{name}.nc"))
     except OSError as error:
         refuse(f"{error.filename or folder}: {error.strerror or error}; choose another place with -o")

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from taskflow.cli.watching import Meter, View, facts
+from taskflow.text import visible
 
 PER_SECOND = 5  # times that it is drawn
 WIDTH = 20  # columns of a number with its name; as many beside each other as the terminal holds
@@ -23,7 +24,7 @@ class Display(View):
     """A bar, what the run is doing, its numbers. It vanishes when the run has ended."""
 
     def __init__(self, heading: str, meter: Meter) -> None:
-        self.heading, self.meter = Text(heading), meter
+        self.heading, self.meter = Text(visible(heading)), meter
         self._live = Live(transient=True, refresh_per_second=PER_SECOND)
         self._spinner = Spinner("dots", text="starting")
 
@@ -41,7 +42,7 @@ class Display(View):
         self._live.update(self._drawn(told))
 
     def _drawn(self, told: Mapping[str, Any]) -> RenderableType:
-        self._spinner.update(text=Text(stage(told)))
+        self._spinner.update(text=Text(visible(stage(told))))
         if "step" not in told:
             return Group(self.heading, self._spinner)
         bar = Table.grid(expand=True, padding=(0, 1))

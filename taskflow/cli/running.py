@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
-from taskflow.cli.words import duration, rate, say, several, style, times
+from taskflow.cli.words import duration, rate, say, several, style, tell, times
 from taskflow.cluster.slurm import Slurm
 from taskflow.output.files import LOG, STORE
 from taskflow.simulation.case import Case
@@ -63,11 +63,11 @@ def run_case(
                 " overlap; let it do more steps, give less --profile-after, or set machine.overlap"
             )
         say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
-        typer.echo(f"Next: taskflow plot {output}, or in Python: xarray.open_zarr({str(output / STORE)!r})")
+        tell(f"Next: taskflow plot {output}, or in Python: xarray.open_zarr({str(output / STORE)!r})")
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    typer.echo(f"{style('Warning:', fg='yellow', bold=True)} {message}", err=True)
+    tell(message, f"{style('Warning:', fg='yellow', bold=True)} ", err=True)
 
 
 def window(after: int, steps: int, *, profile: bool, nvtx: bool) -> Window | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from taskflow.cli.ending import refuse
+from taskflow.cli.words import tell
 from taskflow.output.files import LOCK
 
 
@@ -17,7 +16,7 @@ def unlock_run(directory: Path) -> None:
     if not directory.is_dir():
         refuse(f"{directory}: no such directory; give one that `taskflow run` wrote")
     try:
-        found = unlock(directory, typer.echo)
+        found = unlock(directory, tell)
     except OSError as error:
         refuse(f"{directory / LOCK}: {error.strerror or error}; remove it by hand")
-    typer.echo("unlocked" if found else f"{directory}: no run has locked it")
+    tell("unlocked" if found else f"{directory}: no run has locked it")

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from taskflow.cli.ending import deafen
-from taskflow.cli.words import clock, rate
+from taskflow.cli.words import clock, rate, tell
 from taskflow.simulation.schedule import Clock, Tick
 
 WINDOW = 15.0  # seconds of the run over which speed and time left are judged
@@ -122,7 +120,7 @@ class Lines(View):
 
     def _print(self, line: str) -> None:
         try:
-            typer.echo(line)
+            tell(line)
         except OSError:
             deafen()
 

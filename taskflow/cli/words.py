@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from taskflow.text import visible
 from taskflow.units import significant
 
 LABEL = 13  # columns, two of them for the indent
@@ -18,14 +19,20 @@ LABEL = 13  # columns, two of them for the indent
 
 def style(text: str, **looks: Any) -> str:
     """Text with a look, which typer takes off again where it does not go to a terminal. Heeds NO_COLOR."""
+    text = visible(text)
     return text if os.environ.get("NO_COLOR") else typer.style(text, **looks)
+
+
+def tell(text: object, mark: str = "", *, err: bool = False) -> None:
+    """Print a text, whoever it is from, behind a mark of ours."""
+    typer.echo(f"{mark}{visible(text)}", err=err)
 
 
 def say(heading: str, rows: Iterable[tuple[str, str]] = ()) -> None:
     """A heading and labelled lines on standard output; on a terminal, long ones are wrapped under their beginning."""
     typer.echo(style(heading, bold=True))
     wide = shutil.get_terminal_size().columns - LABEL if sys.stdout.isatty() else 0
-    for label, text in rows:
+    for label, text in ((label, visible(text)) for label, text in rows):
         lines = textwrap.wrap(text, max(wide, 20), break_long_words=False, break_on_hyphens=False) if wide else [text]
         typer.echo(style(f"  {label}".ljust(LABEL), dim=True) + f"\n{'':{LABEL}}".join(lines))
 

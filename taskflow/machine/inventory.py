@@ -25,8 +25,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Inventory:
-    """Usable cores, memory in bytes, compiler, where kernels are kept, GPUs, UCX and how it reaches other hosts, or what
-    is wrong with them.
+    """Usable cores, memory in bytes, compiler, where kernels are kept, GPUs, UCX and how it reaches other hosts; or
+    what is wrong with them.
     """
 
     host: str

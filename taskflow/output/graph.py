@@ -15,6 +15,7 @@ from matplotlib.path import Path
 from taskflow.output.plot import DPI, save
 from taskflow.tasks.drawing import COLOURS, MEANING, MESSAGE, Drawing
 from taskflow.tasks.layout import Layout, lay_out
+from taskflow.text import literal
 
 PIXELS = 30_000  # most along a side: larger pictures are drawn coarser
 WIDTH, HEIGHT = 1.75, 0.5  # inches of a column and a row
@@ -48,7 +49,7 @@ def plot_graph(drawing: Drawing, path: File, title: str) -> File:
         _message(axes, places[a], places[b], arrowstyle="-|>", **SENT)
     for a, b in drawing.ties:
         _message(axes, places[a], places[b], arrowstyle="<|-|>", **SENT)
-    axes.set_title(title, y=0.985, va="top", fontsize=11)
+    axes.set_title(literal(title), y=0.985, va="top", fontsize=11)
     _legend(axes, drawing)
     return save(figure, path.parent, path.stem, path, min(DPI, PIXELS / max(figure.get_size_inches())))
 

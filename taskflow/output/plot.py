@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from taskflow.errors import BadInput
 from taskflow.output.planes import Plane, edges, extent, on_plane, plane_of, snapshot, uniform
 from taskflow.output.solid import SOLID
+from taskflow.text import literal
 
 DPI = 160
 SIDE = 5.2  # inches along the longer side of a panel
@@ -75,7 +76,7 @@ def save(figure: Figure, directory: str | Path, name: str, out: str | Path | Non
 
 def title(ds: xr.Dataset, plane: Plane) -> str:
     """The case, the time and the plane."""
-    return f"{ds.attrs.get('title', '')}\nt = {float(ds['time']):g},  {plane}".strip()
+    return literal(f"{ds.attrs.get('title', '')}\nt = {float(ds['time']):g},  {plane}".strip())
 
 
 def label(array: xr.DataArray, words: str) -> str:

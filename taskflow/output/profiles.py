@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from taskflow.errors import BadInput
 from taskflow.output.planes import Plane, extent, interpolate, plane_of, snapshot
 from taskflow.output.plot import VELOCITIES, label, save, title
+from taskflow.text import literal
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ def plot_profiles(
         for number, table in enumerate(t for t in tables if t.quantity == quantity):
             difference = _difference(ds, where, table)
             style = {"linestyle": "none", "marker": "osD^v"[number % 5], "markersize": 5, "color": "black", "zorder": 3}
-            compared = f"{table.name}\nlargest difference {difference:.2g}"
+            compared = literal(f"{table.name}\nlargest difference {difference:.2g}")
             for chosen, fill, words in ((table.used, "full", compared), (~table.used, "none", "not compared")):
                 if chosen.any():
                     points = (table.places[chosen], table.values[chosen])

@@ -17,6 +17,7 @@ import typer
 from taskflow.cli.ending import refuse
 from taskflow.cli.following import Followed
 from taskflow.cli.telling import over, state
+from taskflow.cli.words import tell
 from taskflow.errors import BadInput
 
 HERE = "127.0.0.1"
@@ -127,7 +128,7 @@ def serve(directory: Path, port: int) -> None:
     except OSError as error:
         refuse(f"--port {port}: {error.strerror}; choose another one, or 0 for any")
     with page:
-        typer.echo(f"{page.followed.heading}\n{page.address}  (Ctrl-C ends the page, not the run)")
+        tell(f"{page.followed.heading}\n{page.address}  (Ctrl-C ends the page, not the run)")
         try:
             page.serve_forever(poll_interval=0.2)
         except KeyboardInterrupt:

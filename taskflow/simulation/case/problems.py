@@ -7,6 +7,7 @@ from typing import Any
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.toml import inline
+from taskflow.text import visible
 
 Key = tuple[str, ...]  # names of tables from the outermost inwards, then the name of the value
 
@@ -50,7 +51,7 @@ class CaseError(BadInput, ValueError):
         self.problems = problems
 
     def __str__(self) -> str:
-        return "\n".join(str(problem) for problem in self.problems)
+        return visible("\n".join(str(problem) for problem in self.problems))
 
 
 def shown(value: object) -> str:
