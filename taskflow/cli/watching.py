@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ from taskflow.cli.ending import deafen
 from taskflow.cli.words import clock, rate, tell
 from taskflow.simulation.schedule import Clock, Tick
 
+APART = 5.0  # seconds of the run between two lines where they pile up
 WINDOW = 15.0  # seconds of the run over which speed and time left are judged
 
 
@@ -71,7 +73,9 @@ class Meter:
 
 
 class Lines(View):
-    """A line per line of the log, for files and pipes. When nobody reads them any more the run goes on."""
+    """Lines of the log some seconds apart, the first and the last among them, for files and pipes. When nobody reads
+    them any more the run goes on.
+    """
 
     def __init__(self, heading: str, meter: Meter, log: Path) -> None:
         self.heading, self.meter, self.log = heading, meter, log
@@ -80,6 +84,8 @@ class Lines(View):
         self._begun = False  # whether the log is this run's, not an older one's
         self._restarts = 0  # of the run, by itself
         self._after: int | None = None  # the step with which the run goes on; lines up to there are older
+        self._due = -math.inf  # when the next line is printed, by the clock of the log
+        self._left = ""  # the last line that was not
 
     def __call__(self, told: Mapping[str, Any]) -> None:
         if not self._begun:
@@ -90,7 +96,7 @@ class Lines(View):
             self._print(self._waiting)
         restarts = told.get("restarts", self._restarts)
         if restarts != self._restarts:  # the log was cut
-            self._restarts, self._read, self._after = restarts, 0, None
+            self._restarts, self._read, self._after, self._due = restarts, 0, None, -math.inf
         if "step" in told:
             self._after = told.get("resumed", -1)
         if self._after is None:
@@ -99,12 +105,16 @@ class Lines(View):
             if numbers["step"] <= self._after:
                 continue
             self.meter.take(numbers["wall"], numbers["step"], numbers["time"])
-            self._print("  ".join(filter(None, (*facts(numbers), self.meter.speed, self.meter.left))))
+            self._left = "  ".join(filter(None, (*facts(numbers), self.meter.speed, self.meter.left)))
+            if numbers["wall"] >= self._due:
+                self._due = numbers["wall"] + APART
+                self._print_left()
 
     def __exit__(self, *_: object) -> None:
         if self._begun:
             self._after = -1 if self._after is None else self._after
             self({})
+            self._print_left()
 
     def _new(self) -> Iterator[dict[str, Any]]:
         """Complete lines of the log that have not been seen."""
@@ -117,6 +127,11 @@ class Lines(View):
         for line in text[: text.rfind(b"\n") + 1].splitlines():
             self._read += len(line) + 1
             yield json.loads(line)
+
+    def _print_left(self) -> None:
+        if self._left:
+            self._print(self._left)
+        self._left = ""
 
     def _print(self, line: str) -> None:
         try:

@@ -29,27 +29,33 @@ def watch(
     progress: Progress = unwatched,
     patience: float = PATIENCE,
     signals: Sequence[signal.Signals] = (signal.SIGINT,),
-) -> tuple[list[Status], signal.Signals | None]:
-    """Let every block do its job, until all have ended; returns how they did, and which of `signals` came, if any.
+) -> tuple[list[Status], signal.Signals | Exception | None]:
+    """Let every block do its job, until all have ended; returns how they did, and which of `signals` came, or what
+    `progress` raised, if any.
 
     `progress` gets what block 0 last reported, and whether the blocks were asked to stop, every `patience` seconds.
-    Where a block fails the others are told to give up; a signal asks all to stop after the present step.
+    Where a block fails the others are told to give up; a signal asks all to stop after the present step, and so does an
+    exception of `progress`, which is not called again.
     """
     with noted(signals) as came:
         with suppress(Lost):  # the others have begun: they have to be told
             gang.start(jobs)
         stopped, ending = False, None
+        raised: Exception | None = None
         while True:
             statuses = gang.status(patience)
-            progress({**statuses[0].progress, "stopping": stopped})
+            try:
+                progress({**statuses[0].progress, "stopping": stopped})
+            except Exception as error:
+                raised, progress = error, unwatched
             states = {status.state for status in statuses}
             if states <= {"finished", "failed"}:
-                return statuses, next(iter(came), None)
-            if came and not stopped:
+                return statuses, next(iter(came), raised)
+            if (came or raised) and not stopped:
                 stopped = True
                 gang.stop()
             if "failed" in states and ending is None:
                 ending = time.monotonic() + END
                 gang.abort(f"another block failed: {cause(statuses)}")
             if ending is not None and time.monotonic() > ending:
-                return statuses, next(iter(came), None)
+                return statuses, next(iter(came), raised)

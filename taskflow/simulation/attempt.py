@@ -62,10 +62,12 @@ class Order:
 
 @dataclass(frozen=True)
 class Course:
-    """How the blocks fared: what each told last, which signal came, what went wrong, what was profiled."""
+    """How the blocks fared: what each told last, which signal came or what `progress` raised, what went wrong, what was
+    profiled.
+    """
 
     blocks: list[Mapping[str, Any]]
-    came: signal.Signals | None
+    came: signal.Signals | Exception | None
     failure: TaskflowError | None
     timelines: list[Timeline]
 
@@ -167,23 +169,28 @@ def _completed(order: Order, setup: Setup, keeping: Keeping, about: dict[str, An
         directory.finish(course.blocks, keeping)
     except RunFailed as error:
         failure = failure or error
-    if course.came is not None and isinstance(failure, Lost):  # who ends a run may end its workers, too
+    if isinstance(course.came, signal.Signals) and isinstance(failure, Lost):  # who ends a run may end its workers, too
         failure = (Stopped if course.came == signal.SIGTERM and keeping.keep else RunFailed)(
             f"{course.came.name} came, and {failure}; {remedies.going_on(directory.path)}"
         )
     if failure is not None:
         with suppress(RunFailed):  # the disk may be full
             directory.write_report(broken(about, failure))
-        raise failure
+        raise failure from (course.came if isinstance(course.came, Exception) else None)
     report = summary(about, setup, course.blocks)
     if profile is not None and profile.by == "timeline":
         report["profile"] = write_profile(directory.path, course.timelines, profile)
     if course.came == signal.SIGTERM and report["ended"] == "interrupted" and keeping.keep:
         report["ended"] = "stopped"
+    if isinstance(course.came, Exception) and report["ended"] == "interrupted":
+        report["reason"] = f"progress= raised {type(course.came).__name__}: {course.came}"
     directory.write_report(report)
+    if isinstance(course.came, Exception):
+        raise course.came
+    remedy = f"with a checkpoint; {remedies.going_on(directory.path)}"
     if report["ended"] == "stopped":
-        remedy = remedies.going_on(directory.path)
-        raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, with a checkpoint; {remedy}")
+        raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, {remedy}")
     if report["ended"] == "interrupted":
-        raise Interrupted(f"interrupted at time {report['time']:g}; the state is in {directory.path}")
+        kept = remedy if keeping.keep else f"without a checkpoint; what was written is in {directory.path}"
+        raise Interrupted(f"interrupted at time {report['time']:g}, {kept}")
     return report

@@ -90,7 +90,8 @@ def run(
     Where a worker, a GPU or a connection is lost, the run goes on by itself from its newest checkpoint, with a warning:
     `machine.restarts` says how often.
     `progress` is called a few times a second with what block 0 last reported; its `stopping` says whether Ctrl-C has
-    been pressed, its `restarts` how often the run has gone on by itself. `profile` names steps to be timed: a timeline
+    been pressed, its `restarts` how often the run has gone on by itself. An exception that it raises ends the run as
+    Ctrl-C does, and comes out of this call. `profile` names steps to be timed: a timeline
     is written and a summary added to the report.
     Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after
     Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of

@@ -17,7 +17,7 @@ def test_lines_and_report(shell, here, report_of):
     assert lines[0] == "A small cavity: 16 x 2 x 16 cells, to 40 steps, into cavity"
     log = read_log(here / "cavity" / "log.jsonl")
     assert [entry["step"] for entry in log] == list(range(0, 41, 4))
-    assert [line.split()[1] for line in lines if line.startswith("step ")] == [str(entry["step"]) for entry in log]
+    assert [line.split()[1] for line in lines if line.startswith("step ")] == ["0", "40"]  # within some seconds
     assert all(word in lines[3] for word in ("time ", "dt ", "CFL ", "divergence ", "residual ", "cell/s", "left"))
     end = "\n".join(lines[-5:])
     for word in ("Finished at time", "after 40 steps", "loop", "T_eff", "of the copy", "results    cavity", "plot "):

@@ -27,6 +27,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
 @pytest.mark.parametrize(("changes", "line"), [
     # keys
     ({"fluid": {"viscosty": 1}}, "fluid.viscosty = 1: there is no such key; did you mean fluid.viscosity?"),
+    ({"grid__length": [1, 1, 1]}, "grid.length = [1, 1, 1]: there is no such key; did you mean grid.lengths?"),
     ({"time__viscosity": 1}, "time.viscosity = 1: there is no such key; did you mean fluid.viscosity?"),
     ({"viscosity": 1}, "viscosity = 1: there is no such key; did you mean fluid.viscosity?"),
     ({"solver": "jacobi"}, 'solver = "jacobi": there is no such key; did you mean pressure.solver?'),

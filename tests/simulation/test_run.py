@@ -21,6 +21,31 @@ def test_a_call_that_cannot_be_obeyed(tmp_path, monkeypatch, arguments, message)
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_what_progress_raises_ends_the_run_in_order(tmp_path, blocks):
+    class Enough(Exception):
+        pass
+
+    def look(told):
+        if told.get("step", 0) > 20:
+            raise Enough("I have seen enough")
+
+    settings = ["time.steps=1000000", f"machine.blocks=[1,1,{blocks}]", "machine.device=cpu"]
+    with pytest.raises(Enough, match="I have seen enough"):
+        tf.run(tf.Case.load(CAVITY, settings), tmp_path / "run", progress=look)
+    stopped = tf.Run.open(tmp_path / "run")
+    assert (stopped.report["ended"], stopped.report["reason"]) == (
+        "interrupted",
+        "progress= raised Enough: I have seen enough",
+    )
+    steps = stopped.report["steps"]
+    assert stopped.log()[-1]["step"] == steps > 20
+    assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == [f"step-{steps:09}"]
+    assert not (tmp_path / "run" / "lock").exists()
+    settings[0] = f"time.steps={steps + 3}"
+    assert tf.run(tf.Case.load(CAVITY, settings), tmp_path / "run", resume=True).report["steps"] == steps + 3
+
+
 def test_a_run_in_a_line(tmp_path):
     assert repr(tf.Run(tmp_path, {"steps": 3})) == f"Run(directory={tmp_path!r})"
 

@@ -77,11 +77,15 @@ def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Pro
 
 
 def meant(keys: Key, known: Sequence[Key]) -> Key | None:
-    """The key of `known` that was probably meant: this one, this word elsewhere, a similar one here, or elsewhere."""
+    """The key of `known` that was probably meant: this one, one here that is hardly another word, this word elsewhere,
+    a similar one here, or one elsewhere that is hardly another.
+    """
     *table, word = keys
     here = [path for path in known if list(path[:-1]) == table]
-    same = [path for path in known if path[-1] == word]
-    return keys if keys in here else next(iter(same), None) or _closest(word, here, 0.6) or _closest(word, known, 0.8)
+    if keys in here:
+        return keys
+    same = next((path for path in known if path[-1] == word), None)
+    return _closest(word, here, 0.8) or same or _closest(word, here, 0.6) or _closest(word, known, 0.8)
 
 
 def _closest(word: str, among: Sequence[Key], similarity: float) -> Key | None:
