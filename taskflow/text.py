@@ -10,15 +10,20 @@ HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))  # controls, formats, s
 
 def visible(text: object) -> str:
     """The text with all that steers a terminal, turns the direction of writing or cannot be seen as an escape, `\\x1b`;
-    the ends of lines stay, and long lines are cut.
+    the ends of lines stay, and long lines lose their middle.
     """
-    lines = str(text).split("\n")
-    return "\n".join(_escaped(line if len(line) <= LONGEST else f"{line[:LONGEST]}...") for line in lines)
+    return "\n".join(_escaped(_shortened(line)) for line in str(text).split("\n"))
 
 
 def literal(text: object) -> str:
     """The same for a picture, where a dollar sign would begin a formula."""
     return visible(text).replace("$", r"\$")
+
+
+def _shortened(line: str) -> str:
+    """Remedies stand at the end."""
+    half = LONGEST // 2
+    return line if len(line) <= LONGEST else f"{line[:half]} ... {line[-half:]}"
 
 
 def _escaped(line: str) -> str:

@@ -28,7 +28,7 @@ EVIL = "\x1b]0;owned\x07\x1b[2J \x9b31m \u202efdp.exe\u2069 $\\frac{ [link=x]"
         ("\x9b \x85", r"\x9b \x85"),
         ("a\u202eb\u2066c\u200bd\ufeff", r"a\u202eb\u2066c\u200bd\ufeff"),
         ("\u2028\u2029\udc80", r"\u2028\u2029\udc80"),
-        ("x" * 2 * LONGEST, "x" * LONGEST + "..."),
+        ("x" * LONGEST + "y" * LONGEST, "x" * (LONGEST // 2) + " ... " + "y" * (LONGEST // 2)),
     ],
 )
 def test_what_cannot_be_seen_is_shown_as_an_escape(text, shown):

@@ -7,10 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.lib.format import MAGIC_PREFIX
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, TaskflowError
 from taskflow.geometry.libraries import EXTRA, missing
 from taskflow.geometry.shapes import Formula, Vector
+from taskflow.user_files import check_size
+
+LARGEST = 1_000_000_000  # bytes of a file
+MOST = 50_000_000  # heights
+FORMATS = {
+    ".npy": "give an array of numbers as numpy.save writes it",
+    ".nc": f'give a NetCDF file; those of version 4 need pip install "taskflow[{EXTRA}]"',
+    ".tif": "give a GeoTIFF file",
+    ".tiff": "give a GeoTIFF file",
+}
 
 Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
 
@@ -76,7 +87,14 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
         raise BadInput(f"{path.name} is none of {', '.join(readers)}; convert it to one of them")
     if not path.is_file():
         raise BadInput(f"there is no file {path}; give a path that is absolute or begins where the case file is")
-    x, y, heights = readers[path.suffix.lower()](path, extent, variable)
+    check_size(path, LARGEST)
+    try:
+        x, y, heights = readers[path.suffix.lower()](path, extent, variable)
+    except TaskflowError:
+        raise
+    except Exception as error:  # whatever a reader of broken files comes upon
+        about = FORMATS[path.suffix.lower()]
+        raise BadInput(f"{path}: cannot be read ({type(error).__name__}: {error}); {about}") from None
     for axis, (points, size) in {"x": (x, heights.shape[1]), "y": (y, heights.shape[0])}.items():
         if points.shape != (size,) or (np.diff(points) <= 0).any():
             raise BadInput(f"{path}: its coordinates in {axis} do not increase along the map; write it that way")
@@ -88,14 +106,21 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
 
 
 def _numpy(path: Path, extent: Extent, _: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    try:
-        heights = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise BadInput(f"{path}: cannot be read ({error}); give an array of numbers as numpy.save writes it") from None
+    with path.open("rb") as file:
+        if file.read(len(MAGIC_PREFIX)) != MAGIC_PREFIX:
+            raise ValueError("it does not begin as such a file")
+    heights = np.load(path, mmap_mode="r", allow_pickle=False)  # takes no memory for what a header promises
+    _check_count(path, heights.size)
     if heights.ndim != 2 or heights.dtype.kind not in "iuf" or not heights.size:
         raise BadInput(f"{path}: an array {list(heights.shape)} of {heights.dtype}; give numbers [y, x]")
     rows, columns = heights.shape
-    return _centres(*extent[:2], columns), _centres(*extent[2:], rows), heights.astype(np.float64)
+    return _centres(*extent[:2], columns), _centres(*extent[2:], rows), np.array(heights, np.float64)
+
+
+def _check_count(path: Path, count: int) -> None:
+    """Raises BadInput before more heights are read than any grid can tell apart."""
+    if count > MOST:
+        raise BadInput(f"{path}: {count:,} heights; give at most {MOST:,}, on a coarser grid")
 
 
 def _centres(start: float, stop: float, count: int) -> np.ndarray:
@@ -105,22 +130,19 @@ def _centres(start: float, stop: float, count: int) -> np.ndarray:
 def _netcdf(path: Path, _: Extent, variable: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     import xarray  # slow to load
 
-    try:
-        with xarray.open_dataset(path) as data:
-            flat = [str(name) for name, values in data.data_vars.items() if values.ndim == 2]
-            name = variable or (flat[0] if len(flat) == 1 else "")
-            if name not in flat:
-                raise BadInput(f"{path}: variable = {variable!r}; give one of {', '.join(flat) or 'two dimensions'}")
-            values = data[name]
-            names = [next((d for d in map(str, values.dims) if d.lower().startswith(axis)), "") for axis in "yx"]
-            if not all(names) or any(dim not in data.coords for dim in names):
-                raise BadInput(f"{path}: {name} has the dimensions {values.dims}; give them coordinates, named x and y")
-            values = values.transpose(*names).sortby(names)
-            y, x = (np.asarray(values[dim], dtype=np.float64) for dim in names)
-            return x, y, np.asarray(values, dtype=np.float64)
-    except (OSError, ValueError) as error:
-        remedy = f'give a NetCDF file; those of version 4 need pip install "taskflow[{EXTRA}]"'
-        raise BadInput(f"{path}: cannot be read ({error}); {remedy}") from None
+    with xarray.open_dataset(path) as data:
+        flat = [str(name) for name, values in data.data_vars.items() if values.ndim == 2]
+        name = variable or (flat[0] if len(flat) == 1 else "")
+        if name not in flat:
+            raise BadInput(f"{path}: variable = {variable!r}; give one of {', '.join(flat) or 'two dimensions'}")
+        values = data[name]
+        names = [next((d for d in map(str, values.dims) if d.lower().startswith(axis)), "") for axis in "yx"]
+        if not all(names) or any(dim not in data.coords for dim in names):
+            raise BadInput(f"{path}: {name} has the dimensions {values.dims}; give them coordinates, named x and y")
+        _check_count(path, values.size)
+        values = values.transpose(*names).sortby(names)
+        y, x = (np.asarray(values[dim], dtype=np.float64) for dim in names)
+        return x, y, np.asarray(values, dtype=np.float64)
 
 
 def _geotiff(path: Path, _: Extent, variable: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -128,12 +150,10 @@ def _geotiff(path: Path, _: Extent, variable: str | None) -> tuple[np.ndarray, n
         import rasterio
     except ImportError:
         raise missing("rasterio", f"the height map {path.name}") from None
-    try:
-        with rasterio.open(path) as raster:
-            heights = raster.read(1, masked=True).astype(np.float64).filled(np.nan)
-            t = raster.transform
-    except rasterio.errors.RasterioError as error:
-        raise BadInput(f"{path}: cannot be read ({error}); give a GeoTIFF file") from None
+    with rasterio.open(path) as raster:
+        _check_count(path, raster.width * raster.height)
+        heights = raster.read(1, masked=True).astype(np.float64).filled(np.nan)
+        t = raster.transform
     if t.b or t.d:
         raise BadInput(f"{path}: its rows do not run along x; write it north up")
     x, y = t.c + t.a * (np.arange(heights.shape[1]) + 0.5), t.f + t.e * (np.arange(heights.shape[0]) + 0.5)

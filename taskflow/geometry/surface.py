@@ -13,8 +13,10 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.geometry.libraries import missing
 from taskflow.geometry.shapes import Shape, Steps, Vector
+from taskflow.user_files import check_size
 
 FORMATS = (".stl", ".obj")
+LARGEST = 500_000_000  # bytes of a file
 PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
 
 
@@ -136,12 +138,14 @@ def read_surface(path: Path, scale: float, shift: Vector) -> Surface:
         raise BadInput(f"{path.name} is none of {', '.join(FORMATS)}; convert it to one of them")
     if not path.is_file():
         raise BadInput(f"there is no file {path}; give a path that is absolute or begins where the case file is")
+    check_size(path, LARGEST)
     try:
         import trimesh
     except ImportError:
         raise missing("trimesh", f"the surface {path.name}") from None
     try:
-        mesh = trimesh.load_mesh(path)
+        with path.open("rb") as file:  # not by its name: a file of materials that it names is left alone
+            mesh = trimesh.load_mesh(file, file_type=path.suffix[1:].lower())
         triangles = np.array(mesh.triangles, dtype=np.float64)
     except Exception as error:  # whatever a reader of broken files comes upon
         raise BadInput(f"{path}: cannot be read ({type(error).__name__}: {error}); give an STL or OBJ file") from None

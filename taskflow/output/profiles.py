@@ -16,6 +16,9 @@ from taskflow.errors import BadInput
 from taskflow.output.planes import Plane, extent, interpolate, plane_of, snapshot
 from taskflow.output.plot import VELOCITIES, label, save, title
 from taskflow.text import literal
+from taskflow.user_files import read_text
+
+LARGEST = 5_000_000  # bytes of a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +41,10 @@ def read_reference(path: str | Path) -> Reference:
     Raises BadInput where it is not that.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"reference {path}: cannot be read: {error}") from error
+        lines = read_text(Path(path), LARGEST).splitlines()
+    except (OSError, ValueError, BadInput) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"reference {path}: cannot be read: {reason}; give a table of comma-separated values") from error
     sources = [line.removeprefix("# Citation:").strip() for line in lines if line.startswith("# Citation:")]
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     quantity = next((q for p, q in (("y", "u"), ("x", "v")) if rows and {p, q} <= set(rows[0])), None)

@@ -167,8 +167,8 @@ class _Reader:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
                 return self.apply(_OPERATORS[type(op)], [left, right], depth)
             case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _OPERATORS for op in ops):
-                pairs = zip([left, *others], ops, others, strict=False)
-                return self.all([self.apply(_OPERATORS[type(op)], [a, b], depth) for a, op, b in pairs])
+                terms = [self.read(each, depth + 1) for each in (left, *others)]
+                return self.chain(terms, [_OPERATORS[type(op)] for op in ops])
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
                 function, count = FUNCTIONS[name]
                 if len(arguments) != count:
@@ -187,9 +187,15 @@ class _Reader:
         parts = [self.read(argument, depth + 1) for argument in arguments]
         return lambda names: np.asarray(function(*(part(names) for part in parts)), dtype=np.float64)
 
-    def all(self, conditions: list[Formula]) -> Formula:
-        """0 < x < 1 holds where each of its comparisons does."""
-        return lambda names: math.prod(condition(names) for condition in conditions)
+    def chain(self, terms: list[Formula], comparisons: list[Callable[..., Any]]) -> Formula:
+        """0 < x < 1 holds where each of its comparisons does; every term is computed once."""
+
+        def holds(names: Mapping[str, Any]) -> Any:
+            values = [term(names) for term in terms]
+            pairs = zip(comparisons, values, values[1:], strict=False)
+            return math.prod(np.asarray(compare(a, b), dtype=np.float64) for compare, a, b in pairs)
+
+        return holds
 
     def name(self, name: str, node: ast.expr) -> Formula:
         if name in self.variables:

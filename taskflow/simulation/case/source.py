@@ -8,6 +8,7 @@ from typing import Any
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import Key, shown
+from taskflow.user_files import read_bytes
 
 LARGEST = 1_000_000  # bytes
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
@@ -18,14 +19,13 @@ _LINE = re.compile(r"at line (\d+)")
 def read(path: Path) -> dict[str, Any]:
     """The tables of a TOML file; `BadInput` says why it cannot be read, and the line if it is not TOML."""
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+        content = read_bytes(path, LARGEST)
     except FileNotFoundError:
         raise BadInput(f"{path}: there is no such file; `taskflow new {path}` writes one to start from") from None
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}; a case is written in TOML") from None
     except (OSError, ValueError) as error:
         raise BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', error)}); give a TOML file") from None
-    if len(content) > LARGEST:
-        raise BadInput(f"{path}: more than {LARGEST} bytes; give a case file, in TOML")
     try:
         text = content.decode()
         return tomllib.loads(text)

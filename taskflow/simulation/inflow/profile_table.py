@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.user_files import read_text
 
 POSITIONS = ("x", "y", "z")
 QUANTITIES = ("u", "v", "w", "T")
-LARGEST = 10_000_000  # bytes
+LARGEST = 5_000_000  # bytes
 BESIDE = 1e-9  # of its extent a table may end before a value: positions are rounded
 
 
@@ -44,16 +45,13 @@ class ProfileTable:
             raise BadInput('give the name of a file, as "profile.csv"')
         file = Path(path).absolute()
         try:
-            if file.stat().st_size > LARGEST:
-                raise BadInput(f"more than {LARGEST} bytes; give a smaller table")
-            return cls(str(file), file.read_text(encoding="utf-8"))
+            return cls(str(file), read_text(file, LARGEST))
         except FileNotFoundError:
             raise BadInput("there is no such file; paths are relative to the case file") from None
         except (OSError, ValueError) as error:
-            if isinstance(error, BadInput):
-                raise
-            reason = getattr(error, "strerror", None) or "not a text file in UTF-8"
-            raise BadInput(f"cannot be read ({reason}); give a file of comma-separated values") from None
+            raise BadInput(
+                f"cannot be read ({getattr(error, 'strerror', None) or error}); give a file of comma-separated values"
+            ) from None
 
     @property
     def source(self) -> str:
@@ -97,7 +95,7 @@ class ProfileTable:
             raise self._wrong("give a column for one or two of x, y and z: the positions along the boundary")
         try:
             numbers = np.array([[float(value) for value in row] for row in rows], ndmin=2)
-        except ValueError as error:
+        except (ValueError, csv.Error) as error:
             raise self._wrong(f"{error}; give a number for each name in every line") from None
         if numbers.shape[1] != len(names) or not np.isfinite(numbers).all():
             raise self._wrong("give a finite number for each name in every line")
