@@ -25,6 +25,11 @@ _HOME = {
     "write_time_series": "time_series_store",
     "Checkpoint": "checkpoint",
     "Checkpoints": "checkpoint",
+    "Comparison": "comparing",
+    "Damaged": "damage",
+    "sum_of_group": "comparing",
+    "sum_of_times": "comparing",
+    "sweep": "disk",
     "newest": "checkpoint",
     "recover": "shards",
     "remove": "store",
@@ -58,6 +63,8 @@ __all__ = [
     "BlockStore",
     "Checkpoint",
     "Checkpoints",
+    "Comparison",
+    "Damaged",
     "Layout",
     "RunLog",
     "Store",
@@ -97,6 +104,9 @@ __all__ = [
     "shown",
     "starts_of",
     "statistics_attributes",
+    "sum_of_group",
+    "sum_of_times",
+    "sweep",
     "through_sides",
     "write_report",
     "write_time_series",
@@ -107,8 +117,10 @@ if TYPE_CHECKING:
     from taskflow.output.animation import animate_run
     from taskflow.output.campaign import plot_campaign
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
+    from taskflow.output.comparing import Comparison, sum_of_group, sum_of_times
     from taskflow.output.convergence import plot_convergence
-    from taskflow.output.disk import on_disk, replace_synced
+    from taskflow.output.damage import Damaged
+    from taskflow.output.disk import on_disk, replace_synced, sweep
     from taskflow.output.graph import plot_graph
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of

@@ -158,7 +158,7 @@ class Loop:
             raise RunFailed(f"writing the output failed: {failure or 'on another block'}")
         records.commit(written)
         if self.shard.block == 0:
-            saving.commit(int(saved), records.visible)
+            saving.commit(int(saved), records.visible, records.writer.files.sync)
         if stop and not tick.finished:
             self.ended, self.stopped = "interrupted", tick
             tick = tick.last()
@@ -190,6 +190,7 @@ class Loop:
             "records": planned,
             "averages": self.records.averages,
             "lines": self.measuring.planned,
+            "log": self.measuring.checksum,
             "seconds": self.seconds,
             "rounds": dict(self.rounds),
             "ended": self.ended if tick.finished and self.stopped is None else None,
@@ -197,7 +198,7 @@ class Loop:
             "blocks": self.shard.partition.shape,
             "case": self.scenario.case,
         }
-        self.saving.take(tick.step, planned, state)
+        self.saving.take(tick.step, planned, state, self.records.stored())
         self._report(tick)
 
     def _written(self) -> dict[str, Any]:

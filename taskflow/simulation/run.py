@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.cluster import held
 from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
 from taskflow.machine import Progress, terminable, unwatched
-from taskflow.output import Checkpoints, newest
-from taskflow.output.files import CHECKPOINTS, LOG, STORE
+from taskflow.output.files import LOG, STORE
 from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Order, attempt
 from taskflow.simulation.case import Case
@@ -22,7 +21,7 @@ from taskflow.simulation.profiling import Window
 from taskflow.simulation.recording import STATISTICS
 from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.report import broken
-from taskflow.simulation.resuming import Beginning, beginning, check_ended
+from taskflow.simulation.resuming import Beginning, beginning, check_ended, usable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -151,7 +150,7 @@ def _newest(loss: Lost, before: Beginning | None, order: Order) -> Beginning | N
 
     Raises RunFailed where it cannot go on.
     """
-    found, skipped = newest(Checkpoints(order.directory.path / CHECKPOINTS, ""))
+    found, skipped = usable(order.directory.path, order.case, contents=False)
     _warn_of(skipped)
     if found is not None:
         return Beginning.of(found, order.case)
@@ -164,7 +163,7 @@ def _newest(loss: Lost, before: Beginning | None, order: Order) -> Beginning | N
 
 def _warn_of(skipped: list[str]) -> None:
     for reason in skipped:
-        warnings.warn(f"a damaged checkpoint is left out: {reason}", stacklevel=3)
+        warnings.warn(f"a checkpoint is left out: {reason}", stacklevel=3)
 
 
 __all__ = ["Run", "RunFailed", "TaskflowError", "run"]
