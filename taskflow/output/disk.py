@@ -6,7 +6,7 @@ import os
 import threading
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taskflow.errors import RunFailed
@@ -85,10 +85,13 @@ class Unsynced:
                         break
 
     def sync(self) -> None:
-        """Wait until the disk has all that was noted by now. Raises RunFailed where it fails."""
+        """Wait until the disk has all that was noted by now, and is still there: records that were dropped are not.
+
+        Raises RunFailed where it fails.
+        """
         with self._lock:
             files, folders = self._files, self._folders
             self._files, self._folders = {}, {}
         for path in (*files, *folders):
-            with on_disk(f"{path}"):
+            with on_disk(f"{path}"), suppress(FileNotFoundError):
                 sync_folder(path)

@@ -89,8 +89,8 @@ def read_log(path: str | Path) -> list[dict[str, Any]]:
 
 def _record(path: Path, line: bytes) -> dict[str, Any]:
     record = {key: math.nan if value is None else value for key, value in _object(path, line).items()}
-    if not all(type(record.get(key)) in (int, float) for key in ("step", "time")):
-        raise Damaged(f"{path}: a line without step and time, {line[:40]!r}; {RESTORE}")
+    if not all(type(record.get(key, 0)) in (int, float) for key in ("step", "time")):
+        raise Damaged(f"{path}: a line whose step or time is no number, {line[:40]!r}; {RESTORE}")
     return record
 
 
