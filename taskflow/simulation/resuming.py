@@ -54,6 +54,10 @@ class Beginning:
 
     def check(self, setup: Setup) -> None:
         """Raises BadInput where it does not say what the state is on these blocks."""
+        try:  # what the length of the next step is made of
+            setup.model.spreads(self.checkpoint.state["scalars"]), self.checkpoint.state["scalars"]["rate"]
+        except KeyError as error:
+            raise BadInput(f"{self.checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
         begun = {role for group, each in setup.averaged.items() if group not in self.averages for role in each.roles}
         for role, boxes in setup.carried.items():
             if role in begun:
