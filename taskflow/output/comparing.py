@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import zarr
 
+from taskflow.output.checked import checked
 from taskflow.output.checkpoint import Checkpoint
 from taskflow.output.damage import Damaged, check_file, regular, summed
 from taskflow.output.files import LOG, STORE
@@ -49,6 +50,8 @@ def _text(told: Any) -> bytes:
 
 def _values(path: Path, array: zarr.Array) -> np.ndarray:
     """All values of a small array. Raises Damaged where they cannot be read."""
+    for number in product(*(range(ceil(n / width)) for n, width in zip(array.shape, array.chunks, strict=True))):
+        check_file(path / array.path / array.metadata.encode_chunk_key(number), 0)
     try:
         return np.asarray(array[...])
     except Exception as error:  # whatever a codec makes of it
@@ -96,15 +99,18 @@ class Comparison:
             times = _values(self._store, arrays["time"])
             if (found := int(np.isfinite(times).sum())) < count:
                 return [f"{self._store}: {found} {group or 'snapshots'}, where {count} were written"]
+            if self._known.get(group, (-1, []))[0] < count:
+                self._known[group] = count, [*self._files(arrays.values(), count)]
+            if problems := [problem for record, problem in self._known[group][1] if record < count]:
+                return problems
             if sum_of_group(self._store, group) != told["fixed"]:
+                checked(self._store, group)  # may know better
                 return [f"{self._store / group}: coordinates or metadata are not as they were written"]
             if sum_of_times(times[:count]) != told["times"]:
                 return [f"{self._store / arrays['time'].path}: it is not as it was written"]
-        except Damaged as error:
+        except (Damaged, OSError) as error:
             return [f"{error}"]
-        if self._known.get(group, (-1, []))[0] < count:
-            self._known[group] = count, [*self._files(arrays.values(), count)]
-        return [problem for record, problem in self._known[group][1] if record < count]
+        return []
 
     def _files(self, arrays: Iterable[zarr.Array], count: int) -> Iterator[tuple[int, str]]:
         """What is wrong with files of the first records, each with the first record that needs it."""

@@ -23,7 +23,8 @@ def opened(path: str | Path, group: str, mode: Literal["r", "r+"] = "r+") -> tup
     try:
         found = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False)
         arrays = {}
-        for name in sorted({"time", *(file.parent.name for file in folder.glob("*/zarr.json"))}):
+        folders = (file.parent for file in folder.glob("*/zarr.json"))
+        for name in sorted({"time", *(each.name for each in folders if not any(each.glob("*/zarr.json")))}):
             if isinstance(node := found[name], zarr.Array):
                 arrays[name] = node
         name = "time"

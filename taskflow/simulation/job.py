@@ -66,6 +66,7 @@ class Loop:
     def __post_init__(self) -> None:
         job, shard = self.job, self.shard
         self.scenario, directory = job.scenario, job.keeping.folder.parent
+        self.directory = directory
         self.model, self.clock = self.scenario.model, self.scenario.clock
         self.measuring = Measuring(self.model, shard, directory / LOG, self.clock.remedy)
         self.saving = Saving(job.keeping, shard)
@@ -198,6 +199,8 @@ class Loop:
             "blocks": self.shard.partition.shape,
             "case": self.scenario.case,
         }
+        if self.shard.block == 0:
+            self.records.writer.files.note(self.directory, [self.directory / LOG])
         self.saving.take(tick.step, planned, state, self.records.stored())
         self._report(tick)
 
