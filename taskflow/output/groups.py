@@ -40,12 +40,14 @@ def moving(array: zarr.Array) -> bool:
     return "time" in (getattr(array.metadata, "dimension_names", None) or ())
 
 
-def metadata(path: Path) -> Any:
+def metadata(path: Path) -> dict[str, Any]:
     """What a file of metadata says. Raises Damaged where it cannot be read."""
     try:
         if regular(path) > MOST:
             raise Damaged(f"{path}: it is longer than any that a run writes")
-        return json.loads(path.read_bytes())
+        if isinstance(found := json.loads(path.read_bytes()), dict):
+            return found
+        raise ValueError("no object")
     except (OSError, ValueError, RecursionError) as error:
         raise Damaged(f"{path}: it is not as it was written ({error})") from None
 
