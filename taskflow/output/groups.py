@@ -54,8 +54,8 @@ def metadata(path: Path) -> dict[str, Any]:
 
 def without_time(array: Mapping[str, Any]) -> dict[str, Any]:
     """What is said of an array but for the number of records, which may be about to change."""
-    timed = "time" in (array.get("dimension_names") or ())
-    return {**array, "shape": array["shape"][1:] if timed else array["shape"]}
+    timed, shape = "time" in (array.get("dimension_names") or ()), array.get("shape")
+    return {**array, "shape": shape[1:] if timed and isinstance(shape, list) else shape}
 
 
 def uncut(array: Mapping[str, Any]) -> dict[str, Any]:
