@@ -99,14 +99,14 @@ def remove(path: str | Path, group: str) -> None:
 
 class Store:
     """A group of the store as a whole, by default that of the snapshots, for the one process that commits records, once
-    it knows that every block has written them. What it writes, and what was there before but records, it notes in
-    `files`.
+    it knows that every block has written them. `sync` forces to the disk what it writes, and what was there before but
+    records.
 
     Raises Damaged where nothing can read it.
     """
 
-    def __init__(self, path: str | Path, group: str = "", files: Unsynced | None = None) -> None:
-        self._path, self._files = Path(path), files or Unsynced()
+    def __init__(self, path: str | Path, group: str = "") -> None:
+        self._path, self._files = Path(path), Unsynced()
         self._group, arrays = opened(path, group)
         self._time = arrays["time"]
         try:
@@ -140,7 +140,7 @@ class Store:
         self.times.append(float(time))
 
     def sync(self) -> None:
-        """Wait until the disk has all that was noted by now. Raises RunFailed where it fails."""
+        """Wait until the disk has all that makes the committed records visible. Raises RunFailed where it fails."""
         self._files.sync()
 
     def _note(self, *files: Path) -> None:

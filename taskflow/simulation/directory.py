@@ -185,7 +185,9 @@ class RunDirectory:
         finally:
             keeping.checkpoints.abandon()
             for group in groups:
-                Store(self.path / STORE, group).finish()
+                store = Store(self.path / STORE, group)
+                store.finish()
+                store.sync()
 
     def report(self) -> dict[str, Any]:
         """What report.json says; nothing where it is not there, or damaged."""

@@ -159,7 +159,7 @@ class Loop:
             raise RunFailed(f"writing the output failed: {failure or 'on another block'}")
         records.commit(written)
         if self.shard.block == 0:
-            saving.commit(int(saved), records.visible, records.writer.files.sync)
+            saving.commit(int(saved), records.visible, records.sync)
         if stop and not tick.finished:
             self.ended, self.stopped = "interrupted", tick
             tick = tick.last()

@@ -40,8 +40,7 @@ class Recording(ABC):
 
     def __init__(self, place: Place) -> None:
         self.place, self.shard = place, place.shard
-        files = place.writer.files
-        self._store = Store(place.path, place.group, files) if place.shard.block == 0 else None
+        self._store = Store(place.path, place.group) if place.shard.block == 0 else None
         self._records: list[Mapping[str, float]] = [{"time": time} for time in place.times]
         self._unplanned = 0
         self._summed = 0, 0  # records, and the checksum of their times
@@ -82,6 +81,11 @@ class Recording(ABC):
         if self._store is not None:
             for index in range(len(self._store.times), complete):
                 self._store.commit(index, **self._records[index])
+
+    def sync(self) -> None:
+        """Wait until the disk has what makes records visible, but not yet the records."""
+        if self._store is not None:
+            self._store.sync()
 
     @property
     def planned(self) -> int:

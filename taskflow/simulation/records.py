@@ -87,6 +87,11 @@ class Records:
         for recording, count in zip(self._groups.values(), complete, strict=True):
             recording.commit(int(count))
 
+    def sync(self) -> None:
+        """Wait until the disk has what makes records visible; that is little, and the step loop may wait for it."""
+        for recording in self._groups.values():
+            recording.sync()
+
     def stored(self) -> Callable[[], dict[str, Any]]:
         """What a checkpoint has to know of the records that there are now, by group, when that is called: then the disk
         has what this block has written of them.
@@ -96,6 +101,7 @@ class Records:
         def settled() -> dict[str, Any]:
             self.writer.settle()
             self.writer.files.sync()
+            self.sync()
             return {group: {"times": crc, "fixed": self._groups[group].fixed} for group, crc in times.items()}
 
         return settled

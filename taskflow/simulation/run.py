@@ -48,7 +48,7 @@ class Run:
 
     def dataset(self, group: str = "") -> xr.Dataset:
         """The snapshots, or the records in another group of the store, as lazy arrays. Raises BadInput where there are
-        none.
+        none, or files are damaged; so does reading of values later, with the name of the file.
         """
         from taskflow.output import dataset
 
