@@ -107,13 +107,13 @@ class Store:
 
     def __init__(self, path: str | Path, group: str = "") -> None:
         self._path, self._files = Path(path), Unsynced()
-        self._group, arrays = opened(path, group)
-        self._time = arrays["time"]
+        self._group, self._arrays = opened(path, group)
+        self._time = self._arrays["time"]
         try:
             self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
         except Exception as error:  # whatever a codec makes of it
             raise Damaged(f"{self._path / self._time.path}: {error}") from None
-        fixed = [self._path / array.path for array in arrays.values() if not moving(array)]
+        fixed = [self._path / array.path for array in self._arrays.values() if not moving(array)]
         self._note(*(file for folder in fixed for file in folder.rglob("*") if file.is_file()))
         self._note_shape()
 
@@ -134,7 +134,7 @@ class Store:
             raise ValueError(f"snapshot {index} at time {time} after time {self.times[-1:]}")
         with on_disk(f"time of snapshot {index} in {self._group.store_path}"):
             for name, value in (*columns.items(), ("time", time)):
-                array = array_of(self._group, name)
+                array = self._arrays[name]
                 array[index] = value
                 self._note(self._path / array.path / array.metadata.encode_chunk_key((index // array.chunks[0],)))
         self.times.append(float(time))
@@ -149,7 +149,7 @@ class Store:
     def _note_shape(self) -> None:
         """The metadata of the group and of the store, and columns, that a change of the shape rewrites."""
         self._note(self._path / "zarr.json", self._path / self._group.path / "zarr.json")
-        for _, array in self._group.arrays():
+        for array in self._arrays.values():
             folder = self._path / array.path
             self._note(folder / "zarr.json", *((folder / "c").glob("*") if moving(array) and array.ndim == 1 else ()))
 
@@ -172,12 +172,10 @@ class Store:
 
     def _resize(self, slots: int) -> None:
         with on_disk(f"room for {slots} snapshots in {self._group.store_path}"):
-            for _, array in self._group.arrays():
-                if moving(array):
-                    array.resize((slots, *array.shape[1:]))
-                if moving(array) and array.ndim == 1 and slots > len(self.times):
+            for array in filter(moving, self._arrays.values()):
+                array.resize((slots, *array.shape[1:]))
+                if array.ndim == 1 and slots > len(self.times):
                     array.with_config(WHOLE)[len(self.times) :] = np.nan
-            self._time = array_of(self._group, "time")
             consolidate(self._group)
             self._note_shape()
 
