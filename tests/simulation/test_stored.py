@@ -209,7 +209,8 @@ def test_what_a_checkpoint_counts_is_on_the_disk_before(tmp_path, monkeypatch):
             group = inside[0] if inside[0] in state["records"] else ""
             tail = inside[inside.index("c") + 1 :] if "c" in inside else ()
             if path.is_file() and not (len(tail) == 4 and int(tail[0]) >= state["records"][group]):
-                assert synced.get(str(path), 0) >= path.stat().st_mtime_ns, path
+                shared = group == "wake" and len(tail) == 2  # the writer may have replaced it for later records
+                assert synced.get(str(path), 0) >= (1 if shared else path.stat().st_mtime_ns), path
                 assert {str(folder) for folder in path.parents if folder.is_relative_to(root)} <= synced.keys(), path
         assert {str(root), str(root / "log.jsonl")} <= synced.keys()
         seen.append(step)
