@@ -109,8 +109,16 @@ def tell_run(directory: Path) -> None:
     say(f"{directory}: {record.case.get('title', '')}", describe(record))
 
 
-def describe(record: Record) -> Iterator[tuple[str, str]]:
-    """Label and text of each line."""
+def describe(record: Record) -> list[tuple[str, str]]:
+    """Label and text of each line. Raises BadInput where files say something else than those of a run."""
+    try:
+        return [*_lines(record)]
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        words = f"{REPORT}, {CASE} or {LOG} is not as a run writes it: {type(error).__name__}: {error}"
+        refuse(f"{record.directory}: damaged ({words[:200]}); give a directory that `taskflow run` wrote")
+
+
+def _lines(record: Record) -> Iterator[tuple[str, str]]:
     report, last = record.report, record.log[-1] if record.log else {}
     yield "state", state(record)
     if "reason" in report:

@@ -25,6 +25,11 @@ _HOME = {
     "write_time_series": "time_series_store",
     "Checkpoint": "checkpoint",
     "Checkpoints": "checkpoint",
+    "Comparison": "comparing",
+    "Damaged": "damage",
+    "sum_of_group": "comparing",
+    "sum_of_times": "comparing",
+    "sweep": "disk",
     "newest": "checkpoint",
     "recover": "shards",
     "remove": "store",
@@ -61,6 +66,8 @@ __all__ = [
     "BlockStore",
     "Checkpoint",
     "Checkpoints",
+    "Comparison",
+    "Damaged",
     "Guard",
     "Layout",
     "RunLog",
@@ -101,6 +108,9 @@ __all__ = [
     "shown",
     "starts_of",
     "statistics_attributes",
+    "sum_of_group",
+    "sum_of_times",
+    "sweep",
     "sync_folder",
     "through_sides",
     "unguarded",
@@ -113,8 +123,10 @@ if TYPE_CHECKING:
     from taskflow.output.animation import animate_run
     from taskflow.output.campaign import plot_campaign
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
+    from taskflow.output.comparing import Comparison, sum_of_group, sum_of_times
     from taskflow.output.convergence import plot_convergence
-    from taskflow.output.disk import Guard, on_disk, replace_synced, sync_folder, unguarded
+    from taskflow.output.damage import Damaged
+    from taskflow.output.disk import Guard, on_disk, replace_synced, sweep, sync_folder, unguarded
     from taskflow.output.graph import plot_graph
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of

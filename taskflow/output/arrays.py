@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import zarr
 
+from taskflow.output.packing import codecs
+
+WHOLE: Any = {"write_empty_chunks": True}  # a chunk that is not there is damage, not one without values
 TIME_CHUNK = 1024  # times that one commit rewrites
 
 
@@ -20,8 +23,9 @@ def add_places(
         shape=values.shape,
         chunks=values.shape,
         dtype="f8",
-        compressors=None,
+        compressors=codecs(),
         dimension_names=tuple(dims),
+        config=WHOLE,
         attributes=dict(attributes),
     )
     array[:] = values
@@ -29,13 +33,15 @@ def add_places(
 
 def add_column(group: zarr.Group, name: str, slots: int, attributes: Mapping[str, Any]) -> None:
     """A number for each record, such as its time; NaN where there is none yet."""
-    group.create_array(
+    array = group.create_array(
         name,
         shape=(slots,),
         chunks=(TIME_CHUNK,),
         dtype="f8",
         fill_value=np.nan,
-        compressors=None,
+        compressors=codecs(),
         dimension_names=("time",),
+        config=WHOLE,
         attributes=dict(attributes),
     )
+    array[:] = np.nan

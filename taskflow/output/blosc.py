@@ -45,7 +45,8 @@ def pack(codec: Blosc, values: np.ndarray, room: np.ndarray) -> Packed:
         return codec.encode(values)
     source, size = values.ctypes.data, values.nbytes
     how = (codec.clevel, codec.shuffle, values.itemsize)
-    found = compress(*how, size, source, room.ctypes.data, room.size, codec.cname.encode(), codec.blocksize, 1)
+    most = size + OVERHEAD  # however large the room is: what does not pack is copied from there on
+    found = compress(*how, size, source, room.ctypes.data, most, codec.cname.encode(), codec.blocksize, 1)
     if found <= 0:
         raise RuntimeError(f"Blosc ({codec}) could not pack {size} bytes: error {found}")
     return room[:found].data

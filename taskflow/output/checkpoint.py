@@ -4,8 +4,7 @@
     checkpoints/step-000000200/manifest.json            the state besides fields; of each file size, CRC-32C and pieces
 
 A checkpoint is written under a hidden name that no other run uses, forced to the disk and then renamed: it is there
-completely or not at all. What happens to its files later shows in their sizes and checksums: CRC-32C sees every single
-bit that has changed, and whatever lies within 32 bits of each other.
+completely or not at all. What happens to its files later shows in their sizes and checksums.
 """
 
 from __future__ import annotations
@@ -13,32 +12,24 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import google_crc32c
 import numpy as np
 
-from taskflow.errors import TaskflowError
+from taskflow.output.damage import PIECE, Damaged, regular, summed
 from taskflow.output.disk import on_disk, sync_folder, write_synced
 from taskflow.output.log import plain
+from taskflow.output.manifest import DTYPES, FORMAT, MANIFEST, manifest, sealed
 from taskflow.regions import Box, triple
 
-FORMAT = 3  # of the state: 3 has what is averaged over time by group, not statistics alone
-MANIFEST = "manifest.json"
-PIECE = 16 * 2**20  # bytes that are read at a time
-SUMMED = 2**19  # bytes whose checksum is made at a time, in a tenth of a millisecond
 READERS = 8  # files that are verified at the same time
 _NAME = re.compile(r"step-(\d+)")
 
 Values = tuple[str, Box, np.ndarray]  # a role, cells, and an array [z, y, x] of them
-
-
-class Damaged(TaskflowError):
-    """A checkpoint that is not as it was written; the message names the file and what is wrong with it."""
 
 
 class Checkpoints:
@@ -73,7 +64,7 @@ class Checkpoints:
             told = [json.loads(path.read_bytes()) for path in sorted(draft.glob("block-*.json"))]
             state = next(part["state"] for part in told if "state" in part)
             body = {"format": FORMAT, "step": step, "state": state, "files": [part["file"] for part in told]}
-            write_synced(draft / MANIFEST, [_sealed(body)])
+            write_synced(draft / MANIFEST, [sealed(body)])
             sync_folder(draft)
             self._drop(final)
             draft.rename(final)
@@ -122,9 +113,11 @@ class _File:
         """What to write."""
         for role, box, array in values:
             data = np.ascontiguousarray(array)
+            if array.dtype.str not in DTYPES:
+                raise ValueError(f"{role}: values of type {array.dtype} in a checkpoint, not of {sorted(DTYPES)}")
             piece = {"role": role, "lo": box.lo, "hi": box.hi, "dtype": array.dtype.str, "offset": self._size}
             self._pieces.append(piece)
-            self._crc, self._size = _summed(self._crc, data), self._size + data.nbytes
+            self._crc, self._size = summed(data, self._crc), self._size + data.nbytes
             yield data.data
 
     @property
@@ -145,14 +138,7 @@ class Checkpoint:
     @classmethod
     def load(cls, path: Path) -> Checkpoint:
         """Read the manifest and verify every file. Raises Damaged where anything is not as it was written."""
-        try:
-            body = _unsealed((path / MANIFEST).read_bytes())
-        except OSError as error:
-            raise Damaged(f"{path / MANIFEST}: {error.strerror or error}") from None
-        except (ValueError, KeyError, TypeError):
-            raise Damaged(f"{path / MANIFEST}: it is not as it was written") from None
-        if body["format"] != FORMAT:
-            raise Damaged(f"{path / MANIFEST}: format {body['format']}, which this version cannot read")
+        body = manifest(path)
         with ThreadPoolExecutor(READERS) as pool:
             for _ in pool.map(lambda file: _verify(path / file["name"], file), body["files"]):
                 pass
@@ -176,12 +162,19 @@ class Checkpoint:
                     yield self.path / file["name"], piece, Box(triple(piece["lo"]), triple(piece["hi"]))
 
 
-def newest(checkpoints: Checkpoints) -> tuple[Checkpoint | None, list[str]]:
-    """The newest one that is whole, if any, and what is wrong with the newer ones."""
+def newest(
+    checkpoints: Checkpoints, check: Callable[[Checkpoint], None] | None = None
+) -> tuple[Checkpoint | None, list[str]]:
+    """The newest one that is whole, if any, and what is wrong with the newer ones. Of one that is whole itself `check`
+    raises Damaged where it counts on what is not.
+    """
     skipped: list[str] = []
     for path in checkpoints.found():
         try:
-            return Checkpoint.load(path), skipped
+            found = Checkpoint.load(path)
+            if check is not None:
+                check(found)
+            return found, skipped
         except Damaged as error:
             skipped.append(str(error))
     return None, skipped
@@ -189,42 +182,14 @@ def newest(checkpoints: Checkpoints) -> tuple[Checkpoint | None, list[str]]:
 
 def _verify(path: Path, file: Mapping[str, Any]) -> None:
     """Raises Damaged where a file has another size or another checksum."""
-    crc, size = 0, 0
+    crc, size = 0, regular(path)
+    if size != file["bytes"]:
+        raise Damaged(f"{path}: {size} bytes where {file['bytes']} were written")
     try:
         with path.open("rb") as opened:
             while part := opened.read(PIECE):
-                crc, size = _summed(crc, np.frombuffer(part, np.uint8)), size + len(part)
+                crc = summed(part, crc)
     except OSError as error:
         raise Damaged(f"{path}: {error.strerror or error}") from None
-    if size != file["bytes"]:
-        raise Damaged(f"{path}: {size} bytes where {file['bytes']} were written")
     if f"{crc:08x}" != file["crc32c"]:
         raise Damaged(f"{path}: its checksum is not that of what was written")
-
-
-def _summed(crc: int, data: np.ndarray) -> int:
-    """The checksum, so far `crc`, after this data too. To make it holds the interpreter: little at a time, so that the
-    thread which steps, and the one that answers, need not wait for it.
-    """
-    flat = data.reshape(-1).view(np.uint8)
-    for begin in range(0, flat.size, SUMMED):
-        crc = google_crc32c.extend(crc, flat[begin : begin + SUMMED])
-    return crc
-
-
-def _sealed(body: Mapping[str, Any]) -> bytes:
-    """JSON text with a checksum of itself."""
-    return json.dumps({"crc32c": _crc(body), "body": body}, indent=1).encode()
-
-
-def _unsealed(text: bytes) -> dict[str, Any]:
-    """The body of a JSON text. Raises ValueError where the text is not, to the byte, what was sealed."""
-    found = json.loads(text)
-    body: dict[str, Any] = found["body"]
-    if found["crc32c"] != _crc(body) or _sealed(body) != text:
-        raise ValueError("changed")
-    return body
-
-
-def _crc(body: Mapping[str, Any]) -> str:
-    return f"{google_crc32c.value(json.dumps(body).encode()):08x}"

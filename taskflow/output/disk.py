@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taskflow.errors import RunFailed
 
+DRAFT = ".partial"  # how names of drafts end, those of Zarr too
 Guard = Callable[[], None]  # raises RunFailed where nothing may be written any more
 
 
@@ -38,10 +41,10 @@ def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 
 @contextmanager
 def replacing(path: Path, guard: Guard = unguarded) -> Iterator[Path]:
-    """The name of a draft, to be written: the file is there completely or as it was. `guard` is called in between.
-    Raises OSError.
+    """The name of a draft, to be written, which nobody else has: the file is there completely or as it was. `guard` is
+    called in between. Who is killed leaves the draft: see `sweep`. Raises OSError.
     """
-    draft = path.with_name(path.name + ".partial")
+    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}{DRAFT}")
     try:
         yield draft
         guard()
@@ -57,9 +60,44 @@ def replace_synced(path: Path, text: str) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the disk has the names in a folder. Raises OSError."""
+    """Wait until the disk has the names in a folder, or what is in a file. Raises OSError."""
     folder = os.open(path, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def sweep(path: Path) -> None:
+    """Remove the drafts in a folder, and in those in it, that somebody left who was killed. Raises OSError."""
+    for draft in path.rglob(f"*{DRAFT}"):
+        draft.unlink(missing_ok=True)
+
+
+class Unsynced:
+    """Files that were written, and that the system may still hold back. Many threads may note some."""
+
+    def __init__(self) -> None:
+        self._files, self._folders, self._lock = dict[Path, None](), dict[Path, None](), threading.Lock()
+
+    def note(self, root: Path, files: Iterable[Path]) -> None:
+        """Files anywhere in the folder `root`, which have to be found there after a power failure."""
+        with self._lock:
+            for path in files:
+                self._files[path] = None
+                for folder in path.parents:
+                    self._folders[folder] = None
+                    if folder == root:
+                        break
+
+    def sync(self) -> None:
+        """Wait until the disk has all that was noted by now, and is still there: records that were dropped are not.
+
+        Raises RunFailed where it fails.
+        """
+        with self._lock:
+            files, folders = self._files, self._folders
+            self._files, self._folders = {}, {}
+        for path in (*files, *folders):
+            with on_disk(f"{path}"), suppress(FileNotFoundError):
+                sync_folder(path)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.output.damage import RESTORE, Damaged, summed
 from taskflow.output.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
 
 
@@ -26,7 +27,13 @@ class RunLog:
         self._path.touch()
         text = self._path.read_bytes()
         os.truncate(self._path, _complete(text))
-        self.lines = text.count(b"\n")
+        self._begin(text[: _complete(text)])
+
+    def _begin(self, text: bytes) -> None:
+        """Go on behind these lines."""
+        lines = text.splitlines(keepends=True)
+        before = summed(b"".join(lines[:-1]))
+        self.lines, self._sums = len(lines), (before, summed(b"".join(lines[-1:]), before))
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Append one record, such as {"step": 10, "time": 0.1}. JSON has no NaN and no infinity: both become null.
@@ -37,14 +44,18 @@ class RunLog:
         with on_disk(f"line {self.lines} of {self._path}"), self._path.open("ab") as file:
             self._guard()
             file.write(line.encode())
-        self.lines += 1
+        self.lines, self._sums = self.lines + 1, (self._sums[1], summed(line.encode(), self._sums[1]))
+
+    def checksum(self, lines: int) -> int:
+        """Of so many lines: all, or all but the last one."""
+        return self._sums[lines - self.lines + 1]
 
     def cut(self, lines: int) -> None:
         """Drop all but so many lines, the first ones. They are in another file then."""
-        kept = self._path.read_bytes().splitlines(keepends=True)[:lines]
+        kept = b"".join(self._path.read_bytes().splitlines(keepends=True)[:lines])
         with replacing(self._path) as draft:
-            write_synced(draft, kept)
-        self.lines = len(kept)
+            write_synced(draft, [kept])
+        self._begin(kept)
 
 
 class Tail:
@@ -56,12 +67,15 @@ class Tail:
         self._records: list[dict[str, Any]] = []
 
     def look(self) -> list[dict[str, Any]]:
-        """All complete records in order. A log that was cut meanwhile, as by a run that goes on, is read anew."""
+        """All complete records in order. A log that was cut meanwhile, as by a run that goes on, is read anew.
+
+        Raises Damaged where a line is none that a run writes, OSError where the log cannot be read.
+        """
         with self._path.open("rb") as file:
             file.seek(max(0, self._read - 1))
             before, text = file.read(1) if self._read else b"\n", file.read()
         text = text[: _complete(text)]
-        new = [_record(line) for line in text.splitlines()] if before == b"\n" else []
+        new = [_record(self._path, line) for line in text.splitlines()] if before == b"\n" else []
         again = new and self._records and new[0].get("step", 0) <= self._records[-1].get("step", 0)
         if before != b"\n" or again:
             self._read, self._records = 0, []
@@ -76,8 +90,22 @@ def read_log(path: str | Path) -> list[dict[str, Any]]:
     return Tail(path).look()
 
 
-def _record(line: bytes) -> dict[str, Any]:
-    return {key: math.nan if value is None else value for key, value in json.loads(line).items()}
+def _record(path: Path, line: bytes) -> dict[str, Any]:
+    record = {key: math.nan if value is None else value for key, value in _object(path, line).items()}
+    if not all(type(record.get(key, 0)) in (int, float) for key in ("step", "time")):
+        raise Damaged(f"{path}: a line whose step or time is no number, {line[:40]!r}; {RESTORE}")
+    return record
+
+
+def _object(path: str | Path, text: bytes) -> dict[str, Any]:
+    """A JSON object. Raises Damaged where the text is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Damaged(f"{path}: damaged ({error}); {RESTORE}") from None
+    if not isinstance(found, dict):
+        raise Damaged(f"{path}: it has {text[:40]!r} where an object belongs; {RESTORE}")
+    return found
 
 
 def write_report(path: str | Path, report: Mapping[str, Any]) -> None:
@@ -86,9 +114,8 @@ def write_report(path: str | Path, report: Mapping[str, Any]) -> None:
 
 
 def read_report(path: str | Path) -> dict[str, Any]:
-    """The report as written."""
-    report: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-    return report
+    """The report as written. Raises Damaged where it is none, OSError where it cannot be read."""
+    return _object(path, Path(path).read_bytes())
 
 
 def plain(value: Any) -> Any:

@@ -10,18 +10,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from math import prod
 from pathlib import Path
 from typing import Any
 
-import google_crc32c
 import numpy as np
 import zarr
 from numcodecs import BitRound, Blosc
-from zarr.codecs import BloscCodec
+from zarr.codecs import BloscCodec, Crc32cCodec
 
 from taskflow.output.blosc import Packed, Rooms, pack
+from taskflow.output.damage import MISSING, checksum
 from taskflow.output.disk import Guard, replacing, unguarded
 
 BITS = "quantization_nsb"  # how many bits of the fraction of a number are stored: an attribute
@@ -33,7 +33,13 @@ PACKING = {
 }
 SHUFFLE = {"noshuffle": Blosc.NOSHUFFLE, "shuffle": Blosc.SHUFFLE, "bitshuffle": Blosc.BITSHUFFLE}
 AHEAD = 4  # chunks of a shard that are packed before they can be written
-MISSING = 2**64 - 1  # as place and size: there is no such chunk
+
+Sealed = tuple[Packed, ...]  # a chunk and its checksum; nothing where there is no chunk
+
+
+def codecs(packing: BloscCodec | None = None) -> list[BloscCodec | Crc32cCodec]:
+    """How a chunk is packed, if at all, and that its checksum stands behind it."""
+    return [*([packing] if packing else []), Crc32cCodec()]
 
 
 @dataclass(frozen=True)
@@ -49,9 +55,9 @@ class Packing:
     def of(cls, array: zarr.Array) -> Packing:
         """As the array [time, z, y, x] wants it."""
         codec, bits = None, int(str(array.attrs.get(BITS, 0)))
-        compressor: Any = next(iter(array.compressors), None)
-        if compressor is not None:
-            how = compressor.to_dict()["configuration"]
+        compressor: Any = array.compressors[0]
+        if isinstance(compressor, BloscCodec):
+            how: Any = compressor.to_dict()["configuration"]
             codec = Blosc(how["cname"], how["clevel"], SHUFFLE[how["shuffle"]], how["blocksize"])
         return cls(array.dtype, array.chunks, bits, codec)
 
@@ -60,10 +66,10 @@ class Packing:
         """Bytes of a chunk that is not packed."""
         return prod(self.chunk) * self.dtype.itemsize
 
-    def __call__(self, values: np.ndarray, room: np.ndarray) -> Packed:
+    def __call__(self, values: np.ndarray, room: np.ndarray) -> Sealed:
         """The values of a chunk, or of what there is of it; in `room`, where they are packed."""
         if not values.size:
-            return b""
+            return ()
         with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
             chunk = np.ascontiguousarray(values, self.dtype)
         if chunk.shape != self.chunk:
@@ -71,7 +77,8 @@ class Packing:
             chunk = np.pad(chunk, widths, constant_values=np.nan)
         if self.bits:
             chunk = BitRound(self.bits).encode(chunk)
-        return pack(self.codec, chunk, room) if self.codec else chunk.data.cast("B")
+        packed = pack(self.codec, chunk, room) if self.codec else chunk.data.cast("B")
+        return packed, checksum(packed)
 
 
 def write_shards(
@@ -82,20 +89,22 @@ def write_shards(
     packers: Executor,
     rooms: Rooms,
     guard: Guard = unguarded,
-) -> None:
-    """Write values, which are whole shards, from a `corner` on into an array [time, z, y, x] stored in a folder. Each
-    shard is there completely or as it was. Raises OSError.
+) -> list[Path]:
+    """Write values, which are whole shards, from a `corner` on into an array [time, z, y, x] stored in a folder; the
+    files. Each shard is there completely or as it was. Raises OSError.
 
     Besides the values, in memory are the chunks that `packers` pack, and `AHEAD` packed ones.
     """
-    packing, widths = Packing.of(array), array.shards or array.chunks
+    packing, widths, written = Packing.of(array), array.shards or array.chunks, list[Path]()
     for number, shard in _cut(values, values.shape, widths):
         place = (first // width + n for first, width, n in zip(corner, widths, number, strict=True))
         path = folder / array.metadata.encode_chunk_key(tuple(place))
         path.parent.mkdir(parents=True, exist_ok=True)
         packed = _ahead(packers, packing, (chunk for _, chunk in _cut(shard, widths, packing.chunk)), rooms)
         with replacing(path, guard) as draft, draft.open("wb") as file:
-            file.writelines(_indexed(packed) if array.shards else packed)
+            file.writelines(_indexed(packed) if array.shards else chain.from_iterable(packed))
+        written.append(path)
+    return written
 
 
 def _cut(
@@ -108,11 +117,11 @@ def _cut(
         yield number, values[tuple(slice(k * w, (k + 1) * w) for k, w in zip(number, widths, strict=True))]
 
 
-def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], rooms: Rooms) -> Iterator[Packed]:
+def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], rooms: Rooms) -> Iterator[Sealed]:
     """Chunks, packed, in order, each until the next one is asked for; at most `AHEAD` are there that were not."""
-    waiting = deque[tuple[np.ndarray, Future[Packed]]]()
+    waiting = deque[tuple[np.ndarray, Future[Sealed]]]()
 
-    def first() -> Iterator[Packed]:
+    def first() -> Iterator[Sealed]:
         room, packed = waiting.popleft()
         yield packed.result()
         rooms.give(room)
@@ -126,12 +135,13 @@ def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], ro
         yield from first()
 
 
-def _indexed(chunks: Iterable[Packed]) -> Iterator[Packed]:
+def _indexed(chunks: Iterable[Sealed]) -> Iterator[Packed]:
     """The chunks, and behind them the index of a shard: place and size of each, with a checksum."""
     index, end = list[tuple[int, int]](), 0
     for chunk in chunks:
-        index.append((end, len(chunk)) if chunk else (MISSING, MISSING))
-        end += len(chunk)
-        yield chunk
+        size = sum(map(len, chunk))
+        index.append((end, size) if chunk else (MISSING, MISSING))
+        end += size
+        yield from chunk
     table = np.array(index, "<u8").tobytes()
-    yield table + google_crc32c.value(table).to_bytes(4, "little")
+    yield table + checksum(table)

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from taskflow.errors import BadInput
+from taskflow.output.damage import RESTORE, Damaged
 from taskflow.output.files import LOG
 from taskflow.output.log import read_log
 from taskflow.output.plot import save
@@ -33,9 +34,12 @@ def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
     if not log:
         raise BadInput(f"{directory}: the log has no line yet; wait for the first one")
     figure = Figure(figsize=(10.5, 6.0), layout="constrained")
-    times = np.array([line["time"] for line in log])
-    for axes, (name, words, decades) in zip(figure.subplots(2, 2, sharex=True).flat, CURVES, strict=True):
-        values = np.array([line.get(name, np.nan) for line in log], dtype="f8")
+    try:
+        times = np.array([line["time"] for line in log], dtype="f8")
+        curves = [np.array([line.get(name, np.nan) for line in log], dtype="f8") for name, _, _ in CURVES]
+    except (KeyError, TypeError, ValueError) as error:
+        raise Damaged(f"{Path(directory) / LOG}: damaged, it has no number where one belongs; {RESTORE}") from error
+    for axes, values, (_, words, decades) in zip(figure.subplots(2, 2, sharex=True).flat, curves, CURVES, strict=True):
         if decades:
             values = np.where(values > 0, values, np.nan)  # nothing was solved yet, or nothing is left
             axes.set_yscale("log", nonpositive="mask")

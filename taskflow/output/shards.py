@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import zarr
 
-from taskflow.output.disk import on_disk
+from taskflow.output.disk import Unsynced, on_disk, sweep
+from taskflow.output.groups import array_of, consolidate
 from taskflow.output.layout import Layout
-from taskflow.output.store import BlockStore, Store, array_of, consolidate, create
+from taskflow.output.store import BlockStore, Store, create
 from taskflow.regions import Box
 
 
@@ -39,18 +40,28 @@ def reshard(
         for name in set(_groups(path)) - set(_groups(draft)):  # that nobody writes any more
             shutil.copytree(path / name, draft / name)
         consolidate(zarr.open_group(str(draft), mode="r+", use_consolidated=False))
+        copied = Unsynced()
+        copied.note(draft, (file for file in draft.rglob("*") if file.is_file()))
+        copied.sync()
         path.rename(old)
         draft.rename(path)
         shutil.rmtree(old)
 
 
+def present(path: Path) -> Path:
+    """Where a store is whose replacement may have been cut off."""
+    old = _beside(path)[1]
+    return old if old.exists() and not path.exists() else path
+
+
 def recover(path: Path) -> None:
-    """Put a store back in its place whose replacement was cut off."""
+    """Put a store back in its place whose replacement was cut off, and remove what was never finished in it."""
     draft, old = _beside(path)
     if not path.exists() and old.exists():
         old.rename(path)
     for rest in (draft, old):
         shutil.rmtree(rest, ignore_errors=True)
+    sweep(path)
 
 
 def _beside(path: Path) -> tuple[Path, Path]:

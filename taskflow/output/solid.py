@@ -10,7 +10,9 @@ import numpy as np
 import zarr
 from zarr.codecs import BloscCodec
 
+from taskflow.output.arrays import WHOLE
 from taskflow.output.layout import Layout, divide
+from taskflow.output.packing import codecs
 from taskflow.regions import Box
 
 SOLID = "solid"
@@ -38,7 +40,8 @@ def save_solid(
         shape=shape,
         chunks=chunk,
         dtype="i1",
-        compressors=packing,
+        compressors=codecs(packing),
+        config=WHOLE,
         dimension_names=layout.dims(SOLID),
         attributes=ATTRIBUTES,
     )

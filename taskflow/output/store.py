@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import shutil
 import time as clock
-import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
@@ -20,12 +19,13 @@ from typing import Any
 
 import numpy as np
 import zarr
-from zarr.errors import ZarrUserWarning
 
 from taskflow.errors import RunFailed
-from taskflow.output.arrays import add_column, add_places
+from taskflow.output.arrays import WHOLE, add_column, add_places
 from taskflow.output.blosc import Rooms
-from taskflow.output.disk import Guard, on_disk, unguarded
+from taskflow.output.damage import Damaged
+from taskflow.output.disk import Guard, Unsynced, on_disk, unguarded
+from taskflow.output.groups import array_of, consolidate, moving, opened
 from taskflow.output.layout import Layout
 from taskflow.output.metadata import (
     TIME,
@@ -34,7 +34,7 @@ from taskflow.output.metadata import (
     global_attributes,
     grid_attributes,
 )
-from taskflow.output.packing import BITS, PACKING, write_shards
+from taskflow.output.packing import BITS, PACKING, codecs, write_shards
 from taskflow.output.solid import save_solid
 from taskflow.regions import Box, Triple, triple
 
@@ -59,7 +59,8 @@ def create(
     packing, rounding = PACKING[layout.compression], _rounding(layout)
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
         add_places(group, dim, layout.coordinate(dim), (dim,), coordinate_attributes(dim))
-    group.create_array("grid", shape=(), dtype="i4", compressors=None, attributes=grid_attributes(layout))
+    about = grid_attributes(layout)
+    group.create_array("grid", shape=(), dtype="i4", compressors=codecs(), config=WHOLE, attributes=about)[...] = 0
     for name, described in {"time": {**TIME, **layout.described.get("time", {})}, **layout.columns}.items():
         add_column(group, name, layout.slots, described)
     for name in layout.fields:
@@ -71,7 +72,7 @@ def create(
             shards=None if shard == chunk else (1, *shard),
             dtype=layout.dtype,
             fill_value=np.nan,
-            compressors=packing,
+            compressors=codecs(packing),
             dimension_names=("time", *layout.dims(name)),
             attributes={**field_attributes(name), **rounding, **layout.described.get(name, {})},
         )
@@ -98,13 +99,23 @@ def remove(path: str | Path, group: str) -> None:
 
 class Store:
     """A group of the store as a whole, by default that of the snapshots, for the one process that commits records, once
-    it knows that every block has written them.
+    it knows that every block has written them. `sync` forces to the disk what it writes, and what was there before but
+    records.
+
+    Raises Damaged where nothing can read it.
     """
 
     def __init__(self, path: str | Path, group: str = "") -> None:
-        self._group = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False)
-        self._time = array_of(self._group, "time")
-        self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
+        self._path, self._files = Path(path), Unsynced()
+        self._group, self._arrays = opened(path, group)
+        self._time = self._arrays["time"]
+        try:
+            self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
+        except Exception as error:  # whatever a codec makes of it
+            raise Damaged(f"{self._path / self._time.path}: {error}") from None
+        fixed = [self._path / array.path for array in self._arrays.values() if not moving(array)]
+        self._note(*(file for folder in fixed for file in folder.rglob("*") if file.is_file()))
+        self._note_shape()
 
     @property
     def capacity(self) -> int:
@@ -122,10 +133,25 @@ class Store:
         if not np.isfinite(time) or (self.times and time <= self.times[-1]):
             raise ValueError(f"snapshot {index} at time {time} after time {self.times[-1:]}")
         with on_disk(f"time of snapshot {index} in {self._group.store_path}"):
-            for name, value in columns.items():
-                array_of(self._group, name)[index] = value
-            self._time[index] = time
+            for name, value in (*columns.items(), ("time", time)):
+                array = self._arrays[name]
+                array[index] = value
+                self._note(self._path / array.path / array.metadata.encode_chunk_key((index // array.chunks[0],)))
         self.times.append(float(time))
+
+    def sync(self) -> None:
+        """Wait until the disk has all that makes the committed records visible. Raises RunFailed where it fails."""
+        self._files.sync()
+
+    def _note(self, *files: Path) -> None:
+        self._files.note(self._path.parent, files)
+
+    def _note_shape(self) -> None:
+        """The metadata of the group and of the store, and columns, that a change of the shape rewrites."""
+        self._note(self._path / "zarr.json", self._path / self._group.path / "zarr.json")
+        for array in self._arrays.values():
+            folder = self._path / array.path
+            self._note(folder / "zarr.json", *((folder / "c").glob("*") if moving(array) and array.ndim == 1 else ()))
 
     def grow(self, capacity: int) -> None:
         """Make room for `capacity` snapshots, at least doubling it; nothing happens where there is room already."""
@@ -142,15 +168,16 @@ class Store:
         with on_disk(f"snapshots after {count} in {self._group.store_path}"):
             self._time[count:] = np.nan  # a chunk of times keeps what lies behind its end
         del self.times[count:]
-        self.finish()
+        self._resize(len(self.times))
 
     def _resize(self, slots: int) -> None:
         with on_disk(f"room for {slots} snapshots in {self._group.store_path}"):
-            for _, array in self._group.arrays():
-                if "time" in (getattr(array.metadata, "dimension_names", None) or ()):
-                    array.resize((slots, *array.shape[1:]))
-            self._time = array_of(self._group, "time")
+            for array in filter(moving, self._arrays.values()):
+                array.resize((slots, *array.shape[1:]))
+                if array.ndim == 1 and slots > len(self.times):
+                    array.with_config(WHOLE)[len(self.times) :] = np.nan
             consolidate(self._group)
+            self._note_shape()
 
 
 class BlockStore:
@@ -159,14 +186,22 @@ class BlockStore:
     `boxes` says which points of each field the block writes: one per cell, and the last face where the block ends at a
     wall; in the index space of the field, point i being that of cell i. They are empty where the group has no cells of
     the block. Raises ValueError where a box is not made of whole shards: two writers of one shard lose each other's
-    data without an error. `guard` is called before a shard comes into its place.
+    data without an error. What it writes it notes in `files`. `guard` is called before a shard comes into its place.
     """
 
     def __init__(
-        self, path: str | Path, block: Box, group: str = "", *, patience: float = 60.0, guard: Guard = unguarded
+        self,
+        path: str | Path,
+        block: Box,
+        group: str = "",
+        *,
+        patience: float = 60.0,
+        files: Unsynced | None = None,
+        guard: Guard = unguarded,
     ) -> None:
         self._guard = guard
         self._path, self._name, self._patience, self._rooms = path, group, patience, Rooms()
+        self._files = files or Unsynced()
         self.reopen()
         whole = zarr.open_group(str(path), mode="r")
         cells = triple(array_of(whole, f"{axis}_c").size for axis in "xyz")
@@ -208,7 +243,8 @@ class BlockStore:
         corner = (index, *(s.start for s in box.slices(self._first)))
         with on_disk(f"snapshot {index} in {self._path}"):
             folder = Path(self._path, self._name, name)
-            write_shards(folder, self._fields[name], corner, array[None], packers, self._rooms, self._guard)
+            written = write_shards(folder, self._fields[name], corner, array[None], packers, self._rooms, self._guard)
+        self._files.note(Path(self._path).parent, written)
 
     def _wait_for(self, index: int) -> None:
         deadline = clock.monotonic() + self._patience
@@ -218,15 +254,6 @@ class BlockStore:
                 if clock.monotonic() > deadline:
                     raise RunFailed(f"no room for snapshot {index} in {self._path} after {self._patience:g} s")
                 clock.sleep(POLL)
-
-
-def consolidate(group: zarr.Group) -> None:
-    """Copy the metadata of all arrays into that of the group, and into that of the store, each in one write."""
-    with warnings.catch_warnings():
-        # Zarr warns that version 3 of the format does not speak of this; other readers ignore the copy.
-        warnings.simplefilter("ignore", ZarrUserWarning)
-        for path in dict.fromkeys((group.path, "")):
-            zarr.consolidate_metadata(group.store, path=path, zarr_format=3)
 
 
 def _portion(name: str, array: zarr.Array, block: Box, cells: Triple, first: Triple) -> Box:
@@ -241,11 +268,3 @@ def _portion(name: str, array: zarr.Array, block: Box, cells: Triple, first: Tri
         if box and ((lo - begin) % width or ((hi - begin) % width and hi != last)):
             raise ValueError(f"{name}: the box {box} is not made of whole shards of {widths} points")
     return box
-
-
-def array_of(group: zarr.Group, name: str) -> zarr.Array:
-    """The array of this name."""
-    array = group[name]
-    if not isinstance(array, zarr.Array):
-        raise TypeError(f"{name} is not an array in {group.store_path}")
-    return array

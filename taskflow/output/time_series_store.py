@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import zarr
 
-from taskflow.output.arrays import add_column, add_places
+from taskflow.output.arrays import WHOLE, add_column, add_places
 from taskflow.output.disk import on_disk
+from taskflow.output.groups import array_of, consolidate
 from taskflow.output.metadata import TIME, global_attributes
-from taskflow.output.store import array_of, consolidate
+from taskflow.output.packing import codecs
 from taskflow.output.time_series import TimeSeries
 
 
@@ -31,17 +32,23 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
             chunks=(series.batch, *series.shape),
             dtype=series.dtype,
             fill_value=np.nan,
-            compressors=None,
+            compressors=codecs(),
             dimension_names=("time", *series.dims_of(name)),
             attributes=dict(described),
         )
     consolidate(group)
 
 
-def write_time_series(path: str | Path, group: str, first: int, values: Mapping[str, np.ndarray]) -> None:
-    """Write records [record, ...] of each field, from number `first` on. Raises RunFailed where the disk is full."""
-    arrays = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False)
+def write_time_series(path: str | Path, group: str, first: int, values: Mapping[str, np.ndarray]) -> list[Path]:
+    """Write records [record, ...] of each field, from number `first` on; the files. Raises RunFailed where the disk is
+    full.
+    """
+    arrays, written = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False), list[Path]()
     with on_disk(f"{group} in {path}"), np.errstate(over="ignore"):
         for name, records in values.items():
-            array = array_of(arrays, name)
-            array[first : first + len(records)] = records.astype(array.dtype)
+            array, end = array_of(arrays, name).with_config(WHOLE), first + len(records)
+            array[first:end] = records.astype(array.dtype)
+            long = array.chunks[0]
+            chunks = ((number, *(0 for _ in array.shape[1:])) for number in range(first // long, -(-end // long)))
+            written += [Path(path, group, name, array.metadata.encode_chunk_key(chunk)) for chunk in chunks]
+    return written

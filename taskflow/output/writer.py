@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 
 from taskflow.errors import Lost, RunFailed
+from taskflow.output.disk import Unsynced
 
 
 class Writer:
@@ -14,7 +15,7 @@ class Writer:
 
     After a job that raises no further one runs, and every call but `close` raises RunFailed with the reason, or the
     Lost that the job raised. No wait is longer than `patience` seconds. `before` is called before each job, and may
-    raise as one.
+    raise as one. `files` is where jobs note what they wrote.
     """
 
     def __init__(self, depth: int = 2, *, patience: float = 600.0, before: Callable[[], None] | None = None) -> None:
@@ -22,6 +23,7 @@ class Writer:
         self._jobs: deque[Callable[[], None]] = deque()  # the first one is being run
         self._changed = threading.Condition()
         self._failure: BaseException | None = None
+        self.files = Unsynced()
         self._closed = False
         self._written = 0
         self._thread = threading.Thread(target=self._run, name="taskflow-writer", daemon=True)
@@ -57,6 +59,12 @@ class Writer:
     def drain(self) -> None:
         """Wait until every job is done."""
         self._wait(lambda: not self._jobs, "the last snapshots to be written")
+
+    def settle(self) -> None:
+        """Wait until every job is done that was handed over by now."""
+        with self._changed:
+            count = self._written + len(self._jobs)
+        self._wait(lambda: self._written >= count, "snapshots to be written")
 
     def close(self, timeout: float = 60.0) -> bool:
         """End the thread after the jobs handed over so far; whether all were done within `timeout` seconds."""

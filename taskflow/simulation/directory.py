@@ -31,6 +31,7 @@ from taskflow.output import (
     save_initial,
     starts_of,
     statistics_attributes,
+    sweep,
     unguarded,
     write_report,
 )
@@ -44,7 +45,7 @@ from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.lock import Lock, refusal
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, Told
-from taskflow.simulation.remedies import AGAIN, FORCE, OUTPUT
+from taskflow.simulation.remedies import FORCE, OUTPUT
 from taskflow.simulation.replacing import begun, entries, follow, ours, owned, placed
 from taskflow.simulation.resuming import Beginning
 from taskflow.simulation.saving import Keeping, finish
@@ -110,7 +111,7 @@ class RunDirectory:
             return False
         try:
             return len(Store(self.path / STORE).times) <= 1
-        except (OSError, ValueError):  # no store, or none that anything can read
+        except (OSError, BadInput):  # no store, or none that anything can read
             return False
 
     def create(self, setup: Setup, *, force: bool, again: bool = False) -> None:
@@ -141,7 +142,7 @@ class RunDirectory:
     def reopen(self, setup: Setup, beginning: Beginning, keeping: Keeping) -> Beginning:
         """Cut what the run has written back to the checkpoint with which it goes on, and make it fit these blocks.
 
-        Raises BadInput where that fails, or there are fewer snapshots than there were.
+        Raises BadInput where that fails.
         """
         checkpoint, path, layouts = beginning.checkpoint, self.path / STORE, self._layouts(setup)
         self.guard()
@@ -150,6 +151,7 @@ class RunDirectory:
             times = {each.group: self._cut(path, each, beginning, setup.case) for each in _groups(layouts, setup)}
             reshard(path, layouts, setup.partition.blocks, _solid(setup))
             RunLog(self.path / LOG).cut(checkpoint.state["lines"])
+            sweep(self.path)
             keeping.checkpoints.clear(after=checkpoint.step)
             replace_synced(self.path / CASE, setup.case.to_toml())
         except OSError as error:
@@ -165,13 +167,9 @@ class RunDirectory:
             remove(path, name)
             _create(path, group, case)
             return ()
-        store, count = Store(path, name), checkpoint.state["records"][name]
-        if len(store.times) < count:
-            raise BadInput(
-                f"{path}: {len(store.times)} {name or 'snapshots'}, where {count} were written before the"
-                f" checkpoint of step {checkpoint.step}; {AGAIN}"
-            )
-        store.cut(count)
+        store = Store(path, name)
+        store.cut(checkpoint.state["records"][name])
+        store.sync()
         return tuple(store.times)
 
     def check_visible(self, client: Client, workers: Sequence[str]) -> None:
@@ -211,13 +209,15 @@ class RunDirectory:
         finally:
             keeping.checkpoints.abandon()
             for group in groups:
-                Store(self.path / STORE, group).finish()
+                store = Store(self.path / STORE, group)
+                store.finish()
+                store.sync()
 
     def report(self) -> dict[str, Any]:
         """What report.json says; nothing where it is not there, or damaged."""
         try:
             return read_report(self.path / REPORT)
-        except (OSError, ValueError):
+        except (OSError, BadInput):
             return {}
 
     def write_report(self, report: Mapping[str, Any]) -> None:

@@ -66,6 +66,7 @@ class Loop:
     def __post_init__(self) -> None:
         job, shard, keeping = self.job, self.shard, self.job.keeping
         self.scenario, directory = job.scenario, keeping.folder.parent
+        self.directory = directory
         self.model, self.clock = self.scenario.model, self.scenario.clock
         self.measuring = Measuring(self.model, shard, directory / LOG, self.clock.remedy, keeping.guard)
         self.saving = Saving(keeping, shard)
@@ -159,7 +160,7 @@ class Loop:
             raise RunFailed(f"writing the output failed: {failure or 'on another block'}")
         records.commit(written)
         if self.shard.block == 0:
-            saving.commit(int(saved), records.visible)
+            saving.commit(int(saved), records.visible, records.sync)
         if stop and not tick.finished:
             self.ended, self.stopped = "interrupted", tick
             tick = tick.last()
@@ -191,6 +192,7 @@ class Loop:
             "records": planned,
             "averages": self.records.averages,
             "lines": self.measuring.planned,
+            "log": self.measuring.checksum,
             "seconds": self.seconds,
             "rounds": dict(self.rounds),
             "ended": self.ended if tick.finished and self.stopped is None else None,
@@ -198,7 +200,9 @@ class Loop:
             "blocks": self.shard.partition.shape,
             "case": self.scenario.case,
         }
-        self.saving.take(tick.step, planned, state)
+        if self.shard.block == 0:
+            self.records.writer.files.note(self.directory, [self.directory / LOG])
+        self.saving.take(tick.step, planned, state, self.records.stored())
         self._report(tick)
 
     def _written(self) -> dict[str, Any]:

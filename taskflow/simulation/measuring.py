@@ -47,6 +47,11 @@ class Measuring:
         """How many lines there are without one that is only there because the run was stopped."""
         return self._log.lines - self._unplanned if self._log is not None else 0
 
+    @property
+    def checksum(self) -> int:
+        """Of these lines."""
+        return self._log.checksum(self.planned) if self._log is not None else 0
+
     def _numbers(self, tick: Tick, wall: float) -> dict[str, Any]:
         """See CASE in the reference. `change` is max |du| / dt relative to the largest speed."""
         model, monitor = self._model, self._monitor

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import partial
 
 import numpy as np
 
@@ -39,4 +38,9 @@ class SeriesRecording(Recording):
         records, self._waiting = np.array(self._waiting), []
         first = len(self._records) - len(records)
         values = {name: records[:, n] for n, name in enumerate(self._series.fields)}
-        self._submit(partial(write_time_series, self.place.path, self.place.group, first, values), len(records))
+        place = self.place
+
+        def write() -> None:
+            place.writer.files.note(place.path.parent, write_time_series(place.path, place.group, first, values))
+
+        self._submit(write, len(records))

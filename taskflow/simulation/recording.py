@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from taskflow.machine import Shard
-from taskflow.output import BlockStore, Guard, Store, Writer, unguarded
+from taskflow.output import BlockStore, Guard, Store, Writer, sum_of_group, sum_of_times, unguarded
 
 SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
 
@@ -45,6 +46,7 @@ class Recording(ABC):
         self._store = Store(place.path, place.group) if place.shard.block == 0 else None
         self._records: list[Mapping[str, float]] = [{"time": time} for time in place.times]
         self._unplanned = 0
+        self._summed = 0, 0  # records, and the checksum of their times
         self.complete = len(self._records)
 
     def take(self, *, planned: bool = True, **about: float) -> None:
@@ -85,10 +87,28 @@ class Recording(ABC):
                 self.place.guard()
                 self._store.commit(index, **self._records[index])
 
+    def sync(self) -> None:
+        """Wait until the disk has what makes records visible, but not yet the records."""
+        if self._store is not None:
+            self._store.sync()
+
     @property
     def planned(self) -> int:
         """How many there are without one that is only there because the run was stopped."""
         return len(self._records) - self._unplanned
+
+    @property
+    def sum_of_times(self) -> int:
+        """The checksum of the times of those that are planned."""
+        known, crc = self._summed
+        crc = sum_of_times((record["time"] for record in self._records[known : self.planned]), crc)
+        self._summed = self.planned, crc
+        return crc
+
+    @cached_property
+    def fixed(self) -> int:
+        """The checksum of what does not change in the group."""
+        return sum_of_group(self.place.path, self.place.group)
 
     @property
     def visible(self) -> int:
@@ -111,7 +131,8 @@ class FieldRecording(Recording):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self._output = BlockStore(place.path, place.shard.cells, place.group, guard=place.guard)
+        files, guard = place.writer.files, place.guard
+        self._output = BlockStore(place.path, place.shard.cells, place.group, files=files, guard=guard)
 
     def _copy(self, index: int) -> None:
         self.place.writer.reserve()
@@ -131,4 +152,5 @@ def complete(path: Path, group: str, blocks: Iterable[Told]) -> int:
     written = min((each.complete for each in told), default=0)
     for index in range(len(store.times), min(written, len(records))):
         store.commit(index, **records[index])
+    store.sync()
     return len(store.times)

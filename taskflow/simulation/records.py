@@ -4,7 +4,7 @@ the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,25 @@ class Records:
         """Make visible what all blocks have written, so many of each group."""
         for recording, count in zip(self._groups.values(), complete, strict=True):
             recording.commit(int(count))
+
+    def sync(self) -> None:
+        """Wait until the disk has what makes records visible; that is little, and the step loop may wait for it."""
+        for recording in self._groups.values():
+            recording.sync()
+
+    def stored(self) -> Callable[[], dict[str, Any]]:
+        """What a checkpoint has to know of the records that there are now, by group, when that is called: then the disk
+        has what this block has written of them.
+        """
+        times = {group: recording.sum_of_times for group, recording in self._groups.items()}
+
+        def settled() -> dict[str, Any]:
+            self.writer.settle()
+            self.writer.files.sync()
+            self.sync()
+            return {group: {"times": crc, "fixed": self._groups[group].fixed} for group, crc in times.items()}
+
+        return settled
 
     @property
     def visible(self) -> dict[str, int]:

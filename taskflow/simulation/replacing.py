@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from taskflow.errors import RunFailed
+from taskflow.errors import BadInput, RunFailed
 from taskflow.output import Guard, Store, sync_folder
 from taskflow.output.files import CASE, CHECKPOINTS, LOCK, STORE
 from taskflow.simulation.lock import locked
@@ -85,7 +85,7 @@ def has_state(directory: Path) -> bool:
         return True
     try:
         return bool(Store(directory / STORE).times)
-    except (OSError, ValueError, KeyError, TypeError):  # none that anything can read
+    except (OSError, BadInput):  # none that anything can read
         return False
 
 

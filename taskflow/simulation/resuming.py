@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from taskflow.errors import BadInput
-from taskflow.output import Checkpoint, Checkpoints, newest
+from taskflow.output import Checkpoint, Checkpoints, Comparison, newest
 from taskflow.output.files import CASE, CHECKPOINTS
 from taskflow.regions import difference
 from taskflow.simulation.case import Case
@@ -18,8 +18,8 @@ from taskflow.simulation.recording import SNAPSHOTS, STATISTICS
 from taskflow.simulation.remedies import AGAIN, OUTPUT
 from taskflow.simulation.schedule import Tick
 from taskflow.simulation.setup import Setup
+from taskflow.simulation.state import FOLLOWED, check_state
 
-FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces", "spectra")  # tables of groups of the store
 FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "machine")
 STORED = ("fields", "precision", "compression", "relative_error")
 FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
@@ -44,15 +44,18 @@ class Beginning:
         """The tick is finished where the end is reached, or the steady state that the case still asks for."""
         state = checkpoint.state
         tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
-        steady = state["ended"] == "steady" and state["steady"] == case.time.steady
-        old, new = (_groups(tomllib.loads(text)) for text in (state["case"], case.to_toml()))
-        kept = frozenset(group for group, table in new.items() if old.get(group) == table)
+        steady = state["ended"] == "steady" and state.get("steady") == case.time.steady
+        kept = _kept(checkpoint, case)
         over = steady or case.clock().over(tick)
         averages = {group: each for group, each in state["averages"].items() if group in kept}
         return cls(checkpoint, replace(tick, finished=over), kept, averages)
 
     def check(self, setup: Setup) -> None:
         """Raises BadInput where it does not say what the state is on these blocks."""
+        try:  # what the length of the next step is made of
+            setup.model.spreads(self.checkpoint.state["scalars"]), self.checkpoint.state["scalars"]["rate"]
+        except KeyError as error:
+            raise BadInput(f"{self.checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
         begun = {role for group, each in setup.averaged.items() if group not in self.averages for role in each.roles}
         for role, boxes in setup.carried.items():
             if role in begun:
@@ -84,15 +87,29 @@ def begins_again(directory: Path, case: Case, report: Mapping[str, Any]) -> bool
     return True
 
 
+def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint | None, list[str]]:
+    """The newest checkpoint of a run directory that is whole, and counts only on what is; and what is wrong with newer
+    ones. All values of the store are looked at with `contents`, else only sizes and indices of shards.
+    """
+    comparison = Comparison(directory, contents=contents)
+
+    def check(checkpoint: Checkpoint) -> None:
+        check_state(checkpoint)
+        comparison.check(checkpoint, sorted(_kept(checkpoint, case)))
+
+    return newest(Checkpoints(directory / CHECKPOINTS, ""), check)
+
+
 def beginning(directory: Path, case: Case) -> tuple[Beginning, list[str]]:
     """The newest checkpoint of a run directory that is whole, and what is wrong with newer ones.
 
     Raises BadInput where there is none, and where the case is another one.
     """
-    found, skipped = newest(Checkpoints(directory / CHECKPOINTS, ""))
+    found, skipped = usable(directory, case, contents=True)
     if found is None:
         why = "".join(f"\n{reason}" for reason in skipped)
-        raise BadInput(f"{directory}: it has no {'whole ' if skipped else ''}checkpoint to go on from; {AGAIN}{why}")
+        whole, copy = ("whole ", "restore what is damaged from a copy, ") if skipped else ("", "")
+        raise BadInput(f"{directory}: it has no {whole}checkpoint to go on from; {copy}{AGAIN}{why}")
     _check_same(tomllib.loads(found.state["case"]), case)
     return Beginning.of(found, case), skipped
 
@@ -101,6 +118,13 @@ def _check_same(old: Mapping[str, Any], case: Case) -> None:
     """Raises BadInput where a case is not the old one, but for what may change."""
     if problems := [*_changed(old, tomllib.loads(case.to_toml()))]:
         raise BadInput("\n".join(problems))
+
+
+def _kept(checkpoint: Checkpoint, case: Case) -> frozenset[str]:
+    """The groups of the store that go on, being of what they were."""
+    old, new = (_groups(tomllib.loads(text)) for text in (checkpoint.state["case"], case.to_toml()))
+    there = checkpoint.state["records"]
+    return frozenset(group for group, table in new.items() if group in there and old.get(group) == table)
 
 
 def _groups(case: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.cluster import held
 from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
 from taskflow.machine import Progress, terminable, unwatched
-from taskflow.output import Checkpoints, newest
-from taskflow.output.files import CHECKPOINTS, LOG, STORE
+from taskflow.output.files import LOG, STORE
 from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Order, attempt
 from taskflow.simulation.case import Case
@@ -22,7 +21,7 @@ from taskflow.simulation.profiling import Window
 from taskflow.simulation.recording import STATISTICS
 from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.report import broken
-from taskflow.simulation.resuming import Beginning, beginning, begins_again
+from taskflow.simulation.resuming import Beginning, beginning, begins_again, usable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,7 +48,7 @@ class Run:
 
     def dataset(self, group: str = "") -> xr.Dataset:
         """The snapshots, or the records in another group of the store, as lazy arrays. Raises BadInput where there are
-        none.
+        none, or files are damaged; so does reading of values later, with the name of the file.
         """
         from taskflow.output import dataset
 
@@ -170,7 +169,7 @@ def _newest(loss: Lost, before: Beginning | None, order: Order) -> Beginning | N
 
     Raises RunFailed where it cannot go on.
     """
-    found, skipped = newest(Checkpoints(order.directory.path / CHECKPOINTS, ""))
+    found, skipped = usable(order.directory.path, order.case, contents=False)
     _warn_of(skipped)
     if found is not None:
         return Beginning.of(found, order.case)
@@ -183,7 +182,7 @@ def _newest(loss: Lost, before: Beginning | None, order: Order) -> Beginning | N
 
 def _warn_of(skipped: list[str]) -> None:
     for reason in skipped:
-        warnings.warn(f"a damaged checkpoint is left out: {reason}", stacklevel=3)
+        warnings.warn(f"a checkpoint is left out: {reason}", stacklevel=3)
 
 
 __all__ = ["Run", "RunFailed", "TaskflowError", "run"]

@@ -71,8 +71,12 @@ class Saving:
         """What the client has to know to commit what is left at the end."""
         return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}
 
-    def take(self, step: int, records: Counts, state: Mapping[str, Any]) -> None:
-        """Hand the present state over to be written. Waits while the last one is. All blocks have to call it."""
+    def take(
+        self, step: int, records: Counts, state: Mapping[str, Any], stored: Callable[[], Mapping[str, Any]] = dict
+    ) -> None:
+        """Hand the present state over to be written, with what `stored` tells when it is called: that the disk has all
+        records of this block. Waits while the last one is written. All blocks have to call it.
+        """
         keeping, shard = self._keeping, self._shard
         self._last = time.perf_counter()
         if keeping.keep == 0:
@@ -86,16 +90,23 @@ class Saving:
             if (part := box & shard.partition.homes[role].owned[shard.block])
         )
         shard.meet(self.writer.patience)  # who allocates may have to wait for all GPUs of a process: none goes on
-        mine = state if shard.block == 0 else None
         self._taken.append((step, records))
-        self.writer.submit(lambda: keeping.checkpoints.write(step, shard.block, _fetched(held), mine))
 
-    def commit(self, saved: int, visible: Counts) -> None:
-        """Commit the checkpoints that all blocks have written, once all records of before are visible."""
+        def write() -> None:
+            mine = {**state, "store": stored()}
+            keeping.checkpoints.write(step, shard.block, _fetched(held), mine if shard.block == 0 else None)
+
+        self.writer.submit(write)
+
+    def commit(self, saved: int, visible: Counts, sync: Callable[[], None]) -> None:
+        """Commit the checkpoints that all blocks have written, once all records of before are visible, and `sync` has
+        made the disk have what makes them so.
+        """
         for step, needed in self._taken[self._committed : saved]:
             if not _covered(needed, visible):
                 return
             self._keeping.guard()
+            sync()
             self._keeping.checkpoints.commit(step, self._keeping.keep)
             self._committed += 1
 

@@ -140,7 +140,7 @@ def test_chunks_wait_for_the_disk_before_more_are_packed():
     values = np.arange(100_000, dtype="f4").reshape(100, 1, 1, 1, 1000)
     with ThreadPoolExecutor(3) as packers:
         chunks = _ahead(packers, packing, (packed.append(chunk) or chunk for chunk in values), Rooms())
-        for number, chunk in enumerate(chunks):
+        for number, (chunk, _) in enumerate(chunks):
             np.testing.assert_array_equal(np.frombuffer(Blosc().decode(chunk), "f4"), values[number].ravel())
             assert len(packed) == min(number + AHEAD + 1, 100)
 

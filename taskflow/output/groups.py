@@ -1,0 +1,83 @@
+"""Groups of a store and their arrays, as Zarr has them."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import zarr
+from zarr.errors import ZarrUserWarning
+
+from taskflow.output.damage import Damaged, regular
+
+SHARDS = "sharding_indexed"  # the codec of an array with shards
+MOST = 2**28  # bytes of metadata that are read
+
+
+def opened(path: str | Path, group: str, mode: Literal["r", "r+"] = "r+") -> tuple[zarr.Group, dict[str, zarr.Array]]:
+    """A group of a store, and its arrays by name; time is one of them. Raises Damaged where nothing can read it."""
+    folder, name = Path(path, group), ""
+    try:
+        found = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False)
+        arrays = {}
+        folders = (file.parent for file in folder.glob("*/zarr.json"))
+        for name in sorted({"time", *(each.name for each in folders if not any(each.glob("*/zarr.json")))}):
+            if isinstance(node := found[name], zarr.Array):
+                arrays[name] = node
+        name = "time"
+        arrays[name] = array_of(found, name)
+        return found, arrays
+    except Exception as error:  # whatever Zarr makes of metadata that nobody wrote
+        about = folder / name / "zarr.json"
+        raise Damaged(f"{about}: it is missing, or damaged ({type(error).__name__}: {f'{error}'[:200]})") from None
+
+
+def moving(array: zarr.Array) -> bool:
+    """Whether an array has records in time."""
+    return "time" in (getattr(array.metadata, "dimension_names", None) or ())
+
+
+def metadata(path: Path) -> dict[str, Any]:
+    """What a file of metadata says. Raises Damaged where it cannot be read."""
+    try:
+        if regular(path) > MOST:
+            raise Damaged(f"{path}: it is longer than any that a run writes")
+        if isinstance(found := json.loads(path.read_bytes()), dict):
+            return found
+        raise ValueError("no object")
+    except (OSError, ValueError, RecursionError) as error:
+        raise Damaged(f"{path}: it is not as it was written ({error})") from None
+
+
+def without_time(array: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of an array but for the number of records, which may be about to change."""
+    timed, shape = "time" in (array.get("dimension_names") or ()), array.get("shape")
+    return {**array, "shape": shape[1:] if timed and isinstance(shape, list) else shape}
+
+
+def uncut(array: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of an array but for how it is cut into chunks and shards."""
+    codecs = array["codecs"]
+    if codecs[0]["name"] == SHARDS:
+        codecs = codecs[0]["configuration"]["codecs"]
+    return {**array, "chunk_grid": None, "codecs": codecs}
+
+
+def array_of(group: zarr.Group, name: str) -> zarr.Array:
+    """The array of this name."""
+    array = group[name]
+    if not isinstance(array, zarr.Array):
+        raise TypeError(f"{name} is not an array in {group.store_path}")
+    return array
+
+
+def consolidate(group: zarr.Group) -> None:
+    """Copy the metadata of all arrays into that of the group, and into that of the store, each in one write."""
+    with warnings.catch_warnings():
+        # Zarr warns that version 3 of the format does not speak of this; other readers ignore the copy.
+        warnings.simplefilter("ignore", ZarrUserWarning)
+        for path in dict.fromkeys((group.path, "")):
+            zarr.consolidate_metadata(group.store, path=path, zarr_format=3)
