@@ -34,7 +34,6 @@ CONFIG = {
     "distributed.worker.memory.terminate": False,
     "distributed.comm.timeouts.connect": "30s",
     "distributed.scheduler.preload": [PRELOAD],
-    "distributed.worker.preload": [PRELOAD],
 }
 
 
@@ -86,6 +85,7 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
         "threads_per_worker": 1,
         "dashboard_address": pages() or "127.0.0.1:0",
         "worker_dashboard_address": "127.0.0.1:0",
+        "preload": [PRELOAD],  # dask-cuda adds its own, and looks into no configuration
         "local_directory": str(folder),
         "silence_logs": logging.CRITICAL,
         "memory_limit": 0,

@@ -54,6 +54,8 @@ def submitted(wanted: Slurm) -> Iterator[Client]:
 
 
 def _cluster(wanted: Slurm, folder: Path) -> Any:
+    import dask
+
     try:
         from dask_jobqueue import SLURMCluster
     except ImportError:
@@ -77,7 +79,7 @@ def _cluster(wanted: Slurm, folder: Path) -> Any:
         security=certified(folder),
         interface=wanted.interface,
         scheduler_options={"dashboard_address": pages() or "127.0.0.1:0"},
-        job_script_prologue=SCRATCH,
+        job_script_prologue=[*dask.config.get("jobqueue.slurm.job-script-prologue"), *SCRATCH],
         death_timeout=300,
     )
 
