@@ -56,9 +56,9 @@ def make(folder: Path, days: int) -> None:
     public = certificate.public_bytes(encoding)
     private = secret.private_bytes(encoding, serialization.PrivateFormat.PKCS8, plain)
     for name_of_file, content in ((AUTHORITY, public), (CERTIFICATE, public), (KEY, private)):
-        file = os.open(folder / name_of_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(file, "wb") as stream:
-            stream.write(content)
+        file = folder / name_of_file
+        file.touch(mode=0o600, exist_ok=False)
+        file.write_bytes(content)
 
 
 def main(folder: str, days: str) -> str | None:

@@ -42,8 +42,9 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     """A client of a cluster on this machine, to which nobody else can connect.
 
     CPU: one worker lives in this process and listens nowhere, several live in processes of their own. GPU: one process
-    per GPU, pinned by dask-cuda. Processes listen on loopback to who has their certificate. Raises BadInput where dask-cuda is not installed or there are fewer GPUs than workers, Lost where
-    the processes do not begin, RunFailed in a process that a script began and that imports it.
+    per GPU, pinned by dask-cuda. Processes listen on loopback to who has their certificate. Raises BadInput where
+    dask-cuda is not installed or there are fewer GPUs than workers, Lost where the processes do not begin, RunFailed in
+    a process that a script began and that imports it.
     """
     import dask
     from distributed import Client
@@ -67,7 +68,7 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
 
 @contextmanager
 def _private() -> Iterator[Path]:
-    """A folder that no other user can read. Dask's workers import from theirs, so that nobody may write there either."""
+    """A folder that no other user can read; nor write, as Dask's workers import from where they keep their files."""
     with tempfile.TemporaryDirectory(prefix="taskflow-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
@@ -102,9 +103,7 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
     from distributed import LocalCluster, Security
 
     if workers == 1:
-        return LocalCluster(
-            **options, processes=False, protocol="inproc", security=Security(require_encryption=False)
-        )
+        return LocalCluster(**options, processes=False, protocol="inproc", security=Security(require_encryption=False))
     return LocalCluster(**options, **_secret(folder), processes=True)
 
 

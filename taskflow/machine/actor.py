@@ -59,7 +59,8 @@ Job = Callable[[Shard, Control], Any]
 @dataclass(frozen=True)
 class Plan:
     """What every block of a run has to know. Picklable. `job` is the control program that each block runs on its
-    shard, `ordinals` the number of each block's GPU among those of its process: by default the first. `token` is secret.
+    shard, `ordinals` the number of each block's GPU among those of its process: by default the first. Its blocks alone
+    know the `token`.
     """
 
     run: str

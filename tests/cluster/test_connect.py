@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 
 import dask
 import pytest
@@ -11,6 +10,7 @@ from distributed import LocalCluster, Security
 from taskflow.cluster import by_scheduler_file
 from taskflow.cluster.certificate import main
 from taskflow.errors import BadInput
+
 
 def configured(folder):
     """Dask's configuration with the certificate in a folder, as the scripts of deploy set it."""
