@@ -3,19 +3,16 @@
 # Starts a scheduler and COUNT workers on this host, waits for them, runs COMMAND, stops everything; exits as COMMAND did.
 # More hosts: LAUNCH is the command that starts workers.sh on them (ssh.sh and slurm.sh use it), or start it yourself;
 # WORKERS is how many workers there are then in all, INTERFACE the network interface that all hosts share.
+# A certificate that lives as long is in SCHEDULER_FILE.tls; TLS=off does without, TLS=DIR uses another one.
 set -euo pipefail
 
 [[ $# -ge 4 && $2 =~ ^(cpu|gpu)$ && $3 =~ ^[1-9][0-9]*$ ]] ||
-    { echo "usage: [WORKERS=TOTAL] [INTERFACE=NAME] [TLS=DIR] ${0##*/} SCHEDULER_FILE cpu|gpu COUNT COMMAND..." >&2; exit 2; }
+    { echo "usage: [WORKERS=TOTAL] [INTERFACE=NAME] [TLS=DIR|off] ${0##*/} SCHEDULER_FILE cpu|gpu COUNT COMMAND..." >&2; exit 2; }
 file=$1 kind=$2 count=$3
 shift 3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$here/settings.bash"
 
 [[ ! -e $file ]] || { echo "$file exists: a cluster is running there, or one died; remove the file and try again" >&2; exit 2; }
-
-# Who reaches a scheduler that has no TLS can run programs as you: alone on this host it listens to nobody else.
-[[ -n ${WORKERS:-} ]] || export INTERFACE=${INTERFACE:-lo}
 
 # Workers first: they say goodbye to a scheduler that still answers.
 stop() {
@@ -23,15 +20,26 @@ stop() {
         kill "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
-    rm -f "$file"
+    rm -rf "$file" ${made:+"$made"}
 }
 trap stop EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+[[ ${TLS:-} = "$file.tls" ]] || rm -rf "$file.tls" # of a cluster that was killed
+if [[ -z ${TLS:-} ]]; then
+    made=$file.tls
+    "$here/certificates.sh" "$made" >/dev/null
+fi
+source "$here/settings.bash"
+
+# Alone on this host it listens to nobody else.
+[[ -n ${WORKERS:-} ]] || export INTERFACE=${INTERFACE:-lo}
+
+# TASKFLOW_DASHBOARD=PORT asks for Dask's pages of the scheduler, for this host alone.
+[[ -z ${TASKFLOW_DASHBOARD:-} ]] || quiet=(--preload taskflow.cluster.dashboard --dashboard-address "127.0.0.1:$TASKFLOW_DASHBOARD")
 # setsid: Ctrl-C is for the command, which may still need its cluster to end tidily. Port 0: two clusters can share a host.
-setsid dask scheduler --scheduler-file "$file" --protocol "$protocol" --port 0 --no-dashboard --dashboard-address 127.0.0.1:0 \
-    ${INTERFACE:+--interface "$INTERFACE"} &
+setsid dask scheduler --scheduler-file "$file" --protocol "$protocol" --port 0 "${quiet[@]}" ${INTERFACE:+--interface "$INTERFACE"} &
 scheduler=$!
 setsid ${LAUNCH:-} "$here/workers.sh" "$file" "$kind" "$count" &
 workers=$!

@@ -20,7 +20,6 @@ here=$(scontrol show job "$SLURM_JOB_ID" | sed -n 's|^ *Command=\(.*\)/slurm\.sh
 secrets=$SLURM_SUBMIT_DIR/.taskflow-$SLURM_JOB_ID
 rm -rf "$secrets" # of the last attempt, whose node failed
 trap 'rm -rf "$secrets"' EXIT
-[[ -n ${TLS:-} ]] || { "$here/certificates.sh" "$secrets" >/dev/null && export TLS=$secrets; }
 file=$secrets/scheduler.json
 mkdir -p -m 700 "$secrets"
 

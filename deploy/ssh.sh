@@ -5,7 +5,7 @@
 set -euo pipefail
 
 [[ $# -ge 5 && $3 =~ ^(cpu|gpu)$ && $4 =~ ^[1-9][0-9]*$ ]] ||
-    { echo "usage: [INTERFACE=NAME] [TLS=DIR] [SSH=COMMAND] ${0##*/} HOST,HOST,... SCHEDULER_FILE cpu|gpu COUNT COMMAND..." >&2; exit 2; }
+    { echo "usage: [INTERFACE=NAME] [TLS=DIR|off] [SSH=COMMAND] ${0##*/} HOST,HOST,... SCHEDULER_FILE cpu|gpu COUNT COMMAND..." >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 hosts=$(tr ',' '\n' <<<"$1" | wc -l)
 export WORKERS=$((hosts * $4)) LAUNCH="$here/ssh_workers.sh $1"

@@ -4,14 +4,19 @@
 set -euo pipefail
 
 [[ $# -eq 3 && $2 =~ ^(cpu|gpu)$ && $3 =~ ^[1-9][0-9]*$ ]] ||
-    { echo "usage: [INTERFACE=NAME] [TLS=DIR] ${0##*/} SCHEDULER_FILE cpu|gpu COUNT" >&2; exit 2; }
+    { echo "usage: [INTERFACE=NAME] [TLS=DIR|off] ${0##*/} SCHEDULER_FILE cpu|gpu COUNT" >&2; exit 2; }
 file=$1 kind=$2 count=$3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# The certificate is there before the scheduler's file.
+for ((waited = 0; waited < 300; waited++)); do
+    [[ -z ${TLS:-} && ! -e $file ]] || break
+    sleep 1
+done
 source "$here/settings.bash"
 
-scratch=${TMPDIR:-/tmp}/taskflow-workers-$$
-common=(--scheduler-file "$file" --protocol "$protocol" --memory-limit 0 --death-timeout 300
-    --no-dashboard --dashboard-address 127.0.0.1:0 --local-directory "$scratch" ${INTERFACE:+--interface "$INTERFACE"})
+scratch=$(mktemp -d) # workers import from there, too: nobody else may write there
+common=(--scheduler-file "$file" --protocol "$protocol" --memory-limit 0 --death-timeout 300 "${quiet[@]}"
+    --local-directory "$scratch" ${INTERFACE:+--interface "$INTERFACE"})
 trap 'rm -rf "$scratch"' EXIT
 trap 'kill "$pid" 2>/dev/null' INT TERM
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from taskflow.cluster.certificate import security
 from taskflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
     """A client of the cluster whose scheduler wrote `path`. Raises BadInput where there is none, or no answer.
 
-    Where the scheduler listens to TLS alone, the certificate is the one in Dask's configuration.
+    Where the scheduler listens to TLS alone, the certificate is the one in the folder beside the file, PATH.tls, or
+    else that in Dask's configuration.
     """
     from distributed import Client, Security
 
@@ -30,14 +32,20 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
     address = _address(path)
     if address is None:
         raise BadInput(f"--scheduler-file {path}: no Dask scheduler wrote this file; give the one that yours wrote")
-    if address.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
+    beside = path.with_name(f"{path.name}.tls")
+    try:
+        shown = security(beside) if beside.is_dir() else Security()
+        certified = shown.get_connection_args("client").get("ssl_context") is not None
+    except OSError as error:
+        raise BadInput(f"--scheduler-file {path}: its certificate cannot be read ({error}); is it yours?") from error
+    if address.startswith("tls://") and not certified:
         raise BadInput(
-            f"--scheduler-file {path}: this cluster wants a certificate, and Dask's configuration names none;"
-            " set distributed.comm.tls.ca-file, .client.cert and .client.key"
+            f"--scheduler-file {path}: this cluster wants a certificate, and there is none in {beside}, nor does Dask's"
+            " configuration name one; set distributed.comm.tls.ca-file, .client.cert and .client.key"
         )
     try:
-        client = Client(scheduler_file=str(path), direct_to_workers=True, timeout=timeout)
-    except (OSError, TimeoutError, ValueError) as error:
+        client = Client(scheduler_file=str(path), security=shown, direct_to_workers=True, timeout=timeout)
+    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
         raise BadInput(
             f"--scheduler-file {path}: the scheduler does not answer ({error}); is it still running?"
         ) from error

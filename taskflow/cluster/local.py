@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from taskflow.cluster.certificate import certified
+from taskflow.cluster.dashboard import PRELOAD, pages
 from taskflow.cluster.opening import opened
 from taskflow.cluster.scriptless import importing_script, scriptless
 from taskflow.errors import BadInput, Lost, RunFailed
@@ -29,16 +33,18 @@ CONFIG = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
     "distributed.comm.timeouts.connect": "30s",
+    "distributed.scheduler.preload": [PRELOAD],
 }
 
 
 @contextmanager
 def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
-    """A client of a cluster on this machine, listening on loopback only.
+    """A client of a cluster on this machine, to which nobody else can connect.
 
-    CPU: one worker lives in this process, several in processes of their own. GPU: one process per GPU, pinned by
-    dask-cuda. Raises BadInput where dask-cuda is not installed or there are fewer GPUs than workers, Lost where
-    the processes do not begin, RunFailed in a process that a script began and that imports it.
+    CPU: one worker lives in this process and listens nowhere, several live in processes of their own. GPU: one process
+    per GPU, pinned by dask-cuda. Processes listen on loopback to who has their certificate. Raises BadInput where
+    dask-cuda is not installed or there are fewer GPUs than workers, Lost where the processes do not begin, RunFailed in
+    a process that a script began and that imports it.
     """
     import dask
     from distributed import Client
@@ -52,26 +58,36 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
         dask.config.set(CONFIG),
         _quiet(),
         scriptless(),
-        opened(lambda: _begun(workers, gpu)) as cluster,
+        _private() as folder,
+        opened(lambda: _begun(workers, gpu, folder)) as cluster,
         opened(lambda: Client(cluster, direct_to_workers=True)) as client,
     ):
         _wait(cluster, client, workers)
         yield client
 
 
-def _begun(workers: int, gpu: bool) -> Any:
+@contextmanager
+def _private() -> Iterator[Path]:
+    """A folder that no other user can read; nor write, as Dask's workers import from where they keep their files."""
+    with tempfile.TemporaryDirectory(prefix="taskflow-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _begun(workers: int, gpu: bool, folder: Path) -> Any:
     try:
-        return _cluster(workers, gpu)
+        return _cluster(workers, gpu, folder)
     except (RuntimeError, OSError) as error:
         raise Lost(f"the processes of the blocks did not begin ({error})") from error
 
 
-def _cluster(workers: int, gpu: bool) -> Any:
+def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
     options: dict[str, Any] = {
         "n_workers": workers,
         "threads_per_worker": 1,
-        "dashboard_address": "127.0.0.1:0",
+        "dashboard_address": pages() or "127.0.0.1:0",
         "worker_dashboard_address": "127.0.0.1:0",
+        "preload": [PRELOAD],  # dask-cuda adds its own, and looks into no configuration
+        "local_directory": str(folder),
         "silence_logs": logging.CRITICAL,
         "memory_limit": 0,
         "death_timeout": BEGIN,  # Dask would wait for ever
@@ -83,12 +99,17 @@ def _cluster(workers: int, gpu: bool) -> Any:
             raise BadInput(
                 'machine.device = "gpu": dask-cuda is not installed; install taskflow[cuda13] or taskflow[cuda12]'
             ) from None
-        return LocalCUDACluster(**options, protocol="tcp", host="127.0.0.1", device_memory_limit=None)
-    from distributed import LocalCluster
+        return LocalCUDACluster(**options, **_secret(folder), device_memory_limit=None)
+    from distributed import LocalCluster, Security
 
     if workers == 1:
-        return LocalCluster(**options, processes=False)
-    return LocalCluster(**options, processes=True, protocol="tcp", host="127.0.0.1")
+        return LocalCluster(**options, processes=False, protocol="inproc", security=Security(require_encryption=False))
+    return LocalCluster(**options, **_secret(folder), processes=True)
+
+
+def _secret(folder: Path) -> dict[str, Any]:
+    """How the processes of a cluster talk to each other, and to nobody else."""
+    return {"protocol": "tls", "host": "127.0.0.1", "security": certified(folder)}
 
 
 def _wait(cluster: Any, client: Client, workers: int) -> None:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from taskflow.cluster.certificate import certified
+from taskflow.cluster.dashboard import PRELOAD, pages
 from taskflow.cluster.local import CONFIG
 from taskflow.cluster.slurm import Slurm
 from taskflow.errors import BadInput, RunFailed
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 POLL = 1.0  # seconds between two looks at the queue
 SUBMITTED = 60.0  # seconds that SLURM may take to accept the jobs
+# A worker imports from its scratch folder, too, which Dask would look for where other users could have made it.
+SCRATCH = ["export DASK_TEMPORARY_DIRECTORY=$(mktemp -d)", """trap 'rm -rf "$DASK_TEMPORARY_DIRECTORY"' EXIT"""]
 
 
 @contextmanager
@@ -50,12 +54,15 @@ def submitted(wanted: Slurm) -> Iterator[Client]:
 
 
 def _cluster(wanted: Slurm, folder: Path) -> Any:
+    import dask
+
     try:
         from dask_jobqueue import SLURMCluster
     except ImportError:
         raise BadInput("--slurm: dask-jobqueue is not installed; install taskflow[slurm]") from None
     directives = ["--nodes=1", *(f"--{name}={value}" for name, value in wanted.directives)]
     options = ["--memory-limit", "0", "--nthreads", "1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+    options += ["--preload", PRELOAD]
     if wanted.gpu:
         directives.append(f"--gpus-per-node={wanted.per_node}")
         options += ["--device-memory-limit", "0"]
@@ -69,31 +76,12 @@ def _cluster(wanted: Slurm, folder: Path) -> Any:
         job_extra_directives=directives,
         job_name="taskflow",
         log_directory=str(folder),
-        security=_certificate(folder),
+        security=certified(folder),
         interface=wanted.interface,
-        scheduler_options={"dashboard_address": "127.0.0.1:0"},
+        scheduler_options={"dashboard_address": pages() or "127.0.0.1:0"},
+        job_script_prologue=[*dask.config.get("jobqueue.slurm.job-script-prologue"), *SCRATCH],
         death_timeout=300,
     )
-
-
-def _certificate(folder: Path) -> Any:
-    """One for all roles, in files of a folder that no other user can read."""
-    from distributed import Security
-
-    try:
-        made = Security.temporary().get_tls_config_for_role("worker")
-    except ImportError:
-        raise BadInput("--slurm: cryptography is not installed; install taskflow[slurm]") from None
-    options = {"tls_ca_file": _kept(folder / "ca.pem", made["ca_file"])}
-    for kind in ("cert", "key"):
-        file = _kept(folder / f"{kind}.pem", made[kind])
-        options |= {f"tls_{role}_{kind}": file for role in ("scheduler", "worker", "client")}
-    return Security(require_encryption=True, **options)
-
-
-def _kept(file: Path, text: str) -> str:
-    file.write_text(text, encoding="ascii")
-    return str(file)
 
 
 def _try(script: str) -> None:

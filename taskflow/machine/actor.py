@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 import sys
 import time
 import traceback
@@ -58,7 +59,8 @@ Job = Callable[[Shard, Control], Any]
 @dataclass(frozen=True)
 class Plan:
     """What every block of a run has to know. Picklable. `job` is the control program that each block runs on its
-    shard, `ordinals` the number of each block's GPU among those of its process: by default the first.
+    shard, `ordinals` the number of each block's GPU among those of its process: by default the first. Its blocks alone
+    know the `token`.
     """
 
     run: str
@@ -69,6 +71,12 @@ class Plan:
     mapper: Mapper
     limits: Limits = Limits()
     ordinals: tuple[int, ...] = ()
+    token: str = field(default_factory=secrets.token_hex)
+
+    @property
+    def talk(self) -> str:
+        """As blocks call the run among themselves: nobody else knows it, and can send or receive in its name."""
+        return f"{self.run} {self.token}"
 
 
 class BlockActor:
@@ -166,7 +174,7 @@ class BlockActor:
     def _open(self) -> Address:
         ordinal = self.plan.ordinals[self.block] if self.plan.ordinals else 0
         self._device = open_device(self.plan.device, self.plan.threads, ordinal)
-        self._channel = Router(self.plan.channel, self.plan.run, self.block, self._stop, self._home)
+        self._channel = Router(self.plan.channel, self.plan.talk, self.block, self._stop, self._home)
         return self._channel.address()
 
     def _widen(self) -> Address:

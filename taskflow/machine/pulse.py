@@ -3,11 +3,13 @@
 Whoever waits for an answer cannot tell a process that is busy from one that is no more: to load a library can hold the
 interpreter, and with it all that answers, for half a minute. So every worker sends a byte every half second, from a
 thread outside of the interpreter. None comes from a process that was killed or stopped, nor from a host that has
-vanished, though the connection to it seems to be as it was.
+vanished, though the connection to it seems to be as it was. They are sent to who shows a token first, which the worker
+tells over Dask's connections, and nobody else learns anything.
 """
 
 from __future__ import annotations
 
+import secrets
 import socket
 import threading
 import time
@@ -16,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from taskflow.errors import BadInput
@@ -28,14 +30,22 @@ if TYPE_CHECKING:
 
 INTERVAL = 0.5  # seconds between two beats
 SILENCE = 4.0  # seconds without one after which a process is lost
+TOKEN = 32  # bytes
 AWAKE = 1.0  # seconds between two looks that count; who looks later was stopped, or busy with something else
 
 _followed: weakref.WeakKeyDictionary[Client, Pulses] = weakref.WeakKeyDictionary()
 
 
-def begin_pulse(dask_worker: Any) -> int | None:
-    """The port at which this worker process can be heard, on the interface of its own connections; None where there is
-    none: it lives in the process of its client, or has no compiler, or no such interface.
+class Place(NamedTuple):
+    """Where a pulse can be heard: a port, and the token to be shown there."""
+
+    port: int
+    token: bytes
+
+
+def begin_pulse(dask_worker: Any) -> Place | None:
+    """Where this worker process can be heard, on the interface of its own connections; None where it cannot: it lives
+    in the process of its client, or has no compiler, or no such interface.
     """
     host = urlsplit(dask_worker.address).hostname
     if dask_worker.address.startswith("inproc") or host is None:
@@ -47,15 +57,15 @@ def begin_pulse(dask_worker: Any) -> int | None:
 
 
 @cache
-def _beating(host: str) -> int:
+def _beating(host: str) -> Place:
     """Begin the thread that beats, for as long as the process lives."""
     run = library(Path(__file__).with_suffix(".cpp").read_text(encoding="utf-8")).pulse_run
     door = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    port = int(door.getsockname()[1])
-    threading.Thread(
-        target=run, args=(door.detach(), int(1000 * INTERVAL)), name="taskflow-pulse", daemon=True
-    ).start()
-    return port
+    door.setblocking(False)  # who has left before being let in is not waited for
+    place = Place(int(door.getsockname()[1]), secrets.token_bytes(TOKEN))
+    arguments = (door.detach(), int(1000 * INTERVAL), place.token, TOKEN)
+    threading.Thread(target=run, args=arguments, name="taskflow-pulse", daemon=True).start()
+    return place
 
 
 @dataclass(eq=False)
@@ -63,6 +73,7 @@ class _Pulse:
     """That of one worker: seconds since it was heard last, of those in which somebody listened."""
 
     connection: socket.socket
+    token: bytes  # what of it has not been shown yet
     heard: bool = False
     silent: float = 0.0
     looked: float = field(default_factory=time.monotonic)
@@ -73,6 +84,8 @@ class _Pulse:
         now = time.monotonic()
         self.silent, self.looked = self.silent + min(now - self.looked, AWAKE), now
         try:
+            if self.token:
+                self.token = self.token[self.connection.send(self.token) :]
             while self.connection.recv(4096):
                 self.heard, self.silent = True, 0.0
             ended: str | None = "its process has ended"
@@ -109,12 +122,13 @@ class Pulses:
         gone = {worker for worker, pulse in self._pulses.items() if pulse and pulse.lost}
         return [worker for worker in workers if worker not in self._pulses or worker in gone]
 
-    def follow(self, ports: Mapping[str, int | None]) -> None:
+    def follow(self, places: Mapping[str, Place | None]) -> None:
         """Listen to these workers, by address, from now on. Does not wait for them."""
-        for worker, port in ports.items():
+        for worker, place in places.items():
             self._leave(worker)
             host = urlsplit(worker).hostname
-            self._pulses[worker] = None if port is None or host is None else _Pulse(_called(host, port))
+            known = None if place is None or host is None else _Pulse(_called(host, place.port), place.token)
+            self._pulses[worker] = known
 
     def lost(self, workers: Iterable[str]) -> dict[str, str]:
         """Which of these workers are lost, and why: look every second, or more often, while you wait for them."""

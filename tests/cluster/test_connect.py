@@ -1,33 +1,15 @@
-"""Who reaches a cluster: on this machine nobody from outside, elsewhere who has the certificate."""
+"""Who reaches a cluster that somebody else began: who has the certificate."""
 
 import json
 import os
-import subprocess
-from pathlib import Path
 
 import dask
-import psutil
 import pytest
 from distributed import LocalCluster, Security
 
-from taskflow.cluster import by_scheduler_file, embedded
+from taskflow.cluster import by_scheduler_file
+from taskflow.cluster.certificate import main
 from taskflow.errors import BadInput
-
-CERTIFICATES = Path(__file__).resolve().parents[2] / "deploy" / "certificates.sh"
-
-
-def listening():
-    """Where this process does: earlier tests may have left something."""
-    return {each.laddr for each in psutil.Process().net_connections() if each.status == psutil.CONN_LISTEN}
-
-
-def test_an_embedded_cluster_listens_on_loopback_alone():
-    before = listening()
-    with embedded(1, gpu=False) as client:
-        assert client.run(os.getpid)
-        found = listening() - before
-    assert found
-    assert {address.ip for address in found} == {"127.0.0.1"}
 
 
 def configured(folder):
@@ -46,7 +28,7 @@ def certificates(tmp_path_factory):
     """Two folders with certificates that have nothing to do with each other."""
     folders = [tmp_path_factory.mktemp(name) for name in ("ours", "theirs")]
     for folder in folders:
-        subprocess.run([CERTIFICATES, folder, "1"], check=True, capture_output=True)
+        assert main(str(folder), "1") is None
     return folders
 
 
@@ -90,3 +72,41 @@ def test_without_encryption_nobody_is_let_in(scheduler_file, tmp_path):
     file.write_text(scheduler_file.read_text().replace("tls://", "tcp://"))
     with pytest.raises(BadInput, match="the scheduler does not answer"), by_scheduler_file(file, timeout=1.0):
         pass
+
+
+def test_a_certificate_beside_the_file_is_found(certificates, scheduler_file, tmp_path):
+    """Where `cluster.sh` keeps it, for whoever connects by other means than its command."""
+    file = tmp_path / "scheduler.json"
+    file.write_text(scheduler_file.read_text())
+    (tmp_path / "scheduler.json.tls").symlink_to(certificates[0])
+    with by_scheduler_file(file) as client:
+        assert list(client.run(os.getpid).values()) == [os.getpid()]
+
+
+def test_what_is_beside_the_file_may_be_no_certificate(scheduler_file, tmp_path):
+    file = tmp_path / "scheduler.json"
+    file.write_text(scheduler_file.read_text())
+    (tmp_path / "scheduler.json.tls").mkdir()
+    with pytest.raises(BadInput, match="its certificate cannot be read"), by_scheduler_file(file):
+        pass
+
+
+def test_a_cluster_without_encryption_is_not_trusted_by_who_wants_it(certificates, scheduler_file, tmp_path):
+    file = tmp_path / "scheduler.json"
+    file.write_text(scheduler_file.read_text().replace("tls://", "tcp://"))
+    with (
+        configured(certificates[0]),
+        pytest.raises(BadInput, match="the scheduler does not answer"),
+        by_scheduler_file(file, timeout=1.0),
+    ):
+        pass
+
+
+def test_certificates_are_made_where_nobody_else_reads_or_writes(tmp_path, monkeypatch):
+    folder = tmp_path / "tls"
+    folder.mkdir(mode=0o777)
+    assert main(str(folder), "1") is None
+    assert [path.stat().st_mode & 0o077 for path in (folder, *folder.iterdir())] == [0, 0, 0, 0]
+    assert "exists; remove the folder to begin again" in main(str(folder), "1")
+    monkeypatch.setattr("taskflow.cluster.certificate.os.getuid", lambda: 12345)
+    assert "belongs to another user" in main(str(tmp_path), "1")

@@ -56,3 +56,22 @@ def test_a_worker_that_cannot_begin_on_its_gpu(monkeypatch):
     with pytest.raises(tf.RunFailed, match=r"did not begin .*no context on this GPU"), embedded(2, gpu=True):
         pass
     assert time.monotonic() - begin < 30  # not the time that processes may take to begin
+
+
+def test_processes_with_gpus_are_as_closed_as_others(monkeypatch):
+    """As far as that can be seen without one: dask-cuda hands on what it does not know itself, and preloads a module of
+    its own behind those that it is given."""
+    from distributed import LocalCluster
+
+    class LocalCUDACluster(LocalCluster):
+        def __init__(self, device_memory_limit, protocol, local_directory, preload, **options):
+            given = {"protocol": protocol, "local_directory": local_directory, "preload": [*preload, "this"]}
+            super().__init__(**given, **options)
+
+    found = types.ModuleType("dask_cuda")
+    found.LocalCUDACluster = LocalCUDACluster
+    monkeypatch.setitem(sys.modules, "dask_cuda", found)
+    with embedded(1, gpu=True) as client:
+        workers = client.scheduler_info()["workers"]
+        assert all(address.startswith("tls://127.0.0.1:") for address in (client.scheduler.address, *workers))
+        assert [worker["services"] for worker in workers.values()] == [{}]  # no HTTP server

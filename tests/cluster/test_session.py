@@ -383,7 +383,7 @@ def test_a_kernel_that_does_not_compile_ends_the_blocks(blocks):
 
     with pytest.raises(KernelError, match=r"line 2 of the kernel text of wrong: .*nothing") as caught:
         blocks.run(lambda f: [wrong(f.a, over=BOX.cells)])
-    assert "on worker tcp://" in "".join(caught.value.__notes__)
+    assert "on worker tls://" in "".join(caught.value.__notes__)
     with pytest.raises(tf.RunFailed, match=r"these blocks have ended: a kernel text"):
         blocks.read("a")
     blocks.close()

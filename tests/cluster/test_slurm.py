@@ -1,5 +1,6 @@
 """What may be asked of SLURM, and the batch script that comes of it. That it runs is tested in tests/deploy."""
 
+import dask
 import pytest
 
 from taskflow.cluster import Slurm
@@ -58,3 +59,17 @@ def test_a_job_with_gpus(tmp_path):
     ):
         assert words in command
     assert "--nworkers" not in command
+
+
+def test_workers_have_no_http_server_and_a_folder_that_nobody_else_writes(tmp_path):
+    """What the user's own settings do before workers begin is done, too."""
+    pytest.importorskip("dask_jobqueue")
+    with (
+        dask.config.set({"jobqueue.slurm.job-script-prologue": ["module load gcc"]}),
+        _cluster(Slurm.of("workers=1"), tmp_path) as cluster,
+    ):
+        script = cluster.job_script()
+    *before, command = script.splitlines()
+    assert "--preload taskflow.cluster.dashboard" in command
+    assert "module load gcc" in before
+    assert "export DASK_TEMPORARY_DIRECTORY=$(mktemp -d)" in before

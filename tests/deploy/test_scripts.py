@@ -17,6 +17,7 @@ from packaging.version import Version
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 SCRIPTS = sorted(DEPLOY.glob("*.sh"))
+HERE = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "PYTHONPATH": str(DEPLOY.parent)}
 # what a command sees: how many workers, how Dask speaks, on which addresses anything of this cluster listens
 LOOK = """
 import os, sys
@@ -24,11 +25,13 @@ import psutil
 from distributed import Client
 
 def listening():
-    return {each.laddr.ip for each in psutil.Process().net_connections() if each.status == psutil.CONN_LISTEN}
+    return {each.laddr for each in psutil.Process().net_connections() if each.status == psutil.CONN_LISTEN}
 
 with Client(scheduler_file=sys.argv[1]) as client:
     workers = client.scheduler_info(n_workers=-1)["workers"]
-    hosts = set().union(client.run_on_scheduler(listening), *client.run(listening).values())
+    found = [client.run_on_scheduler(listening), *client.run(listening).values()]
+    assert [len(each) for each in found] == [1] * len(found), found  # Dask itself, and nothing of HTTP
+    hosts = {address.ip for each in found for address in each}
     print(len(workers), client.scheduler.address.partition(":")[0], *sorted(hosts))
 sys.exit(7)
 """
@@ -45,23 +48,34 @@ def look(tmp_path, *words, **settings):
     """What a command sees of the cluster that a script begins for it."""
     file = tmp_path / "scheduler.json"
     python = Path(sys.executable)
-    environment = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(tmp_path), **settings}
+    environment = {**HERE, "HOME": str(tmp_path), **settings}
     command = [*words, python, "-c", LOOK, file]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
     assert done.returncode == 7, done.stderr
-    assert not file.exists()
+    assert not list(tmp_path.glob("scheduler*"))
     return done.stdout.split()
 
 
 def test_a_cluster_lives_as_long_as_its_command(tmp_path):
-    """The command sees the workers it was promised, on loopback; its exit code comes through; nothing is left."""
-    assert look(tmp_path, DEPLOY / "cluster.sh", tmp_path / "scheduler.json", "cpu", "2") == ["2", "tcp", "127.0.0.1"]
+    """The command sees the workers it was promised, on loopback, and has the certificate without which nobody connects;
+    its exit code comes through; nothing is left, nor was what one before left that was killed in the way.
+    """
+    (tmp_path / "scheduler.json.tls").mkdir()
+    (tmp_path / "scheduler.json.tls" / "key.pem").write_text("old")
+    assert look(tmp_path, DEPLOY / "cluster.sh", tmp_path / "scheduler.json", "cpu", "2") == ["2", "tls", "127.0.0.1"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_a_cluster_without_certificates_is_there_for_who_says_so(tmp_path):
+    seen = look(tmp_path, DEPLOY / "cluster.sh", tmp_path / "scheduler.json", "cpu", "1", TLS="off")
+    assert seen == ["1", "tcp", "127.0.0.1"]
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_cluster_with_certificates(tmp_path):
-    subprocess.run([DEPLOY / "certificates.sh", tmp_path / "tls"], check=True, capture_output=True)
+    subprocess.run([DEPLOY / "certificates.sh", tmp_path / "tls"], check=True, capture_output=True, env=HERE)
     assert (tmp_path / "tls" / "key.pem").stat().st_mode & 0o077 == 0
     seen = look(tmp_path, DEPLOY / "cluster.sh", tmp_path / "scheduler.json", "cpu", "1", TLS=str(tmp_path / "tls"))
     assert seen == ["1", "tls", "127.0.0.1"]
@@ -113,7 +127,7 @@ def ssh(tmp_path):
 def test_a_cluster_over_ssh(tmp_path, ssh):
     """Two hosts, which are this one under two names."""
     words = [DEPLOY / "ssh.sh", "localhost,127.0.0.1", tmp_path / "scheduler.json", "cpu", "1"]
-    assert look(tmp_path, *words, SSH=ssh, INTERFACE="lo") == ["2", "tcp", "127.0.0.1"]
+    assert look(tmp_path, *words, SSH=ssh, INTERFACE="lo") == ["2", "tls", "127.0.0.1"]
 
 
 @pytest.mark.parametrize("cuda", ["12", "13"])

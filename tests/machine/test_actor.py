@@ -323,7 +323,7 @@ def test_a_frozen_worker_is_lost_while_all_are_asked_for_something():
 
 def test_blocks_whose_client_is_gone_give_up(cluster: Client):
     """Nobody tells them."""
-    with Client(cluster.scheduler.address, direct_to_workers=True, set_as_default=False) as other:
+    with Client(cluster.cluster, direct_to_workers=True, set_as_default=False) as other:
         team = gang(other, Work(region((6, 4, 9)), 10_000_000))
         team.connect()
         team.start(team.jobs)

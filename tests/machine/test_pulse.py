@@ -1,5 +1,6 @@
 """Whether processes are there, as others hear it: those that are busy, stopped, killed, or cannot be heard."""
 
+import contextlib
 import signal
 import socket
 import subprocess
@@ -10,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from taskflow.machine import pulse
-from taskflow.machine.pulse import Pulses, begin_pulse
+from taskflow.machine.pulse import TOKEN, Place, Pulses, begin_pulse
 
 WORKER = """
 import ctypes, sys
@@ -18,7 +19,8 @@ from types import SimpleNamespace
 from taskflow.machine import pulse
 
 pulse.INTERVAL = 0.1
-print(pulse.begin_pulse(SimpleNamespace(address=f"tcp://{sys.argv[1]}:1")), flush=True)
+place = pulse.begin_pulse(SimpleNamespace(address=f"tcp://{sys.argv[1]}:1"))
+print(place.port, place.token.hex(), flush=True)
 for _ in sys.stdin:
     ctypes.PyDLL(None).sleep(2)  # and the interpreter is held
     print("awake", flush=True)
@@ -33,7 +35,8 @@ class Worker:
     def __init__(self, host="127.0.0.1"):
         streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen([sys.executable, "-c", WORKER, host], **streams)
-        self.port = int(self.process.stdout.readline())
+        port, token = self.process.stdout.readline().split()
+        self.place = Place(int(port), bytes.fromhex(token))
 
     def __enter__(self):
         return self
@@ -76,7 +79,7 @@ def watched(pulses, seconds):
 
 
 def test_a_process_whose_interpreter_is_held_is_heard(alive, pulses):
-    pulses.follow({alive.address: alive.port})
+    pulses.follow({alive.address: alive.place})
     alive.process.stdin.write("\n")
     alive.process.stdin.flush()
     assert watched(pulses, 1.8) is None
@@ -85,7 +88,7 @@ def test_a_process_whose_interpreter_is_held_is_heard(alive, pulses):
 
 
 def test_who_looks_often_hears_no_silence(alive, pulses):
-    pulses.follow({alive.address: alive.port})
+    pulses.follow({alive.address: alive.place})
     assert watched(pulses, 0.5) is None
     assert not any(pulses.lost([alive.address]) for _ in range(1000))
     assert watched(pulses, 0.3) is None
@@ -93,7 +96,7 @@ def test_who_looks_often_hears_no_silence(alive, pulses):
 
 def test_a_process_that_is_stopped_is_lost_after_the_bound(mortal, pulses):
     """What came while nobody listened is no silence, and what was sent before the process was stopped is no life."""
-    pulses.follow({mortal.address: mortal.port})
+    pulses.follow({mortal.address: mortal.place})
     assert watched(pulses, 0.5) is None
     time.sleep(1.0)
     mortal.process.send_signal(signal.SIGSTOP)
@@ -107,7 +110,7 @@ def test_a_process_that_is_stopped_is_lost_after_the_bound(mortal, pulses):
 
 def test_a_process_that_is_killed_is_lost_at_once(mortal, pulses):
     pulses.bound = 60.0
-    pulses.follow({mortal.address: mortal.port})
+    pulses.follow({mortal.address: mortal.place})
     assert watched(pulses, 0.5) is None
     mortal.process.kill()
     _, reason = watched(pulses, 20.0)
@@ -119,21 +122,40 @@ def test_of_who_was_never_heard_nothing_is_said(pulses):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         with socket.create_server(("127.0.0.1", 0)) as other:
             closed = other.getsockname()[1]
-        pulses.follow({"tcp://127.0.0.1:1": silent.getsockname()[1], "tcp://127.0.0.1:2": closed, "inproc://3": None})
+        places = [Place(port, bytes(TOKEN)) for port in (silent.getsockname()[1], closed)]
+        pulses.follow({"tcp://127.0.0.1:1": places[0], "tcp://127.0.0.1:2": places[1], "inproc://3": None})
         for _ in range(3):
             time.sleep(0.05)
             assert pulses.lost(["tcp://127.0.0.1:1", "tcp://127.0.0.1:2", "inproc://3", "tcp://4"]) == {}
 
 
-@pytest.mark.slow
-def test_several_listen_and_strangers_do_no_harm(alive, pulses):
-    strangers = [socket.create_connection(("127.0.0.1", alive.port)) for _ in range(40)]
-    pulses.follow({alive.address: alive.port})
+def test_strangers_hear_nothing_and_do_no_harm(alive, pulses):
+    """They are silent, say something wrong, or half of what is right, and are more than may wait."""
+    strangers = [socket.create_connection(("127.0.0.1", alive.place.port), timeout=5) for _ in range(80)]
+    wrong, half, *silent = strangers
+    wrong.send(bytes(TOKEN))
+    half.send(alive.place.token[:-1])
+    pulses.follow({alive.address: alive.place})
     assert watched(pulses, 0.5) is None
+    assert pulses._pulses[alive.address].heard
+    for sent_away in (wrong, *silent[:14]):  # what it said was not right; the first of too many
+        with contextlib.suppress(ConnectionResetError):
+            assert sent_away.recv(1) == b""
+    for waiting in silent[-60:]:
+        waiting.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            waiting.recv(1)
     for stranger in strangers:
         stranger.close()
     assert watched(pulses, 1.5) is None
-    assert pulses._pulses[alive.address].heard
+
+
+def test_who_shows_the_token_in_pieces_is_heard(alive):
+    with socket.create_connection(("127.0.0.1", alive.place.port), timeout=5) as visitor:
+        visitor.send(alive.place.token[:10])
+        time.sleep(0.3)
+        visitor.send(alive.place.token[10:])
+        assert visitor.recv(1) == b"\0"
 
 
 def test_over_the_other_protocol(pulses):

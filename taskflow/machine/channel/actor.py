@@ -12,7 +12,9 @@ import concurrent.futures
 import contextlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -43,6 +45,15 @@ class Home:
 
         worker = get_worker()
         return cls(worker, str(worker.get_current_task()))
+
+    @property
+    def alone(self) -> bool:
+        """Whether its worker listens to this host alone, or to this process: so do all others of its cluster."""
+        place = urlsplit(self.worker.address)
+        try:
+            return place.scheme == "inproc" or ip_address(place.hostname or "").is_loopback
+        except ValueError:  # a name
+            return place.hostname == "localhost"
 
     @property
     def abandoned(self) -> str | None:
@@ -123,7 +134,7 @@ class ActorChannel(Channel):
     async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
         """Take a message; the peer calls this, in the worker's event loop. Returns when the bytes are safe here."""
         if run != self.run or self._closing.is_set():
-            raise ChannelError(f"block {self.block} does not take part in run {run} (any more)")
+            raise ChannelError(f"block {self.block} does not take part in that run (any more)")
         if sequence == LIFELINE:
             await self._closing.wait()
         else:

@@ -123,7 +123,8 @@ class Pending(ABC):
 
 
 class Channel(ABC):
-    """One block's end of a transport, for one run. `run` names the run and its attempt: no two of them ever mix.
+    """One block's end of a transport, for one run. `run` names the run and its attempt: no two of them ever mix. It
+    holds a secret, so that nobody else sends in its name: no message for people shows it.
 
     Order of calls: construct, `address`, `connect`, `greet`, any number of `send` and `receive`, `close`. The step
     thread greets, sends, receives and waits; the other calls may come from any thread, but not at the same time.

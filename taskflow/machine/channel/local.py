@@ -28,7 +28,7 @@ class LocalChannel(Channel):
         self._closed = False
         with _guard:
             if (run, block) in _open:
-                raise ChannelError(f"block {block} of run {run} is already open in this process")
+                raise ChannelError(f"block {block} of this run is already open in this process")
             _open[run, block] = self
 
     def address(self) -> Address:
@@ -38,7 +38,7 @@ class LocalChannel(Channel):
         for peer in peers:
             channel = _open.get((self.run, peer))
             if channel is None:
-                raise ChannelError(f"block {peer} of run {self.run} has no open channel in this process")
+                raise ChannelError(f"block {peer} of this run has no open channel in this process")
             self._peers[peer] = channel
 
     @property

@@ -2,6 +2,7 @@
 
 The socket stays. It is the bell by which a block wakes its sleeping peer; and as the system closes it with its process,
 it tells at once that the peer has died. Nothing of all this has a name in a file system that a crash could leave there.
+Every user of a host can see the name of such a socket, and call it: both sides ask the system whose process is there.
 """
 
 from __future__ import annotations
@@ -79,12 +80,12 @@ class Door:
             bell, _ = self.socket.accept()
         except BlockingIOError:
             return None
-        bell.settimeout(SECONDS)
         segments: list[int] = []
         try:
+            _check_user(bell)  # who has no business here is not waited for
+            bell.settimeout(SECONDS)
             words, segments, _, _ = socket.recv_fds(bell, 4096, 1)
-            credentials = bell.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
-            if len(segments) == 1 and CREDENTIALS.unpack(credentials)[1] == os.getuid():
+            if len(segments) == 1:
                 bell.setblocking(False)
                 return Visitor(words, segments[0], bell)
         except OSError:  # hung up, or silent
@@ -99,12 +100,21 @@ class Door:
         self.socket.close()
 
 
+def _check_user(connection: socket.socket) -> None:
+    """Raises PermissionError where the process at the other end is another user's."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+    _, user, _ = CREDENTIALS.unpack(credentials)
+    if user != os.getuid():
+        raise PermissionError(f"a process of user {user} is there")
+
+
 def call(name: str, words: bytes, segment: int) -> socket.socket:
-    """Bring memory to the door of that name; returns the socket to whoever is there. Raises OSError if nobody is."""
+    """Bring memory to the door of that name; returns the socket to the peer. Raises OSError if none is there."""
     bell = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         bell.settimeout(SECONDS)
         bell.connect(f"\0{name}")
+        _check_user(bell)
         socket.send_fds(bell, [words], [segment])
         bell.setblocking(False)
     except OSError:

@@ -115,10 +115,11 @@ class Router(Channel):
             self._refusals[name] = problem
         elif name == "actor" and self._home is not None:
             self._channels[name] = ActorChannel(self.run, self.block, self.stop, self._home)
+        elif name == "ucx":
+            alone = self._home is None or self._home.alone
+            self._channels[name] = UCXChannel(self.run, self.block, self.stop, alone=alone)
         else:
-            kinds: dict[str, type[LocalChannel | PeerChannel | UCXChannel]] = {
-                "local": LocalChannel, "peer": PeerChannel, "ucx": UCXChannel
-            }  # fmt: skip
+            kinds: dict[str, type[LocalChannel | PeerChannel]] = {"local": LocalChannel, "peer": PeerChannel}
             self._channels[name] = kinds[name](self.run, self.block, self.stop)
 
     @property

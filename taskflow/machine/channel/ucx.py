@@ -5,9 +5,9 @@ Nothing is shared with Dask, and no progress thread adds its wake-ups: a message
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
-import zlib
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -36,9 +36,15 @@ def guarded(operation: Callable[..., Any], *arguments: Any) -> tuple[Any, str | 
         return None, f"{type(error).__name__}: {error}"
 
 
-def tag(run: str, source: int, sequence: int) -> int:
-    """The 64 bits by which UCX matches a message: hash of the run (8, against strays) | source (20) | sequence (36)."""
-    return (zlib.crc32(run.encode()) & 0xFF) << 56 | (source & 0xFFFFF) << 36 | (sequence & 0xFFFFFFFFF)
+def secret(run: str) -> int:
+    """64 bits that only those know who know the name of the run, which holds a secret."""
+    return int.from_bytes(hashlib.blake2b(run.encode(), digest_size=8).digest(), "little")
+
+
+def tag(run_secret: int, source: int, sequence: int) -> int:
+    """The 64 bits by which UCX matches a message: source (28) | sequence (36), with a secret of the run over them. A
+    worker takes messages from whoever reaches it; those that nobody awaits stay where they are."""
+    return run_secret ^ ((source & 0xFFFFFFF) << 36 | (sequence & 0xFFFFFFFFF))
 
 
 class Request(NamedTuple):
@@ -94,18 +100,20 @@ class UCXChannel(Channel):
     """A block's UCX worker and its endpoints to the peers.
 
     UCX does not tell how long a message was: fewer bytes than awaited go unnoticed, more are a `ChannelError`. With a
-    GPU, create the CUDA context before this object. A lock keeps `close` and the step thread apart.
+    GPU, create the CUDA context before this object. A lock keeps `close` and the step thread apart. `alone`: all blocks
+    are on this host, where UCX shall listen to no network.
     """
 
     name = "ucx"
 
-    def __init__(self, run: str, block: int, stop: Stop) -> None:
+    def __init__(self, run: str, block: int, stop: Stop, *, alone: bool = True) -> None:
         problem = ucx_problem()
         if problem is not None:
             raise BadInput(f'machine.channel = "ucx": {problem}; install taskflow[ucx], or use "auto"')
         super().__init__(run, block, stop)
         self._core, self._array = load()
-        self._context, self._worker = open_worker()
+        self._context, self._worker = open_worker(alone=alone)
+        self._secret = secret(run)
         self._address = bytes(self._worker.address)
         self.descriptor: int | None = self._worker.epoll_file_descriptor
         self._peers: dict[int, Peer] = {}
@@ -132,7 +140,7 @@ class UCXChannel(Channel):
 
     def _post(self, operation: Any, source: int, sequence: int, buffer: Buffer) -> Request:
         array = self._array(buffer)
-        return Request(operation(array, self._core.UCXXTag(tag(self.run, source, sequence))), array)
+        return Request(operation(array, self._core.UCXXTag(tag(self._secret, source, sequence))), array)
 
     @property
     def peers(self) -> Collection[int]:

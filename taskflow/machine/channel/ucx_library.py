@@ -15,6 +15,10 @@ OPTIONS = {"MM_ERROR_HANDLING": "on", "KEEPALIVE_INTERVAL": "1s"}
 """UCX options of our contexts; UCX_... variables of the user win. With error handling UCX gives up shared memory for
 TCP, eight times slower, unless MM_ERROR_HANDLING is on; the keepalive shows the death of a peer in shared memory."""
 
+ALONE = {"TLS": "all", "NET_DEVICES": ""}
+"""UCX options, whatever the user's variables say, on one host: memory and no network device. Over TCP, UCX listens on
+every interface, and whoever connects there may write into the memory of the process: it knows no password."""
+
 REMOTE = ("tcp/", "rc_", "dc_", "ud_")
 """How the names of transports between hosts begin: TCP; InfiniBand and RoCE, reliable or datagrams."""
 
@@ -46,10 +50,13 @@ def ways_between_hosts() -> tuple[str, ...]:
     return tuple(way for way in found if way.startswith(REMOTE))
 
 
-def open_worker() -> tuple[Any, Any]:
-    """A context and its worker, shared with nobody, whose events can be slept on. Delete the worker first."""
+def open_worker(*, alone: bool) -> tuple[Any, Any]:
+    """A context and its worker, shared with nobody, whose events can be slept on. Delete the worker first. With
+    `alone` nothing but processes of this host and user can reach it.
+    """
     core, _ = load()
     options = {key: value for key, value in OPTIONS.items() if f"UCX_{key}" not in os.environ}
+    options |= ALONE if alone else {}
     context = core.UCXContext(options, feature_flags=(core.Feature.TAG, core.Feature.WAKEUP))
     worker = core.UCXWorker(context)
     worker.init_blocking_progress_mode()

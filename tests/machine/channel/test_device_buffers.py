@@ -127,6 +127,6 @@ def test_a_block_opens_once_per_run(pair: list[LocalChannel]) -> None:
 
 def test_connecting_to_a_block_that_is_not_there() -> None:
     channel = LocalChannel("lonely run", 0, Stop())
-    with pytest.raises(ChannelError, match="block 1 of run lonely run has no open channel"):
+    with pytest.raises(ChannelError, match="block 1 of this run has no open channel"):
         channel.connect({1: channel.address()})
     channel.close()

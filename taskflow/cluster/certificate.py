@@ -1,0 +1,77 @@
+"""The certificate of a cluster's connections: who has its key belongs to the cluster, and nobody else connects.
+
+It is its own authority, and one for scheduler, workers and client: three files in a folder that only its user reads.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distributed import Security
+
+AUTHORITY, CERTIFICATE, KEY = FILES = ("ca.pem", "cert.pem", "key.pem")
+DAYS = 365
+SKEW = timedelta(days=1)  # a host whose clock is behind must not take it for one that is not valid yet
+
+
+def certified(folder: Path) -> Security:
+    """Connections by a new certificate, kept in a folder that is there."""
+    make(folder, DAYS)
+    return security(folder)
+
+
+def security(folder: Path) -> Security:
+    """Connections by the certificate in a folder, encrypted, and none without it."""
+    from distributed import Security
+
+    authority, certificate, key = (str(folder / name) for name in FILES)
+    options = {"tls_ca_file": authority}
+    for role in ("scheduler", "worker", "client"):
+        options |= {f"tls_{role}_cert": certificate, f"tls_{role}_key": key}
+    return Security(require_encryption=True, **options)
+
+
+def make(folder: Path, days: int) -> None:
+    """Write a new certificate, valid for so many days, into a folder that has none."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    secret = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "taskflow")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=secret.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - SKEW)
+        .not_valid_after(now + timedelta(days=days))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(secret, hashes.SHA256())
+    )
+    encoding, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    public = certificate.public_bytes(encoding)
+    private = secret.private_bytes(encoding, serialization.PrivateFormat.PKCS8, plain)
+    for name_of_file, content in ((AUTHORITY, public), (CERTIFICATE, public), (KEY, private)):
+        file = folder / name_of_file
+        file.touch(mode=0o600, exist_ok=False)
+        file.write_bytes(content)
+
+
+def main(folder: str, days: str) -> str | None:
+    """Make a folder with a new certificate, for the scripts that begin clusters; what is wrong, if anything is."""
+    path = Path(folder)
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.stat().st_uid != os.getuid():
+            return f"{folder} belongs to another user; choose another folder"
+        path.chmod(0o700)
+        make(path, int(days))
+    except FileExistsError as error:
+        return f"{error.filename} exists; remove the folder to begin again"
+    except OSError as error:
+        return f"{folder}: {error.strerror}; choose another folder"
+    return None
