@@ -3,14 +3,17 @@
 Importing the package does no work: a public name loads its module when it is first used (PEP 562).
 """
 
+import os.path
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+if os.path.exists(os.path.join(__path__[0], "engines")):  # noqa: PTH110, PTH118 (pathlib takes longer than all of this)
+    raise ImportError(import_module("taskflow.release").MIXED)
 
 _ROOMS = {
     "taskflow.simulation.case": ("Case",),
     "taskflow.simulation.run": ("Run", "run"),
+    "taskflow.release": ("__version__",),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
     "taskflow.regions": ("Box", "Field", "Partition", "Region", "region"),
     "taskflow.tasks": (
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
     from taskflow.cluster.session import distribute
     from taskflow.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError
     from taskflow.regions import Box, Field, Partition, Region, region
+    from taskflow.release import __version__
     from taskflow.simulation.case import Case
     from taskflow.simulation.run import Run, run
     from taskflow.tasks import (

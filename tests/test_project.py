@@ -1,8 +1,10 @@
 """The promises of the project itself: a light import, one version, commands that exist, links that lead somewhere."""
 
 import importlib
+import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -54,7 +56,8 @@ def test_exports_are_the_same_objects_as_in_their_rooms():
 
 
 def test_citation_names_this_version():
-    assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)[1] == taskflow.__version__
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)[1]
+    assert taskflow.__version__.split(".dev")[0] in (cited, cited.removesuffix(".0"))  # builds before it have .dev
 
 
 def test_commands_of_the_readme_exist():
@@ -142,3 +145,19 @@ def blocks(page: Path, language: str) -> list[str]:
 
 def pages() -> list[Path]:
     return [ROOT / "README.md", ROOT / "deploy" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_another_package_of_this_name_in_the_same_folder_is_told(tmp_path):
+    """OpenStack's TaskFlow, installed after this package or before."""
+    shutil.copytree(ROOT / "taskflow", tmp_path / "taskflow", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "taskflow" / "engines").mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    for ours in (True, False):
+        if not ours:
+            (tmp_path / "taskflow" / "__init__.py").write_text("")
+        words = ["-c", "import taskflow"] if ours else ["-m", "taskflow", "info"]
+        done = subprocess.run(
+            [sys.executable, *words], capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=60
+        )
+        assert done.returncode == 1
+        assert "pip uninstall taskflow; pip install --force-reinstall --no-deps taskflow-cfd" in done.stderr

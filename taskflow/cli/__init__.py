@@ -5,6 +5,8 @@ import os
 import signal
 import sys
 
+from taskflow.release import MIXED, mixed
+
 CTRL_C = 130
 TRY_AGAIN = 75
 
@@ -25,6 +27,8 @@ def _terminated(*_: object) -> None:
 
 def main() -> None:
     """Entry point of the command."""
+    if mixed():
+        sys.exit(f"Error: {MIXED}")
     if next((word for word in sys.argv[1:] if not word.startswith("-")), "") == "run":
         signal.signal(signal.SIGTERM, _terminated)
     try:

@@ -42,9 +42,9 @@ Settings = Annotated[
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from taskflow import __version__
+        from taskflow.simulation.provenance import build
 
-        typer.echo(f"taskflow {__version__}")
+        typer.echo(f"taskflow {build()}")
         raise typer.Exit
 
 

@@ -25,12 +25,11 @@ def tell_machine() -> None:
     """Print what this machine has, and why it lacks the rest."""
     import taskflow
     from taskflow.machine.inventory import inventory
-    from taskflow.simulation.provenance import provenance
+    from taskflow.simulation.provenance import build, provenance
 
     about, here = provenance(), inventory()
-    commit = f", commit {brief(about['git_commit'])}" if about["git_commit"] else ""
     say(
-        f"taskflow {about['taskflow']}{commit}",
+        f"taskflow {build()}",
         [
             ("installed", str(Path(taskflow.__file__).parent)),
             ("python", f"{about['python']} on {about['platform']}"),
@@ -47,12 +46,6 @@ def tell_machine() -> None:
             ("dask-cuda", about["packages"].get("dask-cuda", "not installed: needed for GPUs")),
         ],
     )
-
-
-def brief(commit: str) -> str:
-    """A commit as people quote it; changed files are still told."""
-    number, _, dirty = commit.partition("-")
-    return f"{number[:10]}{' with changes' * bool(dirty)}"
 
 
 def _infiniband(here: Inventory) -> str:
@@ -138,6 +131,8 @@ def _lines(record: Record) -> Iterator[tuple[str, str]]:
         yield from speed(report)
     elif len(record.log) > 1:
         yield "speed", rate(_speed(record))
+    from taskflow.simulation.provenance import brief
+
     commit = f" ({brief(report['git_commit'])})" if report.get("git_commit") else ""
     yield "started", f"{report['started']}, taskflow {report['taskflow']}{commit}"
     yield "command", " ".join(map(str, report["command"]))

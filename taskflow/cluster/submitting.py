@@ -59,7 +59,7 @@ def _cluster(wanted: Slurm, folder: Path) -> Any:
     try:
         from dask_jobqueue import SLURMCluster
     except ImportError:
-        raise BadInput("--slurm: dask-jobqueue is not installed; install taskflow[slurm]") from None
+        raise BadInput("--slurm: dask-jobqueue is not installed; install taskflow-cfd[slurm]") from None
     directives = ["--nodes=1", *(f"--{name}={value}" for name, value in wanted.directives)]
     options = ["--memory-limit", "0", "--nthreads", "1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
     options += ["--preload", PRELOAD]

@@ -18,7 +18,7 @@ LARGEST = 1_000_000_000  # bytes of a file
 MOST = 50_000_000  # heights
 FORMATS = {
     ".npy": "give an array of numbers as numpy.save writes it",
-    ".nc": f'give a NetCDF file; those of version 4 need pip install "taskflow[{EXTRA}]"',
+    ".nc": f'give a NetCDF file; those of version 4 need pip install "taskflow-cfd[{EXTRA}]"',
     ".tif": "give a GeoTIFF file",
     ".tiff": "give a GeoTIFF file",
 }

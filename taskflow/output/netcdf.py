@@ -26,7 +26,7 @@ def export_netcdf(ds: xr.Dataset, path: str | Path) -> Path:
             pieces.to_netcdf(draft, engine="h5netcdf", format="NETCDF4")
             draft.replace(target)
     except ImportError as error:
-        raise BadInput(f'NetCDF cannot be written here ({error}); pip install "taskflow[netcdf]"') from error
+        raise BadInput(f'NetCDF cannot be written here ({error}); pip install "taskflow-cfd[netcdf]"') from error
     finally:
         draft.unlink(missing_ok=True)
     return target

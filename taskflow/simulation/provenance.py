@@ -31,6 +31,18 @@ def provenance() -> dict[str, Any]:
     }
 
 
+def build() -> str:
+    """The version, and of a checkout its commit, since the version of one that is installed as such grows old."""
+    found = commit(Path(taskflow.__file__).parent)
+    return f"{taskflow.__version__}{f' (checkout at {brief(found)})' if found else ''}"
+
+
+def brief(commit: str) -> str:
+    """A commit as people quote it; changed files are still told."""
+    number, _, dirty = commit.partition("-")
+    return f"{number[:10]}{' with changes' * bool(dirty)}"
+
+
 def commit(folder: Path) -> str | None:
     """The git commit of taskflow's own checkout."""
     if not (folder.parent / ".git").exists():

@@ -109,7 +109,7 @@ class UCXChannel(Channel):
     def __init__(self, run: str, block: int, stop: Stop, *, alone: bool = True) -> None:
         problem = ucx_problem()
         if problem is not None:
-            raise BadInput(f'machine.channel = "ucx": {problem}; install taskflow[ucx], or use "auto"')
+            raise BadInput(f'machine.channel = "ucx": {problem}; install taskflow-cfd[ucx], or use "auto"')
         super().__init__(run, block, stop)
         self._core, self._array = load()
         self._context, self._worker = open_worker(alone=alone)

@@ -201,7 +201,7 @@ def gpu_problem() -> str | None:
     if count.value == 0:
         return "the NVIDIA driver finds no GPU"
     if importlib.util.find_spec("cupy") is None:
-        return "CuPy is not installed; install taskflow[cuda13] or taskflow[cuda12]"
+        return "CuPy is not installed; install taskflow-cfd[cuda13] or taskflow-cfd[cuda12]"
     return None
 
 
