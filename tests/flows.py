@@ -22,6 +22,7 @@ from taskflow.regions import Box, Location, Triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.schedule import Clock, Tick
+from taskflow.simulation.settling import Settling
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Program
 
@@ -57,9 +58,9 @@ class Flow:
         return self.setup.grid.points(self.location(name), self.setup.grid.box)
 
     @property
-    def steady(self) -> float:
-        """max |du| / dt over the largest speed, in the last step."""
-        return self.history[-1]["change"]
+    def steady(self) -> bool:
+        """Whether it got steady before its end."""
+        return not self.setup.case.clock().over(self.tick)
 
 
 def compute(
@@ -146,17 +147,21 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
     if setup.masks is not None:
         setup.masks.fill(shard)
     shard.run(model.start, dt=1.0, **setup.entering.begin(shard))
+    settling = Settling(setup.settled, shard) if setup.settled else None
+    if settling is not None:
+        settling.begin(0.0)
     tick = clock.start()
     while True:
         if tick.monitor:
             shard.run(setup.monitor)
             history.append(_numbers(setup.monitor, shard, tick))
-            if case.time.steady and tick.step and history[-1]["change"] < case.time.steady:
-                tick = tick.last()
         if tick.finished:
             break
-        before, tick = tick.time, clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
-        shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **setup.entering.advance(shard, before, tick.dt))
+        before, tick = tick, clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
+        numbers = setup.entering.advance(shard, before.time, tick.dt)
+        shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
+        if settling is not None and settling.look(before, tick):
+            tick = tick.last()
     if after is not None:
         shard.run(after)
     parts = {name: (owned, shard.read(name, owned)) for name in model.fields}

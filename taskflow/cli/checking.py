@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
@@ -14,9 +15,12 @@ from taskflow.simulation.averaging import Averages
 from taskflow.simulation.bodies import Part, Survey
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.rules.grid import neighbours
+from taskflow.simulation.cautions import cautions
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
 from taskflow.simulation.moving import table
 from taskflow.simulation.proving import prove_case
+from taskflow.simulation.schedule import Every
+from taskflow.simulation.settling import Settled
 from taskflow.simulation.setup import Setup
 from taskflow.simulation.solver import described
 from taskflow.simulation.turbulence import model_described
@@ -58,6 +62,9 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
+    yield from (("warning", told) for told in cautions(found.setup))
+    if found.setup.settled:
+        yield from zip(("steady", ""), _steady(found.setup.settled), strict=True)
     yield "output", _output(found)
     for averages, what in _averaged(found.setup):
         yield "", f"{what} of {_sampling(found, averages)}"
@@ -176,6 +183,23 @@ def _messages(found: Estimate) -> tuple[str, str]:
     )
 
 
+def _steady(settled: Settled) -> tuple[str, str]:
+    """What makes the run stop early."""
+    watched, most = settled.steadiness.watched, settled.steadiness.patience(0.0)
+    names = " and ".join((", ".join(watched[:-1]), watched[-1])) if len(watched) > 1 else watched[0]
+    if settled.over is not None:
+        over = f"a time of {settled.over:g}"
+    else:
+        over = "as long as the largest speed takes across the longest side"
+        over += f", but at most {most:.4g}, as diffusion does" if most < math.inf else ""
+    how = f"largest change since that time began / (its length x range), looked at every {_often(settled.every)}"
+    return f"when the rate of {names} stays below {settled.rate:g} for {over}", f"rate: {how}"
+
+
+def _often(every: Every) -> str:
+    return several(every.steps, "step") if every.steps else f"{every.time:g} of time"
+
+
 def _output(found: Estimate) -> str:
     case = found.setup.case
     value = 8 if case.output.precision == "double" else 4
@@ -200,11 +224,10 @@ def _sampling(found: Estimate, averages: Averages[Statistics | Spectra]) -> str:
     launches, _ = record(averages.statistics.sample, Roles.of(tuple(setup.partition.fields)))
     moved, step = setup.stepping.bytes_of(launches), setup.stepping.nbytes(found.rounds)
     every = averages.every
-    often = several(every.steps, "step") if every.steps else f"{every.time:g} of time"
     part = f", {moved / step / every.steps:.1%} of what the steps move" if every.steps else ""
     cells = setup.grid.box.volume
     return (
-        f"{several(len(averages.statistics.roles), 'field')}, sampled every {often}:"
+        f"{several(len(averages.statistics.roles), 'field')}, sampled every {_often(every)}:"
         f" {moved / cells:.0f} bytes per cell and sample{part}"
     )
 

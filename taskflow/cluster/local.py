@@ -97,7 +97,7 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
             from dask_cuda import LocalCUDACluster
         except ImportError:
             raise BadInput(
-                'machine.device = "gpu": dask-cuda is not installed; install taskflow-cfd[cuda13] or taskflow-cfd[cuda12]'
+                'machine.device = "gpu": dask-cuda is not installed; install taskflow-cfd[cuda13], or [cuda12]'
             ) from None
         return LocalCUDACluster(**options, **_secret(folder), device_memory_limit=None)
     from distributed import LocalCluster, Security

@@ -96,7 +96,11 @@ class Grid:
     @property
     def crowding(self) -> float:
         """1/dx^2 + 1/dy^2 + 1/dz^2: times a viscosity, what bounds the time step."""
-        return sum(inverse**2 for inverse in self.inverse)
+        return sum(self.crowded(axis) for axis in range(3))
+
+    def crowded(self, axis: int) -> float:
+        """The part of an axis in `crowding`."""
+        return self.inverse[axis] ** 2
 
     def without(self, faces: Collection[str]) -> Grid:
         """The grid without walls at these faces (x_min to z_max): kernels then read the cells beyond them."""
@@ -161,18 +165,14 @@ class Stretched(Grid):
         """Between the centres on both sides of a face across an axis."""
         return 1.0 / self.per_face[axis][face]
 
-    @property
-    def crowding(self) -> float:
-        """What the sum of 1 / spacing^2 is on uniform cells: along each direction a quarter of the largest sum of
-        magnitudes in a row of the Laplacian, in cells and on faces.
+    def crowded(self, axis: int) -> float:
+        """What 1 / spacing^2 is on uniform cells: a quarter of the largest sum of magnitudes in a row of the Laplacian,
+        in cells and on faces.
         """
-        found = 0.0
-        for axis, n in enumerate(self.cells):
-            row = slice(BEYOND - 1, BEYOND + n + 1)  # one cell more at both ends
-            cells, faces = (np.array(tables[axis].values[row]) for tables in (self.per_cell, self.per_face))
-            in_cells, on_faces = cells[:-1] * (faces[:-1] + faces[1:]), faces[1:] * (cells[:-1] + cells[1:])
-            found += float(max(in_cells[1:].max(), on_faces.max())) / 2
-        return found
+        row = slice(BEYOND - 1, BEYOND + self.cells[axis] + 1)  # one cell more at both ends
+        cells, faces = (np.array(tables[axis].values[row]) for tables in (self.per_cell, self.per_face))
+        in_cells, on_faces = cells[:-1] * (faces[:-1] + faces[1:]), faces[1:] * (cells[:-1] + cells[1:])
+        return float(max(in_cells[1:].max(), on_faces.max())) / 2
 
 
 def stretched(cells: Counts, edges: Sequence[np.ndarray], uniform: Flags, low: Flags, high: Flags) -> Stretched:

@@ -265,6 +265,4 @@ class NavierStokes:
         """
         eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
         carried = [(each.bounded, each.diffusivity + eddy * part) for each in self.quantities]
-        once = self.grid.crowding
-        most = max([self.fluid.viscosity + eddy, *(found for _, found in carried)])
-        return Spreads(most * once, max((found for bounded, found in carried if bounded), default=0.0) * once)
+        return Spreads.of(self.fluid.viscosity + eddy, carried, self.grid.crowding)

@@ -30,6 +30,7 @@ from taskflow.machine import (
 from taskflow.machine.profile import Timeline
 from taskflow.simulation import remedies
 from taskflow.simulation.case import Case
+from taskflow.simulation.cautions import cautions
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.job import FlowJob
 from taskflow.simulation.memory import Needs
@@ -98,13 +99,18 @@ def attempt(order: Order, going_on: Beginning | None, recovery: Recovery) -> dic
             going_on = directory.reopen(setup, going_on, keeping)
         recovery.begun = True
         directory.check_visible(cluster, [place.worker for place in places])
-        job = FlowJob(setup.scenario, directory.initial(setup), keeping, going_on, order.profile)
+        cautioned = tuple(cautions(setup))
+        for warning in cautioned if recovery.attempts == 1 else ():
+            warnings.warn(warning, stacklevel=3)
+        job = FlowJob(setup.scenario, directory.initial(setup), keeping, going_on, order.profile, bool(cautioned))
         with Gang(cluster, plan, [place.worker for place in where]) as gang:
             about = opening(setup, plan, where, gang.connect())
             if going_on is not None:
                 about["resumed"] = {"step": going_on.tick.step, "time": going_on.tick.time}
             if recovery.restarts:
                 about["restarts"] = recovery.restarts
+            if cautioned:
+                about["warnings"] = list(cautioned)
             directory.write_report(about)
             try:
                 course = _watched(gang, job, order, len(recovery.restarts))
@@ -148,8 +154,15 @@ def _plan(setup: Setup, directory: RunDirectory, where: list[Place]) -> Plan:
 
 def _watched(gang: Gang, job: FlowJob, order: Order, restarts: int) -> Course:
     """Let the blocks compute until all have ended."""
-    jobs = [job] * len(gang.plan.partition)
-    statuses, came = watch(gang, jobs, lambda told: order.progress({**told, "restarts": restarts}), signals=SIGNALS)
+    jobs, said = [job] * len(gang.plan.partition), list[str]()
+
+    def progress(told: Mapping[str, Any]) -> None:
+        for warning in told.get("warnings", ())[len(said) :]:
+            said.append(warning)
+            warnings.warn(warning, stacklevel=3)
+        order.progress({**told, "restarts": restarts})
+
+    statuses, came = watch(gang, jobs, progress, signals=SIGNALS)
     failure, timelines = cause(statuses), []
     if isinstance(failure, Lost):
         failure.workers = gang.blamed(statuses)
@@ -165,6 +178,8 @@ def _completed(order: Order, setup: Setup, keeping: Keeping, about: dict[str, An
     """Complete what the blocks have written; the report. Raises what went wrong, and where the run was stopped."""
     directory, profile, failure = order.directory, order.profile, course.failure
     directory.guard()  # whatever else went wrong: it is another run's
+    if said := (*about.get("warnings", ()), *course.blocks[0].get("warnings", ())):
+        about = {**about, "warnings": list(said)}
     try:
         directory.finish(course.blocks, keeping)
     except RunFailed as error:

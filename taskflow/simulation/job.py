@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,14 +17,17 @@ from taskflow.flow.poisson import NotConverged
 from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.machine.profile import Timeline
 from taskflow.output.files import LOG, STORE
+from taskflow.simulation.blame import Blame
 from taskflow.simulation.initial.initial import InitialFields
 from taskflow.simulation.measuring import Measuring
 from taskflow.simulation.profiling import Profiling, Window
 from taskflow.simulation.records import Records
 from taskflow.simulation.resuming import Beginning
+from taskflow.simulation.sanity import Sanity
 from taskflow.simulation.saving import Keeping, Saving, restore
 from taskflow.simulation.scenario import Scenario
 from taskflow.simulation.schedule import Tick
+from taskflow.simulation.settling import Settling
 
 # stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
 FOLDED = ("max", "max", "min", "max")
@@ -33,7 +36,7 @@ FOLDED = ("max", "max", "min", "max")
 @dataclass(frozen=True)
 class FlowJob:
     """The control program of a case, from its initial fields or a checkpoint, into the directory of its checkpoints.
-    Picklable; every block gets the same one.
+    Picklable; every block gets the same one. `cautioned`: it has been said that its steps may be too long.
     """
 
     scenario: Scenario
@@ -41,6 +44,7 @@ class FlowJob:
     keeping: Keeping
     resumed: Beginning | None = None
     profile: Window | None = None
+    cautioned: bool = False
 
     def __call__(self, shard: Shard, control: Control) -> Timeline | None:
         """Run the case on one block; what was profiled of it, if anything.
@@ -68,7 +72,11 @@ class Loop:
         self.scenario, directory = job.scenario, keeping.folder.parent
         self.directory = directory
         self.model, self.clock = self.scenario.model, self.scenario.clock
-        self.measuring = Measuring(self.model, shard, directory / LOG, self.clock.remedy, keeping.guard)
+        self.measuring = Measuring(self.model, shard, directory / LOG, keeping.guard)
+        self.blame = Blame(self.scenario)
+        self.sanity = Sanity(self.scenario.scales, self.model.staggered, shard, self.blame)
+        self.warnings: list[str] = []
+        self.settling = Settling(self.scenario.settled, shard) if self.scenario.settled else None
         self.saving = Saving(keeping, shard)
         times = job.resumed.times if job.resumed else {}
         self.records = Records(self.scenario, directory / STORE, shard, times, keeping.guard)
@@ -89,20 +97,25 @@ class Loop:
         tick = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
         while not tick.finished:
             self.profiling.at(tick.step)
+            self.sanity.moves(tick)
             before, tick = tick, self.clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
+            self._compared(tick)
             numbers = self.scenario.entering.advance(shard, before.time, tick.dt)
+            self.sanity.entered(numbers)
             with explained(f"step {tick.step}, time {tick.time:g}"):
                 shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
             for name in self.rounds:
                 self.rounds[name] += shard.scalars[name]
-            tick = self._look(self._agreed(tick), before)
+            tick = self._agreed(self._judged(tick, before))
+            self._look(tick, before)
             if tick.checkpoint or tick.finished:
                 self._checkpoint(tick)
         self.profiling.end()
         shard.synchronize()
         seconds = self.seconds
         rounds = {name: total / max(tick.step, 1) for name, total in self.rounds.items()}
-        self._tell(seconds=seconds, ended=self.ended, rounds=rounds)
+        rates = self.settling.rates if self.settling else {}
+        self._tell(seconds=seconds, ended=self.ended, rounds=rounds, rates=rates)
         self.records.writer.drain()
         self.saving.writer.drain()
         # Blocks that share a memory measure together what they can have together.
@@ -121,20 +134,31 @@ class Loop:
         numbers = self._given()
         with explained("the projection of the initial velocity"):
             self.shard.run(self.model.start, dt=1.0, **numbers)
+        if self.settling is not None:
+            self.settling.begin(0.0)
         self.records.begin(0.0, {})
         self.began = time.perf_counter()
         first = self.clock.start()
-        return self._look(first, first)
+        self._look(first, first)
+        return first
 
     def _resumed(self, resumed: Beginning) -> Tick:
         """The tick of a checkpoint, with its fields."""
         self._given()
         restore(resumed.checkpoint, self.job.keeping, self.shard)
         state = resumed.checkpoint.state
+        if self.settling is not None and resumed.settling is not None:
+            self.settling.go_on(resumed.settling)
+        elif self.settling is not None:
+            self.settling.begin(resumed.tick.time)
         self.records.begin(resumed.tick.time, resumed.averages)
         self.began = time.perf_counter() - state["seconds"]
+        if "sanity" in state:
+            self.sanity.go_on(state["sanity"])
+        else:
+            self.sanity.begin(self.shard.scalars["speed"])
         self.rounds |= {name: total for name, total in state["rounds"].items() if name in self.rounds}
-        self.ended = state["ended"] or "end"
+        self.ended = (resumed.tick.finished and state["ended"]) or "end"
         self.control.report(resumed=resumed.tick.step)
         self._report(resumed.tick)
         return resumed.tick
@@ -144,6 +168,13 @@ class Loop:
         if self.scenario.masks is not None:
             self.scenario.masks.fill(self.shard)
         return self.scenario.entering.begin(self.shard)
+
+    def _judged(self, tick: Tick, before: Tick) -> Tick:
+        """The tick, made the last one in a steady state."""
+        if self.settling is None or not self.settling.look(before, tick):
+            return tick
+        self.ended = "steady"
+        return tick.last()
 
     def _agreed(self, tick: Tick) -> Tick:
         """The tick, made the last one where somebody asked for it, or one with a checkpoint where the wall clock does;
@@ -166,23 +197,48 @@ class Loop:
             tick = tick.last()
         return replace(tick, checkpoint=tick.checkpoint or bool(due))
 
-    def _look(self, tick: Tick, before: Tick) -> Tick:
-        """What is due now, and was not `before`: a line in the log, a snapshot, a sample. The tick becomes the last one
-        in a steady state.
-        """
+    def _look(self, tick: Tick, before: Tick) -> None:
+        """What is due now, and was not `before`: a line in the log, a snapshot, a sample."""
         numbers: dict[str, Any] = {}
         if tick.monitor or tick.checkpoint:  # a state that is not finite is no checkpoint
             numbers = self.measuring.take(tick, self.seconds, self.stopped)
-        wanted = self.scenario.steady if tick.monitor and tick.step and self.stopped is None else None
-        if wanted is not None and numbers["change"] < wanted:
-            self.ended = "steady"
-            tick = tick.last()
+            self._trusted(tick, numbers)
+        elif tick.output:
+            self.sanity.moves(tick)
         self.records.take(before, tick, self.stopped)
         self._report(tick, **numbers)
-        return tick
+
+    def _trusted(self, tick: Tick, numbers: Mapping[str, Any]) -> None:
+        """Raises RunFailed where the numbers of a state show that the run has diverged; warns where they only let one
+        fear so.
+        """
+        if tick.step == 0:
+            self.sanity.begin(self.shard.scalars["speed"])
+        self.sanity.moves(tick)
+        if (name := self.measuring.insane(numbers)) is not None:
+            raise self.sanity.failure(tick, f"{name} is {numbers[name]}: ")
+        self.blame.note(numbers)
+        if (told := self.sanity.grows(tick, numbers["kinetic_energy"])) is not None:
+            self._warn(told)
+
+    def _compared(self, tick: Tick) -> None:
+        """Warn, once, where a step is too long for its scheme."""
+        if self.blame.watch is not None:
+            found = self.shard.scalars
+            told = self.blame.watch.look(tick, found["rate"], found["eddy"] if self.model.turbulence else 0.0)
+            if told is not None and not self.job.cautioned:
+                self._warn(f"{told}; {self.blame.steps}")
+
+    def _warn(self, words: str) -> None:
+        self.warnings.append(words)
+        self._tell(warnings=tuple(self.warnings))
 
     def _checkpoint(self, tick: Tick) -> None:
-        """Hand over the state from which a run goes on as if it had never stopped here."""
+        """Hand over the state from which a run goes on as if it had never stopped here.
+
+        Raises RunFailed where it is none that one could go on from.
+        """
+        self.sanity.carries(tick)
         self.records.flush()
         planned = self.records.planned
         state = {
@@ -196,7 +252,8 @@ class Loop:
             "seconds": self.seconds,
             "rounds": dict(self.rounds),
             "ended": self.ended if tick.finished and self.stopped is None else None,
-            "steady": self.scenario.steady,
+            "settling": self.settling.state if self.settling else None,
+            "sanity": self.sanity.state,
             "blocks": self.shard.partition.shape,
             "case": self.scenario.case,
         }

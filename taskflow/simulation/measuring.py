@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from taskflow.errors import RunFailed
 from taskflow.flow import Monitor, NavierStokes
 from taskflow.flow.poisson import relative_residual
 from taskflow.machine import Shard
@@ -15,32 +15,27 @@ from taskflow.simulation.schedule import Tick
 
 
 class Measuring:
-    """The log at `path`, which is written after a call of `guard`. `remedy` says what to change in the case where a run
-    diverges.
-    """
+    """The log at `path`, which is written after a call of `guard`."""
 
-    def __init__(self, model: NavierStokes, shard: Shard, path: Path, remedy: str, guard: Guard = unguarded) -> None:
-        self._model, self._monitor, self._shard, self._remedy = model, Monitor(model), shard, remedy
+    def __init__(self, model: NavierStokes, shard: Shard, path: Path, guard: Guard = unguarded) -> None:
+        self._model, self._monitor, self._shard = model, Monitor(model), shard
         self._log = RunLog(path, guard) if shard.block == 0 else None
         self._unplanned = 0
 
     def take(self, tick: Tick, wall: float, stopped: Tick | None) -> dict[str, Any]:
         """The numbers of the present state, so many seconds after the first one; a line of the log where one is due.
         `stopped` is what would have been due where the run ends because somebody asked for it. All blocks have to call.
-
-        Raises RunFailed where a number is not finite: all blocks see the same ones.
         """
         numbers = self._numbers(tick, wall)
         if self._log is not None and tick.monitor:
             self._log.write(numbers)
             self._unplanned = int(stopped is not None and not stopped.monitor)
-        for name in ("kinetic_energy", "divergence", "residual", *self._monitor.integrals(self._shard.scalars)):
-            if not math.isfinite(numbers[name]):
-                raise RunFailed(
-                    f"the run diverged: at step {tick.step}, time {tick.time:g}, {name} is {numbers[name]};"
-                    f" {self._remedy}"
-                )
         return numbers
+
+    def insane(self, numbers: Mapping[str, Any]) -> str | None:
+        """The name of one of these numbers that has to be finite and is not."""
+        names = ("kinetic_energy", "divergence", "residual", *self._monitor.integrals(self._shard.scalars))
+        return next((name for name in names if not math.isfinite(numbers[name])), None)
 
     @property
     def planned(self) -> int:

@@ -106,7 +106,8 @@ class Needs:
     @cached_property
     def _passes(self) -> list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]]:
         """The launches of every stretch that a run can come to, and the messages that each block sends or gets in it. A
-        run begins with a start and a monitor; after each step there may be one, too, and then whatever is recorded.
+        run begins with a start and a monitor; after each step there may be one, too, and then whatever is recorded. A
+        state that is kept to be compared with, at the start as well, makes no difference to any other field.
         """
         model, monitor = self.setup.model, self.setup.monitor
         recorded = self.setup.recorded
@@ -116,6 +117,11 @@ class Needs:
             monitor: [model.step, *first],
             model.step: [model.step, monitor, *first],
         }
+        if self.setup.settled is not None:
+            steadiness = self.setup.settled.steadiness
+            then[model.step] = [steadiness.compare, *then[model.step]]
+            then[steadiness.keep] = [model.step, monitor, *first]
+            then[steadiness.compare] = [steadiness.keep, *then[steadiness.keep]]
         for n, programs in enumerate(recorded):
             then |= {one: [other] for one, other in pairwise(programs)}
             then[programs[-1]] = [model.step, *first[n + 1 :]]

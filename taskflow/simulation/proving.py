@@ -16,6 +16,9 @@ def prove_case(found: Estimate) -> Proof:
     hardware = Hardware(gpu, (0,) * blocks if direct else None)
     programs: Programs = {model.step: tuple(model.scalars(1.0, 1.0)), setup.monitor: ()}
     start: Programs = {model.start: ("dt",)}
+    if setup.settled is not None:
+        steadiness = setup.settled.steadiness
+        programs = {**programs, steadiness.compare: (), steadiness.keep: ()}
     for averaged in setup.averaged.values():
         start = {**start, averaged.begin: ()}
         programs = {**programs, averaged.sample: (SHARE,)}

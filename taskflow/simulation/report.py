@@ -74,6 +74,7 @@ def summary(about: Mapping[str, Any], setup: Setup, blocks: Sequence[Mapping[str
         "time": first["time"],
         "steps": steps,
         "ended": first["ended"],
+        **({"rates": first["rates"]} if first["rates"] else {}),
         "snapshots": len(first["records"][SNAPSHOTS].records),
         "last": {name: first[name] for name in LOGGED if name in first},
         "loop_seconds": seconds,

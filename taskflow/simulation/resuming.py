@@ -30,13 +30,15 @@ class Beginning:
     """The state with which a run goes on: a checkpoint, and the times of the records that came before, by group.
 
     `kept` are the groups of the store that go on, being of what they were: others begin anew. `averages` is where
-    those of them stand that are averaged over time.
+    those of them stand that are averaged over time, `settling` where the judgement on a steady state stands; None where
+    it begins anew.
     """
 
     checkpoint: Checkpoint
     tick: Tick
     kept: frozenset[str] = frozenset()
     averages: Mapping[str, Any] = field(default_factory=dict)
+    settling: Mapping[str, Any] | None = None
     times: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @classmethod
@@ -44,11 +46,13 @@ class Beginning:
         """The tick is finished where the end is reached, or the steady state that the case still asks for."""
         state = checkpoint.state
         tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
-        steady = state["ended"] == "steady" and state.get("steady") == case.time.steady
+        was, now = (tomllib.loads(text) for text in (state["case"], case.to_toml()))
+        alike = was["time"].get("steady") == now["time"].get("steady")
+        over = (alike and state["ended"] == "steady") or case.clock().over(tick)
         kept = _kept(checkpoint, case)
-        over = steady or case.clock().over(tick)
         averages = {group: each for group, each in state["averages"].items() if group in kept}
-        return cls(checkpoint, replace(tick, finished=over), kept, averages)
+        settling = state.get("settling") if alike else None
+        return cls(checkpoint, replace(tick, finished=over), kept, averages, settling)
 
     def check(self, setup: Setup) -> None:
         """Raises BadInput where it does not say what the state is on these blocks."""
@@ -57,6 +61,7 @@ class Beginning:
         except KeyError as error:
             raise BadInput(f"{self.checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
         begun = {role for group, each in setup.averaged.items() if group not in self.averages for role in each.roles}
+        begun |= {*setup.settled.steadiness.fields} if setup.settled and self.settling is None else set()
         for role, boxes in setup.carried.items():
             if role in begun:
                 continue

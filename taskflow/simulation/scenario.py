@@ -12,7 +12,10 @@ from taskflow.simulation.bodies import Masks
 from taskflow.simulation.inflow.inflow import Entering
 from taskflow.simulation.integrating import Integral
 from taskflow.simulation.probing import Layer, Probe
+from taskflow.simulation.scales import Scales
 from taskflow.simulation.schedule import Clock
+from taskflow.simulation.settling import Settled
+from taskflow.simulation.stability import Stability
 from taskflow.simulation.waves import Waves
 
 
@@ -20,15 +23,19 @@ from taskflow.simulation.waves import Waves
 class Scenario:
     """A case as its blocks compute it. Picklable.
 
-    `case` is its text, `steady` the change at which a state is steady, `counted` the scalars that say how often was
-    repeated what a step repeats until it is enough. What is recorded beside snapshots: `averages`, `spectra`, `probes`,
-    `layers`, `integrals`.
+    `case` is its text, `settled` what a steady state is, `stability` which steps are stable, `scales` how large what is
+    computed can get, `sweeps` how many iterations solve for the pressure where their number is fixed, `counted` the
+    scalars that say how often was repeated what a step repeats until it is enough. What is recorded beside snapshots:
+    `averages`, `spectra`, `probes`, `layers`, `integrals`.
     """
 
     case: str
     model: NavierStokes
     clock: Clock
-    steady: float | None
+    settled: Settled | None
+    stability: Stability
+    scales: Scales
+    sweeps: int | None
     counted: tuple[str, ...]
     entering: Entering
     masks: Masks | None

@@ -15,6 +15,7 @@ from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.passing import Passing
 from taskflow.flow.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.statistics import Statistics
+from taskflow.flow.steadiness import Steadiness
 from taskflow.output import at_points, of_surface, through_sides
 from taskflow.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
 from taskflow.simulation.averaging import Averages
@@ -26,8 +27,11 @@ from taskflow.simulation.physics import buoyancy, driving, fluid, side
 from taskflow.simulation.probing import Layer, Probe
 from taskflow.simulation.quantities import passive, temperature
 from taskflow.simulation.recording import STATISTICS
+from taskflow.simulation.scales import scales
 from taskflow.simulation.scenario import Scenario
-from taskflow.simulation.solver import FORCING, choice, solver
+from taskflow.simulation.settling import Settled
+from taskflow.simulation.solver import FORCING, choice, solver, sweeps
+from taskflow.simulation.stability import Stability
 from taskflow.simulation.stepping import Stepping
 from taskflow.simulation.turbulence import turbulence
 from taskflow.simulation.waves import Waves, waves
@@ -71,6 +75,17 @@ class Setup:
     def monitor(self) -> Monitor:
         """What is measured of a state."""
         return Monitor(self.model)
+
+    @cached_property
+    def settled(self) -> Settled | None:
+        """What a steady state is; None where the run does not stop there."""
+        wanted = self.case.time.steady
+        return None if wanted is None else Settled(Steadiness(self.model), wanted.rate, wanted.every, wanted.over)
+
+    @cached_property
+    def stability(self) -> Stability:
+        """Which steps are stable."""
+        return Stability.of(self)
 
     @cached_property
     def _profiles(self) -> dict[str, dict[str, Profile]]:
@@ -181,7 +196,10 @@ class Setup:
             case=self.case.to_toml(),
             model=self.model,
             clock=self.case.clock(),
-            steady=self.case.time.steady,
+            settled=self.settled,
+            stability=self.stability,
+            scales=scales(self),
+            sweeps=sweeps(self.case),
             counted=self.stepping.counted,
             entering=self.entering,
             masks=self.masks,
@@ -202,11 +220,13 @@ class Setup:
     def _main(self) -> Partition:
         averages = self.averages.statistics.fields if self.averages else {}
         centred: dict[str, Location] = {CENTRED: "c"} if any(table.pairs for table in self.case.spectra) else {}
-        numbers = (Field(name, self.dtype, place) for name, place in (self.model.fields | averages | centred).items())
+        kept = self.settled.steadiness.fields if self.settled else {}
+        fields = self.model.fields | averages | centred | kept
+        numbers = (Field(name, self.dtype, place) for name, place in fields.items())
         flags = (Field(name, kind) for name, kind in self.model.flags.items())
-        fields = FieldSpace((*numbers, *flags))
+        space = FieldSpace((*numbers, *flags))
         return Partition(
-            Region(Box.of(self.case.grid.cells), fields, self.case.periodic, self.model.ghost),
+            Region(Box.of(self.case.grid.cells), space, self.case.periodic, self.model.ghost),
             self.blocks,
             redundant=1,
         )
@@ -224,9 +244,11 @@ class Setup:
         regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used.
         """
         model, main = self.model, self.partition.region.fields
-        begun = (each.begin for each in self.averaged.values())
+        judged = (self.settled.steadiness.compare, self.settled.steadiness.keep) if self.settled else ()
+        begun = (*judged, *(each.begin for each in self.averaged.values()))
         written = overwritten((model.start, *begun, model.step), self.partition)
-        cells = carried((model.step, self.monitor, *chain(*self.recorded)), self.partition, self.case.output_fields)
+        after = (*judged, self.monitor, *chain(*self.recorded))
+        cells = carried((model.step, *after), self.partition, self.case.output_fields)
         found = {
             role: boxes
             if role in main

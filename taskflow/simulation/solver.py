@@ -118,6 +118,11 @@ def _twice(case: Case, blocks: Triple, device: str) -> bool:
     return device == "gpu" and plain and blocking_pays((x, y, z))
 
 
+def sweeps(case: Case) -> int | None:
+    """How many iterations each solve does whatever they leave; None where it goes on until it is enough."""
+    return case.pressure.iterations if choice(case).name != "fft" and case.pressure.tolerance is None else None
+
+
 def described(case: Case) -> str:
     """The solver in words, with the reason for it where the case leaves it open."""
     wanted, chosen = case.pressure, choice(case)

@@ -38,6 +38,14 @@ class Samples(Part):
     samples: NonNegativeInt
 
 
+class While(Part):
+    """Where the judgement stands whether the state is steady."""
+
+    since: float
+    moved: bool
+    ranges: dict[Name, NonNegativeFloat]
+
+
 class State(Part):
     """What `job` writes, and whoever goes on reads."""
 
@@ -47,6 +55,8 @@ class State(Part):
     records: dict[Name, Count]
     store: dict[Name, Sums]
     averages: dict[Name, Samples]
+    settling: While | None = None
+    sanity: dict[Name, float] = {}
     lines: Count
     log: Checksum
     seconds: NonNegativeFloat

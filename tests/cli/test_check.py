@@ -40,6 +40,24 @@ def test_what_it_tells(give, here):
     assert "(auto)" not in result.stdout.splitlines()[2], "the blocks are given"
 
 
+def test_what_a_steady_state_is_and_which_steps_are_too_long(give, here):
+    settings = ["time.steady=1e-4", "heat={diffusivity=0.002}", "time.cfl=0.9", "fluid.viscosity=1e-3"]
+    told = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting))).stdout
+    lines = " ".join(told.split())
+    assert "steps: time.steps, fewer if it gets steady" in lines
+    assert (
+        "steady when the rate of velocity and T stays below 0.0001 for as long as the largest speed takes across the"
+        " longest side, but at most 50.66, as diffusion does rate: largest change since that time began / (its length"
+        " x range), looked at every 10 steps" in lines
+    )
+    assert 'warning time.cfl = 0.9: time.scheme = "ab2" is stable up to 0.' in lines
+    table = "time.steady={rate=1e-5, over=2, every=0.5}"
+    told = give("check", "cavity.toml", "--set", table).stdout
+    assert "when the rate of velocity stays below 1e-05 for a time of 2\n" in told
+    assert "looked at every 0.5 of time" in told
+    assert "warning" not in told
+
+
 def test_openings_are_told(give, here):
     settings = ["boundaries.x_min={type='inflow', velocity=['6*z*(1-z)*(1+t)', 0, 0]}", "boundaries.x_max=outflow"]
     told = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting))).stdout

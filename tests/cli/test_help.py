@@ -68,7 +68,9 @@ def test_wrong_usage(give, words):
 
 @pytest.mark.parametrize(("typed", "offered"), [
     ("taskflow ru", ["run"]),
-    ("taskflow run a.toml --set time.st", ["time.steps=", "time.steady=", "time.step="]),
+    ("taskflow run a.toml --set time.st", [
+        "time.steps=", "time.steady=", "time.steady.rate=", "time.steady.over=", "time.steady.every=", "time.step=",
+    ]),
     ("taskflow new a.toml --example ta", ["taylor_green"]),
 ])
 def test_shell_completion(typed, offered):

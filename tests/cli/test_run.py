@@ -1,5 +1,6 @@
 """`taskflow run` to its end, good or bad: what it prints, writes and returns."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,12 +40,15 @@ def test_quiet_and_force(shell, here, report_of):
 def test_a_diverging_run_says_when_and_what_to_change(shell, here, report_of):
     code, _, err = shell("run", "cavity.toml", "--quiet", *(word for value in DIVERGING for word in ("--set", value)))
     assert code == 1
-    assert len(err.splitlines()) == 1
+    *warnings, error = err.splitlines()
     for word in ("Error: the run diverged: at step ", ", time 0.", "time.cfl (now 5)", "time.diffusion (now 5)"):
-        assert word in err
+        assert word in error
+    assert re.search(r", [uw] is \S+ \(the case explains 1\) in cell \(\d+, [01], \d+\) of block 0, at x = ", error)
     report = report_of(here / "cavity")
     assert report["ended"] == "failed"
-    assert report["reason"] in err
+    assert report["reason"] in error
+    assert [f"Warning: {words}" for words in report["warnings"]] == warnings
+    assert 'Warning: time.diffusion = 5: time.scheme = "ab2" is stable up to 0.25' in warnings[0]
     with dataset(here / "cavity" / "fields.zarr") as found:
         assert len(found.time) > 1
         assert float(found.time[1]) == pytest.approx(0.1)
@@ -56,6 +60,22 @@ def test_a_diverging_fixed_step(give, here):
     assert ended.exit_code == 1
     assert "the run diverged: at step" in ended.stderr
     assert "smaller time.step (now 0.5)" in ended.stderr
+    assert "Warning: time.step = 0.5 is longer than is stable" in ended.stderr
+
+
+def test_a_step_that_gets_too_long_is_told_while_the_run_goes_on(give, here, report_of):
+    """Nothing moves at first, so that nobody can know; it is said once, and the run goes on."""
+    tables = (here / "cavity.toml").read_text()
+    for line in ('x_min = "wall"\n', 'x_max = "wall"\n'):
+        tables = tables.replace(line, "")
+    (here / "channel.toml").write_text(tables.replace('y = "periodic"', 'x = "periodic"\ny = "periodic"'))
+    words = ["body.force=[1,0,0]", 'boundaries.z_max="wall"', "time.step=0.03", "fluid.viscosity=1e-3", "time.steps=60"]
+    ended = give("run", "channel.toml", "-q", *(word for value in words for word in ("--set", value)))
+    assert ended.exit_code == 0
+    [warning] = ended.stderr.splitlines()
+    told = r"Warning: at step \d+, time \S+, the step is longer than is stable: with the CFL number 0\.5"
+    assert re.match(told, warning)
+    assert report_of(here / "channel")["warnings"] == [warning.removeprefix("Warning: ")]
 
 
 def test_nobody_reads_the_lines(shell, here, report_of):

@@ -18,6 +18,7 @@ from taskflow.machine.direct import Board
 from taskflow.machine.kernel import bandwidth
 from taskflow.machine.trace.rings import DEPTH
 from taskflow.simulation.case import Case, Pressure
+from taskflow.simulation.case.control import Time
 from taskflow.simulation.initial.initial import InitialFields, profiles
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
@@ -41,6 +42,10 @@ def all_passes(setup, shard):
     """A run in which steps, with a monitor before or without, come in whatever state they can come in."""
     shard.run(setup.model.start, dt=1.0, **setup.entering.begin(shard))
     for n, monitor in enumerate((1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0)):
+        if setup.settled and n % 3 != 1:
+            shard.run(setup.settled.steadiness.compare if n else setup.settled.steadiness.keep)
+        if setup.settled and n % 3 == 2:
+            shard.run(setup.settled.steadiness.keep)
         if monitor:
             shard.run(setup.monitor)
         shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0), **setup.entering.advance(shard, n * 1e-3, 1e-3))
@@ -67,6 +72,21 @@ def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
         assert memory["buffers"] == need.buffers
         assert memory["board"] == need.board == 0
         assert device.nbytes == need.total - need.output
+
+
+def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
+    plain = stirred(BOUNDARIES["box"])
+    case = plain.model_copy(update={"time": Time(**{**plain.time.written(), "steady": 1e-3})})
+    setups = [Setup(each, (2, 1, 2)) for each in (plain, case)]
+    free, needs = (Needs(setup, [HERE] * 4, "cpu").blocks for setup in setups)
+    devices = [Counting(1) for _ in needs]
+    run_threads(setups[1].partition, lambda shard: all_passes(setups[1], shard), devices, Mapper("none"))
+    more = len(setups[1].settled.steadiness.fields)
+    assert more == 3 + len(setups[1].model.quantities)
+    for device, need, before, box in zip(devices, needs, free, setups[1].partition.blocks, strict=True):
+        assert device.nbytes == need.total - need.output
+        assert need.fields - before.fields >= more * box.volume * setups[1].value_bytes
+        assert need.output > before.output  # checkpoints have it, too
 
 
 @pytest.mark.parametrize("solver", [

@@ -8,6 +8,7 @@ from typing import Any
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.driving.stratification import buoyancy_frequency
+from taskflow.flow.schemes import Spreads
 from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
 from taskflow.simulation.case.control import SCHEMES, Checkpoint, Monitor, Output, Time
 from taskflow.simulation.case.initial import Initial
@@ -138,12 +139,12 @@ class Case(Table):
 
     def clock(self) -> Clock:
         """The schedule of the run."""
-        time, carried = self.time, (*((self.heat,) if self.heat else ()), *self.scalars)
-        once = self.staggered.constants.crowding
-        spread = max([self.fluid.viscosity, *(each.diffusivity for each in carried)]) * once
-        bounded = max((each.diffusivity * once for each in carried if each.scheme != "central"), default=None)
+        time, quantities = self.time, (*((self.heat,) if self.heat else ()), *self.scalars)
+        carried = [(each.scheme != "central", each.diffusivity) for each in quantities]
+        most, bounded = Spreads.of(self.fluid.viscosity, carried, self.staggered.constants.crowding)
+        within = bounded if any(each for each, _ in carried) else None
         scheme = SCHEMES[time.scheme]
-        limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, spread, scheme, self.frequency, bounded)
+        limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, most, scheme, self.frequency, within)
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every, self.checkpoint.every)
 
 

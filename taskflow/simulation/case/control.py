@@ -19,13 +19,46 @@ Interval = Annotated[Every, reads(Every.parse)]
 EVERYTHING = "all that the case has"
 
 
+class Steady(Table):
+    """When a state is steady, and the run stops."""
+
+    rate: Positive = entry(
+        "the largest rate of a steady state, per unit time: of the velocity, of `T` and of every scalar, how far it has"
+        " got from where it was when a while began, over that time and over its own range",
+        remedy="give the largest relative change per unit time of a steady state, a number > 0",
+    )
+    over: Positive | None = entry(
+        "how long nothing may have been faster, as a simulation time",
+        None,
+        otherwise="the time in which the largest speed crosses the longest side, or diffusion levels what differs over"
+        " it, if that is shorter",
+    )
+    every: Interval = entry("how often it is looked at; cuts no step", Every(steps=10))
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+        every, over = given.get("every"), given.get("over")
+        if isinstance(every, int | float) and isinstance(over, int | float) and every > over:
+            yield wrong("over", over, "it is looked at less often than that; give more, or a smaller time.steady.every")
+
+
+def _steady(value: Any) -> Any:
+    """A number alone is a rate."""
+    if value is None or isinstance(value, Mapping | Steady):
+        return value
+    try:
+        return {"rate": positive(value)}
+    except BadInput:
+        raise BadInput("give a number > 0, a rate, or a table with rate, over and every") from None
+
+
 class Time(Table):
     """Where the run stops and how long its steps are."""
 
     end: Positive | None = entry("the time at which to stop", None, otherwise="this or `steps` is required")
     steps: Whole | None = entry("stop after so many steps", None, otherwise="this or `end` is required")
-    steady: Positive | None = entry(
-        "stop when max abs(du)/dt, relative to the largest speed, falls below this (per unit time)",
+    steady: Annotated[Steady | None, reads(_steady)] = entry(
+        "stop when nothing changes any more: a table, see below, or its `rate` alone",
         None,
         otherwise="off",
     )
@@ -42,7 +75,7 @@ class Time(Table):
     scheme: Annotated[Literal["ab2", "rk3"], reads(one_of(*SCHEMES))] = entry(
         "`ab2`: Adams-Bashforth, second order, stable up to `diffusion` 0.25, and up to `cfl` 0.5 or so. `rk3`:"
         " Runge-Kutta, third order, three pressure solves per step, stable up to `cfl` 1.7 with `diffusion` up to"
-        " 0.4: see [the method](../explanation/method.md#time)",
+        " 0.4: see [the method](../explanation/method.md#which-steps-are-stable), for `quick`, too",
         "ab2",
     )
 
@@ -103,9 +136,9 @@ class Output(Table):
 
 
 class Monitor(Table):
-    """When a line goes to the log and NaN is looked for."""
+    """When a line goes to the log."""
 
-    every: Interval = entry("when a line goes to the log, and NaN is looked for", Every(steps=10))
+    every: Interval = entry("when a line goes to the log", Every(steps=10))
 
 
 class Checkpoint(Table):

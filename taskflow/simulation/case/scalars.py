@@ -13,7 +13,7 @@ from taskflow.simulation.values import number, one_of, text, three
 
 TAKEN = ("u", "v", "w", "p", "T", "rhs", "direction", "time", "grid", "solid", "faces")
 # not the names of other fields
-_NAME = re.compile(r"(?!(?:[hxyz]|nu|level\d+|owner|mean|cov)_)[A-Za-z][A-Za-z0-9_]*(?<!_new)(?<!_faces)")
+_NAME = re.compile(r"(?!(?:[hxyz]|nu|level\d+|owner|mean|cov|was)_)[A-Za-z][A-Za-z0-9_]*(?<!_new)(?<!_faces)")
 
 TransportScheme = Annotated[Literal["central", "koren"], reads(one_of("central", "koren"))]
 
@@ -23,8 +23,8 @@ def _name(value: object) -> str:
     if name in TAKEN or not _NAME.fullmatch(name):
         raise BadInput(
             "give a name of letters, digits and underscores, other than"
-            f" {', '.join(TAKEN)}, that neither begins with h_, x_, y_, z_, nu_, level0_, owner_, mean_, cov_ nor ends"
-            " with _new or _faces"
+            f" {', '.join(TAKEN)}, that neither begins with h_, x_, y_, z_, nu_, level0_, owner_, mean_, cov_, was_ nor"
+            " ends with _new or _faces"
         )
     return name
 

@@ -10,6 +10,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.case import Case
+from taskflow.simulation.case.control import Steady
 from taskflow.simulation.case.initial import Function
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
 from taskflow.simulation.expression import Expression
@@ -47,9 +48,9 @@ class _Schema(GenerateJsonSchema):
 
     def model_schema(self, schema: Any) -> JsonSchemaValue:
         found = super().model_schema(schema)
-        if schema["cls"] is not Boundary:
-            return found
-        return {"anyOf": [{"enum": found["properties"]["type"]["enum"]}, found]}  # a side may be its type alone
+        if schema["cls"] is Boundary:
+            return {"anyOf": [{"enum": found["properties"]["type"]["enum"]}, found]}  # a side may be its type alone
+        return {"anyOf": [AMOUNT, found]} if schema["cls"] is Steady else found  # which may be its rate alone
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
         found = super().default_schema(schema)

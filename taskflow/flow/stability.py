@@ -1,0 +1,85 @@
+"""How long steps may be where a flow is carried and diffuses at once, after von Neumann: waves on equal cells, carried
+at one speed. What a scheme makes of a wave in a step follows from dt times its eigenvalue,
+
+    z = - diffusion sum of share_a 4 sin(k_a dx_a / 2)^2 + cfl symbol(k_b dx_b)
+
+with the share of each direction a in the diffusion number, and the worst of all directions b of the flow. The symbol is
+that of the scheme of convection: -i sin(k dx) of central differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from taskflow.flow.grid import Grid
+from taskflow.flow.schemes import Scheme
+
+ROUNDING = 1e-9
+DEEPEST = 40  # halvings in the search for the longest step
+ANGLES = np.linspace(0.0, np.pi, 65)[:, None, None]  # k dx along the flow
+ACROSS = np.linspace(0.0, 1.0, 9)[None, :, None]  # what diffusion along other directions does, of the most
+SLOWER = np.linspace(0.0, 1.0, 9)  # cells where the flow is slower than in the fastest one
+SYMBOLS = {
+    False: -1j * np.sin(ANGLES),
+    True: -((1 - np.cos(ANGLES)) ** 2) / 4 - 1j * (10 * np.sin(ANGLES) - np.sin(2 * ANGLES)) / 8,
+}
+"""Of central differences, and of values that are biased upwind (QUICK)."""
+
+
+def amplification(scheme: Scheme, z: np.ndarray) -> np.ndarray:
+    """By how much waves grow in a step of a scheme, for dt times their eigenvalues: the spectral radius of what a step
+    makes of the value and the last tendency. Steps are equally long.
+    """
+    value, tendency = (np.ones_like(z), np.zeros_like(z)), (np.zeros_like(z), np.ones_like(z))  # of both at the start
+    for stage in scheme.stages:
+        ratio = 1.0 if stage.ratio is None else stage.ratio
+        now, old = 1 + stage.share * (1 + ratio / 2) * z, -stage.share * ratio / 2
+        after = now * value[0] + old * tendency[0], now * value[1] + old * tendency[1]
+        tendency, value = (z * value[0], z * value[1]), after
+    trace, determinant = value[0] + tendency[1], value[0] * tendency[1] - value[1] * tendency[0]
+    root = np.sqrt(trace**2 - 4 * determinant)
+    return np.maximum(abs(trace + root), abs(trace - root)) / 2
+
+
+def growth(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False) -> float:
+    """By how much the fastest wave grows in a step, as a share: what is carried with a number `cfl` at most, and has
+    this diffusion number, by central differences or biased upwind. 0 where none grows.
+    """
+    found = (amplification(scheme, z).max() for z in _waves(grid, cfl, diffusion, upwind=upwind))
+    return max(float(max(found, default=1.0)) - 1, 0.0)
+
+
+def stable(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False) -> bool:
+    """Whether no wave grows, or none by more than without viscosity, as far as the scheme tolerates that."""
+    for z in _waves(grid, cfl, diffusion, upwind=upwind):
+        undamped = amplification(scheme, 1j * np.minimum(abs(z.imag), scheme.tolerated))
+        if (amplification(scheme, z) > np.maximum(undamped, 1.0) + ROUNDING).any():
+            return False
+    return True
+
+
+def _waves(grid: Grid, cfl: float, diffusion: float, *, upwind: bool) -> Iterator[np.ndarray]:
+    """dt times the eigenvalues, for a flow along each direction."""
+    axes = [axis for axis, cells in enumerate(grid.cells) if cells > 1]  # there are no waves along one cell
+    shares = {axis: grid.crowded(axis) / grid.crowding for axis in axes}
+    speeds = cfl * SLOWER if cfl else np.zeros(1)
+    for axis in axes:
+        along = shares[axis] * 2 * (1 - np.cos(ANGLES))
+        across = 4 * (sum(shares.values()) - shares[axis]) * ACROSS
+        yield -diffusion * (along + across) + speeds * SYMBOLS[upwind]
+
+
+def longest(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False) -> float:
+    """The share of a step with these numbers that is stable, 1 at most, to ten digits or so."""
+    if stable(scheme, grid, cfl, diffusion, upwind=upwind):
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(DEEPEST):
+        middle = (low + high) / 2
+        if stable(scheme, grid, middle * cfl, middle * diffusion, upwind=upwind):
+            low = middle
+        else:
+            high = middle
+    return low
