@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, WithJsonSchema
 
+from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Places
-from taskflow.simulation.case.problems import Problem, missing, present, wrong
+from taskflow.simulation.case.problems import Problem, missing, present, shown, wrong
 from taskflow.simulation.case.table import Table, entry, reads
 from taskflow.simulation.values import number, one_of
 
@@ -24,18 +25,23 @@ ALONG, EQUAL = "how cells are spaced along this direction", "all cells are equal
 def _faces(value: object) -> Places:
     """Numbers, or those of a file: as many as you like in a line, with commas or blanks between them."""
     if isinstance(value, str):
-        try:
-            value = Path(value).read_text(encoding="utf-8").replace(",", " ").split()
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise BadInput(f"cannot be read ({reason}); give a file of numbers") from None
-        try:
-            value = [float(word) for word in value]
-        except ValueError as error:
-            raise BadInput(f"{error}; give a file of numbers, the places of all faces") from None
+        value = _read(files.text(value, files.TABLE, "give a file of numbers", "paths are relative to the case file"))
     if not isinstance(value, (list, tuple)):
         raise BadInput("give a list of numbers, the places of all faces, or the name of a file with them")
     return tuple(number(item) for item in value)
+
+
+def _read(text: str) -> list[float]:
+    """The numbers of a text. Raises BadInput with the place of what is none."""
+    found = []
+    for line, words in enumerate(text.splitlines(), start=1):
+        for word in re.finditer(r"[^\s,]+", words):
+            try:
+                found.append(float(word[0]))
+            except ValueError:
+                place = f"line {line}, column {word.start() + 1}: {shown(word[0])} is no number"
+                raise BadInput(f"{place}; give a file of numbers, the places of all faces") from None
+    return found
 
 
 def _ratio(value: object) -> float:
