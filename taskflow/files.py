@@ -17,7 +17,6 @@ from taskflow.units import size
 TABLE = 10_000_000  # bytes of a table of numbers as text
 SHAPE = 2_000_000_000  # bytes of a surface or a height map
 KINDS = {
-    stat.S_ISDIR: "a folder",
     stat.S_ISFIFO: "a pipe",
     stat.S_ISSOCK: "a socket",
     stat.S_ISCHR: "a device",
@@ -33,23 +32,19 @@ def opened(path: str | Path, most: int, remedy: str, missing: str | None = None)
     not waited for. `remedy` says what to give instead, `missing` where there is no such file.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
     except FileNotFoundError:
         raise BadInput(f"there is no such file; {missing or remedy}") from None
     except (OSError, ValueError) as error:
         raise _unread(error, remedy) from None
-    try:
-        found = os.fstat(descriptor)
+    with file:
+        found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             kind = next((name for holds, name in KINDS.items() if holds(found.st_mode)), "no file")
             raise BadInput(f"cannot be read (it is {kind}); {remedy}")
         if found.st_size > most:
             raise BadInput(f"more than {most} bytes ({found.st_size}); {remedy}")
-        file = os.fdopen(descriptor, "rb", closefd=False)
-        with file:
-            yield file
-    finally:
-        os.close(descriptor)
+        yield file
 
 
 def content(path: str | Path, most: int, remedy: str, missing: str | None = None) -> bytes:

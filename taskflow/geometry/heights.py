@@ -109,7 +109,7 @@ def _numpy(file: IO[bytes], path: Path, extent: Extent, _: str | None) -> Found:
         raise BadInput(f"{path}: an array {list(shape)} of {dtype}; give numbers [y, x]")
     given, wanted = path.stat().st_size - file.tell(), math.prod(shape) * dtype.itemsize
     if given < wanted:
-        raise BadInput(f"{path}: {given} bytes of the {wanted} that an array {list(shape)} of {dtype} has; save it again")
+        raise BadInput(f"{path}: {given} of the {wanted} bytes of an array {list(shape)} of {dtype}; save it again")
     fits(math.prod(shape) * VALUE, str(path))
     file.seek(0)
     heights = np.lib.format.read_array(file, allow_pickle=False).astype(np.float64)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
@@ -149,7 +150,8 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Surfac
         raise missing("trimesh", f"the surface {path.name}") from None
     fits(MEMORY * path.stat().st_size, str(path))
     try:
-        mesh = trimesh.load_mesh(file, file_type=path.suffix.lower()[1:])
+        # of bytes alone: it would look for what the file names, as materials, beside a file
+        mesh = trimesh.load_mesh(BytesIO(file.read()), file_type=path.suffix.lower()[1:])
         triangles = np.array(mesh.triangles, dtype=np.float64)
     except Exception as error:  # whatever a reader of broken files comes upon
         raise unreadable(path, error, "give an STL or OBJ file") from None

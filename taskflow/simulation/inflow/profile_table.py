@@ -100,10 +100,8 @@ class ProfileTable:
         for column, value in enumerate(row, start=1):
             try:
                 found.append(number(float(value.strip().strip('"'))))
-            except ValueError:
-                raise self._wrong(f"line {line}, value {column}: {value.strip()[:60]!r} is no number; {remedy}") from None
-            except BadInput:
-                raise self._wrong(f"line {line}, value {column}: {value.strip()[:60]} is not finite; {remedy}") from None
+            except (ValueError, BadInput):
+                raise self._wrong(f"line {line}, value {column} is {value.strip()[:40]!r}; {remedy}") from None
         return found
 
     @cached_property

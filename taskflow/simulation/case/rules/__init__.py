@@ -10,6 +10,7 @@ from taskflow.simulation.case.rules import (
     driving,
     grid,
     machine,
+    magnitudes,
     obstacles,
     pressure,
     probes,
@@ -22,7 +23,10 @@ from taskflow.simulation.case.rules.defaults import all_fields, completed
 
 __all__ = ["all_fields", "completed", "contradictions"]
 
-TOPICS = (machine, grid, boundaries, scalars, pressure, driving, obstacles, turbulence, statistics, probes, spectra)
+TOPICS = (
+    machine, grid, magnitudes, boundaries, scalars, pressure, driving, obstacles, turbulence, statistics, probes,
+    spectra,
+)  # fmt: skip
 
 
 def contradictions(tables: Mapping[str, Any]) -> Iterator[Problem]:
