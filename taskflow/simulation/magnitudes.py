@@ -60,8 +60,8 @@ class Magnitudes:
         info = self.info
         for name, value in products.items():
             size = abs(float(value))
-            if not size <= info.max:
+            if not size <= float(info.max):
                 return f"{name} is above {info.max:.3g}, the largest number in {self.precision} precision"
-            if small and size < info.tiny:
+            if small and size < float(info.tiny):
                 return f"{name} is below {info.tiny:.3g}, the smallest sound number in {self.precision} precision"
         return None

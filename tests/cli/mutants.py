@@ -20,6 +20,16 @@ VALUES: tuple[Any, ...] = (
     [1, 2], [1, 2, 3], [0, 0, 0], [1e9, 1, 1], [100000, 100000, 100000], [1, 2, 3, 4], ["x", "y", "z"],
     [[0, 0, 0], [1, 1, 1]], {"steps": 0}, {"steps": 5}, {"minutes": 1}, {"time": -1}, {"type": "wall"},
     {"type": "inflow", "velocity": [1, 0, 0]}, {"x": 1}, {"": 1},
+    "0<(" * 60 + "x" + ")<1" * 60, "minimum(maximum(" * 40 + "x" + ",1),2)" * 40, "-" * 1500 + "x", "9" * 1900, "x+" * 900,
+    "sin(" * 190 + "x" + ")" * 190, "x" * 10**5, "\u001b[31m\u0007", "\u202e", "1e308*1e308", "x**-1e308", "1e200*x",
+    [1e16, 0, 0], [1e308, 0, 0], [1e-300, 1e-300, 1e-300], [1e12, 1, 1e-6], [100000, 100000, 1], [2147483647, 1, 1],
+    [8, 8, 1000000000], list(range(5000)), [[0.5] * 3] * 2000, 5e-324, 1.7e308, 1e16, 1e-30, 1e30, -1e308,
+    {"tanh": 1}, {"z": {"tanh": 2}}, {"geometric": 1.5}, {"rms": 1, "wavenumber": 1e7}, {"rms": 1e-300, "wavenumber": 1e300},
+    {"z": {"faces": "f.txt"}}, {"type": "inflow", "table": "t.csv"}, {"type": "inflow", "velocity": ["1e200*z", 0, 0]},
+    [{"type": "surface", "file": "s.stl"}], [{"type": "surface", "file": "s.obj", "scale": 1e300}],
+    *([{"type": "heights", "file": f"h.{end}"}] for end in ("npy", "npz", "nc", "tif")),
+    [{"type": "sphere", "centre": [0.5, 0.5, 0.5], "radius": 1e-300}], [{"type": "implicit", "inside": "x-1e308"}] * 3,
+    [{"type": "implicit", "inside": "x*y*z-0.1"}], [{"type": "box", "low": [0, 0, 0], "high": [0.5, 0.5, 1e300]}] * 300,
 )  # fmt: skip
 
 
@@ -29,16 +39,30 @@ def mutants(seed: int, *folders: Path) -> Iterator[str]:
     sound = [path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.glob("*.toml"))]
     while True:
         text = chance.choice(sound)
-        if chance.random() < 0.85:
+        if chance.random() < 0.05:
+            yield _deep(text, chance)
+        elif chance.random() < 0.85:
             tables = tomllib.loads(text)
+            if chance.random() < 0.3:  # features of two cases together
+                name, table = chance.choice([*tomllib.loads(chance.choice(sound)).items()])
+                tables[name] = table
             for _ in range(chance.randint(1, 3)):
                 _change(tables, chance)
-            text = "\n".join(f"{_key(name)} = {_value(value)}" for name, value in tables.items())
+            yield "\n".join(f"{_key(name)} = {_value(value)}" for name, value in tables.items())
         else:
             at = chance.randrange(len(text))
             torn = "".join(chance.choices(" \n\t[]{}=\"'#,.0-eé\x00", k=chance.randint(0, 6)))
-            text = text[:at] + torn + text[at + chance.randint(0, 30) :]
-        yield text
+            yield text[:at] + torn + text[at + chance.randint(0, 30) :]
+
+
+def _deep(text: str, chance: random.Random) -> str:
+    """A case with something far too deep, long or often in it."""
+    times = chance.choice([50, 500, 5000])
+    return text + chance.choice([
+        "\na = " + "[" * times + "]" * times, "\na = " + "{b=" * times + "1" + "}" * times, "\n[" + "a." * times + "a]",
+        "\n[[obstacles]]\ntype = 'box'\nlow = [0, 0, 0]\nhigh = [1, 1, 1]\n" * times, "\n[grid]\n" * 2, "\n[[grid]]\n",
+        "\na = '" + "x" * 100 * times + "'", "\na = " + "9" * times, "\n#" + "\u001b[2J" * times, "\n" + "b" * times + " = 1",
+    ])  # fmt: skip
 
 
 def _change(tables: dict[str, Any], chance: random.Random) -> None:
