@@ -2,6 +2,7 @@
 
 import os
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -17,13 +18,13 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, monkeypatch, kind)
     if kind == "pipe":
         os.mkfifo(path)
     elif kind == "folder":
-        os.mkdir(path)
+        Path(path).mkdir()
     elif kind == "dangling":
-        os.symlink("nowhere", path)
+        Path(path).symlink_to("nowhere")
     with socket.socket(socket.AF_UNIX) as listening:
         if kind == "socket":
             listening.bind(path)
-        with pytest.raises(BadInput, match="cannot be read|there is no such file"):
+        with pytest.raises(BadInput, match=r"cannot be read|there is no such file"):
             content(path, 100, "give a file")
 
 

@@ -101,4 +101,5 @@ if __name__ == "__main__":
             if each["wrong"]:
                 print(json.dumps(each), file=log, flush=True)
             if int(str(each["number"])) % 50 == 49:
-                print(f"{each['number']} cases, {bad} wrong, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+                print(f"{each['number']} cases, {bad} wrong, {time.monotonic() - begun:.0f} s", file=sys.stderr,
+                flush=True)

@@ -1,4 +1,4 @@
-"""Files that a case may name: sound, damaged, endless, of another kind, or that say that they are larger than they are."""
+"""Files that a case may name: sound, damaged, endless, special, or smaller than they say."""
 
 from __future__ import annotations
 
@@ -30,16 +30,23 @@ def _sound(chance: random.Random) -> bytes:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("a.npy", header((1000, 1000)) + bytes(8_000_000))
     corners = b"".join(np.float32(chance.random()).tobytes() for _ in range(12)) + b"\0\0"
-    cdf = b"CDF\x01" + bytes(4) + b"\0\0\0\x0a\0\0\0\2" + b"\0\0\0\1x\0\0\0\x7f\xff\xff\xff" + b"\0\0\0\1y\0\0\0\x7f\xff\xff\xff"
+    x, y = (b"\0\0\0\1" + name + b"\0\0\0\x7f\xff\xff\xff" for name in (b"x", b"y"))
+    cdf = b"CDF\x01" + bytes(4) + b"\0\0\0\x0a\0\0\0\2" + x + y
     variable = b"\0\0\0\1h\0\0\0\0\0\0\2\0\0\0\1\0\0\0\0" + bytes(8) + b"\0\0\0\6\x7f\xff\xff\xf0\0\0\0\x80"
     return chance.choice([
-        array.getvalue(), packed.getvalue(), header((10**6, 10**6)), header((10**12,)), header((4, 4), "|O") + b"\x80\x04.",
+        array.getvalue(), packed.getvalue(), header((10**6, 10**6)), header((10**12,)), header((4, 4),
+        "|O") + b"\x80\x04.",
         header((2, 2), "<c16") + bytes(64), header((-1, 2)), header((1, 1), "<f8") + np.float64("nan").tobytes(),
-        bytes(80) + b"\1\0\0\0" + corners, bytes(80) + b"\xff\xff\xff\xff", b"solid a\nfacet normal 0 0 1\nouter loop\nvertex 1",
-        b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nmtllib pipe\nusemtl a\n", b"f 1 2 99999999\n", b"v 1e308 1e308 1e308\n" * 3 + b"f 1 2 3",
-        cdf + bytes(8) + b"\0\0\0\x0b\0\0\0\1" + variable, cdf, b"\x89HDF\r\n\x1a\n" + bytes(200), b"II*\0\x08\0\0\0\xff\xff" + bytes(50),
-        b"z,u\n0,1\n1,1\n", b"y,z,u,T\n0,0,1,1\n", b"z,u\n0," + b"1" * 6000 + b"\n1,2\n", b"z,u\n0,1\n0.5\n1,x\n", b'z,u\n"0,1\n',
-        b"0 0.25 0.5 1\n", b"0,0.1,nan", b"0 1e400 x", b",".join(b"%d" % n for n in range(5000)), b"\0" * 100, b"", b"\xff\xfe\n",
+        bytes(80) + b"\1\0\0\0" + corners, bytes(80) + b"\xff\xff\xff\xff",
+        b"solid a\nfacet normal 0 0 1\nouter loop\nvertex 1",
+        b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nmtllib pipe\nusemtl a\n", b"f 1 2 99999999\n",
+        b"v 1e308 1e308 1e308\n" * 3 + b"f 1 2 3",
+        cdf + bytes(8) + b"\0\0\0\x0b\0\0\0\1" + variable, cdf, b"\x89HDF\r\n\x1a\n" + bytes(200),
+        b"II*\0\x08\0\0\0\xff\xff" + bytes(50),
+        b"z,u\n0,1\n1,1\n", b"y,z,u,T\n0,0,1,1\n", b"z,u\n0," + b"1" * 6000 + b"\n1,2\n", b"z,u\n0,1\n0.5\n1,x\n",
+        b'z,u\n"0,1\n',
+        b"0 0.25 0.5 1\n", b"0,0.1,nan", b"0 1e400 x", b",".join(b"%d" % n for n in range(5000)), b"\0" * 100, b"",
+        b"\xff\xfe\n",
     ])  # fmt: skip
 
 
@@ -51,7 +58,8 @@ def place(folder: Path, chance: random.Random) -> None:
         if kind < 0.04:
             os.mkfifo(path)
         elif kind < 0.08:
-            path.symlink_to(chance.choice(["/dev/zero", "/dev/null", "nowhere", ".", name, "/proc/self/mem", "/dev/stdin"]))
+            path.symlink_to(chance.choice(["/dev/zero", "/dev/null", "nowhere", ".", name, "/proc/self/mem",
+            "/dev/stdin"]))
         elif kind < 0.12:
             path.mkdir()
         elif kind < 0.16:

@@ -162,7 +162,8 @@ def test_bad_height_maps_are_refused(tmp_path, values, message):
     ("a.npy", b"PK\x03\x04 an archive", "cannot be read"), ("b.npy", b"", "cannot be read"),
     ("c.npy", b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000)}"
      .ljust(117) + b"\n", "0 of the 8000000000000 bytes"),
-    ("d.nc", b"CDF\x01" + b"\xff" * 99, "cannot be read"), ("e.nc", b"\x89HDF\r\n\x1a\n" + b"\x00" * 99, "cannot be read"),
+    ("d.nc", b"CDF\x01" + b"\xff" * 99, "cannot be read"), ("e.nc", b"\x89HDF\r\n\x1a\n" + b"\x00" * 99,
+    "cannot be read"),
     ("f.tif", b"II*\x00" + b"\xff" * 99, "cannot be read"), ("g.tif", b"<VRTDataset/>", "cannot be read"),
 ])  # fmt: skip
 def test_damaged_height_maps_are_bad_input(tmp_path, name, content, said):
