@@ -16,13 +16,13 @@ LID = {"type": "wall", "velocity": [1e308, 0, 0]}
     ({"fluid__viscosity": 1e308}, r"fluid\.viscosity = 1e\+308: it .*is above"),
     ({"body__force": [1e300, 0, 0]}, r"body\.force = .*: it is above .* in single precision"),
     ({"initial__velocity": [1e30, 0, 0]}, r"initial\.velocity = .*: its square is above"),
+    ({"obstacles": [{"type": "sphere", "centre": [1e300, 0, 0], "radius": 1}]}, r"\.centre = .*up to 1e\+100"),
     ({"grid__cells": [8, 8, 10**9], "grid__stretching": {"z": {"tanh": 1}}}, "1000000000 cells in z; give at most"),
 ])  # fmt: skip
 def test_numbers_that_cannot_be_computed_with(cavity, changes, message):
     tables = cavity(grid__cells=[10, 10, 10], machine__precision="single")
     for key, value in changes.items():
-        table, name = key.split("__")
-        tables.setdefault(table, {})
-        tables[table] = {**tables[table], name: value}
+        table, _, name = key.partition("__")
+        tables[table] = {**tables.get(table, {}), name: value} if name else value
     with pytest.raises(BadInput, match=message):
         Case(**tables)

@@ -8,6 +8,7 @@ import numpy as np
 from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.problems import Key, Problem, wrong
 from taskflow.simulation.case.rules.grid import faces_fit
@@ -16,6 +17,7 @@ from taskflow.simulation.expression import Expression
 from taskflow.simulation.magnitudes import Magnitudes
 
 Checked = tuple[Key, Any, Callable[[float], str | None]]
+FARTHEST = 1e100  # as lengths of the domain
 REMEDY = "give another unit of length or time, or a number nearer to 1"
 
 
@@ -119,6 +121,18 @@ def _of_initial(initial: Initial, numbers: Magnitudes) -> Iterator[Checked]:
         yield ("initial", "noise", "rms"), initial.noise.rms, numbers.velocity
 
 
+def _bodies_have_places(obstacles: Obstacles) -> Iterator[Problem]:
+    """Squares of distances to bodies are formed in double precision."""
+    for n, body in enumerate(obstacles, start=1):
+        for key in ("centre", "radius", "scale", "shift"):
+            value = getattr(body, key)
+            for number in value if isinstance(value, tuple) else [value or 0.0]:
+                if abs(number) > FARTHEST:
+                    remedy = f"give numbers up to {FARTHEST:g}, which have squares"
+                    yield wrong(("obstacles", f"[{n}]", key), value, remedy)
+                    break
+
+
 def _narrowest(grid: Grid) -> tuple[float, float, float]:
     """The narrowest cells along x, y and z. Needs faces that fit."""
     staggered = grid.staggered((False, False, False))
@@ -127,6 +141,7 @@ def _narrowest(grid: Grid) -> tuple[float, float, float]:
 
 
 RULES = (
+    (_bodies_have_places, ("obstacles",)),
     (_coordinates_differ, ("grid",)),
     (_widths_go_together, ("grid", "machine")),
     (
