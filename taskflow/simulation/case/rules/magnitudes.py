@@ -121,6 +121,18 @@ def _of_initial(initial: Initial, numbers: Magnitudes) -> Iterator[Checked]:
         yield ("initial", "noise", "rms"), initial.noise.rms, numbers.velocity
 
 
+def _winds_can_be_computed(boundaries: Boundaries) -> Iterator[Problem]:
+    """Heights over roughness, and their logarithms, are sound numbers."""
+    for face in FACES:
+        side = getattr(boundaries, face)
+        law = side.log_law if side is not None else None
+        for key in ("roughness", "friction_velocity", "speed", "height"):
+            value = getattr(law, key, None)
+            if value is not None and not 1 / FARTHEST <= value <= FARTHEST:
+                remedy = f"give a number between {1 / FARTHEST:g} and {FARTHEST:g}"
+                yield wrong(("boundaries", face, "log_law", key), value, remedy)
+
+
 def _bodies_have_places(obstacles: Obstacles) -> Iterator[Problem]:
     """Squares of distances to bodies are formed in double precision."""
     for n, body in enumerate(obstacles, start=1):
@@ -141,6 +153,7 @@ def _narrowest(grid: Grid) -> tuple[float, float, float]:
 
 
 RULES = (
+    (_winds_can_be_computed, ("boundaries",)),
     (_bodies_have_places, ("obstacles",)),
     (_coordinates_differ, ("grid",)),
     (_widths_go_together, ("grid", "machine")),
