@@ -65,6 +65,10 @@ class StaggeredGrid:
 
     def nearest_face(self, axis: int, place: float) -> int:
         """The number of the face across an axis that is nearest to a place."""
+        if not self.edges[axis]:
+            number = int(np.clip(self.number_at(axis, place), 0, self.cells[axis]))
+            near = np.arange(max(0, number - 1), min(number + 2, self.cells[axis]) + 1)
+            return int(near[np.abs(self.origin[axis] + self.spacing[axis] * near - place).argmin()])
         return int(np.abs(self.faces(axis) - place).argmin())
 
     def widths(self, axis: int) -> np.ndarray:

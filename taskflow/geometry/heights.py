@@ -5,25 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
-from numpy.lib.format import MAGIC_PREFIX
 
-from taskflow.errors import BadInput, TaskflowError
-from taskflow.geometry.libraries import EXTRA, missing
+from taskflow.errors import BadInput
+from taskflow.files import fits
+from taskflow.geometry.libraries import EXTRA, missing, unreadable, user_file
 from taskflow.geometry.shapes import Formula, Vector
-from taskflow.user_files import check_size
 
-LARGEST = 1_000_000_000  # bytes of a file
-MOST = 50_000_000  # heights
-FORMATS = {
+Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
+Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights [y, x]
+VALUE = 32  # bytes in memory for a height while it is read
+REMEDIES = {
     ".npy": "give an array of numbers as numpy.save writes it",
     ".nc": f'give a NetCDF file; those of version 4 need pip install "taskflow-cfd[{EXTRA}]"',
     ".tif": "give a GeoTIFF file",
     ".tiff": "give a GeoTIFF file",
 }
-
-Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +84,13 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
     readers = {".npy": _numpy, ".nc": _netcdf, ".tif": _geotiff, ".tiff": _geotiff}
     if path.suffix.lower() not in readers:
         raise BadInput(f"{path.name} is none of {', '.join(readers)}; convert it to one of them")
-    if not path.is_file():
-        raise BadInput(f"there is no file {path}; give a path that is absolute or begins where the case file is")
-    check_size(path, LARGEST)
-    try:
-        x, y, heights = readers[path.suffix.lower()](path, extent, variable)
-    except TaskflowError:
-        raise
-    except Exception as error:  # whatever a reader of broken files comes upon
-        about = FORMATS[path.suffix.lower()]
-        raise BadInput(f"{path}: cannot be read ({type(error).__name__}: {error}); {about}") from None
+    with user_file(path) as file:
+        try:
+            x, y, heights = readers[path.suffix.lower()](file, path, extent, variable)
+        except BadInput:
+            raise
+        except Exception as error:  # whatever a reader of broken files comes upon
+            raise unreadable(path, error, REMEDIES[path.suffix.lower()]) from None
     for axis, (points, size) in {"x": (x, heights.shape[1]), "y": (y, heights.shape[0])}.items():
         if points.shape != (size,) or (np.diff(points) <= 0).any():
             raise BadInput(f"{path}: its coordinates in {axis} do not increase along the map; write it that way")
@@ -105,32 +101,31 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
     return HeightMap(x, y, heights, nearest)
 
 
-def _numpy(path: Path, extent: Extent, _: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    with path.open("rb") as file:
-        if file.read(len(MAGIC_PREFIX)) != MAGIC_PREFIX:
-            raise ValueError("it does not begin as such a file")
-    heights = np.load(path, mmap_mode="r", allow_pickle=False)  # takes no memory for what a header promises
-    _check_count(path, heights.size)
-    if heights.ndim != 2 or heights.dtype.kind not in "iuf" or not heights.size:
-        raise BadInput(f"{path}: an array {list(heights.shape)} of {heights.dtype}; give numbers [y, x]")
+def _numpy(file: IO[bytes], path: Path, extent: Extent, _: str | None) -> Found:
+    major, _minor = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+    shape, _order, dtype = header(file)
+    if len(shape) != 2 or dtype.kind not in "iuf" or min(shape) < 1:
+        raise BadInput(f"{path}: an array {list(shape)} of {dtype}; give numbers [y, x]")
+    given, wanted = path.stat().st_size - file.tell(), math.prod(shape) * dtype.itemsize
+    if given < wanted:
+        raise BadInput(f"{path}: {given} of the {wanted} bytes of an array {list(shape)} of {dtype}; save it again")
+    fits(math.prod(shape) * VALUE, str(path))
+    file.seek(0)
+    heights = np.lib.format.read_array(file, allow_pickle=False).astype(np.float64)
     rows, columns = heights.shape
-    return _centres(*extent[:2], columns), _centres(*extent[2:], rows), np.array(heights, np.float64)
-
-
-def _check_count(path: Path, count: int) -> None:
-    """Raises BadInput before more heights are read than any grid can tell apart."""
-    if count > MOST:
-        raise BadInput(f"{path}: {count:,} heights; give at most {MOST:,}, on a coarser grid")
+    return _centres(*extent[:2], columns), _centres(*extent[2:], rows), heights
 
 
 def _centres(start: float, stop: float, count: int) -> np.ndarray:
     return start + (stop - start) * (np.arange(count) + 0.5) / count
 
 
-def _netcdf(path: Path, _: Extent, variable: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Found:
     import xarray  # slow to load
 
-    with xarray.open_dataset(path) as data:
+    # without indexes, which would read coordinates, however long they say that they are
+    with xarray.open_dataset(file, create_default_indexes=False, decode_times=False) as data:
         flat = [str(name) for name, values in data.data_vars.items() if values.ndim == 2]
         name = variable or (flat[0] if len(flat) == 1 else "")
         if name not in flat:
@@ -139,19 +134,19 @@ def _netcdf(path: Path, _: Extent, variable: str | None) -> tuple[np.ndarray, np
         names = [next((d for d in map(str, values.dims) if d.lower().startswith(axis)), "") for axis in "yx"]
         if not all(names) or any(dim not in data.coords for dim in names):
             raise BadInput(f"{path}: {name} has the dimensions {values.dims}; give them coordinates, named x and y")
-        _check_count(path, values.size)
-        values = values.transpose(*names).sortby(names)
+        fits(VALUE * (values.size + sum(values.sizes[dim] for dim in names)), f"{path}: {name} {list(values.shape)}")
         y, x = (np.asarray(values[dim], dtype=np.float64) for dim in names)
-        return x, y, np.asarray(values, dtype=np.float64)
+        rows, columns = np.argsort(y, kind="stable"), np.argsort(x, kind="stable")
+        return x[columns], y[rows], np.asarray(values.transpose(*names), dtype=np.float64)[rows][:, columns]
 
 
-def _geotiff(path: Path, _: Extent, variable: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _geotiff(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Found:
     try:
         import rasterio
     except ImportError:
         raise missing("rasterio", f"the height map {path.name}") from None
-    with rasterio.open(path) as raster:
-        _check_count(path, raster.width * raster.height)
+    with rasterio.open(path, driver="GTiff") as raster:  # other formats name further files, on this host and others
+        fits(VALUE * raster.width * raster.height, f"{path}: {raster.width} x {raster.height} pixels")
         heights = raster.read(1, masked=True).astype(np.float64).filled(np.nan)
         t = raster.transform
     if t.b or t.d:

@@ -1,10 +1,36 @@
 """Libraries that read files of shapes: each is imported when a file needs it."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO
+
 from taskflow.errors import BadInput
+from taskflow.files import SHAPE, opened
 
 EXTRA = "geometry"
+LONGEST = 200  # characters of what a reader says
 
 
 def missing(name: str, what: str) -> BadInput:
     """The error where a library is not installed; it names the extra that brings it."""
     return BadInput(f'{what} needs {name}, which is not installed: pip install "taskflow-cfd[{EXTRA}]"')
+
+
+@contextmanager
+def user_file(path: Path) -> Iterator[IO[bytes]]:
+    """The file of a shape, open. Raises BadInput where it is no regular file of at most `SHAPE` bytes."""
+    remedy, place = "give the file of a shape", "give a path that is absolute or begins where the case file is"
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(opened(path, SHAPE, remedy, place))
+        except BadInput as error:
+            raise BadInput(f"{path}: {error}") from None
+        yield file
+
+
+def unreadable(path: Path, error: Exception, remedy: str) -> BadInput:
+    """The error for a file on which its reader failed."""
+    reason = " ".join(str(error).split())
+    reason = reason if len(reason) <= LONGEST else f"{reason[:LONGEST]}..."
+    return BadInput(f"{path}: cannot be read ({type(error).__name__}: {reason}); {remedy}")

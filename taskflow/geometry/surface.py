@@ -6,17 +6,20 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.libraries import missing
+from taskflow.files import fits
+from taskflow.geometry.libraries import missing, unreadable, user_file
 from taskflow.geometry.shapes import Shape, Steps, Vector
-from taskflow.user_files import check_size
 
 FORMATS = (".stl", ".obj")
-LARGEST = 500_000_000  # bytes of a file
+MEMORY = 20  # times its size takes a file while it is read
+FARTHEST = 1e100  # where a corner of a triangle may be: products of three such numbers are finite
 PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
 
 
@@ -136,21 +139,27 @@ def read_surface(path: Path, scale: float, shift: Vector) -> Surface:
     """
     if path.suffix.lower() not in FORMATS:
         raise BadInput(f"{path.name} is none of {', '.join(FORMATS)}; convert it to one of them")
-    if not path.is_file():
-        raise BadInput(f"there is no file {path}; give a path that is absolute or begins where the case file is")
-    check_size(path, LARGEST)
+    with user_file(path) as file:
+        return _surface(file, path, scale, shift)
+
+
+def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Surface:
     try:
         import trimesh
     except ImportError:
         raise missing("trimesh", f"the surface {path.name}") from None
+    fits(MEMORY * path.stat().st_size, str(path))
     try:
-        with path.open("rb") as file:  # not by its name: a file of materials that it names is left alone
-            mesh = trimesh.load_mesh(file, file_type=path.suffix[1:].lower())
+        # of bytes alone: it would look for what the file names, as materials, beside a file
+        mesh = trimesh.load_mesh(BytesIO(file.read()), file_type=path.suffix.lower()[1:])
         triangles = np.array(mesh.triangles, dtype=np.float64)
     except Exception as error:  # whatever a reader of broken files comes upon
-        raise BadInput(f"{path}: cannot be read ({type(error).__name__}: {error}); give an STL or OBJ file") from None
+        raise unreadable(path, error, "give an STL or OBJ file") from None
     if not len(triangles):
         raise BadInput(f"{path}: holds no triangles; give a surface that encloses a body")
+    bad = np.argwhere(~np.isfinite(triangles).all(axis=(1, 2)) | (np.abs(triangles).max(axis=(1, 2)) > FARTHEST))
+    if len(bad):
+        raise BadInput(f"{path}: triangle {bad[0][0] + 1} has a corner that is not finite, or far away; mend the file")
     if not mesh.is_watertight:
         edges, counts = np.unique(mesh.edges_sorted, axis=0, return_counts=True)
         open_edges = edges[counts % 2 == 1]

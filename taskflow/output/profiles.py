@@ -12,13 +12,11 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
+from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.output.planes import Plane, extent, interpolate, plane_of, snapshot
 from taskflow.output.plot import VELOCITIES, label, save, title
 from taskflow.text import literal
-from taskflow.user_files import read_text
-
-LARGEST = 5_000_000  # bytes of a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +39,14 @@ def read_reference(path: str | Path) -> Reference:
     Raises BadInput where it is not that.
     """
     try:
-        lines = read_text(Path(path), LARGEST).splitlines()
-    except (OSError, ValueError, BadInput) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"reference {path}: cannot be read: {reason}; give a table of comma-separated values") from error
+        lines = files.text(path, files.TABLE, "give a file of comma-separated values").splitlines()
+    except BadInput as error:
+        raise BadInput(f"reference {path}: {error}") from None
     sources = [line.removeprefix("# Citation:").strip() for line in lines if line.startswith("# Citation:")]
-    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    try:
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    except csv.Error as error:
+        raise BadInput(f"reference {path}: {error}; give lines of numbers, with commas between them") from None
     quantity = next((q for p, q in (("y", "u"), ("x", "v")) if rows and {p, q} <= set(rows[0])), None)
     if quantity is None:
         raise BadInput(f"reference {path}: its columns are not those of a profile; give y,u or x,v, and perhaps use")

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -167,8 +168,7 @@ class _Reader:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
                 return self.apply(_OPERATORS[type(op)], [left, right], depth)
             case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _OPERATORS for op in ops):
-                terms = [self.read(each, depth + 1) for each in (left, *others)]
-                return self.chain(terms, [_OPERATORS[type(op)] for op in ops])
+                return self.compare([_OPERATORS[type(op)] for op in ops], [left, *others], depth)
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
                 function, count = FUNCTIONS[name]
                 if len(arguments) != count:
@@ -187,13 +187,14 @@ class _Reader:
         parts = [self.read(argument, depth + 1) for argument in arguments]
         return lambda names: np.asarray(function(*(part(names) for part in parts)), dtype=np.float64)
 
-    def chain(self, terms: list[Formula], comparisons: list[Callable[..., Any]]) -> Formula:
-        """0 < x < 1 holds where each of its comparisons does; every term is computed once."""
+    def compare(self, operators: list[Callable[..., Any]], sides: list[ast.expr], depth: int) -> Formula:
+        """0 < x < 1 holds where each of its comparisons does; each of its sides is computed once."""
+        parts = [self.read(side, depth + 1) for side in sides]
 
         def holds(names: Mapping[str, Any]) -> Any:
-            values = [term(names) for term in terms]
-            pairs = zip(comparisons, values, values[1:], strict=False)
-            return math.prod(np.asarray(compare(a, b), dtype=np.float64) for compare, a, b in pairs)
+            values = [part(names) for part in parts]
+            pairs = zip(operators, pairwise(values), strict=True)
+            return math.prod(np.asarray(compared(*pair), dtype=np.float64) for compared, pair in pairs)
 
         return holds
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases import FOLDER
+from tests.cli.campaign import campaign
 from tests.cli.mutants import mutants
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -26,3 +27,12 @@ def test_a_mutated_case_is_checked_or_refused(seed, files, give, here, refused):
             refused(ran.exit_code, ran.stderr)
         assert [path.name for path in here.iterdir()] == ["case.toml"]
         assert case.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(("seed", "cases"), [
+    (20, 5), pytest.param(21, 200, marks=[pytest.mark.slow, pytest.mark.timeout(1800)]),
+])  # fmt: skip
+def test_a_mutated_case_takes_neither_long_nor_much_memory(seed, cases):
+    """Each in a process of its own, with files of every kind beside it. `tests/cli/campaign.py` goes on for longer."""
+    wrong = [(each["wrong"], each["text"], each["said"]) for each in campaign(seed, cases) if each["wrong"]]
+    assert wrong == []

@@ -156,3 +156,29 @@ def test_bad_height_maps_are_refused(tmp_path, values, message):
     np.save(tmp_path / "bad.npy", values)
     with pytest.raises(BadInput, match=message):
         read_heights(tmp_path / "bad.npy", EXTENT, None, nearest=False)
+
+
+@pytest.mark.parametrize(("name", "content", "said"), [
+    ("a.npy", b"PK\x03\x04 an archive", "cannot be read"), ("b.npy", b"", "cannot be read"),
+    ("c.npy", b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000)}"
+     .ljust(117) + b"\n", "0 of the 8000000000000 bytes"),
+    ("d.nc", b"CDF\x01" + b"\xff" * 99, "cannot be read"), ("e.nc", b"\x89HDF\r\n\x1a\n" + b"\x00" * 99,
+    "cannot be read"),
+    ("f.tif", b"II*\x00" + b"\xff" * 99, "cannot be read"), ("g.tif", b"<VRTDataset/>", "cannot be read"),
+])  # fmt: skip
+def test_damaged_height_maps_are_bad_input(tmp_path, name, content, said):
+    if name.endswith(".tif"):
+        pytest.importorskip("rasterio")
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=f"{name}: .*{said}"):
+        read_heights(tmp_path / name, EXTENT, None, False)
+
+
+@pytest.mark.parametrize(("name", "content"), [
+    ("a.stl", b"\x00" * 80 + b"\xff\xff\xff\xff"), ("b.stl", b"solid a\nfacet normal x"), ("c.stl", b""),
+    ("d.obj", b"v 1 2\nf 1 2 9\n"), ("e.obj", b"\xff\xfe\x00"), ("f.stl", b"\x00" * 80 + b"\x01\x00\x00\x00"),
+])  # fmt: skip
+def test_damaged_surfaces_are_bad_input(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=f"{name}: "):
+        read_surface(tmp_path / name, 1.0, (0.0, 0.0, 0.0))

@@ -194,8 +194,9 @@ def test_a_table_over_two_directions(cavity, tmp_path):
 @pytest.mark.parametrize(("text", "problem"), [
     ("", "the first line is"), ("z, q\n1, 2\n", "the first line is z, q; give each name once"),
     ("z, z, u\n", "each name once"), ("u, v\n1, 2\n", "give a column for one or two of x, y and z"),
-    ("y, z\n0, 1\n1, 1\n", "no column u, v, w, T"), ("z, u\n0, 1\n1, one\n", "could not convert"),
-    ("z, u\n0, 1\n1\n", "give a number for each name"), ("z, u\n0, nan\n1, 1\n", "give a finite number"),
+    ("y, z\n0, 1\n1, 1\n", "no column u, v, w, T"), ("z, u\n0, 1\n1, one\n",
+    "line 3, value 2 is 'one'; give a finite number"),
+    ("z, u\n0, 1\n1\n", "line 3: 1 values for 2 names"), ("z, u\n0, nan\n1, 1\n", "give a finite number"),
     ("z, u\n0, 1\n0, 1\n1, 1\n", "1 lines have the position of others"), ("z, u\n0, 1\n", "two or more positions"),
     ("y, z, u\n0, 0, 1\n1, 1, 1\n", "not every pair of values of y and z"),
     ("x, u\n0, 1\n1, 1\n", "x_min has one x; leave the column x out"),

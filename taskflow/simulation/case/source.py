@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import Key, shown
-from taskflow.user_files import read_bytes
 
 LARGEST = 1_000_000  # bytes
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
@@ -19,18 +19,11 @@ _LINE = re.compile(r"at line (\d+)")
 def read(path: Path) -> dict[str, Any]:
     """The tables of a TOML file; `BadInput` says why it cannot be read, and the line if it is not TOML."""
     try:
-        content = read_bytes(path, LARGEST)
-    except FileNotFoundError:
-        raise BadInput(f"{path}: there is no such file; `taskflow new {path}` writes one to start from") from None
+        text = files.text(path, LARGEST, "give a case file, in TOML", f"`taskflow new {path}` writes one to start from")
     except BadInput as error:
-        raise BadInput(f"{path}: {error}; a case is written in TOML") from None
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', error)}); give a TOML file") from None
+        raise BadInput(f"{path}: {error}") from None
     try:
-        text = content.decode()
         return tomllib.loads(text)
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not a text file in UTF-8; give a case file, in TOML") from None
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: not TOML: {_reason(error, text)}") from None
 

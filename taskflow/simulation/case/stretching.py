@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, WithJsonSchema
 
+from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Places
-from taskflow.simulation.case.problems import Problem, missing, present, wrong
+from taskflow.simulation.case.problems import Problem, missing, present, shown, wrong
 from taskflow.simulation.case.table import Table, entry, reads
 from taskflow.simulation.values import number, one_of
-from taskflow.user_files import read_text
 
 KINDS = ("tanh", "geometric", "faces")
 STEEPEST = 1e3
-LARGEST = 4_000_000  # bytes of a file of faces
-_WORD = re.compile(r"[^\s,]+")
 WRITTEN = {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "string"}]}  # faces, or a file of them
 ALONG, EQUAL = "how cells are spaced along this direction", "all cells are equal along it"
 
@@ -28,24 +25,23 @@ ALONG, EQUAL = "how cells are spaced along this direction", "all cells are equal
 def _faces(value: object) -> Places:
     """Numbers, or those of a file: as many as you like in a line, with commas or blanks between them."""
     if isinstance(value, str):
-        try:
-            text = read_text(Path(value), LARGEST)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise BadInput(f"cannot be read ({reason}); give a file of numbers") from None
-        value = [_place(word, line) for line, row in enumerate(text.splitlines(), 1) for word in _WORD.findall(row)]
+        value = _read(files.text(value, files.TABLE, "give a file of numbers", "paths are relative to the case file"))
     if not isinstance(value, (list, tuple)):
         raise BadInput("give a list of numbers, the places of all faces, or the name of a file with them")
     return tuple(number(item) for item in value)
 
 
-def _place(word: str, line: int) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise BadInput(
-            f"line {line}: {word[:20]!r} is no number; give a file of numbers, the places of all faces"
-        ) from None
+def _read(text: str) -> list[float]:
+    """The numbers of a text. Raises BadInput with the place of what is none."""
+    found = []
+    for line, words in enumerate(text.splitlines(), start=1):
+        for word in re.finditer(r"[^\s,]+", words):
+            try:
+                found.append(float(word[0]))
+            except ValueError:
+                place = f"line {line}, column {word.start() + 1}: {shown(word[0])} is no number"
+                raise BadInput(f"{place}; give a file of numbers, the places of all faces") from None
+    return found
 
 
 def _ratio(value: object) -> float:

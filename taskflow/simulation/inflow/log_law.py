@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
+from math import log1p
 from typing import Any
 
 import numpy as np
@@ -38,4 +38,4 @@ class LogProfile:
 
 def friction_velocity(speed: float, height: float, roughness: float) -> float:
     """That of the profile with a speed at a height above the ground."""
-    return speed * KARMAN / log(1 + height / roughness)
+    return speed * KARMAN / log1p(height / roughness)

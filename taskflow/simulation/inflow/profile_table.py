@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -11,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from taskflow import files
 from taskflow.errors import BadInput
-from taskflow.user_files import read_text
+from taskflow.simulation.values import number
 
 POSITIONS = ("x", "y", "z")
 QUANTITIES = ("u", "v", "w", "T")
-LARGEST = 5_000_000  # bytes
 BESIDE = 1e-9  # of its extent a table may end before a value: positions are rounded
 
 
@@ -43,15 +42,8 @@ class ProfileTable:
             return path
         if not isinstance(path, str | Path) or not str(path).strip():
             raise BadInput('give the name of a file, as "profile.csv"')
-        file = Path(path).absolute()
-        try:
-            return cls(str(file), read_text(file, LARGEST))
-        except FileNotFoundError:
-            raise BadInput("there is no such file; paths are relative to the case file") from None
-        except (OSError, ValueError) as error:
-            raise BadInput(
-                f"cannot be read ({getattr(error, 'strerror', None) or error}); give a file of comma-separated values"
-            ) from None
+        file, remedy = Path(path).absolute(), "give a file of comma-separated values"
+        return cls(str(file), files.text(file, files.TABLE, remedy, "paths are relative to the case file"))
 
     @property
     def source(self) -> str:
@@ -84,22 +76,33 @@ class ProfileTable:
 
     @cached_property
     def _columns(self) -> dict[str, np.ndarray]:
-        lines = [line for line in self.text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-        header, *rows = list(csv.reader(lines)) or [[]]
-        names = [name.strip() for name in header]
+        lines = list(enumerate(self.text.splitlines(), start=1))
+        kept = [(n, line.split(",")) for n, line in lines if line.strip() and not line.lstrip().startswith("#")]
+        (_, header), *rows = kept or [(1, [""])]
+        names = [name.strip().strip('"') for name in header]
         unknown = [name for name in names if name not in (*POSITIONS, *QUANTITIES)]
         if not names or unknown or len(set(names)) < len(names):
-            raise self._wrong(f"the first line is {', '.join(names)}; give each name once: {', '.join(POSITIONS)} and"
+            first = ", ".join(names)
+            first = first if len(first) <= 60 else f"{first[:57]}..."
+            raise self._wrong(f"the first line is {first}; give each name once: {', '.join(POSITIONS)} and"
                               f" {', '.join(QUANTITIES)}")  # fmt: skip
         if not 1 <= len([name for name in names if name in POSITIONS]) <= 2:
             raise self._wrong("give a column for one or two of x, y and z: the positions along the boundary")
-        try:
-            numbers = np.array([[float(value) for value in row] for row in rows], ndmin=2)
-        except (ValueError, csv.Error) as error:
-            raise self._wrong(f"{error}; give a number for each name in every line") from None
-        if numbers.shape[1] != len(names) or not np.isfinite(numbers).all():
-            raise self._wrong("give a finite number for each name in every line")
+        numbers = np.array([self._row(n, row, len(names)) for n, row in rows]).reshape(-1, len(names))
         return dict(zip(names, numbers.T, strict=True))
+
+    def _row(self, line: int, row: list[str], count: int) -> list[float]:
+        """The numbers of a line. Raises BadInput with its place where they are not one for each name."""
+        remedy = "give a finite number for each name in every line"
+        if len(row) != count:
+            raise self._wrong(f"line {line}: {len(row)} values for {count} names; {remedy}")
+        found = []
+        for column, value in enumerate(row, start=1):
+            try:
+                found.append(number(float(value.strip().strip('"'))))
+            except (ValueError, BadInput):
+                raise self._wrong(f"line {line}, value {column} is {value.strip()[:40]!r}; {remedy}") from None
+        return found
 
     @cached_property
     def _grid(self) -> list[np.ndarray]:

@@ -10,7 +10,7 @@ from taskflow.simulation.case.rules import (
     driving,
     grid,
     machine,
-    numbers,
+    magnitudes,
     obstacles,
     pressure,
     probes,
@@ -24,19 +24,9 @@ from taskflow.simulation.case.rules.defaults import all_fields, completed
 __all__ = ["all_fields", "completed", "contradictions"]
 
 TOPICS = (
-    machine,
-    grid,
-    numbers,
-    boundaries,
-    scalars,
-    pressure,
-    driving,
-    obstacles,
-    turbulence,
-    statistics,
-    probes,
+    machine, grid, magnitudes, boundaries, scalars, pressure, driving, obstacles, turbulence, statistics, probes,
     spectra,
-)
+)  # fmt: skip
 
 
 def contradictions(tables: Mapping[str, Any]) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, wrong
 
 JUMP = 2.0  # the largest ratio of neighbouring widths
+MOST = 100_000  # cells along a stretched direction, whose places all are kept
 NEAR = 1e-9  # relative: places this close are one
 
 
@@ -23,7 +24,9 @@ def faces_fit(grid: Grid) -> Iterator[Problem]:
             continue
         n, start, length = (values[AXES.index(axis)] for values in (grid.cells, grid.origin, grid.lengths))
         faces, key = spacing.faces, ("grid", "stretching", axis, "faces")
-        if faces is None:
+        if n > MOST:
+            yield wrong(key[:-1], spacing.written(), f"{n} cells in {axis}; give at most {MOST} where it is stretched")
+        elif faces is None:
             if min(np.diff(spacing.edges(n, start, length))) <= 0:
                 remedy = f"of {n} cells some are too narrow to be told apart; give fewer, or a spacing nearer to even"
                 yield wrong(key[:-1], spacing.written(), remedy)

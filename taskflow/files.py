@@ -1,0 +1,81 @@
+"""Files that users name: opened so that nothing waits, and read as far as they may be large."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from taskflow.errors import BadInput
+from taskflow.units import size
+
+TABLE = 10_000_000  # bytes of a table of numbers as text
+SHAPE = 2_000_000_000  # bytes of a surface or a height map
+KINDS = {
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
+
+
+@contextmanager
+def opened(path: str | Path, most: int, remedy: str, missing: str | None = None) -> Iterator[IO[bytes]]:
+    """A regular file of at most so many bytes, open for reading.
+
+    Raises BadInput, which does not repeat the path, where it is something else or cannot be opened, at once: a pipe is
+    not waited for. `remedy` says what to give instead, `missing` where there is no such file.
+    """
+    try:
+        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
+    except FileNotFoundError:
+        raise BadInput(f"there is no such file; {missing or remedy}") from None
+    except (OSError, ValueError) as error:
+        raise _unread(error, remedy) from None
+    with file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            kind = next((name for holds, name in KINDS.items() if holds(found.st_mode)), "no file")
+            raise BadInput(f"cannot be read (it is {kind}); {remedy}")
+        if found.st_size > most:
+            raise BadInput(f"more than {most} bytes ({found.st_size}); {remedy}")
+        yield file
+
+
+def content(path: str | Path, most: int, remedy: str, missing: str | None = None) -> bytes:
+    """All of such a file. Raises BadInput as `opened` does, and where it cannot be read."""
+    with opened(path, most, remedy, missing) as file:
+        try:
+            found = file.read(most + 1)
+        except OSError as error:
+            raise _unread(error, remedy) from None
+    if len(found) > most:  # it grew, or does not tell its size
+        raise BadInput(f"more than {most} bytes; {remedy}")
+    return found
+
+
+def text(path: str | Path, most: int, remedy: str, missing: str | None = None) -> str:
+    """All of such a file as text. Raises BadInput as `content` does, and with the place of what is not UTF-8."""
+    found = content(path, most, remedy, missing)
+    try:
+        return found.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = found[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        raise BadInput(f"line {line}, byte {column}: not a text file in UTF-8; {remedy}") from None
+
+
+def fits(nbytes: int, what: str) -> None:
+    """Raises BadInput where reading something takes more memory than is free."""
+    free = psutil.virtual_memory().available
+    if nbytes > free:
+        raise BadInput(f"{what}: reading it takes {size(nbytes)}, of which {size(free)} are free; give a smaller one")
+
+
+def _unread(error: OSError | ValueError, remedy: str) -> BadInput:
+    return BadInput(f"cannot be read ({getattr(error, 'strerror', None) or error}); {remedy}")

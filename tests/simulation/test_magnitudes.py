@@ -1,0 +1,28 @@
+"""Numbers with which the equations cannot be computed are refused, with key, value and what is lost."""
+
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case import Case
+
+LID = {"type": "wall", "velocity": [1e308, 0, 0]}
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"grid__origin": [1e16, 0, 0]}, r"grid\.origin = \[1e\+16, .*: numbers are 2 apart .* nearer to 0"),
+    ({"grid__lengths": [1e12, 1.0, 1e-6]}, r"grid\.lengths = .*and 1e\+11 in another.* is lost in"),
+    ({"grid__lengths": [1e-100, 1e-100, 1e-100]}, r"grid\.lengths = .*its square is below .*single precision"),
+    ({"boundaries__z_max": LID}, r"boundaries\.z_max\.velocity = \[1e\+308.*: its square is above"),
+    ({"fluid__viscosity": 1e308}, r"fluid\.viscosity = 1e\+308: it .*is above"),
+    ({"body__force": [1e300, 0, 0]}, r"body\.force = .*: it is above .* in single precision"),
+    ({"initial__velocity": [1e30, 0, 0]}, r"initial\.velocity = .*: its square is above"),
+    ({"obstacles": [{"type": "sphere", "centre": [1e300, 0, 0], "radius": 1}]}, r"\.centre = .*up to 1e\+100"),
+    ({"grid__cells": [8, 8, 10**9], "grid__stretching": {"z": {"tanh": 1}}}, "1000000000 cells in z; give at most"),
+])  # fmt: skip
+def test_numbers_that_cannot_be_computed_with(cavity, changes, message):
+    tables = cavity(grid__cells=[10, 10, 10], machine__precision="single")
+    for key, value in changes.items():
+        table, _, name = key.partition("__")
+        tables[table] = {**tables.get(table, {}), name: value} if name else value
+    with pytest.raises(BadInput, match=message):
+        Case(**tables)
