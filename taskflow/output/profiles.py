@@ -41,7 +41,7 @@ def read_reference(path: str | Path) -> Reference:
     try:
         lines = files.text(path, files.TABLE, "give a file of comma-separated values").splitlines()
     except BadInput as error:
-        raise BadInput(f"reference {path}: {error}") from None
+        raise BadInput(f"reference {path}: cannot be read: {error}") from None
     sources = [line.removeprefix("# Citation:").strip() for line in lines if line.startswith("# Citation:")]
     try:
         rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))

@@ -98,7 +98,7 @@ def test_a_broken_file_is_refused(tmp_path):
 def test_without_the_library_the_extra_is_named(tmp_path, monkeypatch):
     cube(tmp_path / "cube.stl")
     monkeypatch.setitem(sys.modules, "trimesh", None)
-    with pytest.raises(BadInput, match=r'the surface cube.stl needs trimesh.*pip install "taskflow\[geometry\]"'):
+    with pytest.raises(BadInput, match=r'the surface cube.stl needs trimesh.*pip install "taskflow-cfd\[geometry\]"'):
         read_surface(tmp_path / "cube.stl", 1.0, (0.0, 0.0, 0.0))
 
 
