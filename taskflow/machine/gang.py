@@ -46,7 +46,8 @@ class Gang:
         self._actors: list[Any] = []
         try:
             self._made()
-            self._actors = _sound([self._answer(block, future) for block, future in enumerate(self._futures)])
+            with client.as_current():  # an actor is called through whichever client is current as it arrives
+                self._actors = _sound([self._answer(block, future) for block, future in enumerate(self._futures)])
         except BaseException:
             self.close()
             raise

@@ -8,12 +8,15 @@ import types
 from multiprocessing import process, spawn
 
 import pytest
+from distributed import Client, LocalCluster
 
 import taskflow as tf
 from taskflow.cluster import embedded
 from taskflow.cluster.scriptless import scriptless
+from tests.cases import FOLDER
 
 pytestmark = pytest.mark.timeout(60)
+CAVITY = FOLDER / "small_cavity.toml"
 
 
 def test_workers_do_not_import_the_script_and_other_processes_do(monkeypatch):
@@ -75,3 +78,10 @@ def test_processes_with_gpus_are_as_closed_as_others(monkeypatch):
         workers = client.scheduler_info()["workers"]
         assert all(address.startswith("tls://127.0.0.1:") for address in (client.scheduler.address, *workers))
         assert [worker["services"] for worker in workers.values()] == [{}]  # no HTTP server
+
+
+def test_a_cluster_of_its_own_beside_a_client_that_is_open(tmp_path):
+    """Blocks are called through the client of their own cluster: another one knows no certificate of theirs."""
+    with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as other, Client(other):
+        case = tf.Case.load(CAVITY, ["machine.device=cpu", "machine.blocks=[1,1,2]", "time.steps=2"])
+        assert tf.run(case, tmp_path / "run").report["ended"] == "end"
