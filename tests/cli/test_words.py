@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from taskflow.cli import ending
+from taskflow.cli import ending, watching
 from taskflow.cli.ending import complain, ended_by
 from taskflow.cli.live import Display, stage
 from taskflow.cli.watching import Lines, Meter
@@ -43,7 +43,8 @@ def test_a_meter_judges_by_the_last_seconds():
     assert found.left == "0:00:25 left"
 
 
-def test_lines_of_a_log_that_is_being_written(tmp_path, capsys):
+def test_lines_of_a_log_that_is_being_written(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(watching, "APART", 0.0)
     log = tmp_path / "log.jsonl"
     with Lines("a run", meter(), log) as view:
         view({})

@@ -25,6 +25,7 @@ FOLLOWED = {
 def test_a_surface_does_not_go_on_with_the_records_of_a_plane():
     plane, surface = (stirred(**{kind: [{"name": "a", "z": 0.7, "every": 3}]}) for kind in ("planes", "surfaces"))
     state = {"time": 0.1, "dt": 0.01, "ended": None, "steady": None, "averages": {}, "case": plane.to_toml()}
+    state["records"] = {"": 1, "a": 1}
     before = Checkpoint(Path("step-4"), 4, state, ())
     assert "a" in Beginning.of(before, plane).kept
     assert "a" not in Beginning.of(before, surface).kept

@@ -344,7 +344,7 @@ def test_what_a_run_leaves(tmp_path, told):
     run(stirred(time__steps=400), path, progress=again)
     assert refused
     assert not any(each.name.startswith((".", "lock")) for each in path.iterdir())
-    with pytest.raises(RunFailed, match="diverged"):
+    with pytest.raises(RunFailed, match="diverged"), pytest.warns(UserWarning, match=r"time\.step = 2 is longer than"):
         run(stirred(time={"steps": 400, "step": 2.0}), tmp_path / "wild")
     assert not any(each.name.startswith((".", "lock")) for each in (tmp_path / "wild").iterdir())
     with pytest.raises(BadInput, match="not finite"):
