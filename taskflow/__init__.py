@@ -3,12 +3,13 @@
 Importing the package does no work: a public name loads its module when it is first used (PEP 562).
 """
 
-import os.path
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if os.path.exists(os.path.join(__path__[0], "engines")):  # noqa: PTH110, PTH118 (pathlib takes longer than all of this)
-    raise ImportError(import_module("taskflow.release").MIXED)
+from taskflow.namesake import PROBLEM, mixed
+
+if mixed():
+    raise ImportError(PROBLEM)
 
 _ROOMS = {
     "taskflow.simulation.case": ("Case",),

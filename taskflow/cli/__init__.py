@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-from taskflow.release import MIXED, mixed
+from taskflow.namesake import PROBLEM, mixed
 
 CTRL_C = 130
 TRY_AGAIN = 75
@@ -28,7 +28,7 @@ def _terminated(*_: object) -> None:
 def main() -> None:
     """Entry point of the command."""
     if mixed():
-        sys.exit(f"Error: {MIXED}")
+        sys.exit(f"Error: {PROBLEM}")
     if next((word for word in sys.argv[1:] if not word.startswith("-")), "") == "run":
         signal.signal(signal.SIGTERM, _terminated)
     try:

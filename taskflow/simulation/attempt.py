@@ -177,6 +177,7 @@ def _watched(gang: Gang, job: FlowJob, order: Order, restarts: int) -> Course:
 def _completed(order: Order, setup: Setup, keeping: Keeping, about: dict[str, Any], course: Course) -> dict[str, Any]:
     """Complete what the blocks have written; the report. Raises what went wrong, and where the run was stopped."""
     directory, profile, failure = order.directory, order.profile, course.failure
+    raised = course.came if isinstance(course.came, Exception) else None
     directory.guard()  # whatever else went wrong: it is another run's
     if said := (*about.get("warnings", ()), *course.blocks[0].get("warnings", ())):
         about = {**about, "warnings": list(said)}
@@ -191,17 +192,17 @@ def _completed(order: Order, setup: Setup, keeping: Keeping, about: dict[str, An
     if failure is not None:
         with suppress(RunFailed):  # the disk may be full
             directory.write_report(broken(about, failure))
-        raise failure from (course.came if isinstance(course.came, Exception) else None)
+        raise failure from raised
     report = summary(about, setup, course.blocks)
     if profile is not None and profile.by == "timeline":
         report["profile"] = write_profile(directory.path, course.timelines, profile)
     if course.came == signal.SIGTERM and report["ended"] == "interrupted" and keeping.keep:
         report["ended"] = "stopped"
-    if isinstance(course.came, Exception) and report["ended"] == "interrupted":
-        report["reason"] = f"progress= raised {type(course.came).__name__}: {course.came}"
+    if raised is not None and report["ended"] == "interrupted":
+        report["reason"] = f"progress= raised {type(raised).__name__}: {raised}"
     directory.write_report(report)
-    if isinstance(course.came, Exception):
-        raise course.came
+    if raised is not None:
+        raise raised
     remedy = f"with a checkpoint; {remedies.going_on(directory.path)}"
     if report["ended"] == "stopped":
         raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, {remedy}")

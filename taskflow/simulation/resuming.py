@@ -95,11 +95,14 @@ def begins_again(directory: Path, case: Case, report: Mapping[str, Any]) -> bool
 def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint | None, list[str]]:
     """The newest checkpoint of a run directory that is whole, and counts only on what is; and what is wrong with newer
     ones. All values of the store are looked at with `contents`, else only sizes and indices of shards.
+
+    Raises BadInput, before the store is looked at, where the case is another one.
     """
     comparison = Comparison(directory, contents=contents)
 
     def check(checkpoint: Checkpoint) -> None:
         check_state(checkpoint)
+        _check_same(tomllib.loads(checkpoint.state["case"]), case)
         comparison.check(checkpoint, sorted(_kept(checkpoint, case)))
 
     return newest(Checkpoints(directory / CHECKPOINTS, ""), check)
@@ -115,7 +118,6 @@ def beginning(directory: Path, case: Case) -> tuple[Beginning, list[str]]:
         why = "".join(f"\n{reason}" for reason in skipped)
         whole, copy = ("whole ", "restore what is damaged from a copy, ") if skipped else ("", "")
         raise BadInput(f"{directory}: it has no {whole}checkpoint to go on from; {copy}{AGAIN}{why}")
-    _check_same(tomllib.loads(found.state["case"]), case)
     return Beginning.of(found, case), skipped
 
 

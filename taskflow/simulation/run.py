@@ -83,15 +83,14 @@ def run(
     end that `case` has now; a run that has nothing left to do is returned as it is, and one that was killed before its
     first checkpoint begins again. A directory in which a run goes on is refused in any case; one whose process cannot
     be seen from here is watched for a minute, with a warning. What `force` replaces is there until the new run has
-    written its first state. The blocks live on the workers of
-    `client`, or in jobs of SLURM that are submitted for it, or of the cluster behind `scheduler_file`, or of an
-    embedded cluster of this machine.
+    written its first state. The blocks live on the workers of `client`, or in jobs of SLURM that are submitted for it,
+    or of the cluster behind `scheduler_file`, or of an embedded cluster of this machine.
     Where a worker, a GPU or a connection is lost, the run goes on by itself from its newest checkpoint, with a warning:
     `machine.restarts` says how often.
     `progress` is called a few times a second with what block 0 last reported; its `stopping` says whether Ctrl-C has
     been pressed, its `restarts` how often the run has gone on by itself. An exception that it raises ends the run as
-    Ctrl-C does, and comes out of this call. `profile` names steps to be timed: a timeline
-    is written and a summary added to the report.
+    Ctrl-C does, and comes out of this call. `profile` names steps to be timed: a timeline is written and a summary
+    added to the report.
     Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after
     Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of
     damaged checkpoints.

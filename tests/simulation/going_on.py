@@ -18,7 +18,7 @@ from taskflow.machine import Control
 from taskflow.machine.device import Device, cpu
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.threads import run_threads
-from taskflow.output import Writer, dataset, read_log
+from taskflow.output import Checkpoints, Writer, dataset, read_log
 from taskflow.regions import Triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
@@ -100,6 +100,11 @@ def found(path: Path, group: str = "") -> xr.Dataset:
     """What a run has written in a group of its store."""
     with dataset(path / "fields.zarr", group) as ds:
         return ds.load()
+
+
+def steps(path: Path) -> list[int]:
+    """Of the checkpoints of a run, the last one first."""
+    return [int(found.name[5:]) for found in Checkpoints(path / "checkpoints", "").found()]
 
 
 def contents(path: Path) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:

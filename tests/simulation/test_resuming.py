@@ -22,7 +22,7 @@ from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.saving import Keeping, Saving
 from taskflow.simulation.setup import Setup
-from tests.simulation.going_on import Killed, check_same, contents, go
+from tests.simulation.going_on import Killed, check_same, contents, go, steps
 
 BOX = {
     "x_min": "wall", "x_max": {"type": "wall", "velocity": [0.0, 0.5, 0.2], "temperature": 1.0}, "y": "periodic",
@@ -75,10 +75,6 @@ def whole(tmp_path_factory):
 def broken(tmp_path, whole):
     """A copy of a run of 9 steps with checkpoints of steps 8 and 9."""
     return Path(shutil.copytree(whole(), tmp_path / "broken"))
-
-
-def steps(path: Path) -> list[int]:
-    return [int(found.name[5:]) for found in Checkpoints(path / "checkpoints", "").found()]
 
 
 def test_with_eddies(tmp_path):

@@ -14,13 +14,13 @@ import pytest
 import zarr
 
 from taskflow.errors import BadInput
-from taskflow.output import Checkpoint, Checkpoints
+from taskflow.output import Checkpoint, Checkpoints, Comparison
 from taskflow.output.damage import Damaged
 from taskflow.output.manifest import MANIFEST, manifest, sealed
 from taskflow.simulation.case import Case
-from taskflow.simulation.resuming import usable
+from taskflow.simulation.resuming import beginning, usable
 from taskflow.simulation.state import check_state
-from tests.simulation.going_on import check_same, go
+from tests.simulation.going_on import check_same, go, steps
 
 RECORDED = {
     "probes": [{"name": "wake", "points": [[0.2, 0.3, 0.4], [0.5, 0.3, 0.6]], "every": {"steps": 1}}],
@@ -68,10 +68,6 @@ def whole(tmp_path_factory):
 def broken(tmp_path, whole):
     """A copy of it."""
     return Path(shutil.copytree(whole(), tmp_path / "broken"))
-
-
-def steps(path: Path) -> list[int]:
-    return [int(found.name[5:]) for found in Checkpoints(path / "checkpoints", "").found()]
 
 
 def stored(path: Path) -> dict[str, bytes]:
@@ -370,3 +366,9 @@ def test_any_manifest_is_a_checkpoint_or_damaged(seed, broken):
         found, skipped = usable(broken, case, contents=False)
         assert (found is None) == bool(skipped)
         assert found is None or found.boxes("u")
+
+
+def test_another_case_is_refused_before_the_store_is_read(broken, monkeypatch):
+    monkeypatch.setattr(Comparison, "check", lambda *_: pytest.fail("the store was read"))
+    with pytest.raises(BadInput, match=r"fluid\.viscosity = .* stays so"):
+        beginning(broken, recorded(fluid={"viscosity": 0.5}))

@@ -1,0 +1,13 @@
+"""OpenStack's TaskFlow has the same import package: where both are installed, their files lie in one folder."""
+
+import os.path
+
+PROBLEM = (
+    "OpenStack's TaskFlow is installed in the same folder as taskflow, and neither works:"
+    " pip uninstall taskflow; pip install --force-reinstall --no-deps taskflow-cfd"
+)
+
+
+def mixed() -> bool:
+    """Whether files of that package lie among ours. It is asked whenever taskflow is imported, so pathlib stays out."""
+    return os.path.exists(os.path.join(os.path.dirname(__file__), "engines"))  # noqa: PTH110, PTH118, PTH120
