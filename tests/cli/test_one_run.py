@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -21,12 +22,20 @@ def contents(folder):
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def stands_still(process):
+    """Whether no thread of a process runs: SIGSTOP returns before the threads on other cores have stopped."""
+    stats = [path.read_text() for path in Path(f"/proc/{process}/task").glob("*/stat")]
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
+
+
 @pytest.fixture
 def stopped(shell, here):
     """The directory of a run that stands still in its middle, amid its work, and whoever computes it."""
     running = shell.begin("run", *ENDLESS)
     shell.wait_for(running, here / "cavity")
     os.killpg(running.pid, signal.SIGSTOP)
+    while not stands_still(running.pid):
+        time.sleep(0.01)
     yield here / "cavity", running
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate()
