@@ -12,6 +12,7 @@ from taskflow.output.planes import plane_of
 from taskflow.output.reading import dataset
 
 if TYPE_CHECKING:
+    import xgcm
     from matplotlib.figure import Figure
 
 
@@ -22,8 +23,8 @@ __all__ = ["Flow", "dataset"]  # datasets that are opened from here have their `
 class Flow:
     """Numbers of a flow, computed when they are needed, in pieces.
 
-    Of snapshots all but `profiles` and `kinetic_energy_budget`, which are of statistics, and `over_time`, which is of
-    recorded spectra. All raise BadInput where what they need is not there.
+    Of snapshots all but `grid`, which is of all that is on cells, `profiles` and `kinetic_energy_budget`, which are of
+    statistics, and `over_time`, which is of recorded spectra. All raise BadInput where what they need is not there.
     """
 
     def __init__(self, ds: xr.Dataset) -> None:
@@ -32,6 +33,14 @@ class Flow:
     def velocity(self) -> xr.Dataset:
         """u, v, w in cell centres."""
         return derived.velocity(self._ds)
+
+    def grid(self) -> xgcm.Grid:
+        """The grid for xgcm, with axes X, Y, Z and sizes of cells: its operators go round periodic directions, are NaN
+        where they need a value beyond another end, and exact for linear functions everywhere else.
+        """
+        from taskflow.output.staggered import staggered
+
+        return staggered(self._ds)
 
     def vorticity(self) -> xr.Dataset:
         """vorticity_x, vorticity_y, vorticity_z in cell centres: the curl of the velocity; NaN in bodies."""

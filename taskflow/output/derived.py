@@ -10,7 +10,7 @@ import xarray as xr
 from taskflow.errors import BadInput
 from taskflow.output.averages import widths
 from taskflow.output.beside_bodies import derivative_beside, outside
-from taskflow.output.planes import Plane, interpolate, periodic
+from taskflow.output.planes import Plane, interpolate, on_cells, periodic
 
 VELOCITY = {"x": "u", "y": "v", "z": "w"}
 
@@ -18,7 +18,7 @@ VELOCITY = {"x": "u", "y": "v", "z": "w"}
 def field_of(ds: xr.Dataset, name: str) -> xr.DataArray:
     """A field, as a lazy array of pieces. Raises BadInput where there is none."""
     if name not in ds:
-        raise BadInput(f"output.fields: there is no {name} in this dataset; it has {', '.join(map(str, ds.data_vars))}")
+        raise BadInput(f"output.fields: there is no {name} in this dataset; it has {', '.join(on_cells(ds))}")
     field = ds[name]
     return field if field.chunks else field.chunk("auto")
 
@@ -102,7 +102,6 @@ def q_criterion(ds: xr.Dataset) -> xr.DataArray:
 
 def on_plane(ds: xr.Dataset, plane: Plane) -> xr.Dataset:
     """All fields on a plane, at the cell centres of it, linear between the values on both sides."""
-    names = [str(name) for name, field in ds.data_vars.items() if {"x", "y", "z"} <= {str(d)[0] for d in field.dims}]
-    cuts = {name: interpolate(ds, field_of(ds, name), plane.normal, plane.position) for name in names}
+    cuts = {name: interpolate(ds, field_of(ds, name), plane.normal, plane.position) for name in on_cells(ds)}
     found = {name: centred(ds, cut).assign_attrs(ds[name].attrs) for name, cut in cuts.items()}
     return xr.Dataset(found, attrs=ds.attrs).assign_coords({plane.normal: plane.position})

@@ -129,6 +129,28 @@ class Layout:
         places = np.arange(self.size(dim)) + (0.5 if dim.endswith("_c") else 0.0)
         return self.origin[axis] + self.lengths[axis] * places / self.cells[axis]
 
+    def metric(self, dim: str) -> np.ndarray:
+        """The size of each cell along the axis of centres, or at each face the distance between centres."""
+        axis = "xyz".index(dim[0])
+        if self.whole is not None:
+            return self.whole.metric(dim)[self.first[axis] :][: self.size(dim)]
+        if edges := self.edges[axis]:
+            sizes = np.diff(np.array(edges))
+        else:
+            sizes = np.full(self.cells[axis], self.lengths[axis] / self.cells[axis])
+        return sizes if dim.endswith("_c") else between_centres(sizes, self.periodic[axis])
+
+
+def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:
+    """The distance between the centres on both sides of each face, of cells of these sizes along an axis.
+
+    At a wall it is the distance from the wall to the first centre, half a cell, as if a cell of no width were behind
+    it: then the difference to a value on the wall, divided by it, is that of the equations, and the sum of all
+    distances is the length of the domain, as it is with a periodic direction, which has no last face.
+    """
+    around = np.concatenate([sizes[-1:], sizes] if periodic else [[0.0], sizes, [0.0]])
+    return (around[1:] + around[:-1]) / 2
+
 
 def starts_of(blocks: Iterable[Box]) -> tuple[tuple[int, ...], ...]:
     """The first cells of the blocks of a partition, per direction, as a Layout wants them."""

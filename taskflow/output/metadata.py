@@ -45,6 +45,20 @@ def coordinate_attributes(dim: str) -> dict[str, Any]:
     return attributes
 
 
+def metric_name(dim: str) -> str:
+    """The metric along a dimension: dx of x_c, dx_f of x_f."""
+    return f"d{dim[0]}{dim[1:].removesuffix('_c')}"
+
+
+def metric_attributes(dim: str) -> dict[str, Any]:
+    """Attributes of a metric such as dx or dx_f."""
+    axis, place = dim[0], dim[2]
+    about = f"size of cells along {axis}"
+    if place == "f":
+        about = f"distance along {axis} between the centres on both sides of a face; at a wall from it to the centre"
+    return {"long_name": about, "units": UNITS}
+
+
 def field_attributes(field: str) -> dict[str, Any]:
     """Attributes of a field: its name in words, and where in the SGRID cell it lives (face1 is the one across x)."""
     location = f"face{NORMALS[field] + 1}" if field in NORMALS else "volume"

@@ -121,6 +121,11 @@ def periodic(ds: xr.Dataset, axis: str) -> bool:
     return bool(ds.sizes[f"{axis}_f"] == ds.sizes[f"{axis}_c"])
 
 
+def on_cells(ds: xr.Dataset) -> list[str]:
+    """Names of what has a value in, or beside, each cell."""
+    return [str(name) for name, each in ds.data_vars.items() if {"x", "y", "z"} <= {str(dim)[0] for dim in each.dims}]
+
+
 def on_plane(ds: xr.Dataset, field: str, plane: Plane) -> np.ndarray:
     """The field's values [up, across] at the cell centres of the plane."""
     cut = interpolate(ds, ds[field], plane.normal, plane.position)

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from taskflow.errors import BadInput
-from taskflow.output.planes import Plane, edges, extent, on_plane, plane_of, snapshot, uniform
+from taskflow.output.planes import Plane, edges, extent, on_cells, on_plane, plane_of, snapshot, uniform
 from taskflow.output.solid import SOLID
 from taskflow.text import literal
 
@@ -42,7 +42,7 @@ def plot_run(
     """
     ds = snapshot(directory, time)
     where = plane_of(ds, plane)
-    names = [str(name) for name in ds.data_vars if name not in ("grid", SOLID)]
+    names = [name for name in on_cells(ds) if name != SOLID]
     if field is not None and field not in names:
         raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(names))}")
     panels: list[Panel]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from taskflow.errors import BadInput
 from taskflow.output.planes import Plane, extent, interpolate, plane_of, snapshot
 from taskflow.output.plot import VELOCITIES, label, save, title
 from taskflow.text import literal
+
+LARGEST = 1e100  # of numbers in tables, whose differences are formed and drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,26 +39,54 @@ class Reference:
 def read_reference(path: str | Path) -> Reference:
     """A table from a CSV file: lines of comment, a header "y,u" or "x,v" and perhaps "use", rows of numbers.
 
-    Raises BadInput where it is not that.
+    Raises BadInput, with the line, where it is not that.
     """
     try:
         lines = files.text(path, files.TABLE, "give a file of comma-separated values").splitlines()
     except BadInput as error:
         raise BadInput(f"reference {path}: cannot be read: {error}") from None
     sources = [line.removeprefix("# Citation:").strip() for line in lines if line.startswith("# Citation:")]
+    (first, names), *rows = [*_rows(path, lines)] or [(1, [])]
+    quantity = next((q for p, q in (("y", "u"), ("x", "v")) if {p, q} <= set(names)), None)
+    if quantity is None or len(set(names)) < len(names):
+        told = "its columns are not those of a profile; give y,u or x,v, and perhaps use"
+        raise BadInput(f"reference {path}: line {first}: {told}")
+    if not rows:
+        raise BadInput(f"reference {path}: there is nothing behind line {first}; give lines of numbers")
+    wanted = [names.index(name) for name in ("y" if quantity == "u" else "x", quantity)]
+    use = names.index("use") if "use" in names else None
+    table, used = [], []
+    for line, row in rows:
+        if len(row) != len(names):
+            told = f"{len(row)} values for {len(names)} names; give one for each"
+            raise BadInput(f"reference {path}: line {line}: {told}")
+        table.append([_number(path, line, row[column]) for column in wanted])
+        used.append(use is None or not row[use].strip() or _number(path, line, row[use]) != 0)
+    places, values = np.array(table).T
+    return Reference(_short(sources[0]) if sources else Path(path).stem, quantity, places, values, np.array(used))
+
+
+def _rows(path: str | Path, lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """The values in each line that has some, with its number."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                yield number, next(csv.reader([line], strict=True, skipinitialspace=True))
+            except csv.Error as error:
+                told = f"line {number}: {error}; give numbers with commas between them"
+                raise BadInput(f"reference {path}: {told}") from None
+
+
+def _number(path: str | Path, line: int, text: str) -> float:
+    """A finite number. Raises BadInput with its place where a text is none."""
     try:
-        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-    except csv.Error as error:
-        raise BadInput(f"reference {path}: {error}; give lines of numbers, with commas between them") from None
-    quantity = next((q for p, q in (("y", "u"), ("x", "v")) if rows and {p, q} <= set(rows[0])), None)
-    if quantity is None:
-        raise BadInput(f"reference {path}: its columns are not those of a profile; give y,u or x,v, and perhaps use")
-    try:
-        table = np.array([[float(row[c]) for c in ("y" if quantity == "u" else "x", quantity)] for row in rows])
-        used = np.array([float(row.get("use") or 1) != 0 for row in rows])
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"reference {path}: a row is not made of numbers: {error}") from error
-    return Reference(_short(sources[0]) if sources else Path(path).stem, quantity, table[:, 0], table[:, 1], used)
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found) or abs(found) > LARGEST:
+        told = f"line {line}: {text.strip()[:40]!r} is no number up to {LARGEST:g}; give one, or leave the line out"
+        raise BadInput(f"reference {path}: {told}")
+    return found
 
 
 def profile(ds: xr.Dataset, plane: Plane, quantity: str) -> tuple[np.ndarray, np.ndarray]:

@@ -33,6 +33,8 @@ from taskflow.output.metadata import (
     field_attributes,
     global_attributes,
     grid_attributes,
+    metric_attributes,
+    metric_name,
 )
 from taskflow.output.packing import BITS, PACKING, codecs, write_shards
 from taskflow.output.solid import save_solid
@@ -49,8 +51,8 @@ def create(
     attributes: Mapping[str, Any],
     solid: Callable[[Box], np.ndarray] | None = None,
 ) -> Store:
-    """Create the group of a layout in a store: coordinates, grid, empty fields, and `attributes` (title, case, history,
-    ...); with bodies also which cells are solid.
+    """Create the group of a layout in a store: coordinates, metrics, grid, empty fields, and `attributes` (title, case,
+    history, ...); with bodies also which cells are solid.
 
     Raises zarr.errors.ContainsGroupError where it exists, OSError where it cannot be written.
     """
@@ -59,6 +61,7 @@ def create(
     packing, rounding = PACKING[layout.compression], _rounding(layout)
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
         add_places(group, dim, layout.coordinate(dim), (dim,), coordinate_attributes(dim))
+        add_places(group, metric_name(dim), layout.metric(dim), (dim,), metric_attributes(dim))
     about = grid_attributes(layout)
     group.create_array("grid", shape=(), dtype="i4", compressors=codecs(), config=WHOLE, attributes=about)[...] = 0
     for name, described in {"time": {**TIME, **layout.described.get("time", {})}, **layout.columns}.items():

@@ -183,9 +183,14 @@ def test_the_shipped_tables_can_be_read():
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("a,b\n1,2\n", "not those of a profile"), ("", "not those of a profile"), ("y,u\n1,two\n", "not made of numbers"),
-    ("y,u\n1\n", "not made of numbers"),
-])
+    ("a,b\n1,2\n", "line 3: its columns are not those of a profile"), ("", "not those of a profile"),
+    ("y,u,u\n1,2,3\n", "line 3: its columns"), ("y,u\n", "nothing behind line 3"),
+    ("y,u\n1,two\n", "line 4: 'two' is no number"), ("y,u\n1,2\n\n1\n", "line 6: 1 values for 2 names"),
+    ("y,u\n1,2,3\n", "line 4: 3 values for 2 names"), ("y,u\n1,nan\n", "line 4: 'nan' is no number"),
+    ("y,u\n1,1e300\n", "line 4: '1e300' is no number"), ("y,u,use\n1,2,x\n", "line 4: 'x' is no number"),
+    ('y,u\n1,"2\n', "line 4: unexpected end of data"), ("y,u\n1,2\x00\n", "line 4: "),
+    ("y,u\n1," + "2" * 200_000 + "\n", "line 4: field larger than field limit"),
+], ids=range(13))  # fmt: skip
 def test_a_table_that_is_none_is_bad_input(tmp_path, text, message):
     with pytest.raises(BadInput, match=message):
         read_reference(table(tmp_path / "t.csv", text))
