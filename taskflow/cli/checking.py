@@ -167,19 +167,22 @@ def _memory(found: Estimate) -> tuple[str, str]:
     each = f"{total / found.setup.grid.box.volume:.0f} bytes per cell"
     if len(found.memory) == 1:
         return f"{size(most.total)} {free}, {each}", what
-    where = f"{size(most.total)} in the largest block, {size(total)} in all"
+    about = "" if found.setup.stepping.sample.complete else "about "
+    where = f"{about}{size(most.total)} in the largest block, {about}{size(total)} in all"
     return f"{where}, {each}, {free}{' per GPU' if gpu else ''}", what
 
 
 def _messages(found: Estimate) -> tuple[str, str]:
-    """Of the busiest block, and of all."""
+    """Of the busiest block, and of all; of many blocks some are looked at, and the others are like these."""
+    sample = found.setup.stepping.sample
+    looked, about = (("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about "))
     traffic = found.setup.stepping.traffic
     most, total = max(traffic), sum(traffic, Traffic())
     once = " (with one round of the pressure solver)" if found.rounds else ""
     kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
     return (
-        f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once} from the busiest block",
-        f"{total.messages:,} and {size(total.nbytes)} from all: {', '.join(kinds)}",
+        f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once} from the busiest block{looked}",
+        f"{about}{total.messages:,} and {size(total.nbytes)} from all: {', '.join(kinds)}",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
@@ -185,12 +185,15 @@ class Partition:
             triple(box.hi[a] if periodic[a] else min(box.hi[a], bounds.hi[a]) for a in range(3)),
         )
 
-    def sources(self, target: int, boxes: Iterable[Box]) -> list[Copy]:
-        """Who owns the cells of `boxes` (disjoint, possibly beyond periodic faces), as copies into block `target`."""
+    def sources(self, target: int, boxes: Iterable[Box], among: Iterable[int] | None = None) -> list[Copy]:
+        """Who owns the cells of `boxes` (disjoint, possibly beyond periodic faces), as copies into block `target`; of
+        all blocks, or of those `among` which is looked.
+        """
         copies = []
         for box in boxes:
             for piece, shift in periodic_images(box, self.region.cells, self.region.periodic):
-                for source in [target] if self.replicated else self.overlapping(piece):
+                owners = self.overlapping(piece) if among is None else among
+                for source in [target] if self.replicated else owners:
                     common = piece & self.owned[source]
                     if common:
                         copies.append(Copy(source, common, target, common.shift(shift)))
@@ -206,6 +209,17 @@ class Partition:
         )
         nx, ny, _ = self.shape
         return [a + nx * (b + ny * c) for c, b, a in product(z, y, x)]
+
+    def targets(self, some: Collection[int]) -> set[int]:
+        """The blocks that have memory for cells of some blocks in this region, across periodic faces too, and these."""
+        if self.replicated:
+            return {*some}
+        owned, found = [self.owned[block] for block in some], {*some}
+        for block, memory in enumerate(self.memory):
+            images = periodic_images(self.clip(memory), self.region.cells, self.region.periodic)
+            if any(box.meets(piece) for piece, _ in images for box in owned):
+                found.add(block)
+        return found
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:

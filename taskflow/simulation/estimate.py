@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from taskflow.cluster import cut, placed, processes, slabs, threads_per_block
+from taskflow.errors import BadInput
 from taskflow.flow import Wall
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Mapper, Place, choose_device, copy_bandwidth, look
@@ -32,29 +33,47 @@ ROUNDS = 5.0
 MESSAGE = {"local": 15e-6, "peer": 10e-6, "ucx": 15e-6, "actor": 2e-3}
 
 
+MOST_STEPS = 1e15  # of a run: at a microsecond each they take 30 years
+ROUNDING = 1e-9
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """A case on this machine: what was chosen where the case says auto, and what a step costs.
 
-    `places` has the place of each block; `bandwidth` is the copy bandwidth of all their devices together, in bytes per
-    second, measured now.
+    `needs` has what blocks need, at the place of each; `steps` are those that the run will probably take; `bandwidth`
+    is the copy bandwidth of all their devices together, in bytes per second, measured now.
     """
 
-    setup: Setup
-    device: str
-    places: list[Place]
+    needs: Needs
     threads: int
+    steps: Steps
     bandwidth: float
+
+    @property
+    def setup(self) -> Setup:
+        """The case made concrete."""
+        return self.needs.setup
+
+    @property
+    def device(self) -> str:
+        """Where blocks compute: "cpu" or "gpu"."""
+        return self.needs.device
+
+    @property
+    def places(self) -> Sequence[Place]:
+        """The place of each block."""
+        return self.needs.placed
 
     @property
     def processes(self) -> int:
         """Processes that hold blocks."""
         return len({place.worker for place in self.places})
 
-    @cached_property
+    @property
     def memory(self) -> list[Memory]:
         """What each block needs."""
-        return Needs(self.setup, self.places, self.device).blocks
+        return self.needs.blocks
 
     @property
     def overlap(self) -> str:
@@ -85,11 +104,6 @@ class Estimate:
         """How often a step probably repeats what it repeats until it is enough: nobody knows before."""
         return dict.fromkeys(self.setup.stepping.counted, ROUNDS)
 
-    @cached_property
-    def steps(self) -> Steps:
-        """How many steps the run will probably take."""
-        return count_steps(self.setup)
-
 
 @dataclass(frozen=True)
 class Steps:
@@ -103,7 +117,8 @@ class Steps:
 def estimate(case: Case) -> Estimate:
     """Decide as a run on this machine would, and measure the copy bandwidth.
 
-    Raises BadInput where the case cannot run here: no compiler, no GPU, more blocks than planes, not enough memory.
+    Raises BadInput where the case cannot run here: no compiler, no GPU, more blocks than planes, not enough memory, no
+    end of steps.
     """
     here = look("this machine")
     device = choose_device(case.machine.device, [here])
@@ -111,10 +126,11 @@ def estimate(case: Case) -> Estimate:
     places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.cells, gpus))]
     setup = Setup(case, cut(case.machine, case.grid.cells, slabs(places, device, embedded=True)), device=device)
     where = placed(case.machine, setup.blocks, places, embedded=True)
-    Needs(setup, where, device).check()
+    needs = Needs(setup, where, device)
+    needs.check()
     check_start(setup)
     threads = threads_per_block(case.machine, where)
-    return Estimate(setup, device, where, threads, _bandwidth(device, where, threads))
+    return Estimate(needs, threads, count_steps(setup), _bandwidth(device, where, threads))
 
 
 def _bandwidth(device: str, places: list[Place], threads: int) -> float:
@@ -142,7 +158,7 @@ def count_steps(setup: Setup) -> Steps:
         return Steps(case.time.steps, "time.steps", exact=True)
     end = case.time.end or 0.0
     if limit.fixed is not None:
-        return Steps(math.ceil(end / limit.fixed * (1 - 1e-9)), f"time.step = {limit.fixed:g}", exact=True)
+        return Steps(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True)
     rate = advective_rate(setup)
     if rate == 0 and limit.spread == 0:
         rate = sum(1 / setup.grid.narrowest(axis) for axis in range(3))
@@ -153,7 +169,17 @@ def count_steps(setup: Setup) -> Steps:
         basis = "what bounded scalars need at the speed of walls, inflows and initial velocity"
     else:
         basis = f"diffusion number {limit.diffusion:g}; a fast flow takes more"
-    return Steps(max(1, math.ceil(end / limit.longest(rate))), basis)
+    return Steps(max(1, _counted(end, limit.longest(rate))), basis)
+
+
+def _counted(end: float, step: float) -> int:
+    """How many steps of this length lead to the end. Raises BadInput where nobody would wait for so many."""
+    if not end <= MOST_STEPS * step:
+        raise BadInput(
+            f"time.end = {end:g}: steps of {step:.3g} lead there in more than {MOST_STEPS:.0e}; give an earlier end, or"
+            " forces, speeds and diffusivities that let steps be longer"
+        )
+    return math.ceil(end / step * (1 - ROUNDING))
 
 
 def advective_rate(setup: Setup) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -19,6 +20,8 @@ from taskflow.machine.trace.transfer import packed
 from taskflow.simulation.passes import Passes
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Message, Program, Table, place, tables
+
+LEAST = 8  # fields of any flow: the velocity, its next one or its tendency, pressure and its right-hand side
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,19 @@ class Needs:
 
     @cached_property
     def blocks(self) -> list[Memory]:
-        """The memory of each block."""
-        return [self._of(block) for block in range(len(self.placed))]
+        """The memory of each block. Of many, all but the fields is that of the one that is looked at in its place."""
+        sample, partition = self.setup.stepping.sample, self.setup.partition
+        found = {block: self._of(block) for block in sample.blocks}
+        return [replace(found[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
 
     def check(self) -> None:
-        """Raises BadInput where the blocks need more memory than is free where they will live."""
-        if problem := shortage([memory.total for memory in self.blocks], self.placed, self.device):
+        """Raises BadInput where the blocks need more memory than is free where they will live. What flows have at the
+        least is asked first: to find bodies on more cells than fit would take memory and time without end.
+        """
+        cells, blocks = math.prod(self.setup.case.grid.cells), len(self.placed)
+        least = [LEAST * self.setup.value_bytes * cells // blocks] * blocks
+        problem = shortage(least, self.placed, self.device)
+        if problem or (problem := shortage([memory.total for memory in self.blocks], self.placed, self.device)):
             raise BadInput(
                 f"grid.cells = {list(self.setup.case.grid.cells)}: {problem};"
                 ' use fewer cells, machine.precision = "single", or more machines'
@@ -126,7 +136,7 @@ class Needs:
             then |= {one: [other] for one, other in pairwise(programs)}
             then[programs[-1]] = [model.step, *first[n + 1 :]]
         found: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
-        for stretch, moved in Passes(self.setup.partition, model.start, then):
+        for stretch, moved in Passes(self.setup.stepping.sample, model.start, then):
             messages: dict[int, list[Message]] = defaultdict(list)
             for message in (message for moment in moved.messages.values() for message in moment):
                 if message.source != message.target:
@@ -155,11 +165,14 @@ class Needs:
         """
         if self.device == "cpu" or not self._sees or self.placed[one].host != self.placed[other].host:
             return False
-        return all(self._homes.count(self._homes[block]) == 1 for block in (one, other))
+        return self._alone[one] and self._alone[other]
 
     @cached_property
-    def _homes(self) -> list[tuple[str, str]]:
-        return [(place.worker, place.gpus[0].identity) for place in self.placed]
+    def _alone(self) -> list[bool]:
+        """Of each block, whether it shares its GPU with no other one of its process."""
+        homes = [(place.worker, place.gpus[0].identity) for place in self.placed]
+        count = Counter(homes)
+        return [count[home] == 1 for home in homes]
 
     def _board(self, block: int) -> int:
         return Board(len(self.placed)).nbytes + self._inboxes.nbytes(block)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from taskflow.regions import Partition
 from taskflow.simulation.moving import often
+from taskflow.simulation.sample import Sample
 from taskflow.tasks import (
     Analysis,
     Launch,
@@ -34,8 +35,13 @@ class Stepping:
     partition: Partition
 
     @cached_property
+    def sample(self) -> Sample:
+        """The blocks that are looked at for all."""
+        return Sample(self.partition)
+
+    @cached_property
     def _settled(self) -> Settled:
-        return settled(self.program, self.partition)
+        return settled(self.program, self.partition, self.sample.blocks, self.sample.known)
 
     @property
     def launches(self) -> tuple[Launch, ...]:
@@ -44,15 +50,17 @@ class Stepping:
 
     def analysed(self, *, split: bool) -> Analysis:
         """Their analysis; with `split`, launches are cut into edge and middle."""
-        launches, following, valid = self._settled
+        launches, following, valid = settled(self.program, self.partition)
         return analyse(launches, self.partition, following=following, valid=valid, split=split)
 
     @cached_property
     def traffic(self) -> list[Traffic]:
-        """What each block sends."""
+        """What each block sends, or the one that is looked at in its place."""
         launches, following, valid = self._settled
-        found = exchange(launches, self.partition, following=following, valid=valid)
-        return traffic((message for moment in found.messages.values() for message in moment), self.partition)
+        blocks, known = self.sample.blocks, self.sample.known
+        found = exchange(launches, self.partition, following=following, valid=valid, blocks=blocks, known=known)
+        sent = traffic((message for moment in found.messages.values() for message in moment), self.partition)
+        return [sent[block] for block in self.sample.like]
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:

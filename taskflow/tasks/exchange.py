@@ -221,6 +221,16 @@ class Geometries:
         """What the messages of these blocks are found with: those of their neighbours, too."""
         return cls(partition, {*blocks}.union(*(partition.neighbours[block] for block in blocks)))
 
+    @classmethod
+    def sampled(cls, partition: Partition, blocks: Collection[int]) -> Geometries:
+        """What the messages of a few of many blocks are found with: region by region those of who copies from them
+        there. A launch by which another block lacks cells of two regions has its messages as if these were all.
+        """
+        found = cls(partition, blocks)
+        found._of = {each: _Geometry(each, sorted(each.targets(blocks)), blocks) for each in found._of}
+        found._fields = {name: found._of[each] for name, each in partition.homes.items()}
+        return found
+
     def __init__(self, partition: Partition, blocks: Iterable[int] | None = None) -> None:
         some = sorted(range(len(partition)) if blocks is None else blocks)
         self._partition, self._possible = partition, set[Hashable]()
@@ -253,10 +263,12 @@ class Geometries:
 
 
 class _Geometry:
-    """Ghost cells of some blocks of a partition, and the states in which they were met."""
+    """Ghost cells of some blocks of a partition, and the states in which they were met; `sample` are those blocks whose
+    copies matter, where others are here for what they copy from them alone.
+    """
 
-    def __init__(self, partition: Partition, blocks: Sequence[int]) -> None:
-        self.partition, self.blocks = partition, blocks
+    def __init__(self, partition: Partition, blocks: Sequence[int], sample: Collection[int] | None = None) -> None:
+        self.partition, self.blocks, self._sample = partition, blocks, sample
         self._states: dict[tuple[tuple[Box, ...], ...], _State] = {}
         self._copies: dict[Gap, tuple[Copy, ...]] = {}
         self._supplied: dict[tuple[Gap, Box], bool] = {}
@@ -277,15 +289,19 @@ class _Geometry:
         return joined(lacking) if reader.ghosts else tuple(lacking)
 
     def copies(self, gap: Gap) -> tuple[Copy, ...]:
-        """Those that fill a gap."""
+        """Those that fill a gap, and matter."""
         if gap not in self._copies:
-            self._copies[gap] = tuple(self.partition.sources(gap.block, gap.boxes))
+            among = None if self._sample is None or gap.block in self._sample else self._sample
+            self._copies[gap] = tuple(self.partition.sources(gap.block, gap.boxes, among))
         return self._copies[gap]
 
     def supplied(self, gap: Gap, over: Box) -> bool:
         """Whether any of what fills a gap is in a box."""
         if (gap, over) not in self._supplied:
-            self._supplied[gap, over] = any(over.meets(copy.source_box) for copy in self.copies(gap))
+            region = self.partition.region
+            images = (image for box in gap.boxes for image in periodic_images(box, region.cells, region.periodic))
+            written = over & region.bounds
+            self._supplied[gap, over] = any(written.meets(piece) for piece, _ in images)
         return self._supplied[gap, over]
 
     def redone(self, block: int, over: Box, ghosts: int) -> tuple[Box, ...]:
@@ -295,5 +311,7 @@ class _Geometry:
     def left(self, over: Box, held: Iterable[Box]) -> tuple[Box, ...]:
         """The ghost cells held that are no copies of these cells."""
         region = self.partition.region
-        images = (image for box in held for image in periodic_images(box, region.cells, region.periodic))
+        inside = over & region.cells
+        rest = (box for box in held if box not in inside)
+        images = (image for box in rest for image in periodic_images(box, region.cells, region.periodic))
         return tuple(piece.shift(shift) for image, shift in images for piece in image.subtract(over))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from taskflow.regions import Partition
-from taskflow.tasks.exchange import Valid, exchange
+from taskflow.tasks.exchange import Geometries, Valid, exchange
 from taskflow.tasks.program import Program, Roles, record
 from taskflow.tasks.task import Launch
 
@@ -18,12 +19,15 @@ class Settled(NamedTuple):
     valid: Valid
 
 
-def settled(program: Program, partition: Partition) -> Settled:
-    """The second pass of a program: all later ones are like it, but for the roles of the fields.
+def settled(
+    program: Program, partition: Partition, blocks: Iterable[int] | None = None, known: Geometries | None = None
+) -> Settled:
+    """The second pass of a program: all later ones are like it, but for the roles of the fields. `blocks` and `known`
+    are as in `exchange`.
 
     Raises BadInput where the program is impossible on this partition.
     """
     first, roles = record(program, Roles.of(tuple(partition.fields)))
     second, roles = record(program, roles)
     third, _ = record(program, roles)
-    return Settled(second, third, exchange(first, partition, following=second).valid)
+    return Settled(second, third, exchange(first, partition, following=second, blocks=blocks, known=known).valid)

@@ -138,6 +138,7 @@ def test_messages_are_those_of_the_graph(here):
     (["grid.cells=[4000,4000,4000]"], ["grid.cells = [4000, 4000, 4000]", "needs", "TB", "are free", "fewer cells"]),
     (["fluid.viscosity=0", AT_REST], ["no time step can be found", "time.step"]),
     (['initial.velocity=["1/x",0,0]'], ["initial.velocity", "'1/x'", "not finite at x = 0"]),
+    (["time={end=1e9, cfl=1e-300}"], ["time.end = 1e+09: steps of", "more than 1e+15; give an earlier end"]),
     (["fluid.viscosty=1", "machine.blocks=[1,9,1]"], ["did you mean fluid.viscosity?", "at most 2"]),
 ])
 def test_what_cannot_run_is_refused(give, refused, here, settings, words):
@@ -146,6 +147,14 @@ def test_what_cannot_run_is_refused(give, refused, here, settings, words):
     assert result.stdout == ""
     with pytest.raises(BadInput):
         estimate(Case.load("cavity.toml", settings))
+
+
+@pytest.mark.parametrize("cells", [[2147483647, 2147483647, 2147483647], [8, 8, 10**9]], ids=str)
+def test_bodies_are_not_looked_for_on_cells_that_do_not_fit(give, refused, here, cells, monkeypatch):
+    monkeypatch.setattr("taskflow.simulation.setup.Bodies", None)
+    body = "obstacles=[{type='sphere', centre=[0.5, 0.06, 0.5], radius=0.2}]"
+    result = give("check", "cavity.toml", "--set", f"grid.cells={cells}", "--set", body)
+    refused(result.exit_code, result.stderr, f"grid.cells = {cells}", "needs", "are free", "fewer cells")
 
 
 def test_on_gpus(here, give, monkeypatch):

@@ -36,7 +36,8 @@ class Machine(Table):
         "`auto` is a GPU where one is usable; judged where the blocks will run, not where the command is typed", "auto"
     )
     blocks: Annotated[Blocks | Auto, reads(_or_auto(three(whole, "three whole numbers >= 1")))] = entry(
-        "`auto`: slabs in z, one per GPU or, on a cluster that is given, per worker; one on the CPU of this machine",
+        "at most 1024 in all. `auto`: slabs in z, one per GPU or, on a cluster that is given, per worker; one on the"
+        " CPU of this machine",
         "auto",
     )
     workers: Count = entry(

@@ -13,11 +13,15 @@ from taskflow.simulation.case.rules.fields import missing
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.turbulence import Turbulence
 
+MOST_BLOCKS = 1024
 MOST_SNAPSHOTS = 1_000_000
 
 
 def _blocks_have_planes(grid: Grid, machine: Machine) -> Iterator[Problem]:
     if machine.blocks == "auto":
+        return
+    if (count := math.prod(machine.blocks)) > MOST_BLOCKS:
+        yield wrong(("machine", "blocks"), machine.blocks, f"{count} blocks; give at most {MOST_BLOCKS} in all")
         return
     for axis, blocks, cells in zip(AXES, machine.blocks, grid.cells, strict=True):
         if blocks > cells:
