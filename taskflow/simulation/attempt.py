@@ -32,6 +32,7 @@ from taskflow.simulation import remedies
 from taskflow.simulation.case import Case
 from taskflow.simulation.cautions import cautions
 from taskflow.simulation.directory import RunDirectory
+from taskflow.simulation.estimate import count_steps
 from taskflow.simulation.job import FlowJob
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.profiling import Window, write_profile
@@ -87,6 +88,7 @@ def attempt(order: Order, going_on: Beginning | None, recovery: Recovery) -> dic
         where = placed(case.machine, deployment.blocks, places, embedded=local)
         setup = Setup(case, deployment.blocks, device=deployment.device)
         Needs(setup, where, setup.device).check()
+        count_steps(setup)  # more than anybody would wait for are refused
         check_start(setup)
         plan = _plan(setup, directory, where)
         keeping = Keeping.of(setup, directory.path, plan.run, directory.guard)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from taskflow.simulation.estimate import advective_rate
@@ -21,7 +22,9 @@ def cautions(setup: Setup) -> Iterator[str]:
             yield f"time.step = {limit.fixed:g} is longer than is stable {where}: {told}"
         return
     found: dict[str, str] = {}
-    if limit.spread > 0 and (share := stability.share(limit.diffusion / limit.spread, 0.0)) < 1:
+    slow = limit.diffusion / limit.spread if limit.spread > 0 else math.inf  # the longest step of diffusion alone
+    diffuses = math.isfinite(slow * stability.grid.crowding)  # with next to no viscosity it has no number
+    if diffuses and (share := stability.share(slow, 0.0)) < 1:
         found["diffusion"] = f"{share * limit.diffusion:.3g}, where nothing is carried"
     # Where nothing tells the speed it may get so large that diffusion does nothing in a step.
     dt = limit.longest(rate) if rate > 0 else 0.0

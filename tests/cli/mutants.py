@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from taskflow.simulation.case import Case
+from tests.cli.fitting import fitted
 
 VALUES: tuple[Any, ...] = (
     True, False, 0, 1, -1, 2, 3, 7, 2**31, 10**18, -(10**18), 0.0, -0.5, 1e-300, 1e300, float("nan"), float("inf"),
@@ -66,7 +67,8 @@ FITTING: tuple[tuple[str, str, Any], ...] = (  # values of the right kind, which
     ("obstacles", "", [{"type": "implicit", "inside": "(x-0.5)**2+(z-0.5)**2-0.01"}] * 20),
     ("obstacles", "", [{"type": "box", "low": [0.1, 0.1, 0.1], "high": [0.5, 0.5, 1e300]}] * 300),
     *(("time", "end", value) for value in (1e-300, 1e300)), ("time", "step", 1e-300), ("time", "cfl", 1e-300),
-    *(("machine", "blocks", value) for value in ([2, 1, 1], [1, 1, 100000])), ("machine", "precision", "single"),
+    *(("machine", "blocks", value) for value in ([2, 1, 1], [1, 1, 1024], [2, 2, 8], [1, 1, 100000])),
+    ("machine", "precision", "single"),
     ("body", "gravity", [0, 0, -1e300]), ("body", "rotation", [0, 0, 1e200]), ("body", "force", [1e-320, 1e308, 0]),
     ("heat", "diffusivity", 1e308), ("heat", "expansion", 1e300), ("heat", "background_gradient", [0, 0, 1e200]),
     ("probes", "", [{"name": "p", "places": [[0.1, 0.1, 0.1]] * 5000, "every": 0.1}]),
@@ -89,7 +91,7 @@ def mutants(seed: int, *folders: Path) -> Iterator[str]:
                 tables[name] = table
             fit = chance.random() < 0.6
             for _ in range(chance.randint(1, 2) if fit else 0):
-                _fit(tables, chance)
+                chance.choice([_fit, fitted])(tables, chance)
             for _ in range(chance.randint(1, 3) if not fit or chance.random() < 0.2 else 0):
                 _change(tables, chance)
             yield "\n".join(f"{_key(name)} = {_value(value)}" for name, value in tables.items())

@@ -34,6 +34,14 @@ def test_a_cube_of_triangles_is_a_box(tmp_path, suffix, n):
     np.testing.assert_array_equal(found, Cuboid((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)).inside(x, y, z))
 
 
+def test_corners_beyond_all_numbers_are_told_of(tmp_path):
+    """Whatever a library computes of them before: a warning of NumPy would be an error here."""
+    path = tmp_path / "far.obj"
+    path.write_text("v 1e308 1e308 1e308\n" * 3 + "f 1 2 3")
+    with pytest.raises(BadInput, match=r"far\.obj: triangle 1 has a corner that is not finite, or far away"):
+        read_surface(path, 1.0, (0.0, 0.0, 0.0))
+
+
 def test_scale_and_shift(tmp_path):
     cube(tmp_path / "cube.stl")
     surface = read_surface(tmp_path / "cube.stl", 0.5, (0.25, 0.0, -0.25))

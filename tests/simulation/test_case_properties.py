@@ -4,7 +4,7 @@ import tomllib
 from copy import deepcopy
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from taskflow.errors import BadInput
@@ -94,7 +94,21 @@ def test_a_mutated_file_is_a_case_or_bad_input(cavity, heated, tmp_path_factory,
 
 sizes = st.floats(1e-6, 1e6)
 triples = st.tuples(*[st.floats(-1e9, 1e9)] * 3)
-origins = st.tuples(*[st.floats(-1e5, 1e5)] * 3)
+
+@st.composite
+def placed(draw):
+    """Cells, lengths and an origin: so many cells at most that the narrowest is wider than the gap between numbers."""
+    found = []
+    for _ in "xyz":
+        length, start = draw(sizes), draw(st.floats(-1e9, 1e9))
+        apart = np.spacing(max(abs(start), abs(start + length)))
+        most = min(2**31 - 1, int(length / apart / 3))
+        assume(most >= 2)  # a domain that is there, in double precision
+        found.append((draw(st.integers(2, min(1024, most)) | st.integers(2, most)), length, start))
+    cells, lengths, origin = zip(*found, strict=True)
+    widths = [length / n for n, length in zip(cells, lengths, strict=True)]
+    assume(min(widths) / max(widths) > np.finfo(float).eps)
+    return {"cells": cells, "lengths": lengths, "origin": origin}
 
 
 @st.composite
@@ -110,10 +124,9 @@ def cases(draw):
             warm = draw(st.sampled_from([{}, {"temperature": 2.0}, {"heat_flux": -1.0}])) if heat else {}
             wall = {"type": "wall", "velocity": moving, **warm}
             boundaries[face] = draw(st.sampled_from(["wall", "slip", "symmetry", wall]))
-    cells = draw(st.tuples(*[st.integers(2, 1024)] * 3))  # more, and neighbours may have one coordinate
     tables = {
         "title": draw(st.text(min_size=1, max_size=20).filter(lambda text: text.isprintable() and text.strip())),
-        "grid": {"cells": cells, "lengths": draw(st.tuples(sizes, sizes, sizes)), "origin": draw(origins)},
+        "grid": draw(placed()),
         "fluid": {"viscosity": draw(st.floats(0, 1e9))},
         "boundaries": boundaries, "heat": heat,
         "body": {"gravity": draw(triples), "force": draw(triples), "rotation": draw(triples)},

@@ -76,7 +76,11 @@ def test_a_line_has_its_ends_and_the_velocity_at_walls(whole):
 def test_planes_are_layers_of_snapshots(whole):
     snapshots = found(whole).isel(time=slice(None, None, 3))
     across_z, across_x = found(whole, "across-z"), found(whole, "across-x")
-    assert set(across_z.data_vars) == {"grid", "u", "v", "w", "p", "T"}
+    metrics = {"dx", "dx_f", "dy", "dy_f", "dz", "dz_f"}
+    assert set(across_z.data_vars) == {"grid", "u", "v", "w", "p", "T", *metrics}
+    for name in metrics:
+        layer = snapshots[name].isel(z_c=[5], z_f=[5], missing_dims="ignore")
+        xr.testing.assert_identical(across_z[name].drop_attrs(), layer.drop_attrs())
     for name in ("u", "v", "w", "p", "T"):
         layer = {"z_f" if name == "w" else "z_c": [5]}
         xr.testing.assert_identical(across_z[name].drop_attrs(), snapshots[name].isel(layer).drop_attrs())

@@ -54,6 +54,11 @@ def test_what_is_said_before_a_run(time, changes, words):
         assert word in found
 
 
+def test_a_viscosity_too_small_for_a_number():
+    """No step is so long that it would diffuse anything: a warning of NumPy would be an error here."""
+    assert told(fluid={"viscosity": 5e-324}) == []
+
+
 def test_where_nothing_tells_the_speed():
     still = {"x_min": "wall", "x_max": "wall", "y": "periodic", "z_min": "wall", "z_max": "wall"}
     heated = {"heat": {"diffusivity": 1e-3, "expansion": 1.0}, "body": {"gravity": [0, 0, -1]}, "boundaries": still}

@@ -64,7 +64,8 @@ def test_they_are_those_of_the_snapshots(start, every, tmp_path):
 def test_what_they_are_is_told(tmp_path):
     go(stirred(statistics={"order": 1, "fields": ["T"], "every": {"steps": 4}}), tmp_path / "run")
     ds = found(tmp_path / "run")
-    assert set(ds.data_vars) == {"mean_T", "grid", "since", "samples"}
+    metrics = {"dx", "dx_f", "dy", "dy_f", "dz", "dz_f"}
+    assert set(ds.data_vars) == {"mean_T", "grid", "since", "samples", *metrics}
     assert ds.mean_T.dims == ("time", "z_c", "y_c", "x_c")
     assert ds.mean_T.attrs["long_name"] == "mean in time of temperature"
     assert ds.mean_T.attrs["cell_methods"] == "time: mean"

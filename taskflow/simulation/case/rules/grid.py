@@ -11,22 +11,54 @@ from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, wrong
 
 JUMP = 2.0  # the largest ratio of neighbouring widths
-MOST = 100_000  # cells along a stretched direction, whose places all are kept
+MOST = 100_000  # cells along each direction of a stretched grid, whose places all are kept
 NEAR = 1e-9  # relative: places this close are one
 
 
-def faces_fit(grid: Grid) -> Iterator[Problem]:
+def cells_fit(grid: Grid) -> Iterator[Problem]:
+    """What is wrong with the places of cells: with faces that are given, or that follow from a spacing, or else with
+    coordinates that coincide. Only where nothing is wrong has the grid metrics.
+    """
+    faces = list(_faces_fit(grid))
+    yield from faces or _coordinates_differ(grid)
+
+
+def _coordinates_differ(grid: Grid) -> Iterator[Problem]:
+    """Faces and centres of neighbouring cells are different numbers in double precision, in which they are stored."""
+    for axis, (name, width) in enumerate(zip(AXES, narrowest(grid), strict=True)):
+        start, length = grid.origin[axis], grid.lengths[axis]
+        apart = float(np.spacing(max(abs(start), abs(start + length))))
+        if not width / 2 > apart:
+            remedy = (
+                f"numbers are {apart:.3g} apart there, and cells {width:.3g} wide in {name}, so that neighbours have"
+                " one coordinate; give an origin nearer to 0, or wider cells"
+            )
+            key = "origin" if abs(start) > length else "cells"
+            yield wrong(("grid", key), getattr(grid, key), remedy)
+
+
+def narrowest(grid: Grid) -> tuple[float, float, float]:
+    """The narrowest cells along x, y and z. Needs faces that fit."""
+    staggered = grid.staggered((False, False, False))
+    x, y, z = (staggered.narrowest(axis) for axis in range(3))
+    return x, y, z
+
+
+def _faces_fit(grid: Grid) -> Iterator[Problem]:
     """What is wrong with faces that are given, or that follow from a spacing."""
     if grid.stretching is None:
         return
+    for axis, count in zip(AXES, grid.cells, strict=True):
+        if count > MOST:
+            remedy = f"{count} cells in {axis}; give at most {MOST} in each direction of a grid with grid.stretching"
+            yield wrong(("grid", "cells"), grid.cells, remedy)
+            return
     for axis, spacing in grid.stretching:
         if spacing is None:
             continue
         n, start, length = (values[AXES.index(axis)] for values in (grid.cells, grid.origin, grid.lengths))
         faces, key = spacing.faces, ("grid", "stretching", axis, "faces")
-        if n > MOST:
-            yield wrong(key[:-1], spacing.written(), f"{n} cells in {axis}; give at most {MOST} where it is stretched")
-        elif faces is None:
+        if faces is None:
             if min(np.diff(spacing.edges(n, start, length))) <= 0:
                 remedy = f"of {n} cells some are too narrow to be told apart; give fewer, or a spacing nearer to even"
                 yield wrong(key[:-1], spacing.written(), remedy)
@@ -42,15 +74,15 @@ def faces_fit(grid: Grid) -> Iterator[Problem]:
 
 
 def sound(grid: Grid, boundaries: Boundaries) -> StaggeredGrid | None:
-    """The cells between boundaries, unless something is wrong with their faces."""
-    if any(faces_fit(grid)):
+    """The cells between boundaries, unless something is wrong with their places."""
+    if any(cells_fit(grid)):
         return None
     x, y, z = (getattr(boundaries, axis) is not None for axis in AXES)
     return grid.staggered((x, y, z))
 
 
 def _cells_do_not_jump(grid: Grid) -> Iterator[Problem]:
-    if grid.stretching is None or list(faces_fit(grid)):
+    if grid.stretching is None or list(cells_fit(grid)):
         return
     for axis, spacing in grid.stretching:
         if spacing is None:
@@ -87,7 +119,7 @@ def _pressure_can_be_solved(grid: Grid, boundaries: Boundaries, pressure: Pressu
 
 
 RULES = (
-    (faces_fit, ("grid",)),
+    (cells_fit, ("grid",)),
     (_cells_do_not_jump, ("grid",)),
     (_pressure_can_be_solved, ("grid", "boundaries", "pressure")),
 )

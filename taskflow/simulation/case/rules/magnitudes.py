@@ -1,17 +1,18 @@
 """Numbers so large, so small or so far apart that the equations cannot be computed with them."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
+from taskflow.flow.driving.stratification import buoyancy_frequency
 from taskflow.simulation.case.boundaries import AXES, FACES, Boundaries
+from taskflow.simulation.case.control import Time
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
 from taskflow.simulation.case.problems import Key, Problem, wrong
-from taskflow.simulation.case.rules.grid import faces_fit
+from taskflow.simulation.case.rules.grid import cells_fit, narrowest
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.magnitudes import Magnitudes
@@ -21,26 +22,10 @@ FARTHEST = 1e100  # as lengths of the domain
 REMEDY = "give another unit of length or time, or a number nearer to 1"
 
 
-def _coordinates_differ(grid: Grid) -> Iterator[Problem]:
-    """Faces and centres of neighbouring cells are different numbers in double precision, in which they are stored."""
-    if list(faces_fit(grid)):
-        return
-    for axis, (name, width) in enumerate(zip(AXES, _narrowest(grid), strict=True)):
-        start, length = grid.origin[axis], grid.lengths[axis]
-        apart = float(np.spacing(max(abs(start), abs(start + length))))
-        if not width / 2 > apart:
-            remedy = (
-                f"numbers are {apart:.3g} apart there, and cells {width:.3g} wide in {name}, so that neighbours have"
-                " one coordinate; give an origin nearer to 0, or wider cells"
-            )
-            key = "origin" if abs(start) > length else "cells"
-            yield wrong(("grid", key), getattr(grid, key), remedy)
-
-
 def _widths_go_together(grid: Grid, machine: Machine) -> Iterator[Problem]:
-    if list(faces_fit(grid)):
+    if list(cells_fit(grid)):
         return
-    numbers = Magnitudes(_narrowest(grid), 0.0, machine.precision)
+    numbers = Magnitudes(narrowest(grid), 0.0, machine.precision)
     for name, width in zip(AXES, numbers.spacings, strict=True):
         if lost := numbers.spacing(width):
             yield wrong(("grid", "lengths"), grid.lengths, f"cells are {width:.3g} wide in {name}; {lost}; {REMEDY}")
@@ -58,10 +43,10 @@ def _numbers_can_be_computed(
     grid: Grid, fluid: Fluid, heat: Heat | None, scalars: Scalars, boundaries: Boundaries, body: Body, initial: Initial,
     machine: Machine,
 ) -> Iterator[Problem]:  # fmt: skip
-    if list(faces_fit(grid)) or list(_widths_go_together(grid, machine)):
+    if list(cells_fit(grid)) or list(_widths_go_together(grid, machine)):
         return
     spread = max([fluid.viscosity, *([heat.diffusivity] if heat else []), *(each.diffusivity for each in scalars)])
-    numbers = Magnitudes(_narrowest(grid), spread, machine.precision)
+    numbers = Magnitudes(narrowest(grid), spread, machine.precision)
     found = [
         *_of_fluid(fluid, scalars, numbers),
         *_of_heat(heat, numbers),
@@ -133,6 +118,20 @@ def _winds_can_be_computed(boundaries: Boundaries) -> Iterator[Problem]:
                 yield wrong(("boundaries", face, "log_law", key), value, remedy)
 
 
+def _steps_have_squares(time: Time) -> Iterator[Problem]:
+    """As limits of stability ask for them."""
+    if time.step is not None and time.step > FARTHEST:
+        yield wrong(("time", "step"), time.step, f"give a number up to {FARTHEST:g}")
+
+
+def _oscillations_have_a_frequency(heat: Heat | None, body: Body) -> Iterator[Problem]:
+    """Products of what a stratified fluid oscillates with are numbers."""
+    if heat is None or math.isfinite(buoyancy_frequency(heat.expansion, body.gravity, heat.background_gradient)):
+        return
+    remedy = f"times heat.expansion = {heat.expansion:g} and body.gravity it is no number any more; {REMEDY}"
+    yield wrong(("heat", "background_gradient"), heat.background_gradient, remedy)
+
+
 def _bodies_have_places(obstacles: Obstacles) -> Iterator[Problem]:
     """Squares of distances to bodies are formed in double precision."""
     for n, body in enumerate(obstacles, start=1):
@@ -145,17 +144,11 @@ def _bodies_have_places(obstacles: Obstacles) -> Iterator[Problem]:
                     break
 
 
-def _narrowest(grid: Grid) -> tuple[float, float, float]:
-    """The narrowest cells along x, y and z. Needs faces that fit."""
-    staggered = grid.staggered((False, False, False))
-    x, y, z = (staggered.narrowest(axis) for axis in range(3))
-    return x, y, z
-
-
 RULES = (
     (_winds_can_be_computed, ("boundaries",)),
+    (_oscillations_have_a_frequency, ("heat", "body")),
+    (_steps_have_squares, ("time",)),
     (_bodies_have_places, ("obstacles",)),
-    (_coordinates_differ, ("grid",)),
     (_widths_go_together, ("grid", "machine")),
     (
         _numbers_can_be_computed,

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from taskflow.simulation.case.boundaries import FACES, Boundaries
 from taskflow.simulation.case.physics import Grid
 from taskflow.simulation.case.problems import Problem, wrong
-from taskflow.simulation.case.rules.grid import faces_fit
+from taskflow.simulation.case.rules.grid import cells_fit
 from taskflow.simulation.case.turbulence import Turbulence
 
 
 def _rough_walls_are_resolved(grid: Grid, boundaries: Boundaries, turbulence: Turbulence | None) -> Iterator[Problem]:
     for face in FACES:
         roughness = getattr(getattr(boundaries, face), "roughness", None)
-        if roughness is None or any(faces_fit(grid)):
+        if roughness is None or any(cells_fit(grid)):
             continue
         key = ("boundaries", face, "roughness")
         most = grid.staggered((False, False, False)).constants.beside(face) / 2
