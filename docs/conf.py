@@ -7,7 +7,7 @@ author = copyright = "The taskflow developers"  # noqa: A001
 version = release = taskflow.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 exclude_patterns = ["images"]
 nitpicky = True
 autodoc_member_order = "bysource"

@@ -26,8 +26,10 @@ def test_options_and_profiles(give, run_directory, here):
 @pytest.mark.parametrize(("words", "told"), [
     (["--field", "q"], "u, v, w"), (["--time", "77"], "time = 77"), (["--plane", "q"], "plane = 'q'"),
     (["-o", "a.xyz"], "a.xyz"), (["-o", "/proc/nowhere/a.png"], "/proc/nowhere"), (["--reference", "no.csv"], "no.csv"),
+    (["--reference", "torn.csv"], "torn.csv: line 3: 1 values for 2 names"),
 ])
 def test_refusals(give, refused, run_directory, here, words, told):
+    (here / "torn.csv").write_text("y,u\n0.2,0.0\n0.8")
     result = give("plot", run_directory, *words)
     refused(result.exit_code, result.stderr, told)
 

@@ -138,21 +138,6 @@ def test_wave_moves_as_its_scheme_says(client):
         np.testing.assert_allclose(blocks.read("u"), shape(steps * dt)(*np.ogrid[:n, :n, :n]), atol=1e-12)
 
 
-# ------------------------------------------------------------------------------------------------------------ the page
-
-
-def test_the_page_about_own_solvers_is_a_script(tmp_path):
-    """Its pieces, one after the other, run, and say what the page says."""
-    page = (EXAMPLES.parent / "docs" / "howto" / "own_solver.md").read_text(encoding="utf-8")
-    (tmp_path / "rod.py").write_text("\n\n".join(re.findall(r"^```python\n(.*?)^```", page, re.S | re.M)))
-    command = [sys.executable, "rod.py"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=80, cwd=tmp_path, env=HERE)
-    assert done.returncode == 0, done.stderr
-    promised = re.search(r"It prints an order of (\d\.\d\d)\.", page)[1]
-    assert f"of order {promised}" in done.stdout
-    assert (tmp_path / "profile.json").is_file()
-
-
 # ---------------------------------------------------------------------------------------------------------- invariance
 
 

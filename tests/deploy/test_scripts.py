@@ -52,6 +52,7 @@ def look(tmp_path, *words, **settings):
     command = [*words, python, "-c", LOOK, file]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
     assert done.returncode == 7, done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
     assert not list(tmp_path.glob("scheduler*"))
     return done.stdout.split()
 

@@ -53,6 +53,7 @@ def test_a_run_on_two_nodes(slurm, case, undisturbed):
     assert slurm.ended(job)["ExitCode"] == "0:0", slurm.log(job)
     same(case.with_suffix(""), undisturbed)
     assert "2 workers (cpu) on node[0-1]" in slurm.log(job)
+    assert "Traceback" not in slurm.log(job)
     assert not list(slurm.folder.glob(".taskflow-*"))
 
 
