@@ -25,7 +25,7 @@ from taskflow.flow.stencils import (
     V,
     W,
 )
-from taskflow.tasks import Read, ReadWrite, Scalar, Stencil, Write, task
+from taskflow.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Stencil, Write, task
 
 
 @dataclass(frozen=True)
@@ -68,53 +68,27 @@ class Buoyancy:
     gravity: Vector
 
 
+TENDENCY = Components(h_u=ReadWrite, h_v=ReadWrite, h_w=ReadWrite)
+VELOCITY_NEW = Components(u_new=Write, v_new=Write, w_new=Write)
+
+
 @task(kernel=KERNELS / "momentum.cu")
 def momentum(
-    u: Read[U], v: Read[V], w: Read[W],
-    h_u: ReadWrite, h_v: ReadWrite, h_w: ReadWrite, u_new: Write, v_new: Write, w_new: Write,
-    *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid,
+    velocity: Components(u=Read[U], v=Read[V], w=Read[W]), nu_t: Read[AROUND_EDGES] | None, T: Read[BESIDE] | None,
+    faces: ReadShort | None, edges: ReadShort | None, tendency: TENDENCY, velocity_new: VELOCITY_NEW,
+    *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy | None,
 ) -> None:  # fmt: skip
-    """u_new = u + dt ((1 + ratio/2) H - ratio/2 H_old), H = -div(u u) + viscosity Laplacian(u) + force.
+    """u_new = u + dt ((1 + ratio/2) H - ratio/2 H_old), H = -div(u u) + friction + force + lift, on faces.
 
     `ratio` = dt / dt_old. At the start it is 0, and H_old (what h holds) is not used. On return h holds H. Faces that
     lie on a wall keep their velocity, with H = 0.
+
+    friction = viscosity Laplacian(u) or, with an eddy viscosity nu_t in cells, div(nu (grad u + grad u^T)), nu =
+    viscosity + nu_t, taken in cells for normal stresses and as the mean of four cells on edges for shear stresses.
+    lift = -expansion (T - reference) gravity, T being the mean of the cells beside the face.
+
+    Beside bodies, whose flags are in `faces`, closed faces keep their velocity, with H = 0. At others each buried
+    neighbour, which holds 0, shows minus the face's own velocity: half a cell away the fluid stands still. H loses
+    viscosity u / h^2 for each, h being the spacing there. On edges that touch a body, by the flags in `edges`, nu_t is
+    0; T goes with `buoyancy`, and `edges` with `nu_t` and `faces`.
     """
-
-
-@task(kernel=KERNELS / "momentum.cu")
-def momentum_buoyant(
-    u: Read[U], v: Read[V], w: Read[W], T: Read[BESIDE],
-    h_u: ReadWrite, h_v: ReadWrite, h_w: ReadWrite, u_new: Write, v_new: Write, w_new: Write,
-    *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy,
-) -> None:  # fmt: skip
-    """`momentum` with H plus -expansion (T - reference) gravity, T being the mean of the cells beside the face."""
-
-
-@task(kernel=KERNELS / "momentum.cu")
-def momentum_eddy(
-    u: Read[U], v: Read[V], w: Read[W], nu_t: Read[AROUND_EDGES],
-    h_u: ReadWrite, h_v: ReadWrite, h_w: ReadWrite, u_new: Write, v_new: Write, w_new: Write,
-    *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid,
-) -> None:  # fmt: skip
-    """`momentum` with div(nu (grad u + grad u^T)) in place of viscosity Laplacian(u), nu = viscosity + nu_t.
-
-    nu_t is taken in cells for normal stresses, and as the mean of four cells on edges for shear stresses.
-    """
-
-
-@task(kernel=KERNELS / "momentum.cu")
-def momentum_eddy_buoyant(
-    u: Read[U], v: Read[V], w: Read[W], nu_t: Read[AROUND_EDGES], T: Read[BESIDE],
-    h_u: ReadWrite, h_v: ReadWrite, h_w: ReadWrite, u_new: Write, v_new: Write, w_new: Write,
-    *, dt: Scalar, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy,
-) -> None:  # fmt: skip
-    """`momentum_buoyant` with the friction of `momentum_eddy`."""
-
-
-MOMENTUM = {
-    (False, False): momentum,
-    (False, True): momentum_buoyant,
-    (True, False): momentum_eddy,
-    (True, True): momentum_eddy_buoyant,
-}
-"""The task with an eddy viscosity or not, with buoyancy or not."""

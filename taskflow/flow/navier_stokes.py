@@ -30,9 +30,8 @@ from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_gh
 from taskflow.flow.diagnostics import advective_rate
 from taskflow.flow.driving.driving import NO_DRIVING, Driving, Setting
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.momentum import MOMENTUM, Buoyancy, Fluid
+from taskflow.flow.momentum import Buoyancy, Fluid, momentum
 from taskflow.flow.obstacles import Obstacles
-from taskflow.flow.obstacles.momentum import MOMENTUM_OBSTRUCTED
 from taskflow.flow.poisson import Solver
 from taskflow.flow.projection import correct, divergence
 from taskflow.flow.scalars.quantity import Flux, Medium, Quantity
@@ -179,14 +178,14 @@ class NavierStokes:
         """u_new, v_new, w_new without the pressure, and T_new and passive scalars where differences are central;
         `names` are those of the stage's dt and ratio.
         """
-        box, scheme = self.staggered.box, {**names, "grid": self.grid}
-        tendencies, new = (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new)
-        eddies = (f.nu_t,) if self.turbulence else ()
-        faces = self.obstacles.beside(f, eddies=bool(eddies)) if self.obstacles else ()
-        warm, lift = ((f.T,), {"buoyancy": self.buoyancy}) if self.heat and self.buoyancy else ((), {})
-        momentum = (MOMENTUM_OBSTRUCTED if faces else MOMENTUM)[bool(eddies), bool(warm)]
-        read = f.u, f.v, f.w, *eddies, *warm, *faces
-        yield momentum(*read, *tendencies, *new, over=box, fluid=self.fluid, **lift, **scheme)
+        velocity, tendency, new = ((f.u, f.v, f.w), (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new))
+        nu_t = f.nu_t if self.turbulence else None
+        buoyancy = self.buoyancy if self.heat else None
+        faces, edges = self.obstacles.face_flags(f, eddies=nu_t is not None) if self.obstacles else (None, None)
+        yield momentum(
+            velocity, nu_t, f.T if buoyancy else None, faces, edges, tendency, new,
+            over=self.staggered.box, grid=self.grid, fluid=self.fluid, buoyancy=buoyancy, **names,
+        )  # fmt: skip
         for quantity in self.quantities:
             if not quantity.bounded:
                 yield from quantity.central(f, names, self.staggered, self.medium(f, quantity))

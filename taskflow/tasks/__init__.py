@@ -2,11 +2,14 @@
 
 from taskflow.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.tasks.carried import Cells, carried, overwritten
+from taskflow.tasks.define import MOST_REDUCTIONS, task
 from taskflow.tasks.dependence import Analysis, Known, analyse
 from taskflow.tasks.exchange import Exchange, Geometries, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
+from taskflow.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame
 from taskflow.tasks.privilege import (
     Coloured,
+    Components,
     Foreign,
     ForeignDouble,
     ForeignSingle,
@@ -26,22 +29,26 @@ from taskflow.tasks.siblings import siblings
 from taskflow.tasks.split import ROWS, Tiles, rows
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
 from taskflow.tasks.table import Table, Tables, tables
-from taskflow.tasks.task import MOST_REDUCTIONS, Launch, Task, task
+from taskflow.tasks.task import Launch, Task, Variant
 from taskflow.tasks.traffic import Traffic, traffic
 from taskflow.tasks.volume import moved, visited
 
 __all__ = [
+    "FACES",
     "IDENTITY",
     "MOST_REDUCTIONS",
     "POINT",
     "ROWS",
     "AllReduce",
     "Analysis",
+    "Axis",
     "Cells",
     "Claim",
     "Coloured",
+    "Components",
     "Compute",
     "Exchange",
+    "Face",
     "Foreign",
     "ForeignDouble",
     "ForeignSingle",
@@ -52,6 +59,7 @@ __all__ = [
     "Loop",
     "Message",
     "Node",
+    "Oriented",
     "Part",
     "Privilege",
     "Program",
@@ -76,6 +84,7 @@ __all__ = [
     "Tiles",
     "Traffic",
     "Valid",
+    "Variant",
     "View",
     "Write",
     "analyse",
@@ -85,6 +94,8 @@ __all__ = [
     "combine",
     "counts",
     "exchange",
+    "facing",
+    "frame",
     "lines",
     "moved",
     "offsets",

@@ -94,13 +94,16 @@ def run_body(
     `arrays` hold the fields in the order [z, y, x]; their first elements are the cells `origins`.
     """
     launch = node.launch
-    views = [
-        ForeignView(arrays[name], origins[name], reading(name, privilege, launch, node.partition).around(node.box))
-        if privilege.foreign
-        else View(name, privilege, arrays[name], origins[name], node.box)
-        for name, privilege in launch.requirements
-    ]
+    task = launch.task
+    views: dict[str, View | ForeignView] = {}
+    for parameter, (name, privilege) in zip(task.fields, launch.requirements, strict=True):
+        array, origin = arrays[name], origins[name]
+        if privilege.foreign:
+            boxes = reading(name, privilege, launch, node.partition).around(node.box)
+            views[parameter] = ForeignView(array, origin, boxes)
+        else:
+            views[parameter] = View(name, privilege, array, origin, node.box)
     folds = {parameter: Fold(operator) for parameter, (_, operator) in launch.reductions.items()}
     numbers = {parameter: scalars[name] for parameter, name in launch.scalars.items()}
-    launch.task.body(*views, **launch.constants, **numbers, **folds)
+    task.body(*task.arguments(views), **launch.constants, **task.left_out(), **numbers, **folds)
     return {launch.reductions[parameter][0]: fold.value for parameter, fold in folds.items()}

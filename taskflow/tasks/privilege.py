@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from taskflow.tasks.orientation import Oriented
 from taskflow.tasks.stencil import POINT, Stencil, star
 
 Operator = Literal["sum", "min", "max"]
@@ -31,17 +32,29 @@ class Privilege:
     foreign: bool = False
     coloured: bool = False
     precision: Precision | None = None
+    oriented: Oriented | None = None
+    optional: bool = False
 
-    def __getitem__(self, stencil: int | Stencil) -> Privilege:
+    def __getitem__(self, stencil: int | Stencil | Oriented) -> Privilege:
         """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
         if not self.reads:
             raise TypeError("only Read, ReadWrite, Coloured and Foreign take a stencil: a task writes its own cells")
+        if isinstance(stencil, Oriented):
+            return replace(self, oriented=stencil)
         if not isinstance(stencil, int | Stencil) or (isinstance(stencil, int) and stencil < 0):
             raise TypeError(
                 f"{stencil!r} is no stencil: give the width of a star, 0 or more, or star(w), box(w), offsets(...) or"
                 " lines(...)"
             )
         return replace(self, stencil=star(stencil) if isinstance(stencil, int) else stencil)
+
+    def __or__(self, nothing: None) -> Privilege:
+        """`Read[1] | None`: the privilege of a field that a launch may leave out."""
+        return replace(self, optional=True)
+
+    def turned(self, orientation: str) -> Privilege:
+        """The privilege of a task that is turned to an axis or a face."""
+        return replace(self, stencil=self.oriented.turned(orientation), oriented=None) if self.oriented else self
 
     def __add__(self, other: Privilege) -> Privilege:
         """The least privilege that allows both."""
@@ -57,6 +70,19 @@ class Privilege:
     def changes(self) -> bool:
         """Whether the field may hold other values afterwards."""
         return self.writes or self.reduction is not None
+
+
+class Components:
+    """Several fields that are one argument: `Components(u=Read[U], v=Read[V], w=Read[W])` is a velocity, whose three
+    components have stencils of their own. A launch gives a tuple of fields; a kernel text names them one by one.
+    """
+
+    def __init__(self, **privileges: Privilege) -> None:
+        self.privileges = privileges
+
+    def __or__(self, nothing: None) -> Components:
+        """The same fields, which a launch may leave out all together."""
+        return Components(**{name: privilege | nothing for name, privilege in self.privileges.items()})
 
 
 class Reduction:

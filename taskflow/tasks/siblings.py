@@ -15,7 +15,7 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
-from taskflow.tasks.task import Classes, Task
+from taskflow.tasks.task import Task, Variant
 
 Definition = tuple[str, dict[str, Any]]  # identity, and what the task is made of
 
@@ -30,8 +30,8 @@ def siblings(task: Task) -> tuple[Task, ...]:
     if task in _together:
         return _together[task]
     if task.derived:
-        base, classes = task.derived
-        return tuple(each.of(classes) for each in siblings(base))
+        base, variant = task.derived
+        return tuple(each.of(variant) for each in siblings(base))
     module = sys.modules.get(task.body.__module__)
     found = {task.name: task}
     for value in list(vars(module).values()) if module and task.kernel is not None else ():
@@ -42,8 +42,7 @@ def siblings(task: Task) -> tuple[Task, ...]:
 
 def _reduce(task: Task) -> tuple[Any, ...]:
     if task.derived:
-        base, classes = task.derived
-        return _of, (base, classes)
+        return _of, task.derived
     module = task.body.__module__
     if module != "__main__" and getattr(sys.modules.get(module), task.name, None) is task:
         return _by_name, (module, task.name)
@@ -58,8 +57,8 @@ def _define(task: Task) -> Definition:
     return identity, {field.name: getattr(task, field.name) for field in fields(task)}
 
 
-def _of(base: Task, classes: Classes) -> Task:
-    return base.of(classes)
+def _of(base: Task, variant: Variant) -> Task:
+    return base.of(variant)
 
 
 def _by_name(module: str, name: str) -> Any:

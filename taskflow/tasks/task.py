@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_type_hints, overload
+from typing import Any
 
 from taskflow.regions import Box
-from taskflow.tasks.privilege import Operator, Privilege, Scalar
-from taskflow.tasks.source import check_source
+from taskflow.tasks.orientation import Axis, Face
+from taskflow.tasks.privilege import Operator, Privilege
 from taskflow.tasks.stencil import Stencil
 
-MOST_REDUCTIONS = 32  # of a task: blocks fold its numbers in one all-reduce, which has so many places on every device
+Argument = str | tuple[str, ...] | None  # for a parameter: a field, several, or nothing
 
-Classes = frozenset[tuple[type, type]]  # of constants: those declared, each with the one in its place
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The ways in which a launch differs from the declaration of its task, known before its kernel is compiled:
+    `classes` of constants, each declared one with the derived one in its place; parameters that are `absent`; and the
+    `orientation`, an axis or a face.
+    """
+
+    classes: frozenset[tuple[type, type]] = frozenset()
+    absent: frozenset[str] = frozenset()
+    orientation: str | None = None
+
+
+PLAIN = Variant()
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +40,14 @@ class Task:
     `whole` is one for all cells that a block has of a launch, which may depend on each other there: it is never cut.
     `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the
     program), `scalars` (named numbers that change between steps) and `reductions` (named numbers it produces);
-    `keywords` lists them all in order.
+    `keywords` lists them all in order. `parameters` are the positional ones as declared, each with the names of its
+    fields: one, or several components. `turns` is the keyword that takes the orientation, with its annotation.
 
-    A constant may be of a class derived from the declared one. The launch then is of a task `derived` from this one,
-    whose kernel text is compiled for that class, with the macros that its class variable `defines` names: see
-    `taskflow.machine.kernel.text`. Where the class has `stencils`, a mapping, that task reads the fields of these
-    parameters with them instead. Classes derived from that one inherit both.
+    A launch can be of a task `derived` from this one, compiled anew from the same kernel text: without parameters that
+    are `optional`, turned to an axis or a face, or with a constant of a class derived from the declared one. The macros
+    that the class variable `defines` names are then defined: see `taskflow.machine.kernel.text`. Where the class has
+    `stencils`, a mapping, that task reads the fields of these names with them instead. Classes derived from that one
+    inherit both.
     """
 
     name: str
@@ -46,59 +60,131 @@ class Task:
     scalars: tuple[str, ...]
     reductions: dict[str, Operator]
     keywords: tuple[str, ...]
-    derived: tuple[Task, Classes] | None = None
+    parameters: dict[str, tuple[str, ...]]
+    optional: frozenset[str] = frozenset()
+    turns: tuple[str, type[Axis | Face]] | None = None
+    derived: tuple[Task, Variant] | None = None
 
-    def __call__(self, *fields: str, over: Box, **values: Any) -> Launch:
+    @property
+    def base(self) -> Task:
+        """The task as it was declared."""
+        return self.derived[0] if self.derived else self
+
+    @property
+    def symbol(self) -> str:
+        """The name of the function in the kernel text."""
+        return self.base.name
+
+    @property
+    def orientation(self) -> str | None:
+        """The axis or face that the task is turned to."""
+        return self.derived[1].orientation if self.derived else None
+
+    def __call__(self, *fields: Argument, over: Box, **values: Any) -> Launch:
         """Launch the task over the cells of `over`: for each block, on the cells it owns there.
 
-        `fields` name one field per parameter, `values` give constants by value, scalars and reductions by name.
-        Raises TypeError where an argument is missing, unknown or of the wrong kind.
+        `fields` name one field per parameter, or a tuple of them for several; `values` give constants by value,
+        scalars and reductions by name, and the orientation. None leaves an optional parameter out. Raises TypeError
+        where an argument is missing, unknown or of the wrong kind.
         """
         if not isinstance(over, Box):
             raise TypeError(f"{self.name}: over={over!r} is no Box; launch it over region.cells, say, or Box(lo, hi)")
-        for name, field in zip(self.fields, fields, strict=False):
-            if not isinstance(field, str):
-                raise TypeError(f"{self.name}: {name} is {field!r}; give the name of a field, such as roles.{name}")
-        if len(fields) != len(self.fields):
-            wanted = ", ".join(self.fields)
-            raise TypeError(f"{self.name} takes {len(self.fields)} fields ({wanted}), not {len(fields)}")
-        if set(values) != set(self.keywords):
-            wanted = ", ".join(("over", *self.keywords))
+        for (name, parts), argument in zip(self.parameters.items(), fields, strict=False):
+            self._check_field(name, parts, argument)
+        if len(fields) != len(self.parameters):
+            wanted = ", ".join(self.parameters)
+            raise TypeError(f"{self.name} takes {len(self.parameters)} fields ({wanted}), not {len(fields)}")
+        expected = (*self.keywords, *(self.turns or ())[:1])
+        if set(values) != set(expected):
+            wanted = ", ".join(("over", *expected))
             raise TypeError(f"{self.name} takes the keywords {wanted}; it was given {', '.join(('over', *values))}")
+        arguments = dict(zip(self.parameters, fields, strict=True)) | values
+        absent = frozenset(name for name in self.optional if arguments[name] is None)
+        self._check_values({name: value for name, value in values.items() if name not in absent})
+        orientation = arguments.pop(self.turns[0]) if self.turns else None
+        classes = frozenset(
+            (kind, type(values[name]))
+            for name, kind in self.constants.items()
+            if name not in absent and isinstance(kind, type) and is_dataclass(kind) and type(values[name]) is not kind
+        )
+        task = self.of(Variant(classes, absent, orientation))
+        names = [name for argument in fields if argument for name in _names(argument)]
+        written = [f for f, p in zip(names, task.fields.values(), strict=True) if p.writes]
+        for name in written:
+            if names.count(name) > 1:
+                raise TypeError(f"{self.name}: field {name!r} is written and bound to a second parameter")
+        return Launch(task, tuple(names), tuple((name, values[name]) for name in task.keywords), over)
+
+    def _check_field(self, name: str, parts: tuple[str, ...], argument: object) -> None:
+        if argument is None and name in self.optional:
+            return
+        several = parts != (name,)
+        names = argument if isinstance(argument, tuple) and several else (argument,)
+        if not all(isinstance(field, str) for field in names):
+            raise TypeError(f"{self.name}: {name} is {argument!r}; give the name of a field, such as roles.{parts[0]}")
+        if several and (not isinstance(argument, tuple) or len(names) != len(parts)):
+            raise TypeError(f"{self.name}: {name} is {argument!r}; give a tuple of fields, for {', '.join(parts)}")
+
+    def _check_values(self, values: Mapping[str, Any]) -> None:
         for name in (*self.scalars, *self.reductions):
             if not isinstance(values[name], str):
                 raise TypeError(f"{self.name}: {name}={values[name]!r} has to be the name of a scalar")
         for name, kind in self.constants.items():
-            if isinstance(kind, type) and not isinstance(values[name], kind):
+            if name in values and isinstance(kind, type) and not isinstance(values[name], kind):
                 raise TypeError(f"{self.name}: {name}={values[name]!r} is not a {kind.__name__}")
+        if self.turns and values[self.turns[0]] not in self.turns[1].values:
+            name, kind = self.turns
+            raise TypeError(f"{self.name}: {name}={values[name]!r} is none of {', '.join(kind.values)}")
         produced = [values[name] for name in self.reductions]
         if len(set(produced)) < len(produced):
             raise TypeError(f"{self.name}: two reductions have the same result among {', '.join(produced)}")
-        written = [f for f, p in zip(fields, self.fields.values(), strict=True) if p.writes]
-        for name in written:
-            if fields.count(name) > 1:
-                raise TypeError(f"{self.name}: field {name!r} is written and bound to a second parameter")
-        chosen = self.of(_derived(self.constants, values))
-        return Launch(chosen, fields, tuple((name, values[name]) for name in self.keywords), over)
 
-    def of(self, classes: Classes) -> Task:
-        """This task for constants of derived classes, which stand for those declared: one object per process."""
-        if not classes:
+    def of(self, variant: Variant) -> Task:
+        """This task as a variant of it: one object per process."""
+        if variant == PLAIN:
             return self
-        instead = dict(classes)
-        constants = {name: instead.get(kind, kind) for name, kind in self.constants.items()}
+        task = _variants.get((self, variant))
+        return task or _variants.setdefault((self, variant), self._derive(variant))
+
+    def _derive(self, variant: Variant) -> Task:
+        instead, absent, orientation = dict(variant.classes), variant.absent & self.optional, variant.orientation
+        constants = {name: instead.get(kind, kind) for name, kind in self.constants.items() if name not in absent}
         stencils = ChainMap(*(getattr(kind, "stencils", {}) for kind in instead.values()))
-        fields = {name: each[stencils[name]] if name in stencils else each for name, each in self.fields.items()}
-        task = replace(self, fields=fields, constants=constants, derived=(self, classes))
-        return _of_classes.setdefault((self, classes), task)
+        left_out = {field for name in absent for field in self.parameters.get(name, ())}
+        fields = {name: each for name, each in self.fields.items() if name not in left_out}
+        fields = {name: each[stencils[name]] if name in stencils else each for name, each in fields.items()}
+        if orientation and self.turns:
+            fields = {name: each.turned(orientation) for name, each in fields.items()}
+        return replace(
+            self,
+            name=f"{self.name}_{orientation}" if orientation and self.turns else self.name,
+            fields=fields,
+            constants=constants,
+            keywords=tuple(name for name in self.keywords if name not in absent),
+            derived=(self, variant),
+        )
+
+    def arguments(self, fields: Mapping[str, Any]) -> list[Any]:
+        """The positional arguments of the body, given what stands for each field: tuples for components, None for what
+        is left out.
+        """
+        several = {name: tuple(map(fields.get, parts)) for name, parts in self.parameters.items()}
+        return [
+            None if None in values else values[0] if self.parameters[name] == (name,) else values
+            for name, values in several.items()
+        ]
+
+    def left_out(self) -> dict[str, str | None]:
+        """The keyword arguments of the body that are no values: None for absent constants, and the orientation."""
+        turned = {self.turns[0]: self.orientation} if self.turns else {}
+        return turned | {name: None for name in self.base.constants if name not in self.constants}
 
 
-_of_classes: dict[tuple[Task, Classes], Task] = {}
+_variants: dict[tuple[Task, Variant], Task] = {}
 
 
-def _derived(constants: Mapping[str, Any], values: Mapping[str, Any]) -> Classes:
-    found = ((kind, type(values[name])) for name, kind in constants.items() if isinstance(kind, type))
-    return frozenset((declared, given) for declared, given in found if is_dataclass(declared) and given is not declared)
+def _names(argument: Argument) -> tuple[str, ...]:
+    return argument if isinstance(argument, tuple) else (argument,) if argument else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,94 +270,3 @@ class Launch:
 
     def __str__(self) -> str:
         return f"{self.task.name}({', '.join(self.fields)})"
-
-
-@overload
-def task(body: Callable[..., None], /) -> Task: ...
-@overload
-def task(*, kernel: Path | str, whole: bool = False) -> Callable[[Callable[..., None]], Task]: ...
-@overload
-def task(*, library: str) -> Callable[[Callable[..., None]], Task]: ...
-def task(
-    body: Callable[..., None] | None = None,
-    /,
-    *,
-    kernel: Path | str | None = None,
-    library: str | None = None,
-    whole: bool = False,
-) -> Any:
-    """Make a function a task: `@task`, or `@task(kernel=...)` where a kernel text holds the arithmetic.
-
-    `kernel` is the text itself, a string, or the `Path` of a file with it. `whole`: what it does in a cell may depend
-    on all others that a block has of a launch, so that it cannot be done in parts. With `library`, the name of an
-    operation of `taskflow.machine.transform`, that does the work, whole; the body says what it is, in NumPy.
-
-    Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write`, `ReadWrite`, `Coloured[stencil]` or,
-    of other regions, `Foreign[stencil]`; keyword-only parameters are annotated `Scalar`, `Reduce[operator]` or with the
-    type of a constant, MOST_REDUCTIONS of a task at most. Without a kernel the body runs on views of the fields (see
-    `taskflow.tasks.body`); with one the body is only its docstring. Raises TypeError where these rules are broken.
-    """
-
-    if isinstance(kernel, Path):
-        kernel = kernel.absolute()  # other processes may be in other folders
-
-    def define(function: Callable[..., None]) -> Task:
-        return _define(function, kernel, library, whole or library is not None)
-
-    return define if body is None else define(body)
-
-
-def _define(body: Callable[..., None], kernel: Path | str | None, library: str | None, whole: bool) -> Task:
-    name = getattr(body, "__name__", "task")
-    fields: dict[str, Privilege] = {}
-    constants: dict[str, Any] = {}
-    reductions: dict[str, Operator] = {}
-    scalars: list[str] = []
-    keywords: list[str] = []
-    for parameter in inspect.signature(body, eval_str=True).parameters.values():
-        kind, annotation, where = parameter.kind, parameter.annotation, f"task {name}: parameter {parameter.name!r}"
-        if parameter.default is not parameter.empty or kind in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
-            raise TypeError(f"{where} has a default or is variadic; name every parameter and pass every value")
-        if annotation is parameter.empty:
-            kinds = "Read, Write, ReadWrite, Scalar, Reduce or a constant's type"
-            raise TypeError(f"{where} is not annotated; say {kinds}")
-        if parameter.name == "over":
-            raise TypeError(f"{where} has the name of the box that a launch is over; choose another one")
-        if kind is not kind.KEYWORD_ONLY:
-            if not isinstance(annotation, Privilege) or annotation.reduction:
-                raise TypeError(
-                    f"{where} is positional, so a field: annotate it Read, Read[width], Write, ReadWrite, Coloured or"
-                    " Foreign"
-                )
-            fields[parameter.name] = annotation
-            continue
-        keywords.append(parameter.name)
-        if isinstance(annotation, Privilege):
-            if annotation.reduction is None:
-                raise TypeError(f"{where} is a field: put it before the *")
-            reductions[parameter.name] = annotation.reduction
-        elif annotation is Scalar:
-            scalars.append(parameter.name)
-        else:
-            constants[parameter.name] = annotation
-            if is_dataclass(annotation):  # names in its annotations mean something here, elsewhere perhaps nothing
-                annotation.__annotations__ = get_type_hints(annotation)
-    if not fields:
-        raise TypeError(f"task {name} has no field: there is nothing to visit; its positional parameters are fields")
-    if all(p.foreign for p in fields.values()):
-        raise TypeError(f"task {name} has foreign fields only: it needs one of the region that it is launched over")
-    if not any(p.writes for p in fields.values()) and not reductions:
-        raise TypeError(f"task {name} writes no field and reduces nothing: it has no effect")
-    if isinstance(kernel, Path) and not kernel.is_file():
-        raise TypeError(f"task {name}: there is no kernel text {kernel}")
-    if isinstance(kernel, str) and "TASK" not in kernel and "#include" not in kernel:
-        raise TypeError(f"task {name}: the kernel text {kernel!r} defines no TASK; a file is given as a Path")
-    if len(reductions) > MOST_REDUCTIONS:
-        raise TypeError(
-            f"task {name} reduces {len(reductions)} numbers; at most {MOST_REDUCTIONS} can be: make it two tasks"
-        )
-    if library is not None and (kernel is not None or scalars or reductions):
-        raise TypeError(f"task {name} is done by a library, which takes fields and constants: no kernel, no scalars")
-    if kernel is None:
-        check_source(name, body, fields)
-    return Task(name, body, kernel, library, whole, fields, constants, tuple(scalars), reductions, (*keywords,))

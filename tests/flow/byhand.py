@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.momentum import momentum
 from taskflow.machine.device import Device, cpu
 from taskflow.machine.kernel import Layout, compiled
 from taskflow.regions import Box
-from taskflow.tasks import Launch, Task
+from taskflow.tasks import Launch, Task, Variant
 from tests.reference import Shifted
 
 LENGTHS = (1.1, 0.7, 1.7)  # spacings differ
@@ -80,9 +81,16 @@ class ByHand:
                 self.scalars[name] = float(device.to_host(numbers[parameter])[0])
 
     def launch(self, task: Task, constants: Mapping[str, Any], over: Box | None = None) -> Launch:
-        """The task on the fields that its parameters are named after."""
-        names = {name: name for name in (*task.scalars, *task.reductions)}
-        return task(*task.fields, over=self.box if over is None else over, **names, **constants)
+        """The task, or a variant of it, on the fields that its parameters are named after."""
+        base, absent = task.base, task.derived[1].absent if task.derived else frozenset()
+        fields = [
+            None if name in absent else parts[0] if parts == (name,) else parts
+            for name, parts in base.parameters.items()
+        ]
+        values = {name: name for name in (*task.scalars, *task.reductions)} | dict(constants)
+        values |= dict.fromkeys(absent & base.constants.keys())
+        values |= {base.turns[0]: task.orientation} if base.turns else {}
+        return base(*fields, over=self.box if over is None else over, **values)
 
     def shifted(self, *names: str, box: Box | None = None) -> list[Shifted]:
         return [Shifted(self.fields[name].copy(), self.box if box is None else box, self.memory.lo) for name in names]
@@ -93,6 +101,17 @@ class ByHand:
     def agrees(self, name: str, wanted: np.ndarray, box: Box | None = None) -> None:
         scale = max(1.0, float(abs(wanted).max()))
         np.testing.assert_allclose(self.values(name, box), wanted, rtol=0, atol=self.tolerance * scale, err_msg=name)
+
+
+def variant(task: Task, without: str = "", turned: str | None = None) -> Task:
+    """The task without these parameters, turned to an axis or a face."""
+    return task.of(Variant(absent=frozenset(without.split()), orientation=turned))
+
+
+def momentum_with(*, eddies: bool = False, warm: bool = False, bodies: bool = False) -> Task:
+    """The momentum equation of such a flow."""
+    without = {"nu_t": eddies, "T buoyancy": warm, "faces": bodies, "edges": eddies and bodies}
+    return variant(momentum, " ".join(names for names, there in without.items() if not there))
 
 
 def surrounded(cells: np.ndarray, walls: tuple[bool, bool, bool]) -> np.ndarray:

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid
-from taskflow.flow.momentum import MOMENTUM
 from taskflow.flow.obstacles.energy_budget import dissipation_immersed, dissipation_obstructed, eddy_budget_obstructed
-from taskflow.flow.obstacles.momentum import momentum_eddy_obstructed, momentum_obstructed
 from tests.flow import test_immersed as immersed
 from tests.flow import test_obstacles as flagged
-from tests.flow.byhand import DT, RATIO, ByHand
+from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
 from tests.flow.test_obstacles import VELOCITY, WALLS, exchange
 from tests.reference.stretched import Metrics
 from tests.reference.surfaces import brought, spread
@@ -124,7 +122,7 @@ def lost(hand: ByHand, task, constants: list[dict], **fields: list[np.ndarray]) 
 @pytest.mark.parametrize("kind", DISSIPATION)
 def test_dissipation_is_what_friction_takes(kind, device):
     """Over all cells, of a velocity without a mean."""
-    task = momentum_obstructed if kind == "flagged" else MOMENTUM[False, False]
+    task = momentum_with(bodies=kind == "flagged")
     others = [f"{q}_new" for q in VELOCITY] + [f"h_{q}" for q in VELOCITY]
     flags = ["faces"] if kind == "flagged" else []
     hand, _, _ = prepared(kind, (False,) * 3, "f8", [*others, *flags, "rate"], **device)
@@ -199,6 +197,7 @@ def test_eddies_take_what_the_flow_loses(device):
     hand.run(hand.launch(eddy_budget_obstructed, grid))
     found = hand.values("rate").sum() / SHARE
     nu_t = hand.fields["nu_t"]
-    taken = lost(hand, momentum_eddy_obstructed, [{**grid, "fluid": Fluid(NU)}] * 2, nu_t=[nu_t, np.zeros_like(nu_t)])
+    task = momentum_with(eddies=True, bodies=True)
+    taken = lost(hand, task, [{**grid, "fluid": Fluid(NU)}] * 2, nu_t=[nu_t, np.zeros_like(nu_t)])
     assert found == pytest.approx(taken, rel=1e-12)
     assert taken > 1.0

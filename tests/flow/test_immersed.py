@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport
-from taskflow.flow.obstacles import adherence, bulk_velocity, cuts, forces, momentum
+from taskflow.flow.obstacles import adherence, bulk_velocity, cuts, forces
 from tests import reference
-from tests.flow.byhand import DT, ByHand, surrounded
+from tests.flow.byhand import DT, ByHand, momentum_with, surrounded
 from tests.flow.test_obstacles import exchange
 from tests.reference.stretched import Metrics
 from tests.reference.surfaces import adhered, brought
@@ -190,7 +190,7 @@ def test_forces_of_eddies(walls, real, device):
     for axis, (name, body) in enumerate(zip(VELOCITY, bodies, strict=True)):
         hand.fields[name][inside][(near(body) > 0) & ~on_wall(hand, axis)] = 0
     grid = hand.staggered
-    hand.run(hand.launch(momentum.momentum_eddy_obstructed, {"grid": grid.constants, "fluid": FLUID}))
+    hand.run(hand.launch(momentum_with(eddies=True, bodies=True), {"grid": grid.constants, "fluid": FLUID}))
     for number in (1, 2):
         constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.Target(number, (0.1, 0.2, 0.3))}
         hand.run(hand.launch(forces.force_of_eddies_on_immersed_body, constants))

@@ -13,7 +13,6 @@ from taskflow.flow import (
     StaggeredGrid,
     Transport,
     diagnostics,
-    momentum,
     projection,
     turbulence,
 )
@@ -26,7 +25,7 @@ from taskflow.machine.kernel import Layout, compiled
 from taskflow.regions import Box
 from taskflow.tasks import Task
 from tests import reference
-from tests.flow.byhand import DT, RATIO, ByHand
+from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
 from tests.flows import plane_heat_flux
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
@@ -43,9 +42,9 @@ WALLS = list(product((False, True), repeat=3))
 VELOCITY = ("u", "v", "w")
 TENDENCIES = ("h_u", "h_v", "h_w")
 STENCILS = [
-    momentum.momentum, momentum.momentum_buoyant, transport.transport, projection.divergence, jacobi,
+    momentum_with(), momentum_with(warm=True), transport.transport, projection.divergence, jacobi,
     jacobi_half, projection.correct,
-    jacobi_twice, jacobi_twice_half, momentum.momentum_eddy, momentum.momentum_eddy_buoyant,
+    jacobi_twice, jacobi_twice_half, momentum_with(eddies=True), momentum_with(eddies=True, warm=True),
     transport.transport_eddy,
     turbulence.smagorinsky, turbulence.smagorinsky_damped, turbulence.wale, turbulence.vreman,
 ]  # fmt: skip
@@ -79,7 +78,7 @@ def on_wall(hand: ByHand, axis: int) -> np.ndarray:
 @pytest.mark.parametrize("walls", WALLS)
 @pytest.mark.parametrize("warm", [False, True])
 def test_momentum(cells, walls, warm, real, device):
-    task = momentum.momentum_buoyant if warm else momentum.momentum
+    task = momentum_with(warm=warm)
     hand = ByHand(cells, walls, real, **device).fill(names(task))
     velocity, old = hand.shifted(*VELOCITY), hand.shifted(*TENDENCIES)
     hand.run(hand.launch(task, constants(task, hand)))
@@ -106,7 +105,7 @@ def test_transport(cells, walls, real, device):
 
 
 @pytest.mark.parametrize(
-    "task", [momentum.momentum, momentum.momentum_buoyant, transport.transport], ids=lambda task: task.name
+    "task", [momentum_with(), momentum_with(warm=True), transport.transport], ids=["momentum", "buoyant", "transport"]
 )
 def test_the_first_step_is_eulers_whatever_the_old_tendency_holds(task, real, device):
     hand = ByHand((6, 5, 4), real=real, **device).fill(names(task))

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Transport
-from taskflow.flow.obstacles import flags, forces, heat, momentum, pressure, projection
+from taskflow.flow.obstacles import flags, forces, heat, pressure, projection
 from taskflow.regions import Box
 from tests import reference
-from tests.flow.byhand import DT, MEAN, RATIO, ByHand, surrounded
+from tests.flow.byhand import DT, MEAN, RATIO, ByHand, momentum_with, surrounded
 from tests.reference import Shifted
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
@@ -131,7 +131,7 @@ def on_wall(hand: ByHand, axis: int) -> np.ndarray:
 @pytest.mark.parametrize("warm", [False, True])
 def test_momentum(walls, warm, real, device):
     """A face with a neighbour between two solid cells sees there minus its own velocity; closed faces keep theirs."""
-    task = momentum.momentum_buoyant_obstructed if warm else momentum.momentum_obstructed
+    task = momentum_with(warm=warm, bodies=True)
     hand, numbers = prepared(walls, real, list(task.fields), **device)
     solid, grid = numbers > 0, hand.staggered
     shifted = hand.shifted(*VELOCITY)
@@ -329,7 +329,7 @@ def test_heat_of_a_body(real, device):
 
 def test_kernels_give_the_same_bits_however_they_are_cut(real):
     """The parts of a launch, one after the other, do what the whole does."""
-    for task in (momentum.momentum_obstructed, heat.heat_obstructed, pressure.jacobi_obstructed):
+    for task in (momentum_with(bodies=True), heat.heat_obstructed, pressure.jacobi_obstructed):
         whole, _ = prepared((True, False, True), real, list(task.fields))
         parts, _ = prepared((True, False, True), real, list(task.fields))
         known = {"grid": whole.staggered.constants, "fluid": FLUID, "transport": HEAT}

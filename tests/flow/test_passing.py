@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Quick
-from taskflow.flow.momentum import momentum_eddy
 from taskflow.flow.passing import CARRIED, FLOW, Passing, Sheet, Side
 from taskflow.flow.scalars.bounded import EULER
 from taskflow.flow.scalars.transport import Transport, transport, transport_eddy
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
-from tests.flow.byhand import DT, ByHand
+from tests.flow.byhand import DT, ByHand, momentum_with
 from tests.flow.test_stretched import Uneven
 from tests.flows import compute
 from tests.simulation.test_resuming import stirred
@@ -76,7 +75,7 @@ FLOWING = ("volume", "x", "y", "z")
 def prepared(stretched: bool) -> ByHand:
     """Random fields between walls, which what is measured knows by names of its own."""
     hand = (Uneven if stretched else ByHand)((6, 5, 7), (True, True, True), ghost=2)
-    hand.fill({**momentum_eddy.fields, **transport_eddy.fields, "p": None, "c": None, "q_new": None})
+    hand.fill({**momentum_with(eddies=True).fields, **transport_eddy.fields, "p": None, "c": None, "q_new": None})
     hand.fields["c"] = hand.fields["q"]
     hand.fields |= {f"{name}_sides": hand.fields[name] for name in "uvw"}
     hand.fields |= {f"{name}_new": hand.fields[name] for name in "uvw"}  # a step in the velocity of now
@@ -112,7 +111,7 @@ def test_a_volume_gains_the_momentum_that_passes_its_sides(kind, eddies, stretch
     grid = hand.staggered.constants
     hand.fields["nu_t"] *= eddies
     tendency = dict(zip("xyz", ("h_u", "h_v", "h_w"), strict=True))
-    hand.run(hand.launch(momentum_eddy, {"grid": grid, "fluid": fluid}))
+    hand.run(hand.launch(momentum_with(eddies=True), {"grid": grid, "fluid": fluid}))
     gained = {}
     for a, (axis, name) in enumerate(tendency.items()):
         p, n = hand.shifted("p")[0], hand.cells[a]

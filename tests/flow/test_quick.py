@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Quick
-from taskflow.flow.momentum import MOMENTUM, momentum, momentum_eddy
 from taskflow.simulation.case import Case
 from tests import reference
-from tests.flow.byhand import DT, RATIO, ByHand
+from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
 from tests.flow.test_turbulence import Box2Pi, Waves
 from tests.flows import compute, orders
 from tests.reference import turbulence as by_numpy
@@ -49,9 +48,10 @@ def carried(hand: ByHand, a: int) -> np.ndarray:
 
 @pytest.mark.parametrize("cells", [(7, 5, 6), (1, 4, 3), (4, 1, 2)])
 @pytest.mark.parametrize("walls", [(True, True, True), (False, True, False), (False, False, False)])
-@pytest.mark.parametrize("kind", MOMENTUM, ids=lambda kind: MOMENTUM[kind].name)
-def test_momentum(kind, walls, cells, real, device):
-    task, (eddies, warm) = MOMENTUM[kind], kind
+@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize("eddies", [False, True])
+def test_momentum(eddies, warm, walls, cells, real, device):
+    task = momentum_with(eddies=eddies, warm=warm)
     hand = ByHand(cells, walls, real, ghost=2, **device).fill(task.fields)
     velocity, h, old = hand.shifted(*VELOCITY), hand.staggered.spacing, hand.shifted("h_u", "h_v", "h_w")
     wanted = []
@@ -83,8 +83,8 @@ class Renamed(Quick):
 def test_the_scheme_does_not_depend_on_the_name_of_a_class():
     found = []
     for kind in (Quick, Renamed):
-        hand = ByHand((5, 6, 7), ghost=2).fill(momentum.fields)
-        hand.run(hand.launch(momentum, {"grid": hand.staggered.constants, "fluid": kind(0.03)}))
+        hand = ByHand((5, 6, 7), ghost=2).fill(momentum_with().fields)
+        hand.run(hand.launch(momentum_with(), {"grid": hand.staggered.constants, "fluid": kind(0.03)}))
         found.append(np.array([hand.values(f"h_{name}") for name in VELOCITY]))
     np.testing.assert_array_equal(*found)
 
@@ -93,13 +93,13 @@ def test_the_scheme_does_not_depend_on_the_name_of_a_class():
 @pytest.mark.parametrize("along", range(3))
 def test_a_wave_in_a_uniform_flow(along, speed):
     """The symbol of the scheme: (3 e^(it) + 3 - 7 e^(-it) + e^(-2it)) / 8 forward, which only damps."""
-    hand = ByHand((16, 16, 16), (False,) * 3, ghost=2).fill(momentum.fields)
+    hand = ByHand((16, 16, 16), (False,) * 3, ghost=2).fill(momentum_with().fields)
     across, h, theta = (along + 1) % 3, hand.staggered.spacing[along], 2 * np.pi * 3 / 16
     n = np.arange(-2, 18).reshape([-1 if d == 2 - along else 1 for d in range(3)])
     for a, name in enumerate(VELOCITY):
         hand.fields[name][...] = {along: speed}.get(a, 0.0)
     hand.fields[VELOCITY[across]][...] = np.cos(theta * n)
-    hand.run(hand.launch(momentum, {"grid": hand.staggered.constants, "fluid": Quick(0.0)}))
+    hand.run(hand.launch(momentum_with(), {"grid": hand.staggered.constants, "fluid": Quick(0.0)}))
     way = np.sign(speed)
     symbol = way * (3 * np.exp(1j * way * theta) + 3 - 7 * np.exp(-1j * way * theta) + np.exp(-2j * way * theta)) / 8
     assert (speed * symbol).real > 0
@@ -110,10 +110,10 @@ def test_a_wave_in_a_uniform_flow(along, speed):
 
 def test_nothing_is_lost():
     """In a periodic flow fluxes leave as much on one side as comes in on the other."""
-    hand = ByHand((5, 6, 7), (False,) * 3, ghost=2).fill(momentum.fields)
+    hand = ByHand((5, 6, 7), (False,) * 3, ghost=2).fill(momentum_with().fields)
     for name in VELOCITY:
         hand.fields[name] = np.pad(hand.values(name), 2, mode="wrap")
-    hand.run(hand.launch(momentum, {"grid": hand.staggered.constants, "fluid": Quick(0.0)}))
+    hand.run(hand.launch(momentum_with(), {"grid": hand.staggered.constants, "fluid": Quick(0.0)}))
     for name in VELOCITY:
         assert abs(hand.values(f"h_{name}").sum()) < 1e-11 < abs(hand.values(f"h_{name}")).max()
 
@@ -123,10 +123,10 @@ def test_of_order_2():
     cells, errors = [16, 32, 48], []
     for n in cells:
         waves = Waves()
-        hand = Box2Pi((n, 3 * n // 2, 5 * n // 4), (False,) * 3, ghost=2).fill(momentum_eddy.fields)
+        hand = Box2Pi((n, 3 * n // 2, 5 * n // 4), (False,) * 3, ghost=2).fill(momentum_with(eddies=True).fields)
         for number, name, place in ((0, "u", "fx"), (1, "v", "fy"), (2, "w", "fz"), (4, "nu_t", "c")):
             hand.fields[name] = waves.value(number, list(hand.staggered.points(place, hand.memory)))
-        hand.run(hand.launch(momentum_eddy, {"grid": hand.staggered.constants, "fluid": Quick(0.2)}))
+        hand.run(hand.launch(momentum_with(eddies=True), {"grid": hand.staggered.constants, "fluid": Quick(0.2)}))
         found = []
         for a, name in enumerate("uvw"):
             x = list(hand.staggered.points("f" + "xyz"[a], hand.box))

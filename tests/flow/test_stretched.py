@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Quick, StaggeredGrid, Transport
-from taskflow.flow.momentum import momentum
 from taskflow.flow.poisson import FFT, ConjugateGradients, Cycle, Multigrid, Tolerance
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh, mesh
 from taskflow.flow.projection import correct, divergence
@@ -16,7 +15,7 @@ from taskflow.flow.scalars.transport import transport
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
-from tests.flow.byhand import DT, RATIO, ByHand
+from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
 from tests.reference.stretched import Metrics
 from tests.validation import sphere_grid
 
@@ -172,9 +171,9 @@ def prepared(cells, walls, real, along="xyz", ghost=1):
 def test_momentum(kind, cells, walls, real):
     fluid = kind(0.03, (0.3, -0.2, 0.1))
     hand, grid, metrics = prepared(cells, walls, real, ghost=fluid.ghost)
-    names, tendency = (*VELOCITY, *OLD, *NEW), metrics.momentum_quick if kind is Quick else metrics.momentum
+    tendency = metrics.momentum_quick if kind is Quick else metrics.momentum
     before = [hand.inside(hand.fields[name]).astype("f8") for name in OLD]
-    hand.run(momentum(*names, over=hand.box, dt="dt", ratio="ratio", grid=grid, fluid=fluid))
+    hand.run(hand.launch(momentum_with(), {"grid": grid, "fluid": fluid}))
     for a, wall in enumerate(walls):
         H = hand.inside(tendency(hand.velocity, a, 0.03) + fluid.force[a])
         new = hand.inside(hand.velocity[a]) + DT * ((1 + RATIO / 2) * H - RATIO / 2 * before[a])
@@ -232,7 +231,7 @@ def test_convection_conserves_energy_and_momentum_of_a_velocity_without_divergen
             q[0], q[-1] = q[1], q[-2]
         hand.fields[name] = q
     assert abs(hand.inside(metrics.divergence(hand.velocity))).max() < 1e-12
-    hand.run(momentum(*VELOCITY, *OLD, *NEW, over=hand.box, dt="dt", ratio="ratio", grid=grid, fluid=Fluid(0.0)))
+    hand.run(hand.launch(momentum_with(), {"grid": grid, "fluid": Fluid(0.0)}))
     work = gain = scale = 0.0
     for a, q in enumerate(hand.velocity):
         volume = np.broadcast_to(1.0, q.shape)
@@ -272,7 +271,7 @@ def tendencies(kind, cells, a, b):
     sx, cx, sy, cy = at("c")
     hand.fields["T"] = cx + sy
     step = {"over": hand.box, "dt": "dt", "ratio": "ratio", "grid": grid.constants}
-    hand.run(momentum(*VELOCITY, *OLD, *NEW, fluid=kind(nu), **step))
+    hand.run(hand.launch(momentum_with(), {"grid": grid.constants, "fluid": kind(nu)}))
     hand.run(transport("T", *VELOCITY, "h_T", "T_new", transport=Transport(nu), **step))
     carried = sx**2 * cy + cx * sy * cy - nu * (k**2 * cx + m**2 * sy)
     sx, cx, sy, cy = at("f" + "xyz"[a])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport
-from taskflow.flow.obstacles import adherence, cuts, forces, heat, momentum, pressure, projection
+from taskflow.flow.obstacles import adherence, cuts, forces, heat, pressure, projection
 from taskflow.flow.turbulence import Surroundings, Turbulence, Wale, eddy_viscosity
 from tests.flow import test_immersed, test_obstacles
-from tests.flow.byhand import DT, MEAN, RATIO
+from tests.flow.byhand import DT, MEAN, RATIO, momentum_with
 from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, buried, closed, near, on_wall
 from tests.flow.test_stretched import Uneven
 from tests.reference.stretched import Metrics, shift
@@ -85,7 +85,7 @@ class Bodies:
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_momentum(walls, real, device):
-    task = momentum.momentum_obstructed
+    task = momentum_with(bodies=True)
     made = Bodies(walls, real, list(task.fields), **device)
     before, wanted = [made.inside(made[name]) for name in OLD], []
     for a, q in enumerate(made.velocity):

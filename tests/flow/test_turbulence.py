@@ -21,13 +21,12 @@ from taskflow.flow import (
     Wale,
     Wall,
 )
-from taskflow.flow import momentum as momentum_module
 from taskflow.flow.boundaries.rough_wall import KARMAN, heat_supplies, supply_ghosts
 from taskflow.flow.scalars import transport as transport_module
 from taskflow.flow.turbulence import Surroundings, eddy_viscosity
 from taskflow.simulation.case import Case
 from tests import reference
-from tests.flow.byhand import DT, RATIO, ByHand
+from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
 from tests.flows import Lengths, compute, orders
 from tests.reference import turbulence as by_numpy
 
@@ -188,7 +187,7 @@ PRANDTL = 0.7
 @pytest.mark.parametrize("walls", [(True, True, True), (False, True, False)])
 @pytest.mark.parametrize("warm", [False, True])
 def test_momentum(warm, walls, cells, real, device):
-    task = momentum_module.MOMENTUM[True, warm]
+    task = momentum_with(eddies=True, warm=warm)
     hand = ByHand(cells, walls, real, **device).fill(task.fields)
     velocity, (nu_t,), h = hand.shifted(*VELOCITY), hand.shifted("nu_t"), hand.staggered.spacing
     old = hand.shifted("h_u", "h_v", "h_w")
@@ -233,7 +232,7 @@ def curl(hand: ByHand) -> None:
 
 def test_a_constant_eddy_viscosity_is_a_viscosity():
     """Where there is no divergence, the full stress of one viscosity is that of the Laplacian: to rounding."""
-    eddies = momentum_module.momentum_eddy
+    eddies = momentum_with(eddies=True)
     hand = ByHand((7, 5, 6), (False,) * 3, ghost=2).fill([*eddies.fields, *transport_module.transport_eddy.fields])
     curl(hand)
     hand.fields["nu_t"][...] = 0.02
@@ -242,7 +241,7 @@ def test_a_constant_eddy_viscosity_is_a_viscosity():
     laminar = ByHand(hand.cells, hand.walls, ghost=2, fields=dict(hand.fields))
     hand.run(hand.launch(eddies, {**grid, "fluid": Fluid(0.01)}))
     hand.run(hand.launch(transport_module.transport_eddy, {**grid, "transport": Transport(0.01), "prandtl": 0.5}))
-    laminar.run(laminar.launch(momentum_module.momentum, {**grid, "fluid": Fluid(0.03)}))
+    laminar.run(laminar.launch(momentum_with(), {**grid, "fluid": Fluid(0.03)}))
     laminar.run(laminar.launch(transport_module.transport, {**grid, "transport": Transport(0.05)}))
     for name in ("u_new", "v_new", "w_new", "q_new"):
         laminar.agrees(name, hand.values(name))
@@ -286,13 +285,13 @@ class Waves:
 def errors_of_waves(n: int) -> list[float]:
     """The largest errors of the tendencies of u, v, w and T, on n x 3n/2 x 5n/4 cells."""
     waves, cells = Waves(), (n, 3 * n // 2, 5 * n // 4)
-    tasks = momentum_module.momentum_eddy, transport_module.transport_eddy
+    tasks = momentum_with(eddies=True), transport_module.transport_eddy
     hand = Box2Pi(cells, (False,) * 3).fill([name for task in tasks for name in task.fields])
     grid, found = hand.staggered, []
     for n_field, (name, place) in enumerate([("u", "fx"), ("v", "fy"), ("w", "fz"), ("q", "c"), ("nu_t", "c")]):
         hand.fields[name] = waves.value(n_field, list(grid.points(place, hand.memory)))
     constants = {"grid": grid.constants}
-    hand.run(hand.launch(momentum_module.momentum_eddy, {**constants, "fluid": Fluid(0.2)}))
+    hand.run(hand.launch(tasks[0], {**constants, "fluid": Fluid(0.2)}))
     carried = {"transport": Transport(0.1), "prandtl": PRANDTL}
     hand.run(hand.launch(transport_module.transport_eddy, {**constants, **carried}))
     for a, name in enumerate("uvw"):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Smagorinsky, Transport, Turbulence, Vreman, Wale
-from taskflow.flow.obstacles import forces, heat, momentum
+from taskflow.flow.obstacles import forces, heat
 from taskflow.flow.turbulence import Surroundings, eddy_viscosity
 from tests import reference
-from tests.flow.byhand import DT, RATIO, ByHand
+from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
 from tests.flow.test_obstacles import STEPS, VELOCITY, WALLS, buried, closed, near, on_wall, prepared, touched
 from tests.reference import turbulence as by_numpy
 
@@ -41,7 +41,7 @@ def stress(hand: ByHand, solid: np.ndarray, axis: int, viscosity: float) -> np.n
 @pytest.mark.parametrize("walls", WALLS)
 @pytest.mark.parametrize("warm", [False, True])
 def test_momentum(walls, warm, real, device):
-    task = momentum.momentum_eddy_buoyant_obstructed if warm else momentum.momentum_eddy_obstructed
+    task = momentum_with(eddies=True, warm=warm, bodies=True)
     hand, numbers = prepared(walls, real, list(task.fields), **device)
     solid, grid, wanted = numbers > 0, hand.staggered, []
     velocity, old = hand.shifted(*VELOCITY), hand.shifted("h_u", "h_v", "h_w")

@@ -97,7 +97,7 @@ def test_privileges_are_values():
     assert repr(R[1]) == repr(R[star(1)])
 
 
-@pytest.mark.parametrize("stencil", [-1, 1.5, "1", None, (1, 1)])
+@pytest.mark.parametrize("stencil", [-1, 1.5, "1", None, (1, 1, "1")])
 def test_what_is_no_stencil(stencil):
     with pytest.raises(TypeError, match="is no stencil: give the width of a star, 0 or more, or star"):
         Read[stencil]

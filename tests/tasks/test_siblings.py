@@ -9,7 +9,7 @@ import sys
 
 import cloudpickle
 
-from taskflow.flow.momentum import MOMENTUM, momentum, momentum_buoyant
+from taskflow.flow.momentum import momentum
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half
 from taskflow.tasks import Read, Write, siblings, task
 
@@ -24,7 +24,7 @@ def rise(a: Read, b: Write) -> None: ...
 
 def test_siblings_share_module_and_text():
     assert siblings(rise) == (rise,)
-    assert siblings(momentum) == siblings(momentum_buoyant) == (*MOMENTUM.values(),)
+    assert siblings(momentum) == (momentum,)
     assert siblings(jacobi) == (jacobi, jacobi_half)
 
 

@@ -1,38 +1,82 @@
-// Momentum of a Boussinesq fluid on the MAC grid: second order in space, Adams-Bashforth in time.
+// Momentum of a Boussinesq fluid on the MAC grid, seen from a face: second order in space, Adams-Bashforth in time. u[i] lives
+// on the low x-face of cell i, v[j] on the low y-face, w[k] on the low z-face. In functions of a, b and d one of them is a,
+// and b and d are the others.
 #define UZ 1
 #define BX 64
 #define BY 4
 #define RESIDENT 1
 #define PLANES 1
 #include "cell.h"
-#include "momentum.h"
+#include "adams_bashforth.h"
+#include "friction.h"
+#include "convection.h"
+#include "flags.h"
 
-template <class Friction, class Force>
-using Free = Terms<Convection, Friction, Force, NoBodies>;
+// Terms that a launch leaves out
+FN real operator+(real H, None) { return H; }
+FN real operator-(real H, None) { return H; }
 
-TASK momentum(Range range, In u, In v, In w, InOut h_u, InOut h_v, InOut h_w, Out u_new, Out v_new, Out w_new, In64 dt,
-              In64 ratio, Grid grid, Fluid fluid) {
-  const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
-  advance(range, motion, dt, ratio, grid, Free<Molecular, Uniform>{Convection(grid), {fluid.viscosity}, {fluid}, {}});
+// viscosity Laplacian(u), or div(nu (grad u + grad u^T))
+FN Molecular stress(real viscosity, None, None) { return {viscosity}; }
+FN Turbulent stress(real viscosity, In nu_t, None) { return {viscosity, nu_t, {}}; }
+FN TurbulentBeside stress(real viscosity, In nu_t, InShort edges) { return {viscosity, nu_t, {edges}}; }
+
+// -expansion (T - reference) gravity, T being the mean of the cells on both sides of the face
+FN None lift(None, None, Index, const Component&) { return {}; }
+FN real lift(const Buoyancy& buoyancy, In T, Index c, const Component& a) {
+  const real warmth = T[c] - 2 * buoyancy.reference;
+  return real(-0.5) * buoyancy.expansion * (T[c - a.axis.step] + warmth) * buoyancy.gravity[a.number];
 }
 
-TASK momentum_buoyant(Range range, In u, In v, In w, In T, InOut h_u, InOut h_v, InOut h_w, Out u_new, Out v_new, Out w_new,
-                      In64 dt, In64 ratio, Grid grid, Fluid fluid, Buoyancy buoyancy) {
-  const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
-  const Free<Molecular, Buoyant> terms{Convection(grid), {fluid.viscosity}, {fluid, buoyancy, T}, {}};
-  advance(range, motion, dt, ratio, grid, terms, T);
+// The flags of the faces of a cell, and what they say of the face across an axis
+FN None flags_of(None, Index) { return {}; }
+FN int flags_of(InShort faces, Index c) { return faces[c]; }
+FN bool is_closed(None, int) { return false; }
+FN bool is_closed(int flags, int axis) { return (flags & CLOSED << axis) != 0; }
+
+// What neighbours of a face along one direction that are buried, and hold 0, take of its Laplacian more than that: as they
+// stand for a wall half a cell away
+FN real sticking(int buried, Axis b) {
+  return (buried & 1 ? b.outer_at_wall(0) : real(0)) + (buried & 2 ? b.outer_at_wall(1) : real(0));
+}
+FN None wall_friction(None, real, Index, const Component&, const Component&, const Component&) { return {}; }
+FN real wall_friction(int flags, real viscosity, Index c, const Component& a, const Component& b, const Component& d) {
+  const int buried = flags >> (4 * a.number);
+  return viscosity * ((sticking(buried, b.axis) + sticking(buried >> 2, d.axis)) * a.q[c]);
 }
 
-TASK momentum_eddy(Range range, In u, In v, In w, In nu_t, InOut h_u, InOut h_v, InOut h_w, Out u_new, Out v_new, Out w_new,
-                   In64 dt, In64 ratio, Grid grid, Fluid fluid) {
-  const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
-  const Free<Turbulent, Uniform> terms{Convection(grid), {fluid.viscosity, nu_t, {}}, {fluid}, {}};
-  advance(range, motion, dt, ratio, grid, terms, nu_t);
+// One component in one cell at the end of the step: what replaces H_old, and the velocity. A face that lies on a wall, or is
+// closed, keeps its velocity.
+struct Next {
+  real tendency, velocity;
+};
+FN Next predicted(In q, const real* H_old, Index c, bool kept, real H, AdamsBashforth scheme) {
+  const real here = q[c], next = scheme.advance(here, H, H_old[c]);
+  return {kept ? real(0) : H, kept ? here : next};
 }
 
-TASK momentum_eddy_buoyant(Range range, In u, In v, In w, In nu_t, In T, InOut h_u, InOut h_v, InOut h_w, Out u_new,
-                           Out v_new, Out w_new, In64 dt, In64 ratio, Grid grid, Fluid fluid, Buoyancy buoyancy) {
-  const Motion motion{u, v, w, h_u, h_v, h_w, u_new, v_new, w_new};
-  const Free<Turbulent, Buoyant> terms{Convection(grid), {fluid.viscosity, nu_t, {}}, {fluid, buoyancy, T}, {}};
-  advance(range, motion, dt, ratio, grid, terms, nu_t, T);
+TASK momentum(Range range, In u, In v, In w OPTIONAL(nu_t) OPTIONAL(T) OPTIONAL(faces) OPTIONAL(edges), InOut h_u, InOut h_v,
+              InOut h_w, Out u_new, Out v_new, Out w_new, In64 dt, In64 ratio, Grid grid, Fluid fluid OPTIONAL(buoyancy)) {
+  STRIDES(range)
+  const AdamsBashforth scheme(dt, ratio);
+  const Convection convection(grid);
+  const auto friction = stress(fluid.viscosity, nu_t, edges);
+  for_cells(range, CELL(c) {
+    const Component U{u, 0, axis(grid, 0, c.i, X)}, V{v, 1, axis(grid, 1, c.j, Y)}, W{w, 2, axis(grid, 2, c.k, Z)};
+    const auto flags = flags_of(faces, c);
+    const auto tendency = [&](const Component& a, const Component& b, const Component& d) __attribute__((always_inline)) {
+      return friction.at(c, a, b, d)                              // div(nu (grad u + grad u^T))
+             - real(0.25) * outflow(convection, c, a, b, d)       // div(u u)
+             - wall_friction(flags, fluid.viscosity, c, a, b, d)  // of bodies
+             + fluid.force[a.number]                              //
+             + lift(buoyancy, T, c, a);                           // -expansion (T - reference) gravity
+    };
+    const real H_u = tendency(U, V, W), H_v = tendency(V, U, W), H_w = tendency(W, U, V);
+    const Next u_next = predicted(u, h_u, c, (c.i == grid.first[0]) | is_closed(flags, 0), H_u, scheme);
+    const Next v_next = predicted(v, h_v, c, (c.j == grid.first[1]) | is_closed(flags, 1), H_v, scheme);
+    const Next w_next = predicted(w, h_w, c, (c.k == grid.first[2]) | is_closed(flags, 2), H_w, scheme);
+    loaded();  // before the first store
+    h_u[c] = u_next.tendency, h_v[c] = v_next.tendency, h_w[c] = w_next.tendency;
+    u_new[c] = u_next.velocity, v_new[c] = v_next.velocity, w_new[c] = w_next.velocity;
+  }, In(h_u), In(h_v), In(h_w), u + Z, v + Z, w + Z, nu_t + Z, T + Z);
 }

@@ -51,9 +51,9 @@ class ImmersedObstacles(Obstacles):
             del found["faces"]
         return {**found, **({"owner_T": "u1"} if heat and self.held and self.bodies else {})}
 
-    def beside(self, f: Roles, *, eddies: bool) -> tuple[str, ...]:
-        """Nothing, or with eddies the edges of which friction is that of the viscosity alone."""
-        return super().beside(f, eddies=True) if eddies else ()
+    def face_flags(self, f: Roles, *, eddies: bool) -> tuple[str | None, str | None]:
+        """No fields, or with eddies those of the edges where friction is that of the viscosity alone."""
+        return super().face_flags(f, eddies=True) if eddies else (None, None)
 
     def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, wanted: Wanted) -> Iterator[Launch]:
         """See `Obstacles.keep`."""

@@ -56,9 +56,9 @@ class Obstacles:
         """Fields of numbers that say where the bodies are, by role, with their locations."""
         return {}
 
-    def beside(self, f: Roles, *, eddies: bool) -> tuple[str, ...]:
-        """What the momentum equation itself has to know: fields of flags of faces, and with eddies of their edges."""
-        return (f.faces, f.edges) if eddies else (f.faces,)
+    def face_flags(self, f: Roles, *, eddies: bool) -> tuple[str | None, str | None]:
+        """The fields of flags of faces and, with eddies, of their edges that the momentum equation itself reads."""
+        return f.faces, f.edges if eddies else None
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.obstacles.flags`."""

@@ -18,6 +18,7 @@ DECLARED = {
     "In64": "Scalar",
     "Partial": "Reduce",
 }
+OPTIONAL = r"OPTIONAL\((\w+)\)"
 CHANGE = r"\s*\[[^\]]*\]\s*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)"  # follows the name of an array
 
 
@@ -32,12 +33,12 @@ def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
     found = _definition(task)
     if found is None:
         return
-    given = [re.findall(r"\w+", parameter) for parameter in found[1].split(",")[1:]]
+    given = [re.findall(r"\w+", parameter) for parameter in _spelt_out(found[1], wanted).split(",")[1:]]
     if len(given) != len(wanted):
         signature = ", ".join(("Range range", *(f"{kind} {name}" for kind, name in wanted)))
         raise KernelError(
             f"the kernel text of {task.name} has {len(given)} parameters after the range and the task {len(wanted)}:"
-            f" it has to be TASK {task.name}({signature})"
+            f" it has to be TASK {task.symbol}({signature})"
         )
     for (kind, name), words in zip(wanted, given, strict=True):
         if words[:1] != [kind]:
@@ -45,6 +46,12 @@ def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
                 f"the kernel text of {task.name} takes its parameter {name} as {' '.join(words)}, but it was declared"
                 f" {DECLARED.get(kind, kind)}: make it {kind} {name} in the text, or declare what the text does with it"
             )
+
+
+def _spelt_out(parameters: str, wanted: Sequence[tuple[str, str]]) -> str:
+    """The parameters of a text with those optional ones that are wanted."""
+    kinds = {name: kind for kind, name in wanted}
+    return re.sub(OPTIONAL, lambda match: f", {kinds[match[1]]} {match[1]}" if match[1] in kinds else "", parameters)
 
 
 def forbidden_write(task: Task) -> str | None:
@@ -66,7 +73,7 @@ def forbidden_write(task: Task) -> str | None:
 def _definition(task: Task) -> re.Match[str] | None:
     """The head of the task in its kernel text: group 1 are the parameters."""
     text = task.kernel.read_text(encoding="utf-8") if isinstance(task.kernel, Path) else task.kernel or ""
-    return re.search(rf"^[ \t]*TASK\s+{task.name}\s*\(([^)]*)\)", text, re.MULTILINE)
+    return re.search(rf"^[ \t]*TASK\s+{task.symbol}\s*\(((?:[^()]|\([^()]*\))*)\)", text, re.MULTILINE)
 
 
 def _body(head: re.Match[str]) -> str:

@@ -151,7 +151,7 @@ class HostKernel(Kernel):
     def _call(
         self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
     ) -> Callable[[], None]:
-        return host_call(_host_library(self.task, self.real), self.task.name, values, keep)
+        return host_call(_host_library(self.task, self.real), self.task.symbol, values, keep)
 
 
 class CudaKernel(Kernel):
@@ -170,7 +170,7 @@ class CudaKernel(Kernel):
         x, y = wide - rim, high * defined(text, "UY", 1) - rim
         across, down, planes = (max(1, n) for n in cells.shape)
         ends = None if middle is None else (cells.lo[2] < middle.lo[2]) + (middle.hi[2] < cells.hi[2])
-        room = compile_cuda.room(text, self.task.name, wide * high)
+        room = compile_cuda.room(text, self.task.symbol, wide * high)
         return x, y, march(-(-across // x) * -(-down // y), planes, room, ends)
 
     def _shape(self, box: Box, tile: Triple | None = None) -> tuple[Triple, Triple]:
@@ -187,7 +187,7 @@ class CudaKernel(Kernel):
         self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
     ) -> Callable[[], None]:
         module = _cuda_module(self.task, self.real)
-        return cuda_call(module.get_function(self.task.name), self._shape(box, tile), values, lane, keep)
+        return cuda_call(module.get_function(self.task.symbol), self._shape(box, tile), values, lane, keep)
 
 
 def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
@@ -248,7 +248,7 @@ def text_with_thunk(task: Task, real: np.dtype) -> str:
     often uses one or two, it need not make anything: they are static.
     """
     kinds = [kind for kind, _ in parameters(task)]
-    return complete(task, real, 'extern "C"', "static") + thunk(task.name, ["Range", *kinds])
+    return complete(task, real, 'extern "C"', "static") + thunk(task.symbol, ["Range", *kinds])
 
 
 def _cuda_module(task: Task, real: np.dtype) -> Any:

@@ -21,7 +21,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from taskflow.machine.kernel.agreement import KernelError, check_signature, forbidden_write
-from taskflow.tasks import Privilege, Table, Task, siblings
+from taskflow.tasks import FACES, Privilege, Table, Task, frame, siblings
 
 INCLUDE = Path(__file__).parent / "include"
 REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
@@ -166,16 +166,41 @@ def _field_kind(privilege: Privilege) -> str:
 def declarations(tasks: Iterable[Task], real: np.dtype, linkage: Callable[[Task], str]) -> str:
     """The structs and prototypes of the tasks; `linkage` is what precedes `void` in a prototype."""
     tasks = list(tasks)
-    structs = [(kind, task) for task in tasks for kind in task.constants.values() if kind not in SCALARS]
+    constants_of = ((task, task.base.constants | task.constants) for task in tasks)  # absent ones are types, too
+    structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
     constants = {_declared(kind): kind for kind, _ in structs}
     for kind, task in structs:
         if constants[_declared(kind)] is not kind:
             raise KernelError(f"two constants named {_declared(kind)} are used with the kernel text of {task.name}")
     prototypes = [
-        f"{linkage(task)} void {task.name}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
+        f"{linkage(task)} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
     ]
-    return "".join([*(_struct(kind, real) for kind in constants.values()), *prototypes])
+    macros = [*_turned(tasks), *_optional(tasks)]
+    return "".join([*macros, *(_struct(kind, real) for kind in constants.values()), *prototypes])
+
+
+def _turned(tasks: Iterable[Task]) -> Iterator[str]:
+    """The axis and the side of the tasks' orientation, for `FRAME` of cell.h; of the first one where there is none."""
+    axis, high = frame(next((task.orientation for task in tasks if task.orientation), FACES[0]))
+    yield f"#define AXIS {axis}\n#define HIGH {int(high)}\n"
+
+
+def _optional(tasks: Iterable[Task]) -> Iterator[str]:
+    """A macro for each optional parameter: it stands for the parameter and the comma before it, or for nothing. Then
+    the name is that of a None.
+    """
+    macros: dict[str, str] = {}
+    for task in tasks:
+        kinds = {name: kind for kind, name in parameters(task)}
+        for name in sorted(task.optional):
+            for each in task.parameters.get(name, (name,)):
+                there = each in kinds
+                text = f"#define OPTIONAL_{each} {f', {kinds[each]} {each}' if there else ''}\n"
+                text += "" if there else f"ABSENT({each})\n"
+                if macros.setdefault(each, text) != text:
+                    raise KernelError(f"{task.name}: other tasks of the kernel text have another optional {each}")
+    yield from macros.values()
 
 
 def complete(task: Task, real: np.dtype, linkage: str, others: str | None = None) -> str:

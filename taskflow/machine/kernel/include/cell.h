@@ -75,6 +75,25 @@ struct Partial {
   [[maybe_unused]] const Index Y = (range).y;         \
   [[maybe_unused]] const Index Z = (range).z;
 
+// A task that is turned to an axis, or to a face of the domain: AXIS is the number of the axis (that is normal to the face),
+// HIGH whether the face is a high one. N is the step along the axis, or from the face into the domain, R and S the steps
+// along the other two axes.
+#define FRAME(range)                                                                         \
+  STRIDES(range)                                                                             \
+  [[maybe_unused]] const Index N = (HIGH ? -1 : 1) * (AXIS == 0 ? X : AXIS == 1 ? Y : Z);    \
+  [[maybe_unused]] const Index R = AXIS == 0 ? Y : X, S = AXIS == 2 ? Y : Z;
+
+// Among the parameters `OPTIONAL(nu_t)` brings its own comma, and its type: `In w OPTIONAL(nu_t), Out w_new`. Where a launch
+// leaves it out, nu_t is a None, which functions can be overloaded for: nothing of it is left in the machine code.
+#define OPTIONAL(name) OPTIONAL_##name
+struct None {};
+FN None operator+(None, Index) { return {}; }
+#ifdef GPU
+#define ABSENT(name) static __device__ constexpr None name{};
+#else
+#define ABSENT(name) static constexpr None name{};
+#endif
+
 // A cell: global indices, and its offset in every field. For `inner` and `amid` see below and twice.h.
 struct Cell {
   static constexpr bool inner = false, amid = false;

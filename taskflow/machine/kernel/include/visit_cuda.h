@@ -44,6 +44,7 @@ FN Column column(const Range& r, bool pairs = false) {
 // Begins to load what the streams lead to, those that are read only.
 FN void fetch_ahead(const real* q) { asm volatile("prefetch.global.L1 [%0];" ::"l"(q)); }
 FN void fetch_ahead(real*) {}
+FN void fetch_ahead(None) {}
 
 // f(cell) for the cells of this thread's column. Cells that are columns of their own have nothing else to do while they wait
 // for memory, so their `streams` are fetched at once: the compiler saves registers by loading what is needed last after the
@@ -81,6 +82,7 @@ FN void fetch_planes(const Number* q, Index y, Index z, const Range& r, const Co
     }
   }
 }
+FN void fetch_planes(None, const Range&, const Column&, int) {}
 FN void fetch_planes(const real* q, const Range& r, const Column& c, int k) { fetch_planes(q, r.y, r.z, r, c, k); }
 template <class Number>
 FN void fetch_planes(const ForeignOf<Number>& q, const Range& r, const Column& c, int k) {

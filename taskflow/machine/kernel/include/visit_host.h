@@ -41,6 +41,7 @@ FN void share(const Range& r, Index count, F f) {
 FN void fetch_ahead(const real* q) {
   for (Index n = 0; n < CHUNK; n += LINE) __builtin_prefetch(q + n + AHEAD);
 }
+FN void fetch_ahead(None) {}
 
 // f(cell) for the cells [from, to) of a row, as one vector loop.
 template <class F>
