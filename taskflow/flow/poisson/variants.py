@@ -28,7 +28,9 @@ def variable(
     kernel = _text(plain, "variable") if apart else plain.kernel
     b = {name: read[stencil] for name, stencil in zip(("b_x", "b_y", "b_z"), stencils, strict=True)}
     seen = {name: each for name, each in plain.fields.items() if each.reads}
-    return replace(plain, name=f"{plain.name}_variable", kernel=kernel, fields={**seen, **b, **plain.fields})
+    fields = {**seen, **b, **plain.fields}
+    parameters = {name: (name,) for name in fields}
+    return replace(plain, name=f"{plain.name}_variable", kernel=kernel, fields=fields, parameters=parameters)
 
 
 def _text(plain: Task, ending: str) -> Path:
