@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 import taskflow as tf
+from taskflow.host.accelerators import accelerators
 from taskflow.machine import copy_bandwidth, run_threads
-from taskflow.machine.accelerators import accelerators
 from taskflow.machine.device import gpu
 from taskflow.output import dataset
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region

@@ -68,10 +68,10 @@ def _writable(directory: Path, out: Path | None) -> Iterator[None]:
 
 def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everything: bool) -> None:
     """Draw the graph of a step: as DOT to standard output or a file, or as a picture."""
+    from taskflow.profile.drawing import draw as drawn
+    from taskflow.profile.drawing import to_dot
     from taskflow.simulation.case import Case
     from taskflow.simulation.estimate import step_graph
-    from taskflow.tasks.drawing import draw as drawn
-    from taskflow.tasks.drawing import to_dot
 
     case = Case.load(path, settings)
     graph = step_graph(case)
@@ -83,7 +83,7 @@ def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everyth
         if out.suffix in ("", ".dot", ".gv"):
             out.write_text(to_dot(drawing), encoding="utf-8")
         else:
-            from taskflow.output import plot_graph
+            from taskflow.profile.graph import plot_graph
 
             plot_graph(drawing, out, f"{case.title}: one step")
     except OSError as error:

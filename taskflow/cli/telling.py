@@ -16,15 +16,15 @@ from taskflow.output.files import CASE, LOG, REPORT, STORE
 from taskflow.units import size
 
 if TYPE_CHECKING:
-    from taskflow.machine.accelerators import Accelerator
-    from taskflow.machine.inventory import Inventory
+    from taskflow.host.accelerators import Accelerator
+    from taskflow.host.inventory import Inventory
     from taskflow.output import Tail
 
 
 def tell_machine() -> None:
     """Print what this machine has, and why it lacks the rest."""
     import taskflow
-    from taskflow.machine.inventory import inventory
+    from taskflow.host.inventory import inventory
     from taskflow.simulation.provenance import build, provenance
 
     about, here = provenance(), inventory()
@@ -49,7 +49,7 @@ def tell_machine() -> None:
 
 
 def _infiniband(here: Inventory) -> str:
-    from taskflow.machine.infiniband import unused
+    from taskflow.host.infiniband import unused
 
     if not here.infiniband:
         return "none"

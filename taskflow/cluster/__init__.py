@@ -1,17 +1,24 @@
-"""Who lends the machines: this one, jobs of a batch system, or a cluster that is there already; and who gets which."""
+"""Clusters: who lends the machines, who gets which, and the blocks of a run as one group, seen from the client.
 
-from taskflow.cluster.connect import by_scheduler_file
+Knows this machine, jobs of a batch system, clusters that are there already, and regions on blocks, for programs of
+one's own. Does not know what is computed, nor where the words of a case file come from.
+"""
+
+from taskflow.cluster.block_group import BlockGroup, cause
 from taskflow.cluster.counting import dask_messages
-from taskflow.cluster.lending import held, lent
+from taskflow.cluster.lending import by_scheduler_file, held, lent
 from taskflow.cluster.local import embedded
-from taskflow.cluster.memory import shortage
 from taskflow.cluster.mending import mended
-from taskflow.cluster.placement import cut, ordinals, placed, processes, slabs, spread, threads_per_block
+from taskflow.cluster.placement import cut, ordinals, placed, processes, shortage, slabs, spread, threads_per_block
 from taskflow.cluster.slurm import Slurm
+from taskflow.cluster.watch import Progress, unwatched, watch
 
 __all__ = [
+    "BlockGroup",
+    "Progress",
     "Slurm",
     "by_scheduler_file",
+    "cause",
     "cut",
     "dask_messages",
     "embedded",
@@ -25,4 +32,6 @@ __all__ = [
     "slabs",
     "spread",
     "threads_per_block",
+    "unwatched",
+    "watch",
 ]

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.cluster.block_group import BlockGroup, cause
 from taskflow.cluster.jobs import Call, Fill, Passes, Profile, Ran, Read, indices
-from taskflow.cluster.parcel import Parcel
+from taskflow.cluster.pickled import Pickled
+from taskflow.cluster.watch import watch
 from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
-from taskflow.machine import Gang, Job, cause, watch
-from taskflow.machine.profile import summarise, write_chrome
+from taskflow.machine import Job
+from taskflow.profile import summarise, write_chrome
 from taskflow.regions import Box, Partition
 from taskflow.tasks import Loop, Part, Program, Roles, analyse, counts, plan, record, settled
 
@@ -27,12 +29,12 @@ class Blocks:
     ends all blocks: what is left then is to distribute the region again.
     """
 
-    def __init__(self, gang: Gang, transports: list[dict[int, str]], opened: ExitStack) -> None:
-        self.partition, self.region = gang.plan.partition, gang.plan.partition.region
-        self.device, self.transports = gang.plan.device, transports
+    def __init__(self, group: BlockGroup, transports: list[dict[int, str]], opened: ExitStack) -> None:
+        self.partition, self.region = group.plan.partition, group.plan.partition.region
+        self.device, self.transports = group.plan.device, transports
         self.scalars: dict[str, float] = {}
-        self._gang, self._opened, self._ended = gang, opened, ""
-        self._possible: set[Parcel] = set()  # programs that these blocks can run
+        self._group, self._opened, self._ended = group, opened, ""
+        self._possible: set[Pickled] = set()  # programs that these blocks can run
 
     def __enter__(self) -> Blocks:
         return self
@@ -41,7 +43,7 @@ class Blocks:
         self.close()
 
     def __repr__(self) -> str:
-        shape, workers = "x".join(map(str, self.partition.shape)), len(set(self._gang.workers))
+        shape, workers = "x".join(map(str, self.partition.shape)), len(set(self._group.workers))
         return f"<{shape} blocks of {self.region.cells} on {self.device}, {workers} processes>"
 
     def close(self) -> None:
@@ -63,7 +65,7 @@ class Blocks:
             if isinstance(value, list | tuple):
                 value = np.asarray(value)
             box = _extent(role, np.shape(value), home) if isinstance(value, np.ndarray) else home.region.bounds
-            self._do([Fill(role, Parcel.of(self._share(value, box, owned)), box) for owned in home.owned])
+            self._do([Fill(role, Pickled.of(self._share(value, box, owned)), box) for owned in home.owned])
 
     def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
         """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
@@ -75,8 +77,8 @@ class Blocks:
         """
         if times < 0:
             raise BadInput(f"times = {times}; a program is passed through 0 times or more")
-        parcel, numbers = self._prepared(program, scalars)
-        job = Passes(parcel, times, numbers)
+        pickled, numbers = self._prepared(program, scalars)
+        job = Passes(pickled, times, numbers)
         ran = max(self._do([job] * len(self.partition), whole=False), key=lambda each: each.seconds)
         self.scalars = ran.scalars
         if ran.passes < times:
@@ -89,10 +91,10 @@ class Blocks:
         """Pass through a program some more times, and find out where the time goes.
 
         Writes a timeline of all blocks for Perfetto (https://ui.perfetto.dev) or chrome://tracing, and returns what it
-        says: see `taskflow.machine.profile.summarise`. Raises as `run` does.
+        says: see `taskflow.profile.summarise`. Raises as `run` does.
         """
-        parcel, numbers = self._prepared(program, scalars)
-        timelines = self._do([Profile(parcel, times, numbers)] * len(self.partition))
+        pickled, numbers = self._prepared(program, scalars)
+        timelines = self._do([Profile(pickled, times, numbers)] * len(self.partition))
         self.scalars = numbers
         write_chrome(Path(path), timelines)
         return summarise(timelines)
@@ -102,11 +104,11 @@ class Blocks:
 
         The suffix of `path` says the format: `.png`, `.svg` or `.pdf`.
         """
-        from taskflow.output import plot_graph
-        from taskflow.tasks.drawing import draw
+        from taskflow.profile.drawing import draw
+        from taskflow.profile.graph import plot_graph
 
         launches, following, valid = settled(program, self.partition)
-        mapper = self._gang.plan.mapper.decide(self.partition)
+        mapper = self._group.plan.mapper.decide(self.partition)
         found = analyse(launches, self.partition, following=following, valid=valid, split=mapper.split)
         plot_graph(draw(found.graph), Path(path), getattr(program, "__name__", "one pass"))
 
@@ -131,7 +133,7 @@ class Blocks:
         The function may run programs, fold numbers over all blocks (`shard.allreduce`) and read and write the block's
         cells; what waits for other blocks has to be called on all of them.
         """
-        job = Call(Parcel.of(function), Parcel.of(arguments))
+        job = Call(Pickled.of(function), Pickled.of(arguments))
         return self._do([job] * len(self.partition))
 
     # ------------------------------------------------------------------------------------------------------- within
@@ -141,12 +143,12 @@ class Blocks:
         if self._ended:
             raise RunFailed(f"these blocks have ended: {self._ended}; distribute the region again")
         try:
-            statuses, interrupted = watch(self._gang, jobs)
+            statuses, interrupted = watch(self._group, jobs)
             if failure := cause(statuses):
                 block = next(n for n, status in enumerate(statuses) if status.error is failure)
-                failure.add_note(f"block {block} on worker {self._gang.workers[block]}")
+                failure.add_note(f"block {block} on worker {self._group.workers[block]}")
                 raise failure
-            results = self._gang.results()
+            results = self._group.results()
         except (TaskflowError, KeyboardInterrupt) as error:
             self._ended = str(error) or "Ctrl-C"
             raise
@@ -160,7 +162,7 @@ class Blocks:
             raise BadInput(f"no field plays {role!r}; there are {', '.join(self.partition.fields)}")
         return self.partition.homes[role]
 
-    def _prepared(self, program: Program, given: Mapping[str, float]) -> tuple[Parcel, dict[str, float]]:
+    def _prepared(self, program: Program, given: Mapping[str, float]) -> tuple[Pickled, dict[str, float]]:
         """The program to be sent, and all numbers that its tasks may read. Raises BadInput, before any block is
         troubled, where a field or a number is not there or the program is impossible on these blocks.
         """
@@ -180,11 +182,11 @@ class Blocks:
         for name in given:
             if name not in read and not _asks(parts):
                 raise BadInput(f"no task reads {name!r}; they read {', '.join(sorted(read)) or 'no numbers'}")
-        parcel = Parcel.of(program)
-        if parcel not in self._possible:
+        pickled = Pickled.of(program)
+        if pickled not in self._possible:
             settled(program, self.partition)
-            self._possible.add(parcel)
-        return parcel, numbers
+            self._possible.add(pickled)
+        return pickled, numbers
 
     @staticmethod
     def _share(value: Any, box: Box, owned: Box) -> Any:

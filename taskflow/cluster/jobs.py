@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from taskflow.cluster.parcel import Parcel
+from taskflow.cluster.pickled import Pickled
 from taskflow.machine import Control, Shard
-from taskflow.machine.profile import Timeline, profiled
+from taskflow.profile import Timeline, profiled
 from taskflow.regions import Box
 
 AT_ONCE = 1 << 22  # cells for which a function is evaluated at once
@@ -40,7 +40,7 @@ class Passes:
     agree on whether somebody has asked them to stop.
     """
 
-    program: Parcel
+    program: Pickled
     times: int
     scalars: Mapping[str, float]
 
@@ -72,7 +72,7 @@ class Profile:
     its transfers are best overlapped. Returns the timeline.
     """
 
-    program: Parcel
+    program: Pickled
     times: int
     scalars: Mapping[str, float]
 
@@ -98,7 +98,7 @@ class Fill:
     """Write a field: a number, a function of cell indices, or an array of the cells in `box` that this block owns."""
 
     role: str
-    value: Parcel
+    value: Pickled
     box: Box
 
     def __call__(self, shard: Shard, control: Control) -> None:
@@ -124,8 +124,8 @@ class Read:
 class Call:
     """What `function(shard, *arguments)` returns."""
 
-    function: Parcel
-    arguments: Parcel
+    function: Pickled
+    arguments: Pickled
 
     def __call__(self, shard: Shard, control: Control) -> Any:
         return self.function.shared()(shard, *self.arguments.open())

@@ -1,27 +1,36 @@
-"""The embedded cluster of one machine: a scheduler and workers that live as long as a run."""
+"""The embedded cluster of one machine: a scheduler and workers that live as long as a run.
+
+It is opened and closed as a whole, whatever signals come meanwhile. Its processes begin without the script that begins
+them: multiprocessing has every new process import the main script first, to find by name what is defined there. What
+blocks are sent brings that along by value (see `pickled`), as it must on a cluster elsewhere: the import would cost
+time and, in a script without `if __name__ == "__main__":`, begin the next cluster.
+"""
 
 from __future__ import annotations
 
 import logging
+import signal
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import process, resource_tracker, spawn
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.cluster.certificate import certified
 from taskflow.cluster.dashboard import PRELOAD, pages
-from taskflow.cluster.opening import opened
-from taskflow.cluster.scriptless import importing_script, scriptless
 from taskflow.errors import BadInput, Lost, RunFailed
-from taskflow.machine import known_workers
+from taskflow.host import known_workers
 
 if TYPE_CHECKING:
     from distributed import Client
 
 BEGIN = 120.0  # seconds that processes may take to begin
 LOOK = 0.05
+WORKERS = "Dask Worker process"  # how Dask's nannies name the processes that they begin
+ENDING = (signal.SIGINT, signal.SIGTERM)  # how a user and a batch system end a command
 
 # A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be given up for
 # silence, or paused.
@@ -146,3 +155,72 @@ def gpus() -> int:
     except ImportError:
         return 0
     return int(get_n_gpus())
+
+
+@contextmanager
+def opened(begin: Callable[[], Any]) -> Iterator[Any]:
+    """What `begin` returns, closed at the end; Ctrl-C and SIGTERM wait until it has begun, or is closed.
+
+    A terminal and a batch system send them to all processes of a command, but only the client's main thread may decide
+    what they mean: threads and processes that begin here never see them. A worker amid its imports, or a compiler,
+    would die of it.
+    """
+    found = None
+    try:
+        with _undisturbed():
+            found = begin()
+        yield found
+    finally:
+        if found is not None:
+            with _undisturbed():
+                found.close()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ctrl-C and SIGTERM come afterwards. Threads and processes that begin here inherit that they never come to them.
+
+    Blocking signals is for what begins here. It does not protect this thread: threads that libraries began earlier
+    take a signal, and Python hands it to the main thread; so that one notes it.
+    """
+    if threading.current_thread() is not threading.main_thread():  # has no say in signals
+        yield
+        return
+    noted: list[int] = []
+    usual = {each: signal.signal(each, lambda number, _: noted.append(number)) for each in ENDING}
+    resource_tracker.ensure_running()  # Python would begin it with the first process, and unblock the signals
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for each, handler in usual.items():
+            signal.signal(each, handler)
+    if noted:
+        signal.raise_signal(noted[0])
+
+
+@contextmanager
+def scriptless() -> Iterator[None]:
+    """Workers that nannies of this process begin, or begin again, do not import its main script.
+
+    It changes what multiprocessing prepares for these processes, and for no others that begin meanwhile.
+    """
+    usual = spawn.get_preparation_data
+
+    def prepare(name: str) -> dict[str, Any]:
+        data = usual(name)
+        if name.startswith(WORKERS):
+            data = {key: value for key, value in data.items() if not key.startswith("init_main")}
+        return data
+
+    spawn.get_preparation_data = prepare
+    try:
+        yield
+    finally:
+        spawn.get_preparation_data = usual
+
+
+def importing_script() -> bool:
+    """Whether this process is importing the script of the one that began it: multiprocessing lets it begin no other."""
+    return bool(getattr(process.current_process(), "_inheriting", False))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from taskflow.errors import RunFailed
-from taskflow.machine import known_workers
+from taskflow.host import known_workers
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -13,10 +13,12 @@ from math import prod
 from typing import Literal, Protocol
 
 from taskflow.errors import BadInput
-from taskflow.machine import Place, cores_per_block
+from taskflow.host import Place, cores_per_block
 from taskflow.regions import Triple, triple
+from taskflow.units import size
 
 Auto = Literal["auto"]
+RESERVE = 0.9  # share of the free memory that blocks may take
 
 
 class Wanted(Protocol):
@@ -98,3 +100,17 @@ def ordinals(where: Sequence[Place], device: str) -> tuple[int, ...]:
 def threads_per_block(wanted: Wanted, where: Sequence[Place]) -> int:
     """The cores asked for; by default those of a host shared alike by its blocks."""
     return cores_per_block(where) if wanted.threads == "auto" else wanted.threads
+
+
+def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:
+    """Where blocks, each with its need in bytes and its place, do not fit into what is free there; None if they do."""
+    needed: Counter[str] = Counter()
+    for need, place in zip(needs, placed, strict=True):
+        where, free = place.host, place.memory
+        if device == "gpu":
+            gpu = place.gpus[0]
+            where, free = f"{gpu.name} {gpu.identity[:8]} of {place.host}", gpu.free
+        needed[where] += need
+        if needed[where] > RESERVE * free:
+            return f"needs {size(needed[where])} on {where}, where {size(free)} are free"
+    return None

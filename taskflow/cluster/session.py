@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
+from taskflow.cluster.block_group import BlockGroup
 from taskflow.cluster.blocks import Blocks
 from taskflow.cluster.lending import lent
-from taskflow.cluster.memory import shortage
-from taskflow.cluster.placement import cut, ordinals, placed, slabs, threads_per_block
+from taskflow.cluster.placement import cut, ordinals, placed, shortage, slabs, threads_per_block
 from taskflow.errors import BadInput
-from taskflow.machine import Gang, Mapper, Plan, choose_device, survey
+from taskflow.host import choose_device, survey
+from taskflow.machine import Mapper, Plan
 from taskflow.regions import Partition, Region, Triple, triple
 from taskflow.tasks import Roles
 
@@ -84,9 +85,9 @@ def distribute(
             mapper=Mapper(overlap, debug=debug),
             ordinals=ordinals(where, kind),
         )
-        gang = stack.enter_context(Gang(cluster, plan, [place.worker for place in where]))
-        transports = gang.connect()
-        return Blocks(gang, transports, stack.pop_all())
+        group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))
+        transports = group.connect()
+        return Blocks(group, transports, stack.pop_all())
 
 
 def _arranged(found: object, cut: Partition) -> Partition:

@@ -17,7 +17,7 @@ from taskflow.cluster.dashboard import PRELOAD, pages
 from taskflow.cluster.local import CONFIG
 from taskflow.cluster.slurm import Slurm
 from taskflow.errors import BadInput, RunFailed
-from taskflow.machine import known_workers
+from taskflow.host import known_workers
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -19,16 +19,12 @@ from taskflow.machine.channel import AllReduce, Channel, Deadline
 from taskflow.machine.device import Array, Device, Gpu, Lane, lanes
 from taskflow.machine.direct import Neighbourhood
 from taskflow.machine.instance import Instances
-from taskflow.machine.instrument import Instrument
-from taskflow.machine.mapper import Mapper
-from taskflow.machine.rounds import Rounds
-from taskflow.machine.states import States
+from taskflow.machine.mapper import Mapper, Trial
 from taskflow.machine.trace.binding import Binder
-from taskflow.machine.trace.scalars import Scalars
+from taskflow.machine.trace.scalars import Rounds, Scalars
 from taskflow.machine.trace.tracer import Trace, Tracer
+from taskflow.machine.trace.traces import Instrument, States, Traces
 from taskflow.machine.trace.transfer import Transfers
-from taskflow.machine.traces import Traces
-from taskflow.machine.trial import Trial
 from taskflow.regions import Box, Partition
 from taskflow.tasks import IDENTITY, Part, Program, Roles, Stretch, plan
 from taskflow.tasks import AllReduce as Reduction

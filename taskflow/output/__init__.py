@@ -53,7 +53,6 @@ _HOME = {
     "animate_run": "animation",
     "plane_values": "slices",
     "shown": "slices",
-    "plot_graph": "graph",
     "plot_shares": "shares",
     "compare_profiles": "profiles",
     "plot_profiles": "profiles",
@@ -92,7 +91,6 @@ __all__ = [
     "plane_values",
     "plot_campaign",
     "plot_convergence",
-    "plot_graph",
     "plot_profiles",
     "plot_run",
     "plot_scaling",
@@ -127,7 +125,6 @@ if TYPE_CHECKING:
     from taskflow.output.convergence import plot_convergence
     from taskflow.output.damage import Damaged
     from taskflow.output.disk import Guard, on_disk, replace_synced, sweep, sync_folder, unguarded
-    from taskflow.output.graph import plot_graph
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import Layout, starts_of
     from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report

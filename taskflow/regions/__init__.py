@@ -1,4 +1,7 @@
-"""What exists: boxes of cells, fields, regions, partitions. No storage, no place, no time."""
+"""Regions: what exists.
+
+Knows boxes of cells, fields, regions and their partitions into blocks. Does not know storage, place or time.
+"""
 
 from taskflow.regions.box import Box, Triple, difference, hull, joined, periodic_images, triple
 from taskflow.regions.fields import Field, FieldSpace, Location

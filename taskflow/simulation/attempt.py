@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from taskflow.cluster import cut, lent, mended, ordinals, placed, slabs, threads_per_block
-from taskflow.errors import Interrupted, Lost, RunFailed, Stopped, TaskflowError, Terminated
-from taskflow.machine import (
-    Gang,
-    Limits,
-    Mapper,
-    Place,
-    Plan,
+from taskflow.cluster import (
+    BlockGroup,
     Progress,
-    Pulses,
     cause,
-    choose_device,
-    look_at,
-    survey,
+    cut,
+    lent,
+    mended,
+    ordinals,
+    placed,
+    slabs,
+    threads_per_block,
     watch,
 )
-from taskflow.machine.profile import Timeline
+from taskflow.errors import Interrupted, Lost, RunFailed, Stopped, TaskflowError, Terminated
+from taskflow.host import Heartbeats, Place, choose_device, look_at, survey
+from taskflow.machine import Limits, Mapper, Plan
+from taskflow.profile import Timeline
 from taskflow.simulation import remedies
 from taskflow.simulation.case import Case
 from taskflow.simulation.cautions import cautions
@@ -82,7 +82,7 @@ def attempt(order: Order, going_on: Beginning | None, recovery: Recovery) -> dic
     case, directory = order.case, order.directory
     with lent(case.machine, case.grid.cells, order.client, order.scheduler_file) as (cluster, local):
         recovery.attempts += 1
-        Pulses.of(cluster).bound = case.machine.silence
+        Heartbeats.of(cluster).bound = case.machine.silence
         places = _places(cluster, recovery, embedded=local)
         deployment = recovery.deployment = recovery.deployment or _deployment(case, places, embedded=local)
         where = placed(case.machine, deployment.blocks, places, embedded=local)
@@ -105,7 +105,7 @@ def attempt(order: Order, going_on: Beginning | None, recovery: Recovery) -> dic
         for warning in cautioned if recovery.attempts == 1 else ():
             warnings.warn(warning, stacklevel=3)
         job = FlowJob(setup.scenario, directory.initial(setup), keeping, going_on, order.profile, bool(cautioned))
-        with Gang(cluster, plan, [place.worker for place in where]) as gang:
+        with BlockGroup(cluster, plan, [place.worker for place in where]) as gang:
             about = opening(setup, plan, where, gang.connect())
             if going_on is not None:
                 about["resumed"] = {"step": going_on.tick.step, "time": going_on.tick.time}
@@ -154,7 +154,7 @@ def _plan(setup: Setup, directory: RunDirectory, where: list[Place]) -> Plan:
     )
 
 
-def _watched(gang: Gang, job: FlowJob, order: Order, restarts: int) -> Course:
+def _watched(gang: BlockGroup, job: FlowJob, order: Order, restarts: int) -> Course:
     """Let the blocks compute until all have ended."""
     jobs, said = [job] * len(gang.plan.partition), list[str]()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.machine import everywhere
+from taskflow.host import run_on_workers
 from taskflow.output import (
     Guard,
     Layout,
@@ -178,7 +178,7 @@ class RunDirectory:
         mark = self.path / ".visible"
         mark.write_text(token, encoding="utf-8")
         try:
-            seen = everywhere(client, _read, workers, path=str(mark.absolute()))
+            seen = run_on_workers(client, _read, workers, path=str(mark.absolute()))
         finally:
             mark.unlink()
         blind = [worker for worker, text in seen.items() if text != token]

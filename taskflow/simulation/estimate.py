@@ -12,10 +12,11 @@ from taskflow.cluster import cut, placed, processes, slabs, threads_per_block
 from taskflow.errors import BadInput
 from taskflow.flow import Wall
 from taskflow.flow.navier_stokes import VELOCITY
-from taskflow.machine import Mapper, Place, choose_device, copy_bandwidth, look
+from taskflow.host import Place, choose_device, look
+from taskflow.host.inventory import transport
+from taskflow.machine import Mapper, copy_bandwidth
 from taskflow.machine.channel import segment_bytes
 from taskflow.machine.device import open_device
-from taskflow.machine.inventory import transport
 from taskflow.simulation.case import Case
 from taskflow.simulation.inflow.inflow import moments
 from taskflow.simulation.initial.initial import largest

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from taskflow.cluster import shortage
 from taskflow.errors import BadInput
-from taskflow.machine import Place
+from taskflow.host import Place
 from taskflow.machine.direct import Board, Inboxes
 from taskflow.machine.kernel import partial_bytes
 from taskflow.machine.trace.rings import DEPTH

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from taskflow.errors import BadInput
 from taskflow.machine import Shard
-from taskflow.machine.profile import Profiler, Ranges, Timeline, summarise, write_chrome
+from taskflow.profile import Profiler, Ranges, Timeline, summarise, write_chrome
 
 NAME = "profile"  # of both files in the run directory
 

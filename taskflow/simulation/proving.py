@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taskflow.flow.statistics import SHARE
 from taskflow.machine import Mapper
-from taskflow.machine.proof import Hardware, Programs, Proof, prove
+from taskflow.proof import Hardware, Programs, Proof, prove
 from taskflow.simulation.estimate import Estimate
 
 

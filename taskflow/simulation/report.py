@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from taskflow.errors import TaskflowError
-from taskflow.machine import Place, Plan
+from taskflow.host import Place
+from taskflow.machine import Plan
 from taskflow.simulation.owner import Owner
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.recording import SNAPSHOTS

@@ -9,9 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.cluster import held
+from taskflow.cluster import Progress, held, unwatched
 from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
-from taskflow.machine import Progress, terminable, unwatched
+from taskflow.host import terminable
 from taskflow.output.files import LOG, STORE
 from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Order, attempt

@@ -1,4 +1,8 @@
-"""What is done: tasks with privileges, programs of launches, and the graph that follows from them."""
+"""Tasks: what is done.
+
+Knows tasks with privileges, programs of launches, and the graph that follows from them. Does not know streams, ranks,
+buffers or devices.
+"""
 
 from taskflow.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.tasks.carried import Cells, carried, overwritten

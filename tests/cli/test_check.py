@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from taskflow import BadInput, Case
-from taskflow.machine import look
-from taskflow.machine.accelerators import Accelerator
+from taskflow.host import look
+from taskflow.host.accelerators import Accelerator
 from taskflow.machine.channel import channel_problem
-from taskflow.machine.proof import Proof
+from taskflow.proof import Proof
 from taskflow.simulation.estimate import count_steps, estimate
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup

@@ -18,8 +18,8 @@ from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.simulation import attempt
 from taskflow.simulation.job import Loop
 from tests.cli.test_resume import steps
+from tests.cluster.waiting import until_ended
 from tests.machine.test_direct import gang, relaxed
-from tests.machine.waiting import until_ended
 from tests.simulation.going_on import check_same
 
 pytestmark = [pytest.mark.gpu, pytest.mark.slow, pytest.mark.timeout(120)]

@@ -167,7 +167,7 @@ def test_the_same_bits_on_a_gpu(client):
 @pytest.mark.multigpu
 def test_a_script_uses_all_gpus_of_the_machine():
     """A process and a block for each; what is printed is right."""
-    from taskflow.machine.accelerators import accelerators
+    from taskflow.host.accelerators import accelerators
 
     command = [sys.executable, EXAMPLES / "heat3d.py", "64", "512"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=80, env=HERE)

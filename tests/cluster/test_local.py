@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 
 import taskflow as tf
 from taskflow.cluster import embedded
-from taskflow.cluster.scriptless import scriptless
+from taskflow.cluster.local import scriptless
 from tests.cases import FOLDER
 
 pytestmark = pytest.mark.timeout(60)

@@ -13,7 +13,7 @@ from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.machine import Mapper
 from taskflow.machine.device import gpu
-from taskflow.machine.proof import Hardware, prove
+from taskflow.proof import Hardware, prove
 from taskflow.regions import Box
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, on_blocks, solve, tolerance
 from tests.flow.test_multigrid import MIXED

@@ -10,7 +10,7 @@ from taskflow.flow import Fluid, Grid, Monitor, NavierStokes, StaggeredGrid, Wal
 from taskflow.flow.poisson import FFT, transform
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu, gpu
-from taskflow.machine.proof import Hardware, prove
+from taskflow.proof import Hardware, prove
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import Roles, exchange, record, serial
 

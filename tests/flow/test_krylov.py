@@ -10,7 +10,7 @@ from taskflow.flow.poisson import ConjugateGradients, Multigrid, NotConverged, T
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.machine import Mapper
 from taskflow.machine.device import gpu
-from taskflow.machine.proof import Hardware, prove
+from taskflow.proof import Hardware, prove
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, solve, tolerance
 from tests.flow.test_multigrid import MIXED, MIXES
 from tests.reference.multigrid import laplacian

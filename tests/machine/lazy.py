@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 
 from taskflow.machine.device import Cpu
-from taskflow.machine.trace import replay
 from taskflow.machine.trace.scalars import Scalars
+from taskflow.machine.trace.traces import calls as replayed
 
 LIMIT = 20.0  # seconds that a lane may wait for what another block has not enqueued
 _current = threading.local()
@@ -172,7 +172,7 @@ def install(monkeypatch, seed, drop=lambda operation: False, shared=None):
                 return operation
             return replace(operation, call=partial(pair[operation.lane].enqueue, operation.call))
 
-        return replay.calls([later(op) for op in operations if not drop(op)], pair, graphs=False)
+        return replayed([later(op) for op in operations if not drop(op)], pair, graphs=False)
 
     def give(scalars, values):
         values = dict(values)
@@ -182,5 +182,5 @@ def install(monkeypatch, seed, drop=lambda operation: False, shared=None):
         scalars._lane.enqueue(lambda: [scalars.array(name).fill(value) for name, value in values.items()])
 
     monkeypatch.setattr("taskflow.machine.shard.lanes", lanes)
-    monkeypatch.setattr("taskflow.machine.traces.calls", calls)
+    monkeypatch.setattr("taskflow.machine.trace.traces.calls", calls)
     monkeypatch.setattr(Scalars, "set", give)

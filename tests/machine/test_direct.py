@@ -12,16 +12,18 @@ import uuid
 import numpy as np
 import pytest
 
+from taskflow.cluster import BlockGroup, cause
 from taskflow.errors import Aborted, ChannelError, ChannelTimeout, RunFailed
 from taskflow.flow import Monitor
-from taskflow.machine import Gang, Limits, Mapper, Plan, cause, run_threads, survey
+from taskflow.host import survey
+from taskflow.machine import Limits, Mapper, Plan, run_threads
 from taskflow.machine.device import gpu
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Read, Reduce, Write, repeat, task
+from tests.cluster.waiting import until_ended
 from tests.machine.programs import NAMES, Everything, noise, region
 from tests.machine.test_shard import oracle
-from tests.machine.waiting import until_ended
 from tests.test_gpu import flow
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(240)]
@@ -42,7 +44,7 @@ def gang(client, partition, *, overlap="full", graphs=True, message=30.0, blocks
         f"direct-{uuid.uuid4().hex[:8]}", partition, "gpu", 1, "peer", Mapper(overlap, graphs=graphs), Limits(message)
     )
     workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
-    team = Gang(client, plan, workers[:blocks])
+    team = BlockGroup(client, plan, workers[:blocks])
     team.connect()
     return team
 

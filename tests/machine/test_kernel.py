@@ -555,7 +555,7 @@ def test_a_launch_on_a_lane_runs_on_its_stream(tmp_path):
 
 
 def test_bandwidth_is_plausible():
-    from taskflow.machine.kernel.bandwidth import copy_bandwidth
+    from taskflow.machine.kernel.copying import copy_bandwidth
 
     assert 1e8 < copy_bandwidth(cpu(2), mebibytes=4, repeats=3) < 1e13
 

@@ -6,7 +6,7 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu, gpu
-from taskflow.machine.proof import Hardware, prove
+from taskflow.proof import Hardware, prove
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import (
     Coloured,

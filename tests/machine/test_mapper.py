@@ -3,8 +3,8 @@
 import pytest
 
 from taskflow.machine import Mapper
-from taskflow.machine.proof import Hardware
-from taskflow.machine.proof.recording import _Near, template
+from taskflow.proof import Hardware
+from taskflow.proof.recording import _Near, template
 from taskflow.regions import Box
 from taskflow.tasks import Claim, Compute, Grant, Receive, Send, analyse
 from tests.tasks.known import CELLS, adjust, duplicate, fill, jacobi, partition, steepest

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from taskflow.machine.trace import replay
+from taskflow.machine.trace import traces
 from taskflow.machine.trace.operation import Operation
 
 
@@ -34,7 +34,7 @@ def lanes(monkeypatch):
     def captured(lane, calls):
         return lambda: done.append((lane.name, [call() for call in calls if isinstance(call, partial)]))
 
-    monkeypatch.setattr(replay, "captured", captured)
+    monkeypatch.setattr(traces, "captured", captured)
     return (Paper("plain", done), Paper("urgent", done)), done
 
 
@@ -55,7 +55,7 @@ def made(done, *wanted):
 
 
 def replayed(lanes, done, *wanted):
-    for call in replay.calls(made(done, *wanted), lanes, graphs=True):
+    for call in traces.calls(made(done, *wanted), lanes, graphs=True):
         call()
     return done
 

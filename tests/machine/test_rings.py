@@ -5,11 +5,11 @@ import pytest
 
 from taskflow.machine import Limits, Mapper, run_threads
 from taskflow.machine.device import cpu
-from taskflow.machine.proof import prove
 from taskflow.machine.trace import rings
+from taskflow.proof import prove
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import Read, ReadWrite, Send, Write, star, task
-from tests.machine.test_proof import means
+from tests.proof.test_proof import means
 from tests.tasks.palette import sweep
 
 FIELDS = 8

@@ -61,7 +61,7 @@ def test_blocks_agree_with_the_oracle(shape, overlap, periodic):
 def test_a_program_is_analysed_once_per_state(monkeypatch):
     space, calls = region((6, 4, 9)), []
     program = Everything(space)
-    monkeypatch.setattr("taskflow.machine.traces.analyse", lambda *a, **k: calls.append(1) or analyse(*a, **k))
+    monkeypatch.setattr("taskflow.machine.trace.traces.analyse", lambda *a, **k: calls.append(1) or analyse(*a, **k))
 
     def job(shard):
         for _ in range(8):  # until the valid ghost cells recur, for both roles of p and q

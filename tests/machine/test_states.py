@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from taskflow.machine.states import States
+from taskflow.machine.trace.traces import States
 from taskflow.regions import Box
 
 

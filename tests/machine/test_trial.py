@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
-from taskflow.machine.trial import GAIN, KINDS, SAMPLES, WARM, Trial, search
+from taskflow.machine.mapper import GAIN, KINDS, SAMPLES, WARM, Trial, search
 from taskflow.regions import Partition
 from tests.machine.programs import NAMES, Everything, noise, region
 from tests.machine.test_shard import oracle

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from taskflow import BadInput
-from taskflow.cluster import dask_messages, embedded
-from taskflow.machine import Gang, Mapper, Plan, cause, run_threads, survey
+from taskflow.cluster import BlockGroup, cause, dask_messages, embedded
+from taskflow.host import survey
+from taskflow.machine import Mapper, Plan, run_threads
 from taskflow.machine.device import cpu, open_device
 from taskflow.simulation.bench import Size, jacobi, team
 from taskflow.simulation.bench.runtime import Steps
@@ -142,7 +143,7 @@ def test_dask_sends_nothing_during_steps(cluster, channel):
     partition = jacobi.partition((8, 8, 8), (1, 1, 2), "double")
     plan = Plan(f"test-messages-{channel}", partition, "cpu", 1, channel, Mapper("full"))
     program = jacobi.Sweeps(partition.region.cells, 4)
-    with Gang(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]) as gang:
+    with BlockGroup(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]) as gang:
         gang.connect()
         gang.start([Steps(program, 0.5)] * 2)
         assert cause(gang.status(60.0)) is None

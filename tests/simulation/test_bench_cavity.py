@@ -8,7 +8,8 @@ import pytest
 
 from taskflow.cli import bench_flow
 from taskflow.flow import StaggeredGrid
-from taskflow.machine import look, run_threads
+from taskflow.host import look
+from taskflow.machine import run_threads
 from taskflow.machine.device import open_device
 from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Box

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from taskflow import BadInput, Case
-from taskflow.cluster import cut, embedded, placed, processes, slabs, spread
-from taskflow.machine import Gang, Mapper, Plan, actor, look, survey
-from taskflow.machine.accelerators import Accelerator
+from taskflow.cluster import BlockGroup, cut, embedded, placed, processes, slabs, spread
+from taskflow.host import look, survey
+from taskflow.host.accelerators import Accelerator
+from taskflow.machine import Mapper, Plan, actor
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
 
@@ -110,7 +111,7 @@ def test_a_block_opens_the_gpu_that_it_was_given(monkeypatch, ordinals, expected
     monkeypatch.setattr(actor, "open_device", lambda kind, threads, ordinal: opened.append(ordinal))
     partition = Setup(case(), (1, 1, 2)).partition
     plan = Plan("test-ordinals", partition, "gpu", 1, "local", Mapper(), ordinals=ordinals)
-    with embedded(1, gpu=False) as client, Gang(client, plan, [survey(client, embedded=True)[0].worker]) as gang:
+    with embedded(1, gpu=False) as client, BlockGroup(client, plan, [survey(client, embedded=True)[0].worker]) as gang:
         gang.connect()
     assert sorted(opened) == expected
 

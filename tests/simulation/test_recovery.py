@@ -5,9 +5,9 @@ import time
 import psutil
 import pytest
 
-from taskflow.cluster import embedded
+from taskflow.cluster import cause, embedded
 from taskflow.errors import BadInput, ChannelTimeout, Lost, RunFailed, TaskflowError
-from taskflow.machine import Status, cause
+from taskflow.machine import Status
 from taskflow.simulation.job import Loop
 from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.run import run

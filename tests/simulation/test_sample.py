@@ -3,7 +3,7 @@
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.machine import look
+from taskflow.host import look
 from taskflow.simulation import sample
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs

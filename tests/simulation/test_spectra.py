@@ -7,9 +7,10 @@ import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.machine import Mapper, look, run_threads
+from taskflow.host import look
+from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
-from taskflow.machine.proof import Hardware, prove
+from taskflow.proof import Hardware, prove
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup

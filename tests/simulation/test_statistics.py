@@ -8,8 +8,8 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.machine import Mapper
-from taskflow.machine.proof import Hardware, prove
 from taskflow.output import dataset
+from taskflow.proof import Hardware, prove
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
 from tests.simulation.going_on import check_same, go

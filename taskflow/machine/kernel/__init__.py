@@ -1,8 +1,7 @@
 """Kernel texts: compiled for a device, bound to memory, called."""
 
 from taskflow.machine.kernel.agreement import KernelError
-from taskflow.machine.kernel.bandwidth import copy_bandwidth
-from taskflow.machine.kernel.copying import copier, copiers
+from taskflow.machine.kernel.copying import copier, copiers, copy_bandwidth
 from taskflow.machine.kernel.kernel import Layout, compile_together, compiled, partial_bytes
 
 __all__ = [

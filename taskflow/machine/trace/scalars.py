@@ -1,4 +1,7 @@
-"""Scalars: the named numbers of a program, in the memory of a block's device, where kernels read and write them."""
+"""Scalars: the named numbers of a program, in the memory of a block's device, where kernels read and write them.
+
+Rounds are the questions of a repetition: after which round its numbers are looked at, and what follows from them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from taskflow.errors import RunFailed
 from taskflow.machine.device import Array, Device, Lane
 from taskflow.machine.device.driver import launch
 from taskflow.machine.kernel import compile_cuda
+from taskflow.tasks import Repeat
 
 MOST = 256
 NESTED = 4  # buffers made in advance: to allocate one later might wait for a kernel that waits for us
@@ -127,3 +131,46 @@ def _pinned(count: int) -> list[np.ndarray]:
     import cupyx
 
     return [cupyx.empty_pinned((MOST,), np.float64) for _ in range(count)]
+
+
+class Rounds:
+    """A repetition in progress on one block. `done` passes of its body; `over` when no more are to be done."""
+
+    def __init__(self, repeat: Repeat, scalars: Scalars) -> None:
+        self._repeat, self._scalars = repeat, scalars
+        self.done, self._enough = 0, False
+        self._asked: Callable[[], Mapping[str, float]] | None = None
+        self._seen: list[Mapping[str, float]] = []
+        if repeat.further:
+            self._ask()
+
+    @property
+    def over(self) -> bool:
+        """Whether it was enough, or as often as it may be."""
+        return self._enough or self.done == self._repeat.times
+
+    def another(self) -> None:
+        """A pass of the body has been enqueued: ask what is to be asked after it."""
+        self.done += 1
+        self._ask()
+
+    def _ask(self) -> None:
+        repeat = self._repeat
+        if repeat.until is None or self.done % repeat.every:
+            return
+        more = self.done + repeat.every <= repeat.times
+        if not repeat.lag and (more or repeat.otherwise is not None):
+            now = self._scalars.later()()
+            self._enough = repeat.until(now)
+            if repeat.otherwise is not None:
+                self._seen.append(now)
+        elif repeat.lag:
+            self._enough = self._asked is not None and repeat.until(self._asked())
+            self._asked = self._scalars.later() if more and not self._enough else None
+
+    def close(self) -> None:
+        """It is over. Raises what `otherwise` raises where it was not enough."""
+        if self._repeat.count is not None:
+            self._scalars.set({self._repeat.count: float(self.done)})
+        if self._repeat.otherwise is not None and not self._enough:
+            self._repeat.otherwise(self._seen)

@@ -14,7 +14,8 @@ from taskflow.flow.poisson.multigrid.smoothing import relax_colour, relax_zero_c
 from taskflow.flow.poisson.multigrid.solver import residual_of
 from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
 from taskflow.flow.projection import correct, divergence
-from taskflow.machine import Shard, choose_device, copy_bandwidth, look, run_threads
+from taskflow.host import choose_device, look
+from taskflow.machine import Shard, copy_bandwidth, run_threads
 from taskflow.machine.device import Device, open_device
 from taskflow.machine.kernel import Layout, compiled
 from taskflow.simulation.bench.cavity.cases import Flow, Pressure

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from taskflow.machine import Place
+from taskflow.host import Place
 from taskflow.simulation.provenance import provenance
 
 BUDGET = 1.5  # seconds for the samples of one measurement

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from statistics import median, quantiles
 from typing import Any
 
+from taskflow.host.energy import Meter
 from taskflow.machine import Control, Job, Mapper, Shard, copy_bandwidth
-from taskflow.machine.energy import Meter
 from taskflow.machine.mapper import Overlap
 from taskflow.regions import Partition
 from taskflow.simulation.bench.measure import SAMPLES

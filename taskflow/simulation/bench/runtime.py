@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from taskflow.cluster import dask_messages
-from taskflow.machine import Control, Gang, Mapper, Shard, cause, copy_bandwidth, run_threads
+from taskflow.cluster import BlockGroup, cause, dask_messages
+from taskflow.machine import Control, Mapper, Shard, copy_bandwidth, run_threads
 from taskflow.machine.device import cpu
 from taskflow.regions import Triple
 from taskflow.simulation.bench import jacobi
@@ -163,13 +163,13 @@ def _control(people: Team, blocks: Triple, seconds: float) -> Iterator[dict[str,
 
 
 @contextmanager
-def _connected(people: Team, partition: Any) -> Iterator[Gang]:
+def _connected(people: Team, partition: Any) -> Iterator[BlockGroup]:
     with people.gang(partition, Mapper()) as gang:
         gang.connect()
         yield gang
 
 
-def _results(gang: Gang) -> list[Any]:
+def _results(gang: BlockGroup) -> list[Any]:
     """What the jobs returned, asked for once. Raises the error of the block that failed."""
     if failure := cause(gang.status(PATIENCE)):
         raise failure

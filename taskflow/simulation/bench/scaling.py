@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from taskflow.machine import choose_device, look
+from taskflow.host import choose_device, look
 from taskflow.machine.mapper import Overlap
 from taskflow.regions import Triple
 from taskflow.simulation.bench.passes import PRECISION, Conditions

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from taskflow.cluster import lent, ordinals, shortage, slabs, spread
+from taskflow.cluster import BlockGroup, cause, lent, ordinals, shortage, slabs, spread, watch
 from taskflow.errors import BadInput, Interrupted
-from taskflow.machine import Gang, Job, Mapper, Place, Plan, cause, choose_device, survey, watch
+from taskflow.host import Place, choose_device, survey
+from taskflow.machine import Job, Mapper, Plan
 from taskflow.regions import Partition, Triple
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Team:
     threads: int
 
     @contextmanager
-    def gang(self, partition: Partition, mapper: Mapper, channel: str = "auto") -> Iterator[Gang]:
+    def gang(self, partition: Partition, mapper: Mapper, channel: str = "auto") -> Iterator[BlockGroup]:
         """A gang for the blocks, not connected yet. Neighbours share a process where there are fewer of them."""
         where = self.spread(len(partition))
         plan = Plan(
@@ -50,7 +51,7 @@ class Team:
             mapper=mapper,
             ordinals=ordinals(where, self.device),
         )
-        with Gang(self.client, plan, [place.worker for place in where]) as gang:
+        with BlockGroup(self.client, plan, [place.worker for place in where]) as gang:
             yield gang
 
     def run(self, partition: Partition, job: Job, mapper: Mapper, channel: str = "auto") -> tuple[list[Any], list[str]]:

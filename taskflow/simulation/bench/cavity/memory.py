@@ -9,7 +9,7 @@ from typing import Any
 
 from taskflow.cluster import shortage, spread
 from taskflow.errors import BadInput
-from taskflow.machine import Place, choose_device, look
+from taskflow.host import Place, choose_device, look
 from taskflow.regions import Triple
 from taskflow.simulation.bench.cavity.campaign import measure_step
 from taskflow.simulation.bench.cavity.cases import Flow
