@@ -122,7 +122,8 @@ class Blocks:
         if box not in region.bounds:
             raise BadInput(f"read({role!r}, {box}): there are values in {region.bounds} only")
         parts = [part for part in self._do([Read(role, box)] * len(self.partition)) if part is not None]
-        whole = np.empty(box.shape[::-1], parts[0][1].dtype if parts else "f8")
+        field = self._home(role).fields[role]
+        whole = np.empty(field.shape(box), parts[0][1].dtype if parts else "f8")
         for cells, values in parts:
             whole[cells.slices(box.lo)] = values
         return whole
@@ -194,10 +195,12 @@ class Blocks:
 
 
 def _extent(role: str, shape: tuple[int, ...], home: Partition) -> Box:
-    for box in (home.region.cells, home.region.bounds):
-        if shape == box.shape[::-1]:
+    region, field = home.region, home.region.fields[role]
+    for box in (region.cells, region.bounds):
+        if shape == field.shape(box):
             return box
-    raise BadInput(f"{role} = array of shape {shape}; the region has {home.region.cells.shape[::-1]}, [z, y, x]")
+    axes = "[z, y, x]" if field.values == 1 else "[z, y, value, x]"
+    raise BadInput(f"{role} = array of shape {shape}; the region has {field.shape(region.cells)}, {axes}")
 
 
 def _asks(parts: Sequence[Part]) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from taskflow.cluster.pickled import Pickled
 from taskflow.machine import Control, Shard
 from taskflow.profile import Timeline, profiled
-from taskflow.regions import Box
+from taskflow.regions import Box, Field
 
 AT_ONCE = 1 << 22  # cells for which a function is evaluated at once
 TRIALS = 100  # passes in which the mapper may still try ways to overlap
@@ -103,9 +103,9 @@ class Fill:
 
     def __call__(self, shard: Shard, control: Control) -> None:
         cells, value = _owned(shard, self.role, self.box), self.value.open()
-        dtype = shard.partition.fields[shard.roles[self.role]].dtype
-        found = evaluated(value, cells, dtype) if callable(value) else np.broadcast_to(value, cells.shape[::-1])
-        shard.write({self.role: found}, cells)
+        field = shard.partition.fields[shard.roles[self.role]]
+        values = evaluated(value, cells, field) if callable(value) else np.broadcast_to(value, field.shape(cells))
+        shard.write({self.role: values}, cells)
 
 
 @dataclass(frozen=True)
@@ -137,11 +137,14 @@ def indices(cells: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return i[None, None, :], j[None, :, None], k[:, None, None]
 
 
-def evaluated(function: Callable[..., Any], cells: Box, dtype: str) -> np.ndarray:
-    """The values [z, y, x] of a function of cell indices; some planes at a time, as its own arrays may be many."""
-    found = np.empty(cells.shape[::-1], dtype)
+def evaluated(function: Callable[..., Any], cells: Box, field: Field) -> np.ndarray:
+    """The values [z, y, x], or [z, y, value, x], of a function of cell indices; some planes at a time, as its own
+    arrays may be many.
+    """
+    found = np.empty(field.shape(cells), field.dtype)
     planes = max(1, AT_ONCE // (cells.shape[0] * cells.shape[1]))
     for first in range(0, len(found), planes):
         some = cells.layer(2, 0, first, min(first + planes, len(found)))
-        found[some.slices(cells.lo)] = function(*indices(some))
+        places = indices(some) if field.values == 1 else (place[:, :, None] for place in indices(some))
+        found[some.slices(cells.lo)] = function(*places)
     return found

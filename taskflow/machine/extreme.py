@@ -16,12 +16,14 @@ def extreme(shard: Shard, role: str) -> tuple[Triple, float]:
     name, device = shard.roles[role], shard.device
     box = shard.partition.homes[name].blocks[shard.block]
     view = shard.instances.view(name, box)
+    rows = tuple(range(1, view.ndim))
     with np.errstate(invalid="ignore"):
-        high, low = (device.to_host(each) for each in (view.max(axis=(1, 2)), view.min(axis=(1, 2))))
+        high, low = (device.to_host(each) for each in (view.max(axis=rows), view.min(axis=rows)))
         k = _largest(np.maximum(high, -low))
         plane = device.to_host(view[k])
-        j, i = divmod(_largest(np.abs(plane).ravel()), plane.shape[1])
-    return triple(a + lo for a, lo in zip((i, j, k), box.lo, strict=True)), float(plane[j, i])
+        place = np.unravel_index(_largest(np.abs(plane).ravel()), plane.shape)
+    cell = int(place[-1]), int(place[0]), k
+    return triple(a + lo for a, lo in zip(cell, box.lo, strict=True)), float(plane[place])
 
 
 def _largest(magnitudes: np.ndarray) -> int:

@@ -227,7 +227,8 @@ class Shard:
         self._fold(np.zeros(1), "max", Deadline.after(seconds or self.limits.message))
 
     def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
-        """Fill the cells of `box` (by default this block's) of fields, by role, with host arrays [z, y, x].
+        """Fill the cells of `box` (by default this block's) of fields, by role, with host arrays [z, y, x],
+        or [z, y, value, x].
 
         All blocks have to write the same fields: their ghost cells are valid no more.
         """
@@ -243,7 +244,9 @@ class Shard:
         self._state = self._states.after_writing(self._state, {self.roles[role] for role in roles})
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
-        """A host copy [z, y, x] of the cells of `box` (by default this block's) of the field in this role."""
+        """A host copy [z, y, x], or [z, y, value, x], of the cells of `box`, by default this block's, of the field in
+        this role.
+        """
         return self.hold(role, box)()
 
     def hold(self, role: str, box: Box | None = None) -> Callable[[], np.ndarray]:
@@ -256,7 +259,7 @@ class Shard:
         self.synchronize()
         name, xp = self.roles[role], self.device.xp
         x, y, z = (xp.asarray(cells[:, a] - self.instances.boxes[name].lo[a]) for a in range(3))
-        return np.array(self.device.to_host(self.instances.arrays[name][z, y, x]))
+        return np.array(self.device.to_host(self.instances.arrays[name][z, y, ..., x]))
 
     def _view(self, role: str, box: Box | None) -> Array:
         """The cells of `box`, by default those that this block has of its region, of the field in this role."""

@@ -24,7 +24,7 @@ from taskflow.output.damage import PIECE, Damaged, regular, summed
 from taskflow.output.disk import on_disk, sync_folder, write_synced
 from taskflow.output.log import plain
 from taskflow.output.manifest import DTYPES, FORMAT, MANIFEST, manifest, sealed
-from taskflow.regions import Box, triple
+from taskflow.regions import Box, Field, triple
 
 READERS = 8  # files that are verified at the same time
 _NAME = re.compile(r"step-(\d+)")
@@ -116,6 +116,7 @@ class _File:
             if array.dtype.str not in DTYPES:
                 raise ValueError(f"{role}: values of type {array.dtype} in a checkpoint, not of {sorted(DTYPES)}")
             piece = {"role": role, "lo": box.lo, "hi": box.hi, "dtype": array.dtype.str, "offset": self._size}
+            piece |= {"values": array.shape[2]} if array.ndim == 4 else {}
             self._pieces.append(piece)
             self._crc, self._size = summed(data, self._crc), self._size + data.nbytes
             yield data.data
@@ -152,7 +153,8 @@ class Checkpoint:
         """Put what it has of a field in the cells of `box` into `array`, which is theirs."""
         for file, piece, cells in self._pieces(role):
             if common := cells & box:
-                kept = np.memmap(file, piece["dtype"], "r", piece["offset"], cells.shape[::-1])
+                shape = Field(role, values=piece.get("values", 1)).shape(cells)
+                kept = np.memmap(file, piece["dtype"], "r", piece["offset"], shape)
                 array[common.slices(box.lo)] = kept[common.slices(cells.lo)]
 
     def _pieces(self, role: str) -> Iterator[tuple[Path, dict[str, Any], Box]]:

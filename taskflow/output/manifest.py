@@ -88,7 +88,9 @@ def _file_problem(file: Mapping[str, Any]) -> str | None:
             return "a box, a role or a type"
         if not _whole(piece.get("offset")) or piece["offset"] != end:
             return "a place"
-        end += prod(shape) * np.dtype(piece["dtype"]).itemsize
+        if not _whole(piece.get("values", 1), 1):
+            return "a number of values"
+        end += prod(shape) * piece.get("values", 1) * np.dtype(piece["dtype"]).itemsize
     return None if end == size else "its size"
 
 

@@ -243,7 +243,7 @@ class BlockStore:
             return
         if array.shape != box.shape[::-1]:
             raise ValueError(f"{name}: an array of shape {array.shape} for the box {box}")
-        corner = (index, *(s.start for s in box.slices(self._first)))
+        corner = (index, *(a - b for a, b in zip(box.lo[::-1], self._first[::-1], strict=True)))
         with on_disk(f"snapshot {index} in {self._path}"):
             folder = Path(self._path, self._name, name)
             written = write_shards(folder, self._fields[name], corner, array[None], packers, self._rooms, self._guard)

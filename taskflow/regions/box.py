@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 from operator import or_
+from types import EllipsisType
 
 Triple = tuple[int, int, int]
-Slices = tuple[slice, slice, slice]
+Slices = tuple[slice, slice, EllipsisType, slice]
 
 
 def triple(values: Iterable[int]) -> Triple:
@@ -129,9 +130,9 @@ class Box:
         return self._cut(axis, self.hi[axis] - stop, self.hi[axis] - start)
 
     def slices(self, origin: Triple) -> Slices:
-        """Where the box lies in a C-ordered [z, y, x] array whose first element is the cell `origin`."""
+        """Where the box lies in a C-ordered array [z, y, x], or [z, y, value, x], that begins at the cell `origin`."""
         (x0, y0, z0), (x1, y1, z1), (ox, oy, oz) = self.lo, self.hi, origin
-        return slice(z0 - oz, z1 - oz), slice(y0 - oy, y1 - oy), slice(x0 - ox, x1 - ox)
+        return slice(z0 - oz, z1 - oz), slice(y0 - oy, y1 - oy), ..., slice(x0 - ox, x1 - ox)
 
     def __str__(self) -> str:
         return "x".join(f"[{a},{b})" for a, b in zip(self.lo, self.hi, strict=True))

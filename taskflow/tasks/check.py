@@ -57,6 +57,9 @@ def _check(launch: Launch, partition: Partition) -> None:
             raise BadInput(
                 f"{launch}: {name!r} is {precision.name}, but the task takes it as {np.dtype(privilege.precision).name}"
             )
+        if (values := partition.fields[name].values) != privilege.values:
+            taken = f"the task takes {privilege.values}: declare it {'Read' if privilege.reads else 'Write'} * {values}"
+            raise BadInput(f"{launch}: {name!r} has {values} values per cell, but {taken}")
     if launch.task.kernel is not None and len(set(precisions.values())) > 1:
         found = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
         raise BadInput(f"{launch}: {found}; a kernel text is compiled for one precision: declare the fields alike")

@@ -22,7 +22,9 @@ class Privilege:
     so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
     over; it is read around the cells that correspond. `precision`: the field has one of its own, where others have that
     of the kernel; of the region's own fields those of flags, whole numbers of one byte or two. `coloured`: of the cells
-    that a launch is over it changes some (those of one colour), and reads beside them only others.
+    that a launch is over it changes some (those of one colour), and reads beside them only others. `oriented`: the
+    stencil of a task that is turned to an axis or a face, in its own frame. `optional`: a launch may leave the field
+    out. `values`: so many numbers per cell.
     """
 
     reads: bool = False
@@ -34,6 +36,7 @@ class Privilege:
     precision: Precision | None = None
     oriented: Oriented | None = None
     optional: bool = False
+    values: int = 1
 
     def __getitem__(self, stencil: int | Stencil | Oriented) -> Privilege:
         """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
@@ -51,6 +54,16 @@ class Privilege:
     def __or__(self, nothing: None) -> Privilege:
         """`Read[1] | None`: the privilege of a field that a launch may leave out."""
         return replace(self, optional=True)
+
+    def __mul__(self, values: int) -> Privilege:
+        """`Read[1] * 16`: the privilege of a field with so many values per cell. Raises TypeError for less than two,
+        and for fields that are foreign, of a precision of their own, coloured or reduced.
+        """
+        if not isinstance(values, int) or values < 2:
+            raise TypeError(f"{values!r} is no number of values per cell; give 2 or more")
+        if self.foreign or self.precision or self.coloured or self.reduction:
+            raise TypeError("only Read, Write and ReadWrite take several values per cell")
+        return replace(self, values=values)
 
     def turned(self, orientation: str) -> Privilege:
         """The privilege of a task that is turned to an axis or a face."""

@@ -21,8 +21,8 @@ Memory = dict[str, Array]
 
 def allocate(region: Region) -> Memory:
     """Zeros for every field of a region, with ghost layers on all sides."""
-    shape = region.cells.grow(region.ghost).shape[::-1]
-    return {name: np.zeros(shape, field.dtype) for name, field in region.fields.items()}
+    cells = region.cells.grow(region.ghost)
+    return {name: np.zeros(field.shape(cells), field.dtype) for name, field in region.fields.items()}
 
 
 def run_program(
@@ -41,7 +41,8 @@ def run_program(
     wraps = {name: _wrap(each.region) for name, each in whole.homes.items()}
     for launch in launches:
         for name in launch.fields:
-            memory[name][...] = memory[name][wraps[name]]
+            z, y, x = wraps[name]
+            memory[name][...] = memory[name][z][:, y][..., x]
         scalars.update(run_body(Compute(0, launch, launch.over, "whole", whole), memory, origins, scalars))
 
 
@@ -51,7 +52,7 @@ def _wrap(region: Region) -> tuple[np.ndarray, ...]:
     for size, periodic in zip(region.cells.shape, region.periodic, strict=True):
         index = np.arange(-region.ghost, size + region.ghost)
         indices.append((index % size if periodic else index) + region.ghost)
-    return np.ix_(*reversed(indices))
+    return tuple(reversed(indices))
 
 
 def _origins(partition: Partition, block: int) -> dict[str, Triple]:
@@ -114,7 +115,7 @@ def scatter(partition: Partition, memory: Memory) -> list[Memory]:
         for name, array in memory.items():
             home = partition.homes[name]
             whole, mine = home.region.cells.grow(home.region.ghost), home.memory[block]
-            blocks[-1][name] = np.zeros(mine.shape[::-1], array.dtype)
+            blocks[-1][name] = np.zeros(partition.fields[name].shape(mine), array.dtype)
             both = whole & mine
             blocks[-1][name][both.slices(mine.lo)] = array[both.slices(whole.lo)]
     return blocks

@@ -205,8 +205,8 @@ class Exchange:
         near, start = self._near, board.pointer + board.nbytes
         return {
             (name, copy): view(
-                near.device.xp, start + begin, copy.source_box.shape[::-1], near.instances.arrays[name].dtype, near,
-                near.device.ordinal,
+                near.device.xp, start + begin, near.instances.shape(name, copy.source_box),
+                near.instances.arrays[name].dtype, near, near.device.ordinal,
             )
             for (name, copy), (begin, _) in self._rooms.get(message, {}).items()
         }  # fmt: skip

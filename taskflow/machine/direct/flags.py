@@ -14,7 +14,7 @@ from taskflow.machine.device import Array, Call, Device, Lane
 from taskflow.machine.device.driver import launch
 from taskflow.machine.direct.board import NUMBERS
 from taskflow.machine.kernel import compile_cuda
-from taskflow.machine.kernel.copying import PARTS, VALUES, parts_of, word
+from taskflow.machine.kernel.copying import PARTS, VALUES, parts_of, rows, word
 from taskflow.machine.kernel.text import expanded
 
 FLAGS = 48
@@ -65,6 +65,7 @@ def copy_and_post(
     once more: as one launch, or two where many thread blocks would wait; nothing where that is too much for these.
     `hidden`: another launch goes on meanwhile.
     """
+    pairs = [(rows(target), rows(source)) for target, source in pairs]
     if len({source.dtype for _, source in pairs}) != 1 or len(pairs) > PARTS or max(len(claims), len(flags)) > FLAGS:
         return []
     size = word(pairs)

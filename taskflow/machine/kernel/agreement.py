@@ -41,7 +41,8 @@ def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
             f" it has to be TASK {task.symbol}({signature})"
         )
     for (kind, name), words in zip(wanted, given, strict=True):
-        if words[:1] != [kind]:
+        kinds = re.findall(r"\w+", kind)
+        if words[: len(kinds)] != kinds:
             raise KernelError(
                 f"the kernel text of {task.name} takes its parameter {name} as {' '.join(words)}, but it was declared"
                 f" {DECLARED.get(kind, kind)}: make it {kind} {name} in the text, or declare what the text does with it"

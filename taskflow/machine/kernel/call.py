@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,8 +21,8 @@ RANGE = np.dtype(
 )
 # struct Partial of cell.h
 PARTIAL = np.dtype([("result", np.uint64), ("parts", np.uint64), ("ticket", np.uint64)], align=True)
-# struct Foreign of cell.h
-FOREIGN = np.dtype([("field", np.uint64), ("y", np.int64), ("z", np.int64)], align=True)
+# structs Foreign and ValuesOf of cell.h
+STRIDED = np.dtype([("field", np.uint64), ("y", np.int64), ("z", np.int64)], align=True)
 WARP = 32
 SHORT = 8  # cells of a column that a kernel has in any case, as in visit_cuda.h
 ENOUGH = 512  # thread blocks that give all of a GPU something to do
@@ -43,9 +44,11 @@ def address(pointer: int) -> np.uint64:
     return np.uint64(pointer % 2**64)
 
 
-def foreign_field(pointer: int, shape: tuple[int, ...]) -> np.ndarray:
-    """The struct Foreign of a field whose cell (0, 0, 0) would be at `pointer`, a C-ordered array [z, y, x]."""
-    return np.array((address(pointer), shape[2], shape[1] * shape[2]), FOREIGN)
+def strided_field(pointer: int, shape: tuple[int, ...]) -> np.ndarray:
+    """The struct Foreign, or ValuesOf, of a field whose cell (0, 0, 0) would be at `pointer`, a C-ordered array
+    [z, y, x] or [z, y, value, x].
+    """
+    return np.array((address(pointer), shape[-1], shape[1] * math.prod(shape[2:])), STRIDED)
 
 
 def thunk(name: str, kinds: Sequence[str]) -> str:
@@ -70,9 +73,7 @@ def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: ob
     return call
 
 
-def cuda_shape(
-    cells: Triple, column: int, widest: int, threads: int, *, whole: bool = False
-) -> tuple[Triple, Triple]:
+def cuda_shape(cells: Triple, column: int, widest: int, threads: int, *, whole: bool = False) -> tuple[Triple, Triple]:
     """(blocks, threads per block) that visit a box of so many cells with columns of `column` cells along z.
 
     A thread block is as wide as the box up to `widest`, of whole warps, and has at most `threads` threads. Columns of

@@ -43,10 +43,12 @@ CACHES = 4  # times the last caches, as STREAM's arrays: more takes longer, most
 
 
 def copier(device: Device, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
-    """An operation `target[...] = source` between views [z, y, x] of one dtype and shape, contiguous along x.
+    """An operation `target[...] = source` between views [z, y, x], or [z, y, value, x], of one dtype and shape, which
+    are contiguous along x.
 
     On a GPU it is one launch on `lane`, by default on the stream that is current when it is called.
     """
+    target, source = rows(target), rows(source)
     if device.kind == "cpu":
         return _host_copier(target, source, device.threads)
     return _cuda_copier(target, source, lane)
@@ -54,14 +56,20 @@ def copier(device: Device, target: Array, source: Array, lane: Lane | None = Non
 
 def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
     """Operations that do all `target[...] = source` of the pairs: on a GPU as few launches as possible."""
+    pairs = [(rows(target), rows(source)) for target, source in pairs]
     if device.kind == "cpu":
         return [_host_copier(target, source, device.threads) for target, source in pairs]
     sizes: dict[int, list[tuple[Array, Array]]] = {}
     for target, source in pairs:
         sizes.setdefault(target.dtype.itemsize, []).append((target, source))
-    return [
-        _cuda_copies(group[n : n + PARTS], lane) for group in sizes.values() for n in range(0, len(group), PARTS)
-    ]
+    return [_cuda_copies(group[n : n + PARTS], lane) for group in sizes.values() for n in range(0, len(group), PARTS)]
+
+
+def rows(view: Array) -> Array:
+    """A view [z, y, value, x] as one [z, y value, x] of the same memory: boxes have all values of their cells, so the
+    rows of a plane lie at one distance. Others stay as they are.
+    """
+    return view.reshape(view.shape[0], -1, view.shape[-1]) if view.ndim == 4 else view
 
 
 def _host_copier(target: Array, source: Array, threads: int) -> Callable[[], None]:

@@ -86,7 +86,7 @@ class _Counting(HostKernel):
     def _call(
         self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
     ) -> Callable[[], None]:
-        return host_call(_library(self.task), self.task.name, values, keep)
+        return host_call(_library(self.task), self.task.symbol, values, keep)
 
 
 @cache

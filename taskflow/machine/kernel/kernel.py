@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -21,7 +22,7 @@ from taskflow.machine.kernel.call import (
     address,
     cuda_call,
     cuda_shape,
-    foreign_field,
+    strided_field,
     host_call,
     range_of,
     thunk,
@@ -43,21 +44,27 @@ _made: set[Made] = set()
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a block's fields are: C-ordered arrays of one shape [z, y, x] whose first element is the cell `origin`."""
+    """Where a block's fields are: C-ordered arrays of one shape [z, y, x] whose first element is the cell `origin`; of
+    several values per cell [z, y, value, x].
+    """
 
     origin: Triple
-    shape: Triple
+    shape: tuple[int, ...]
+
+    def of(self, values: int) -> Layout:
+        """The same of fields with so many values per cell."""
+        return self if values == 1 else Layout(self.origin, (*self.shape[:2], values, self.shape[2]))
 
     @cached_property
     def box(self) -> Box:
         """The cells that have memory."""
-        return Box(self.origin, self.origin).expand((0, 0, 0), (self.shape[2], self.shape[1], self.shape[0]))
+        return Box(self.origin, self.origin).expand((0, 0, 0), (self.shape[-1], self.shape[1], self.shape[0]))
 
     @property
     def offset(self) -> int:
         """Elements from the cell (0, 0, 0) to the first one in memory."""
         x, y, z = self.origin
-        return x + self.shape[2] * (y + self.shape[1] * z)
+        return x + math.prod(self.shape[2:]) * (y + self.shape[1] * z)
 
 
 class Kernel(ABC):
@@ -88,13 +95,15 @@ class Kernel(ABC):
         called.
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
         """
-        layouts = dict.fromkeys(self.task.fields, layout) | dict(foreign or {})
+        layouts = {name: layout.of(privilege.values) for name, privilege in self.task.fields.items()}
+        layouts |= foreign or {}
         self._check(box, layouts, arrays)
         tile = tile or self.tile(box)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads, tile[2] if tile else 0)]
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
             first = self.device.pointer(array) - layouts[name].offset * array.dtype.itemsize
-            values.append(foreign_field(first, layouts[name].shape) if privilege.foreign else address(first))
+            far = privilege.foreign or privilege.values > 1
+            values.append(strided_field(first, layouts[name].shape) if far else address(first))
         keep: list[Array] = [*arrays]
         for name in self.task.keywords:
             if name in self.task.constants:

@@ -160,7 +160,8 @@ def _field_kind(privilege: Privilege) -> str:
         return {None: "Foreign", "f4": "ForeignSingle", "f8": "ForeignDouble"}[privilege.precision]
     if privilege.precision:
         return {"u1": "InByte", "u2": "InShort"}[privilege.precision]
-    return {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
+    kind = {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
+    return kind if privilege.values == 1 else f"{kind}Values<{privilege.values}>"
 
 
 def declarations(tasks: Iterable[Task], real: np.dtype, linkage: Callable[[Task], str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 
@@ -96,14 +97,14 @@ class Transfers:
         if key not in self._buffers:
             self._buffers[key] = self.device.allocate((self.size(message),), "u1")
         for name, copy in message.copies:
-            dtype, shape = self.instances.arrays[name].dtype, copy.source_box.shape[::-1]
-            nbytes = copy.source_box.volume * dtype.itemsize
+            dtype, shape = self.instances.arrays[name].dtype, self.instances.shape(name, copy.source_box)
+            nbytes = math.prod(shape) * dtype.itemsize
             yield name, copy, self._buffers[key][start : start + nbytes].view(dtype).reshape(shape)
             start += _aligned(nbytes)
 
     def size(self, message: Message) -> int:
         """Bytes of a message."""
-        return packed(message, lambda name: int(self.instances.arrays[name].itemsize))
+        return packed(message, self.instances.nbytes_per_cell)
 
     def _key(self, message: Message, slot: int) -> Key:
         key = self._keys.get((message, slot))

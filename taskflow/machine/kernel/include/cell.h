@@ -102,6 +102,23 @@ struct Cell {
   INLINE operator Index() const { return offset; }
 };
 
+// A field of N values per cell: `A(c, n)` is value n of a cell, `A(c, n, 0, 0, 1)` that of its neighbour above. Rows of one
+// value lie behind each other, [z][y][n][x]: cells side by side along x are so in memory.
+template <int N, class Number>
+struct ValuesOf {
+  Number* __restrict__ field;
+  Index row, plane;
+  INLINE Number& operator()(const Cell& c, int n, int x = 0, int y = 0, int z = 0) const {
+    return field[c.i + x + (Index(c.j + y) * N + n) * row + Index(c.k + z) * plane];
+  }
+};
+template <int N>
+using InValues = ValuesOf<N, const real>;
+template <int N>
+using OutValues = ValuesOf<N, real>;
+template <int N>
+using InOutValues = ValuesOf<N, real>;
+
 // The global index of a cell along an axis
 FN int index(const Cell& c, int axis) { return axis == 0 ? c.i : axis == 1 ? c.j : c.k; }
 
