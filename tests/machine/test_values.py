@@ -16,6 +16,7 @@ from taskflow.regions import Box, Field, Partition, region
 from taskflow.tasks import Read, ReadWrite, Write, box, serial, task
 
 N, CELLS = 5, (9, 6, 7)
+UNCUT = Mapper("none")
 TEXT = f"""
 TASK mix(Range range, InValues<{N}> a, In b, OutValues<{N}> a_new) {{
   for_cells(range, CELL(c) {{
@@ -82,7 +83,7 @@ def expected(dtype, steps):
     return a
 
 
-def solved(partition, mixed, steps=3, mapper=Mapper()):
+def solved(partition, mixed, steps=3, mapper=UNCUT):
     def job(shard):
         for name in ("a", "b"):
             mine = start(partition.fields[name])[shard.cells.slices((0, 0, 0))]
@@ -101,7 +102,7 @@ def solved(partition, mixed, steps=3, mapper=Mapper()):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2), (1, 3, 1)])
-@pytest.mark.parametrize("mapper", [Mapper("none"), Mapper("full"), Mapper("full", debug=True)], ids=str)
+@pytest.mark.parametrize("mapper", [UNCUT, Mapper("full"), Mapper("full", debug=True)], ids=str)
 def test_kernels_and_halos(mapper, blocks, dtype):
     found = solved(Partition(where(dtype), blocks), mix, mapper=mapper)
     np.testing.assert_array_equal(found, expected(dtype, 3))

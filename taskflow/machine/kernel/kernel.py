@@ -22,9 +22,9 @@ from taskflow.machine.kernel.call import (
     address,
     cuda_call,
     cuda_shape,
-    strided_field,
     host_call,
     range_of,
+    strided_field,
     thunk,
     tiled_shape,
 )
