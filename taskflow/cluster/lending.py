@@ -14,7 +14,7 @@ from taskflow.cluster.local import embedded, gpus
 from taskflow.cluster.placement import Wanted, processes
 from taskflow.cluster.slurm import Slurm
 from taskflow.cluster.submitting import submitted
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument, BadInput
 from taskflow.host import choose_device, look
 from taskflow.regions import Triple
 
@@ -30,31 +30,29 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
     """
     from distributed import Client, Security
 
+    def refused(problem: str, remedy: str) -> BadArgument:
+        return BadArgument("scheduler_file", str(path), f": {problem}", remedy)
+
     if not path.is_file():
-        raise BadInput(
-            f"--scheduler-file {path}: there is no such file;"
-            f" start a cluster with: dask scheduler --scheduler-file {path}"
-        )
+        raise refused("there is no such file", f"start a cluster with: dask scheduler --scheduler-file {path}")
     address = _address(path)
     if address is None:
-        raise BadInput(f"--scheduler-file {path}: no Dask scheduler wrote this file; give the one that yours wrote")
+        raise refused("no Dask scheduler wrote this file", "give the one that yours wrote")
     beside = path.with_name(f"{path.name}.tls")
     try:
         shown = security(beside) if beside.is_dir() else Security()
         certified = shown.get_connection_args("client").get("ssl_context") is not None
     except OSError as error:
-        raise BadInput(f"--scheduler-file {path}: its certificate cannot be read ({error}); is it yours?") from error
+        raise refused(f"its certificate cannot be read ({error})", "is it yours?") from error
     if address.startswith("tls://") and not certified:
-        raise BadInput(
-            f"--scheduler-file {path}: this cluster wants a certificate, and there is none in {beside}, nor does Dask's"
-            " configuration name one; set distributed.comm.tls.ca-file, .client.cert and .client.key"
+        raise refused(
+            f"this cluster wants a certificate, and there is none in {beside}, nor does Dask's configuration name one",
+            "set distributed.comm.tls.ca-file, .client.cert and .client.key",
         )
     try:
         client = Client(scheduler_file=str(path), security=shown, direct_to_workers=True, timeout=timeout)
     except (OSError, TimeoutError, ValueError, RuntimeError) as error:
-        raise BadInput(
-            f"--scheduler-file {path}: the scheduler does not answer ({error}); is it still running?"
-        ) from error
+        raise refused(f"the scheduler does not answer ({error})", "is it still running?") from error
     with client:
         yield client
 

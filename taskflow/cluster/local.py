@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.cluster.certificate import certified
 from taskflow.cluster.dashboard import PRELOAD, pages
-from taskflow.errors import BadInput, Lost, RunFailed
+from taskflow.errors import BadArgument, Lost, RunFailed
 from taskflow.host import known_workers
 
 if TYPE_CHECKING:
@@ -105,9 +105,8 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
         try:
             from dask_cuda import LocalCUDACluster
         except ImportError:
-            raise BadInput(
-                'machine.device = "gpu": dask-cuda is not installed; install taskflow-cfd[cuda13], or [cuda12]'
-            ) from None
+            problem, remedy = ": dask-cuda is not installed", "install taskflow-cfd[cuda13], or [cuda12]"
+            raise BadArgument("device", '"gpu"', problem, remedy) from None
         return LocalCUDACluster(**options, **_secret(folder), device_memory_limit=None)
     from distributed import LocalCluster, Security
 

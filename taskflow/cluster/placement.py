@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import prod
 from typing import Literal, Protocol
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument
 from taskflow.host import Place, cores_per_block
 from taskflow.regions import Triple, triple
 from taskflow.units import size
@@ -42,7 +42,7 @@ def processes(wanted: Wanted, cells: Triple, gpus: int | None) -> int:
     blocks = None if wanted.blocks == "auto" else prod(wanted.blocks)
     if wanted.workers != "auto":
         if gpus is not None and wanted.workers > gpus:
-            raise BadInput(f"machine.workers = {wanted.workers}: this machine has {gpus} GPUs; use at most {gpus}")
+            raise BadArgument("workers", str(wanted.workers), f": this machine has {gpus} GPUs", f"use at most {gpus}")
         return min(wanted.workers, blocks or max(cells))
     if blocks is None:
         return 1 if gpus is None else max(1, min(gpus, max(cells)))

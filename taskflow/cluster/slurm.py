@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument
 
 COUNTS = ("gpus", "workers", "per-node", "cores")
 DIRECTIVES = ("time", "partition", "account", "qos", "constraint", "reservation", "mem")  # of sbatch, as they are
@@ -47,7 +47,7 @@ class Slurm:
                 raise _refused(key, value, f"give it a value: {key}=...")
         counts = {key: _count(key, given[key]) for key in COUNTS if key in given}
         if ("gpus" in counts) == ("workers" in counts):
-            raise BadInput(f"--slurm {text}: say how much you want, by either gpus=N or workers=N")
+            raise BadArgument("slurm", text, "", "say how much you want, by either gpus=N or workers=N")
         key = "gpus" if "gpus" in counts else "workers"
         per_node = counts.get("per-node", 1)
         if counts[key] % per_node:
@@ -68,5 +68,5 @@ def _count(key: str, value: str) -> int:
     return int(value)
 
 
-def _refused(key: str, value: str, remedy: str) -> BadInput:
-    return BadInput(f"--slurm {key}={value}: {remedy}")
+def _refused(key: str, value: str, remedy: str) -> BadArgument:
+    return BadArgument("slurm", f"{key}={value}", "", remedy)

@@ -16,7 +16,7 @@ from taskflow.cluster.certificate import certified
 from taskflow.cluster.dashboard import PRELOAD, pages
 from taskflow.cluster.local import CONFIG
 from taskflow.cluster.slurm import Slurm
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadArgument, RunFailed
 from taskflow.host import known_workers
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def submitted(wanted: Slurm) -> Iterator[Client]:
     from distributed import Client
 
     if shutil.which("sbatch") is None:
-        raise BadInput("--slurm: there is no sbatch here; use it where jobs are submitted, or leave it out")
+        remedy = "use it where jobs are submitted, or leave it out"
+        raise BadArgument("slurm", None, ": there is no sbatch here", remedy)
     # Nodes see the current folder, or could not run this environment either.
     with (
         tempfile.TemporaryDirectory(prefix=".taskflow-slurm-", dir=".") as folder,
@@ -59,7 +60,7 @@ def _cluster(wanted: Slurm, folder: Path) -> Any:
     try:
         from dask_jobqueue import SLURMCluster
     except ImportError:
-        raise BadInput("--slurm: dask-jobqueue is not installed; install taskflow-cfd[slurm]") from None
+        raise BadArgument("slurm", None, ": dask-jobqueue is not installed", "install taskflow-cfd[slurm]") from None
     directives = ["--nodes=1", *(f"--{name}={value}" for name, value in wanted.directives)]
     options = ["--memory-limit", "0", "--nthreads", "1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
     options += ["--preload", PRELOAD]
@@ -88,7 +89,7 @@ def _try(script: str) -> None:
     """Raises BadInput where SLURM would refuse this batch script."""
     done = _asked("sbatch", "--test-only", text=script)
     if done.returncode:
-        raise BadInput(f"--slurm: {_last(done.stderr)}; ask for something else")
+        raise BadArgument("slurm", None, f": {_last(done.stderr)}", "ask for something else")
 
 
 def _wait(cluster: Any, client: Client, wanted: Slurm, folder: Path) -> None:

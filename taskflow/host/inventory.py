@@ -82,7 +82,7 @@ def _found(look: Callable[[], T]) -> tuple[T | None, str | None]:
 
 
 def transport(requested: str, processes: int) -> str:
-    """The channel that `machine.channel` means between blocks in so many processes of this machine."""
+    """The channel that is `requested` means between blocks in so many processes of this machine."""
     if requested != "auto":
         return requested
     if processes == 1:

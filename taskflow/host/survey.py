@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument, BadInput
 from taskflow.host.accelerators import Accelerator, accelerators
 from taskflow.host.workers import known_workers, run_on_workers
 from taskflow.machine.device import gpu_problem, processor_name
@@ -82,9 +82,8 @@ def choose_device(wanted: str, places: Sequence[Place]) -> str:
     without = [place for place in places if place.gpu_problem is not None]
     if wanted == "gpu" and without:
         where = f"on {without[0].worker} ({without[0].host})"
-        raise BadInput(
-            f'machine.device = "gpu": no usable GPU {where}: {without[0].gpu_problem}; use machine.device = "cpu"'
-        )
+        problem = f": no usable GPU {where}: {without[0].gpu_problem}"
+        raise BadArgument("device", '"gpu"', problem, 'use {parameter} = "cpu"')
     device = wanted if wanted != "auto" else "cpu" if without else "gpu"
     if device == "cpu":
         for place in places:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import Lost, RunFailed, TaskflowError
+from taskflow.errors import Lost, RunFailed, SchedulerGone, TaskflowError
 from taskflow.host.heartbeat import Heartbeats, begin_heartbeat
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def known_workers(client: Client) -> dict[str, Any]:
     while client.status == "connecting" and time.monotonic() < until:
         time.sleep(LOOK)
     if client.status != "running":
-        raise RunFailed("the scheduler has gone; begin again with another one, a run with --resume, or resume=True")
+        raise SchedulerGone("the scheduler has gone; begin again with another one")
     try:
         return dict(client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)["workers"])
     except (OSError, ValueError) as error:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument
 from taskflow.machine.device import Call
 from taskflow.machine.shard import Shard
 from taskflow.machine.trace.operation import Operation
@@ -198,7 +198,7 @@ class Ranges:
                 return cls(getattr(found, push), getattr(found, pop))
             except (ImportError, AttributeError):
                 continue
-        raise BadInput("--nvtx: neither nvtx nor CuPy is installed; install one (pip install nvtx), or use --profile")
+        raise BadArgument("nvtx", None, ": neither nvtx nor CuPy is installed", "install one (pip install nvtx)")
 
     def mark(self, trace: Trace, program: Program) -> Trace:
         """The trace with ranges: it does the same in the same order."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise, product
 from numbers import Integral
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument
 from taskflow.regions.box import Box, Triple, periodic_images, triple
 from taskflow.regions.fields import FieldSpace
 from taskflow.regions.region import Region
@@ -66,13 +66,11 @@ class Partition:
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or not all(isinstance(blocks, Integral) for blocks in self.shape):
-            raise BadInput(f"machine.blocks = {self.shape!r}: give three whole numbers, of blocks along x, y and z")
+            raise BadArgument("blocks", str(self.shape), "", "give three whole numbers, of blocks along x, y and z")
         for name, cells, blocks in zip("xyz", self.region.cells.shape, self.shape, strict=True):
             if not self.replicated and not 1 <= blocks <= cells:
-                raise BadInput(
-                    f"machine.blocks = {list(self.shape)}: {blocks} blocks along {name} do not fit {cells} planes of"
-                    f" cells; use 1 to {cells} there"
-                )
+                problem = f": {blocks} blocks along {name} do not fit {cells} planes of cells"
+                raise BadArgument("blocks", str(list(self.shape)), problem, f"use 1 to {cells} there")
         if any(len(other) != len(self) or other.beside for other in self.beside):
             raise ValueError("partitions beside each other have as many blocks, and none beside themselves")
         if len(self.homes) < sum(len(each.region.fields) for each in (self, *self.beside)):

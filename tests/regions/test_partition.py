@@ -116,10 +116,10 @@ def test_boundary_layers_belong_to_the_block_beside_them():
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        ((1, 1, 7), "machine.blocks = [1, 1, 7]: 7 blocks along z do not fit 6 planes of cells; use 1 to 6 there"),
-        ((5, 1, 1), "machine.blocks = [5, 1, 1]: 5 blocks along x do not fit 4 planes of cells; use 1 to 4 there"),
-        ((1, 0, 1), "machine.blocks = [1, 0, 1]: 0 blocks along y do not fit 5 planes of cells; use 1 to 5 there"),
-        ((1, -2, 1), "machine.blocks = [1, -2, 1]: -2 blocks along y do not fit 5 planes of cells; use 1 to 5 there"),
+        ((1, 1, 7), "blocks = [1, 1, 7]: 7 blocks along z do not fit 6 planes of cells; use 1 to 6 there"),
+        ((5, 1, 1), "blocks = [5, 1, 1]: 5 blocks along x do not fit 4 planes of cells; use 1 to 4 there"),
+        ((1, 0, 1), "blocks = [1, 0, 1]: 0 blocks along y do not fit 5 planes of cells; use 1 to 5 there"),
+        ((1, -2, 1), "blocks = [1, -2, 1]: -2 blocks along y do not fit 5 planes of cells; use 1 to 5 there"),
     ],
 )
 def test_more_blocks_than_planes(shape, message):

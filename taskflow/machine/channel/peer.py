@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from taskflow.errors import BadInput, ChannelError
+from taskflow.errors import BadArgument, ChannelError
 from taskflow.machine.channel.base import PROCESS, Address, Channel, Message, Pending
 from taskflow.machine.channel.buffer import Buffer
 from taskflow.machine.channel.peer_door import Door, call, host, peer_problem
@@ -38,7 +38,7 @@ class PeerChannel(Channel):
     def __init__(self, run: str, block: int, stop: Stop) -> None:
         problem = peer_problem()
         if problem is not None:
-            raise BadInput(f'machine.channel = "peer": {problem}; use "auto"')
+            raise BadArgument("channel", '"peer"', f": {problem}", 'use "auto"')
         super().__init__(run, block, stop)
         self._door = Door()
         self._events = select.epoll()

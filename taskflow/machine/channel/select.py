@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
-from taskflow.errors import BadInput, ChannelError
+from taskflow.errors import BadArgument, ChannelError
 from taskflow.machine.channel.actor import ActorChannel, Home
 from taskflow.machine.channel.base import PROCESS, Address, Channel, Pending
 from taskflow.machine.channel.buffer import Buffer
@@ -18,7 +18,6 @@ from taskflow.machine.channel.stop import Stop
 from taskflow.machine.channel.ucx import UCXChannel
 from taskflow.machine.channel.ucx_library import ucx_problem
 
-KEY = "machine.channel"
 PREFERENCE = ("local", "peer", "ucx", "actor")
 """Fastest first; `auto` takes the first that both blocks of a pair offer."""
 
@@ -40,7 +39,7 @@ def check_request(requested: str) -> None:
     known = ", ".join(f'"{name}"' for name in names)
     close = difflib.get_close_matches(requested, names, 1)
     remedy = f'did you mean "{close[0]}"?' if close else f"use one of {known}"
-    raise BadInput(f'{KEY} = "{requested}" is not a channel; {remedy}')
+    raise _refused(requested, " is not a channel", remedy)
 
 
 def channel_problem(name: str) -> str | None:
@@ -62,11 +61,15 @@ def choose(requested: str, mine: Address, theirs: Address) -> str:
             return name
     pair = f"blocks {min(mine.block, theirs.block)} and {max(mine.block, theirs.block)}"
     if requested == "local":
-        raise BadInput(f'{KEY} = "local", but {pair} live in different processes; use "auto", or one process for all')
+        raise _refused(requested, f", but {pair} live in different processes", 'use "auto", or one process for all')
     if requested in mine.offers and requested in theirs.offers:
-        raise BadInput(f'{KEY} = "{requested}", but {pair} live on different hosts; use "auto"')
+        raise _refused(requested, f", but {pair} live on different hosts", 'use "auto"')
     reasons = [f"block {end.block}: {reason}" for end in (mine, theirs) for reason in end.refusals.values()]
-    raise BadInput(f'{KEY} = "{requested}" cannot connect {pair} ({"; ".join(reasons) or "not offered"}); use "auto"')
+    raise _refused(requested, f" cannot connect {pair} ({'; '.join(reasons) or 'not offered'})", 'use "auto"')
+
+
+def _refused(requested: str, problem: str, remedy: str) -> BadArgument:
+    return BadArgument("channel", f'"{requested}"', problem, remedy)
 
 
 def within_reach(mine: Address, theirs: Address) -> bool:

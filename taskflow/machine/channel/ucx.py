@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from taskflow.errors import BadInput, ChannelError
+from taskflow.errors import BadArgument, ChannelError
 from taskflow.machine.channel.base import PROCESS, Address, Channel, Message, Pending
 from taskflow.machine.channel.buffer import Buffer, checked
 from taskflow.machine.channel.stop import Stop
@@ -109,7 +109,7 @@ class UCXChannel(Channel):
     def __init__(self, run: str, block: int, stop: Stop, *, alone: bool = True) -> None:
         problem = ucx_problem()
         if problem is not None:
-            raise BadInput(f'machine.channel = "ucx": {problem}; install taskflow-cfd[ucx], or use "auto"')
+            raise BadArgument("channel", '"ucx"', f": {problem}", 'install taskflow-cfd[ucx], or use "auto"')
         super().__init__(run, block, stop)
         self._core, self._array = load()
         self._context, self._worker = open_worker(alone=alone)

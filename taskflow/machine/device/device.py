@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument
 from taskflow.machine.device.arena import Arena
 from taskflow.machine.device.link import Link
 
@@ -178,7 +178,7 @@ def cpu(threads: int = 1) -> Device:
 def gpu(ordinal: int = 0) -> Device:
     """A GPU that this process sees, the first by default. Raises BadInput, with the reason, where it is not usable."""
     if problem := gpu_problem():
-        raise BadInput(f"machine.device = 'gpu': {problem}; use machine.device = 'cpu'")
+        raise BadArgument("device", "'gpu'", f": {problem}", "use {parameter} = 'cpu'")
     return Gpu(ordinal)
 
 
