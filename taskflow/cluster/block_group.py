@@ -22,7 +22,7 @@ BUILD = 120.0  # seconds to open devices and channels
 CARRY = 600.0  # seconds that what a job takes or returns may be under way
 
 
-class Answer(Protocol):
+class PendingCall(Protocol):
     """A remote call that is under way."""
 
     def done(self) -> bool: ...
@@ -156,7 +156,7 @@ class BlockGroup:
                 pending = {block: call for block, call in pending.items() if block not in self._lost}
         return [self._lost.get(block) or self._answer(block, calls[block]) for block in blocks]
 
-    def _awaited(self, calls: dict[int, Answer], seconds: float) -> dict[int, Answer]:
+    def _awaited(self, calls: dict[int, PendingCall], seconds: float) -> dict[int, PendingCall]:
         """Return when all have answered, or after so many seconds; those that have not, though they are there."""
         while True:
             await_all(list(calls.values()), min(SLICE, seconds))
@@ -192,7 +192,7 @@ class BlockGroup:
         except Exception as error:
             return self._loss(block, error)
 
-    def _answer(self, block: int, call: Answer) -> Any:
+    def _answer(self, block: int, call: PendingCall) -> Any:
         """What a call has returned, or an error: one of ours, raised by the block, or a Lost."""
         if not call.done():
             return self._loss(block, "no answer")
@@ -233,7 +233,7 @@ def _of_message(error: TaskflowError | None) -> bool:
     return isinstance(error, ChannelError)
 
 
-def await_all(answers: Sequence[Answer], seconds: float) -> None:
+def await_all(answers: Sequence[PendingCall], seconds: float) -> None:
     """Return when all are done, or after so many seconds.
 
     Only seconds count in which this process was awake: one that was stopped (Ctrl-Z), or whose machine slept, must not

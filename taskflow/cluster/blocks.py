@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.cluster.block_group import BlockGroup, cause
-from taskflow.cluster.jobs import Call, Fill, Passes, Profile, Ran, Read, indices
+from taskflow.cluster.jobs import CallJob, FillJob, ProfileJob, Ran, ReadJob, RunJob, indices
 from taskflow.cluster.pickled import Pickled
 from taskflow.cluster.watch import watch
 from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
@@ -65,7 +65,7 @@ class Blocks:
             if isinstance(value, list | tuple):
                 value = np.asarray(value)
             box = _extent(role, np.shape(value), home) if isinstance(value, np.ndarray) else home.region.bounds
-            self._do([Fill(role, Pickled.of(self._share(value, box, owned)), box) for owned in home.owned])
+            self._do([FillJob(role, Pickled.of(self._share(value, box, owned)), box) for owned in home.owned])
 
     def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
         """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
@@ -78,7 +78,7 @@ class Blocks:
         if times < 0:
             raise BadInput(f"times = {times}; a program is passed through 0 times or more")
         pickled, numbers = self._prepared(program, scalars)
-        job = Passes(pickled, times, numbers)
+        job = RunJob(pickled, times, numbers)
         ran = max(self._do([job] * len(self.partition), whole=False), key=lambda each: each.seconds)
         self.scalars = ran.scalars
         if ran.passes < times:
@@ -94,7 +94,7 @@ class Blocks:
         says: see `taskflow.profile.summarise`. Raises as `run` does.
         """
         pickled, numbers = self._prepared(program, scalars)
-        timelines = self._do([Profile(pickled, times, numbers)] * len(self.partition))
+        timelines = self._do([ProfileJob(pickled, times, numbers)] * len(self.partition))
         self.scalars = numbers
         write_chrome(Path(path), timelines)
         return summarise(timelines)
@@ -121,7 +121,7 @@ class Blocks:
         box = region.cells if box is None else box
         if box not in region.bounds:
             raise BadInput(f"read({role!r}, {box}): there are values in {region.bounds} only")
-        parts = [part for part in self._do([Read(role, box)] * len(self.partition)) if part is not None]
+        parts = [part for part in self._do([ReadJob(role, box)] * len(self.partition)) if part is not None]
         whole = np.empty(box.shape[::-1], parts[0][1].dtype if parts else "f8")
         for cells, values in parts:
             whole[cells.slices(box.lo)] = values
@@ -133,7 +133,7 @@ class Blocks:
         The function may run programs, fold numbers over all blocks (`shard.allreduce`) and read and write the block's
         cells; what waits for other blocks has to be called on all of them.
         """
-        job = Call(Pickled.of(function), Pickled.of(arguments))
+        job = CallJob(Pickled.of(function), Pickled.of(arguments))
         return self._do([job] * len(self.partition))
 
     # ------------------------------------------------------------------------------------------------------- within

@@ -33,7 +33,7 @@ class Ran(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Passes:
+class RunJob:
     """Do `times` passes of a program; `scalars` have these values before the first. Returns a `Ran`.
 
     Blocks pass on without waiting for each other more than the program says, but for a moment every INTERVAL, when they
@@ -67,7 +67,7 @@ class Passes:
 
 
 @dataclass(frozen=True)
-class Profile:
+class ProfileJob:
     """Time every operation of `times` passes of a program, after those that compile it, analyse it and try in which way
     its transfers are best overlapped. Returns the timeline.
     """
@@ -94,7 +94,7 @@ def _owned(shard: Shard, role: str, box: Box) -> Box:
 
 
 @dataclass(frozen=True)
-class Fill:
+class FillJob:
     """Write a field: a number, a function of cell indices, or an array of the cells in `box` that this block owns."""
 
     role: str
@@ -109,7 +109,7 @@ class Fill:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadJob:
     """The cells in `box` that this block owns, and their values in a role; None where it owns none of them."""
 
     role: str
@@ -121,7 +121,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Call:
+class CallJob:
     """What `function(shard, *arguments)` returns."""
 
     function: Pickled

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from taskflow.cluster.certificate import security
 from taskflow.cluster.local import embedded, gpus
-from taskflow.cluster.placement import Wanted, processes
+from taskflow.cluster.placement import MachineRequest, processes
 from taskflow.cluster.slurm import Slurm
 from taskflow.cluster.submitting import submitted
 from taskflow.errors import BadArgument, BadInput
@@ -78,7 +78,7 @@ def held(client: Client | Slurm | None) -> Iterator[Client | None]:
 
 @contextmanager
 def lent(
-    wanted: Wanted, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
+    wanted: MachineRequest, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
 ) -> Iterator[tuple[Client, bool]]:
     """The client to use, and whether its cluster is embedded: begun here, and ended on leaving.
 

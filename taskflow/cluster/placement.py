@@ -21,7 +21,7 @@ Auto = Literal["auto"]
 RESERVE = 0.9  # share of the free memory that blocks may take
 
 
-class Wanted(Protocol):
+class MachineRequest(Protocol):
     """What was asked for: "auto" leaves it to what is there. `workers` are processes, `threads` cores per block."""
 
     @property
@@ -34,7 +34,7 @@ class Wanted(Protocol):
     def threads(self) -> int | Auto: ...
 
 
-def processes(wanted: Wanted, cells: Triple, gpus: int | None) -> int:
+def processes(wanted: MachineRequest, cells: Triple, gpus: int | None) -> int:
     """Processes of the embedded cluster: as many as blocks, on GPUs (`gpus` is None on CPUs) at most one for each.
 
     Raises BadInput where more processes are asked for than there are GPUs.
@@ -49,7 +49,7 @@ def processes(wanted: Wanted, cells: Triple, gpus: int | None) -> int:
     return blocks if gpus is None else max(1, min(gpus, blocks))
 
 
-def cut(wanted: Wanted, cells: Triple, slabs: int, ghost: int = 1) -> Triple:
+def cut(wanted: MachineRequest, cells: Triple, slabs: int, ghost: int = 1) -> Triple:
     """The blocks asked for; by default so many slabs, each at least as thick as the ghost layers.
 
     Slabs lie across z, whose planes are contiguous in memory; across y or x where that one has more room for them.
@@ -68,7 +68,7 @@ def slabs(places: Sequence[Place], device: str, *, embedded: bool) -> int:
     return len(places)
 
 
-def placed(wanted: Wanted, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
+def placed(wanted: MachineRequest, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
     """The place of each block, as `spread` finds it."""
     limit = wanted.workers if not embedded and wanted.workers != "auto" else len(places)
     return spread(prod(blocks), places[:limit])
@@ -97,7 +97,7 @@ def ordinals(where: Sequence[Place], device: str) -> tuple[int, ...]:
     return tuple(place.gpus[0].ordinal for place in where) if device == "gpu" else ()
 
 
-def threads_per_block(wanted: Wanted, where: Sequence[Place]) -> int:
+def threads_per_block(wanted: MachineRequest, where: Sequence[Place]) -> int:
     """The cores asked for; by default those of a host shared alike by its blocks."""
     return cores_per_block(where) if wanted.threads == "auto" else wanted.threads
 

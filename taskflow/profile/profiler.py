@@ -25,7 +25,7 @@ from taskflow.machine.shard import Shard
 from taskflow.machine.trace.operation import Operation
 from taskflow.machine.trace.tracer import Trace
 from taskflow.profile.stamp import Offset, Stamps, host_offset
-from taskflow.profile.timeline import LANES, LASTING, Pass, Span, Timeline, Track, Vertex, sketch
+from taskflow.profile.timeline import LANES, LASTING, Replay, Span, Timeline, Track, Vertex, sketch
 from taskflow.tasks import Program, TaskGraph, called
 
 HOMES = (("nvtx", "push_range", "pop_range"), ("cupy.cuda.nvtx", "RangePush", "RangePop"))  # of NVTX
@@ -126,7 +126,7 @@ class Profiler:
         to_epoch = self._device.add + host.add
         stamps = {n: iter([moment + to_epoch for moment in stamps.read()]) for n, stamps in self._stamps.items()}
         graphs: dict[Script, int] = {}
-        passes: list[Pass] = []
+        passes: list[Replay] = []
         try:
             for script, began in self._replays:
                 spans = [script.span(op, moments, "host") for op in script.called]
@@ -136,7 +136,7 @@ class Profiler:
                 fresh, start = script not in graphs, began + host.add
                 graph = graphs.setdefault(script, len(graphs))
                 end = max([issued, *(span.end for span in spans)])
-                passes.append(Pass(script.program, graph, fresh, start, end, issued, script.calls, tuple(spans)))
+                passes.append(Replay(script.program, graph, fresh, start, end, issued, script.calls, tuple(spans)))
         except StopIteration:  # a replay that an error ended, or a log that is full
             pass
         return Timeline(

@@ -59,7 +59,7 @@ class Vertex:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class Replay:
     """One replay of the graph with number `graph`. `fresh`: the first one, not typical of those that follow.
 
     The host began at `start` and was done at `issued`, with so many `calls`; at `end` the device was done, too.
@@ -90,16 +90,16 @@ class Timeline:
     device: str
     accuracy: Mapping[str, int]
     graphs: tuple[tuple[Vertex, ...], ...]
-    passes: tuple[Pass, ...]
+    passes: tuple[Replay, ...]
 
     @property
-    def typical(self) -> tuple[Pass, ...]:
+    def typical(self) -> tuple[Replay, ...]:
         """The passes that are not the first of their graph."""
         return tuple(p for p in self.passes if not p.fresh)
 
-    def stretches(self) -> list[list[Pass]]:
+    def stretches(self) -> list[list[Replay]]:
         """The typical passes, cut where a fresh one came between: there the host analysed a graph."""
-        found: list[list[Pass]] = [[]]
+        found: list[list[Replay]] = [[]]
         for p in self.passes:
             if not p.fresh:
                 found[-1].append(p)

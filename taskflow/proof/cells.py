@@ -75,7 +75,7 @@ class Outside(Exception):
     """A box that is not in the memory of its block."""
 
 
-class Cells:
+class CellNumbers:
     """Numbers the cells of each block's memory, and of the program's one memory, for the fields of each region.
 
     `boxes` are all that will be asked for, of whatever region.
@@ -182,7 +182,7 @@ class Packed:
     from its begin to its end, over and over: so two that share a byte share places.
     """
 
-    def __init__(self, partition: Partition, cells: Cells, traces: Iterable[Trace]) -> None:
+    def __init__(self, partition: Partition, cells: CellNumbers, traces: Iterable[Trace]) -> None:
         self._rooms, self._most = {}, 0
         marks: dict[tuple[int, int], set[int]] = defaultdict(set)
         for trace in set(traces):

@@ -8,7 +8,7 @@ from itertools import product
 
 from taskflow.errors import RunFailed
 from taskflow.machine.mapper import Mapper
-from taskflow.proof.cells import Cells, Outside, boxes
+from taskflow.proof.cells import CellNumbers, Outside, boxes
 from taskflow.proof.execution import Execution
 from taskflow.proof.races import collisions, races, separation
 from taskflow.proof.recording import Recorded, record_pass
@@ -75,7 +75,7 @@ class Moment:
         return self.laid.scalars if self.index == 0 else ()
 
 
-class Course:
+class ProgramCourse:
     """One pass of each program of `start`, and then any number of passes of `programs`, in any order."""
 
     def __init__(self, programs: Programs, start: Programs) -> None:
@@ -141,7 +141,7 @@ class Proof:
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
+class RecordedPass:
     """A recorded pass; each block's valid ghost cells, and the scalars to which the host gives values, before it."""
 
     recorded: Recorded
@@ -159,8 +159,8 @@ def prove(
     for each, and three passes that repeat themselves.
     """
     ways = mapper.ways(alone=len(partition) == 1, streams=hardware.streams)
-    found: dict[object, tuple[list[Pass], list[object]]] = {}
-    proof, course = Proof(), Course(programs, start or {})
+    found: dict[object, tuple[list[RecordedPass], list[object]]] = {}
+    proof, course = Proof(), ProgramCourse(programs, start or {})
     nothing: tuple[Valid, ...] = tuple({} for _ in partition.blocks)
     waiting = [(moment, nothing) for moment in course.begin(Roles.of(tuple(partition.fields)))]
     while waiting:
@@ -168,7 +168,8 @@ def prove(
         if (key := _key(moment, valid)) in found:
             continue
         passes = [
-            Pass(record_pass(partition, moment.stretch, valid, way, hardware), valid, moment.scalars) for way in ways
+            RecordedPass(record_pass(partition, moment.stretch, valid, way, hardware), valid, moment.scalars)
+            for way in ways
         ]
         proof.templates += len(partition) * len(ways)
         next_ = [(other, passes[0].recorded.after) for other in course.after(moment)]
@@ -186,7 +187,7 @@ def _key(moment: Moment, valid: Sequence[Valid]) -> object:
     return moment.key, tuple(tuple(sorted(mine.items())) for mine in valid)
 
 
-def examine(partition: Partition, passes: Sequence[Pass], hardware: Hardware) -> Proof:
+def examine(partition: Partition, passes: Sequence[RecordedPass], hardware: Hardware) -> Proof:
     """Look at some passes, one after the other, as all blocks do them."""
     first, last = passes[0].valid, passes[-1].recorded.after
     touched = {b for one in passes for trace in one.recorded.traces for node in trace.graph.nodes for b in boxes(node)}
@@ -195,7 +196,7 @@ def examine(partition: Partition, passes: Sequence[Pass], hardware: Hardware) ->
     proof = Proof(passes=len(passes))
     try:
         traces = [trace for one in passes for trace in one.recorded.traces]
-        execution = Execution(Cells(partition, touched), partition, hardware, traces)
+        execution = Execution(CellNumbers(partition, touched), partition, hardware, traces)
         for one in passes:
             execution.add(one.recorded.traces, one.scalars, one.recorded.entry)
         execution.finish()

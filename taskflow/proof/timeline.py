@@ -25,7 +25,7 @@ class Circle(Exception):
     """Events that wait for one another; `args` are their numbers."""
 
 
-class Order:
+class HappensBefore:
     """Events on chains: a chain is what happens one after the other (a host's thread, a lane of a device).
 
     Events are numbered as they are added. After `settle` no more can be added, and `before` answers for all executions
@@ -148,13 +148,13 @@ class Step:
         self.reads[place] = self.writes[place] = ONE
 
 
-class Timeline:
+class StepTimeline:
     """What all blocks do. A block has three chains of events: its host, and two lanes, or, without streams, the host's
     only.
     """
 
     def __init__(self, blocks: int, hardware: Hardware) -> None:
-        self.hardware, self.order = hardware, Order(3 * blocks)
+        self.hardware, self.order = hardware, HappensBefore(3 * blocks)
         self.steps: list[Step] = []
 
     def chain(self, block: int, lane: int | None) -> int:

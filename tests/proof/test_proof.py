@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from taskflow.machine import Mapper
 from taskflow.machine.direct import inbox
 from taskflow.machine.direct.inbox import Inboxes
-from taskflow.proof import Hardware, Pass, cells, examine, prove
+from taskflow.proof import Hardware, RecordedPass, cells, examine, prove
 from taskflow.proof.recording import record_pass, template
 from taskflow.regions import Box, Partition
 from taskflow.tasks import (
@@ -189,7 +189,7 @@ def steady(partition, program, mapper, hardware):
     roles, valid, passes = Roles.of(tuple(partition.region.fields)), [{}] * len(partition), []
     for _ in range(5):
         (stretch,), roles = plan(program, roles)
-        passes.append(Pass(record_pass(partition, stretch, valid, mapper, hardware), tuple(valid), ("dt",)))
+        passes.append(RecordedPass(record_pass(partition, stretch, valid, mapper, hardware), tuple(valid), ("dt",)))
         valid = passes[-1].recorded.after
     return passes[-2:]
 

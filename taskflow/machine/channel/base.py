@@ -75,7 +75,7 @@ class Address:
     refusals: Mapping[str, str] = field(default_factory=dict)
 
 
-class Message(NamedTuple):
+class Envelope(NamedTuple):
     """One side of one message, in words for errors and as its identity within a run."""
 
     transport: str
@@ -92,7 +92,7 @@ class Message(NamedTuple):
 class Pending(ABC):
     """A posted message. Its buffer belongs to the channel until `wait` returns."""
 
-    def __init__(self, stop: Stop, message: Message) -> None:
+    def __init__(self, stop: Stop, message: Envelope) -> None:
         self.stop = stop
         self.message = message
 

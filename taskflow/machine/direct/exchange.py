@@ -58,9 +58,9 @@ class Neighbourhood:
         """Whether the source of a message sees the memory of its target, and the other way round."""
         return message.source in self.boards and message.target in self.boards
 
-    def exchange(self) -> Exchange:
+    def exchange(self) -> DirectExchange:
         """What a new trace needs."""
-        return Exchange(self)
+        return DirectExchange(self)
 
     def close(self) -> None:
         """Let go of the others' memory. Only when all blocks are done."""
@@ -97,7 +97,7 @@ class _Mapped:
         return found
 
 
-class Exchange:
+class DirectExchange:
     """The flags, copies and reductions of one trace.
 
     Flags are known by the number of a message in a pass: whatever programs two blocks have run before, they agree on

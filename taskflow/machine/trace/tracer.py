@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import TypeGuard
 
 from taskflow.machine.device import Call, Event, Lane
-from taskflow.machine.direct import Exchange, Neighbourhood
+from taskflow.machine.direct import DirectExchange, Neighbourhood
 from taskflow.machine.direct.flags import Flag
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.trace.binding import Binder
@@ -17,7 +17,7 @@ from taskflow.machine.trace.operation import Kind, Operation
 from taskflow.machine.trace.rings import Rings
 from taskflow.machine.trace.transfer import Transfers
 from taskflow.machine.trace.turns import turns
-from taskflow.machine.trace.wavefront import Stage, Wavefront
+from taskflow.machine.trace.wavefront import SlabStage, Wavefront
 from taskflow.tasks import (
     AllReduce,
     Analysis,
@@ -98,7 +98,7 @@ class _Pass:
     def __init__(self, tracer: Tracer, analysis: Analysis) -> None:
         self.tracer, self.graph, self.lanes = tracer, analysis.graph, tracer.lanes
         near = tracer.near
-        self.exchange: Exchange | None = near.exchange() if near is not None else None
+        self.exchange: DirectExchange | None = near.exchange() if near is not None else None
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
         self.numbers = [int(two and urgent) for urgent in mapper.urgent(self.graph.nodes, tracer.direct)]
@@ -108,7 +108,7 @@ class _Pass:
         self.wavefront = Wavefront(tracer.binder, mapper.cache)
         self.sends: list[Operation] = []  # of messages whose packing has been enqueued
         self.claims: list[tuple[int, Flag]] = []  # for which the next copy waits
-        self.stages: list[tuple[int, Stage]] = []  # launches that can be done slab by slab
+        self.stages: list[tuple[int, SlabStage]] = []  # launches that can be done slab by slab
         self.list = self._listing()
         self.order = turns(self.graph, self.numbers, tracer.direct).order(tracer.priority)
         self.rings = Rings(self.graph, self.order, lambda message: not tracer.direct(message))

@@ -1,6 +1,6 @@
 """The traces of one block: what it has recorded of the stretches of its programs, and how it replays them.
 
-States say which ghost cells are valid, as numbers that mean the same on all blocks. What a block does next depends on
+States say which ghost cells are valid, as numbers that mean the same on all blocks. The next pass of a block depends on
 the ghost cells that are valid. Each block knows its own and its neighbours' only, so two states may look alike to one
 block and not to another: they get one number only where all agree.
 
@@ -30,7 +30,7 @@ from taskflow.tasks import Compute, Known, Program, Stretch, Valid, analyse, sha
 WORTH = 2  # launches that are worth a graph
 
 
-class States:
+class GhostStates:
     """The states met so far; number 0, with which a run begins, has no valid ghost cell. `gather` gives the rows of all
     blocks from a row of each.
     """
@@ -87,7 +87,7 @@ class Traces:
 
     partition: Partition
     block: int
-    states: States
+    states: GhostStates
     lanes: tuple[Lane, Lane]
     tracer: Callable[[Mapper], Tracer]
     synchronize: Callable[[], None]
