@@ -167,14 +167,6 @@ class Partition:
         layers, bounds = range(self.redundant + 1), self.region.bounds
         return tuple(tuple(owned.grow(ghosts) & bounds for owned in self.owned) for ghosts in layers)
 
-    def bloat(self, width: int) -> tuple[Box, ...]:
-        """Each block with `width` more cells on every side: an aliased partition.
-
-        Across periodic faces the boxes reach out of the domain, where `sources` finds the periodic images; elsewhere
-        they end at the region's bounds.
-        """
-        return tuple(self.clip(block.grow(width)) for block in self.blocks)
-
     def clip(self, box: Box) -> Box:
         """`box` without the cells that exist nowhere: beyond the bounds, across directions that are not periodic."""
         bounds, periodic = self.region.bounds, self.region.periodic
