@@ -128,9 +128,9 @@ class BlockGroup:
         while waiting := {block: future for block, future in enumerate(self._futures) if not future.done()}:
             await_all(list(waiting.values()), SLICE)
             left -= SLICE
-            there = known_workers(self._client)
+            known = known_workers(self._client)
             for block in waiting:
-                if self.workers[block] not in there:
+                if self.workers[block] not in known:
                     raise self._loss(block, "it has left the cluster")
             for block in self._missed(waiting):
                 raise self._lost[block]
@@ -170,10 +170,10 @@ class BlockGroup:
     def _missed(self, blocks: Collection[int]) -> list[int]:
         """Note which of these blocks, which have not answered yet, live in processes that are lost."""
         lost = self._heartbeats.lost({self.workers[block] for block in blocks})
-        found = [block for block in blocks if self.workers[block] in lost]
-        for block in found:
+        missed = [block for block in blocks if self.workers[block] in lost]
+        for block in missed:
             self._loss(block, lost[self.workers[block]])
-        return found
+        return missed
 
     def _feel(self, blocks: Collection[int]) -> None:
         """Note which of these blocks, who are at something long, do not answer anything else either."""

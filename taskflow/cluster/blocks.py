@@ -109,8 +109,8 @@ class Blocks:
 
         launches, following, valid = settled(program, self.partition)
         mapper = self._group.plan.mapper.decide(self.partition)
-        found = analyse(launches, self.partition, following=following, valid=valid, split=mapper.split)
-        plot_graph(draw(found.graph), Path(path), getattr(program, "__name__", "one pass"))
+        analysis = analyse(launches, self.partition, following=following, valid=valid, split=mapper.split)
+        plot_graph(draw(analysis.graph), Path(path), getattr(program, "__name__", "one pass"))
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
         """The values [z, y, x] of the field in this role in all cells of its region, or in those of `box`.
@@ -162,11 +162,11 @@ class Blocks:
             raise BadInput(f"no field plays {role!r}; there are {', '.join(self.partition.fields)}")
         return self.partition.homes[role]
 
-    def _prepared(self, program: Program, given: Mapping[str, float]) -> tuple[Pickled, dict[str, float]]:
+    def _prepared(self, program: Program, scalars: Mapping[str, float]) -> tuple[Pickled, dict[str, float]]:
         """The program to be sent, and all numbers that its tasks may read. Raises BadInput, before any block is
         troubled, where a field or a number is not there or the program is impossible on these blocks.
         """
-        numbers = {**self.scalars, **{name: float(value) for name, value in given.items()}}
+        numbers = {**self.scalars, **{name: float(value) for name, value in scalars.items()}}
         roles = Roles.of(tuple(self.partition.fields))
         launches, _ = record(program, roles)
         parts, _ = plan(program, roles)
@@ -179,7 +179,7 @@ class Blocks:
                     raise BadInput(f"{launch.task.name} reads {name!r}, which has no value; run(..., {name}=value)")
                 read.add(name)
             produced.update(name for name, _ in launch.reductions.values())
-        for name in given:
+        for name in scalars:
             if name not in read and not _asks(parts):
                 raise BadInput(f"no task reads {name!r}; they read {', '.join(sorted(read)) or 'no numbers'}")
         pickled = Pickled.of(program)

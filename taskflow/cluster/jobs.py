@@ -139,9 +139,9 @@ def indices(cells: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def evaluated(function: Callable[..., Any], cells: Box, dtype: str) -> np.ndarray:
     """The values [z, y, x] of a function of cell indices; some planes at a time, as its own arrays may be many."""
-    found = np.empty(cells.shape[::-1], dtype)
+    values = np.empty(cells.shape[::-1], dtype)
     planes = max(1, AT_ONCE // (cells.shape[0] * cells.shape[1]))
-    for first in range(0, len(found), planes):
-        some = cells.layer(2, 0, first, min(first + planes, len(found)))
-        found[some.slices(cells.lo)] = function(*indices(some))
-    return found
+    for first in range(0, len(values), planes):
+        some = cells.layer(2, 0, first, min(first + planes, len(values)))
+        values[some.slices(cells.lo)] = function(*indices(some))
+    return values

@@ -70,15 +70,15 @@ def _address(path: Path) -> str | None:
 def held(client: Client | Slurm | None) -> Iterator[Client | None]:
     """Whoever is given; a client of jobs of SLURM, which are submitted now and stay for as long."""
     if isinstance(client, Slurm):
-        with submitted(client) as found:
-            yield found
+        with submitted(client) as lasting:
+            yield lasting
     else:
         yield client
 
 
 @contextmanager
 def lent(
-    wanted: MachineRequest, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
+    request: MachineRequest, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
 ) -> Iterator[tuple[Client, bool]]:
     """The client to use, and whether its cluster is embedded: begun here, and ended on leaving.
 
@@ -91,12 +91,12 @@ def lent(
     elif client is not None:
         raise BadInput(f"client = {client!r}; give a dask.distributed.Client, as Client(address) makes one")
     elif scheduler_file is not None:
-        with by_scheduler_file(Path(scheduler_file)) as found:
-            yield found, False
+        with by_scheduler_file(Path(scheduler_file)) as cluster:
+            yield cluster, False
     else:
         usable = gpus()
         here = look("this machine")
-        device = "cpu" if wanted.device == "auto" and not usable else choose_device(wanted.device, [here])
-        count = processes(wanted, cells, usable or None if device == "gpu" else None)
-        with embedded(count, gpu=device == "gpu") as found:
-            yield found, True
+        device = "cpu" if request.device == "auto" and not usable else choose_device(request.device, [here])
+        count = processes(request, cells, usable or None if device == "gpu" else None)
+        with embedded(count, gpu=device == "gpu") as cluster:
+            yield cluster, True

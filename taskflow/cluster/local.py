@@ -164,15 +164,15 @@ def opened(begin: Callable[[], Any]) -> Iterator[Any]:
     what they mean: threads and processes that begin here never see them. A worker amid its imports, or a compiler,
     would die of it.
     """
-    found = None
+    resource = None
     try:
         with _undisturbed():
-            found = begin()
-        yield found
+            resource = begin()
+        yield resource
     finally:
-        if found is not None:
+        if resource is not None:
             with _undisturbed():
-                found.close()
+                resource.close()
 
 
 @contextmanager

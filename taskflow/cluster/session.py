@@ -92,11 +92,11 @@ def distribute(
         return Blocks(group, transports, stack.pop_all())
 
 
-def _arranged(found: object, cut: Partition) -> Partition:
-    if isinstance(found, Partition) and found.region is cut.region and found.blocks == cut.blocks:
-        return found
+def _arranged(returned: object, cut: Partition) -> Partition:
+    if isinstance(returned, Partition) and returned.region is cut.region and returned.blocks == cut.blocks:
+        return returned
     raise BadInput(
-        f"arrange(partition) returned {found!r}; give the partition itself with more to it:"
+        f"arrange(partition) returned {returned!r}; give the partition itself with more to it:"
         " dataclasses.replace(partition, beside=(...), reach=(...))"
     )
 

@@ -113,8 +113,8 @@ class Heartbeats:
     def of(cls, client: Client) -> Heartbeats:
         """Those that belong to a client, for as long as it lives."""
         if client not in _followed:
-            found = _followed[client] = cls()
-            weakref.finalize(client, found.close)
+            heartbeats = _followed[client] = cls()
+            weakref.finalize(client, heartbeats.close)
         return _followed[client]
 
     def unknown(self, workers: Iterable[str]) -> list[str]:

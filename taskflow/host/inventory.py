@@ -49,7 +49,7 @@ class Inventory:
 
 def inventory() -> Inventory:
     """Look at this machine; errors are part of what is found."""
-    found, problem = _found(compiler)
+    host_compiler, problem = _found(compiler)
     cache, cache_problem = _found(cache_folder)
     memory = psutil.virtual_memory()
     ucx = channel_problem("ucx")
@@ -60,7 +60,7 @@ def inventory() -> Inventory:
         cores_of_host=os.cpu_count() or 1,
         memory=memory.total,
         free=memory.available,
-        compiler=found,
+        compiler=host_compiler,
         compiler_problem=problem,
         cache=cache,
         cache_problem=cache_problem,

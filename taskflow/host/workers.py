@@ -54,17 +54,17 @@ def _asked(
 
     async def all_of_them() -> dict[str, Any]:
         asked = {worker: asyncio.ensure_future(one(worker)) for worker in workers}
-        found: dict[str, Any] = {}
-        while waiting := {worker: call for worker, call in asked.items() if worker not in found and not call.done()}:
+        failures: dict[str, Any] = {}
+        while waiting := {worker: call for worker, call in asked.items() if worker not in failures and not call.done()}:
             await asyncio.wait(waiting.values(), timeout=LOOK)
             for worker, reason in heartbeats.lost(waiting).items():
                 if asked[worker].cancel():
-                    found[worker] = TimeoutError(reason)
+                    failures[worker] = TimeoutError(reason)
         answers = await asyncio.gather(*asked.values(), return_exceptions=True)
-        return dict(zip(asked, answers, strict=True)) | found
+        return dict(zip(asked, answers, strict=True)) | failures
 
-    found = client.sync(all_of_them)
-    for worker, answer in found.items():
+    results = client.sync(all_of_them)
+    for worker, answer in results.items():
         if isinstance(answer, TaskflowError):
             raise answer
         if isinstance(answer, OSError):
@@ -74,4 +74,4 @@ def _asked(
         if isinstance(answer, BaseException):
             reason = f"{type(answer).__name__}: {answer}"
             raise RunFailed(f"worker {worker} cannot do it ({reason}); is taskflow installed there?") from answer
-    return dict(found)
+    return dict(results)

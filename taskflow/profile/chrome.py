@@ -148,10 +148,10 @@ def flights(timelines: Sequence[Timeline]) -> Iterator[Flight]:
 
 def _transfers(graph: Sequence[Vertex], p: Replay) -> Iterator[tuple[Vertex, list[Span]]]:
     """The sends and receives of a pass with their spans in the order of time."""
-    found: dict[int, list[Span]] = {}
+    spans_of: dict[int, list[Span]] = {}
     for span in p.spans:
         for n in span.nodes:
             if graph[n].type in ("send", "receive"):
-                found.setdefault(n, []).append(span)
-    for n, spans in found.items():
+                spans_of.setdefault(n, []).append(span)
+    for n, spans in spans_of.items():
         yield graph[n], sorted(spans, key=lambda span: span.start)

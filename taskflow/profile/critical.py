@@ -52,7 +52,7 @@ def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Replay]) -> lis
         for span in p.spans:
             for n in span.nodes:
                 spans[b, n].append(span)
-    done = {place: max(span.end for span in found) for place, found in spans.items()}
+    done = {place: max(span.end for span in spans_of) for place, spans_of in spans.items()}
     reached: dict[VertexKey, int] = {}
     work: dict[VertexKey, int] = {}
     through: dict[VertexKey, VertexKey] = {}

@@ -167,12 +167,12 @@ def _columns(drawing: Drawing) -> list[str]:
     """The column of each box. Periodic copies stand with the messages, on the right where there are any."""
     left = {box.block for box in drawing.boxes if box.peer is not None and box.peer < box.block}
     right = {box.block for box in drawing.boxes if box.peer is not None and box.peer > box.block}
-    found = []
+    columns = []
     for box in drawing.boxes:
         if box.look != "transfer":
-            found.append("edge" if box.look == "edge" else "middle")
+            columns.append("edge" if box.look == "edge" else "middle")
         elif box.peer is None:
-            found.append("left" if box.block in left - right else "right")
+            columns.append("left" if box.block in left - right else "right")
         else:
-            found.append("left" if box.peer < box.block else "right")
-    return found
+            columns.append("left" if box.peer < box.block else "right")
+    return columns

@@ -194,8 +194,8 @@ class Ranges:
         """With the package nvtx, or else CuPy's. Raises BadInput where there is none of them."""
         for module, push, pop in HOMES:
             try:
-                found = import_module(module)
-                return cls(getattr(found, push), getattr(found, pop))
+                package = import_module(module)
+                return cls(getattr(package, push), getattr(package, pop))
             except (ImportError, AttributeError):
                 continue
         raise BadArgument("nvtx", None, ": neither nvtx nor CuPy is installed", "install one (pip install nvtx)")

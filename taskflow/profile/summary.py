@@ -52,11 +52,11 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
     `host`: calls per pass and microseconds that one costs (`call_microseconds`). `critical_path`: its seconds, its
     share of the time, and of which operations it consists. Without a typical pass only `passes` is there, empty.
     """
-    found: Counter[PhaseShare] = Counter()
+    times: Counter[PhaseShare] = Counter()
     whole = 0
     for timeline in timelines:
         mine, time = shares(timeline)
-        found.update(mine)
+        times.update(mine)
         whole += time
     passes = Counter(p.program for p in timelines[0].typical) if timelines else Counter()
     if not whole:
@@ -68,8 +68,8 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
         "passes": dict(passes),
         "blocks": len(timelines),
         "seconds": whole * NS / len(timelines),
-        "shares": _shares(found, whole) | {"rest": 1 - found.total() / whole},
-        "phases": _phases(found, whole),
+        "shares": _shares(times, whole) | {"rest": 1 - times.total() / whole},
+        "phases": _phases(times, whole),
         "overlap": {
             "exchange_seconds": together.exchange * NS / len(timelines),
             "hidden_seconds": together.hidden * NS / len(timelines),
@@ -87,20 +87,20 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
     }
 
 
-def _shares(found: Counter[PhaseShare], whole: int) -> dict[str, float]:
+def _shares(times: Counter[PhaseShare], whole: int) -> dict[str, float]:
     totals: Counter[str] = Counter()
-    for (_, category), nanoseconds in found.items():
+    for (_, category), nanoseconds in times.items():
         totals[category] += nanoseconds
     return {category: totals[category] / whole for category in CATEGORIES}
 
 
-def _phases(found: Counter[PhaseShare], whole: int) -> dict[str, dict[str, float]]:
+def _phases(times: Counter[PhaseShare], whole: int) -> dict[str, dict[str, float]]:
     """The phases, longest first."""
     phases: Counter[str] = Counter()
-    for (phase, _), nanoseconds in found.items():
+    for (phase, _), nanoseconds in times.items():
         phases[phase] += nanoseconds
     return {
-        phase: {category: found[phase, category] / whole for category in CATEGORIES}
+        phase: {category: times[phase, category] / whole for category in CATEGORIES}
         for phase, _ in phases.most_common()
     }
 
@@ -126,17 +126,17 @@ def shares(timeline: Timeline) -> tuple[Counter[PhaseShare], int]:
     """Nanoseconds by phase and category over the typical passes of a block, and nanoseconds of all of them together,
     whatever was done or not done.
     """
-    found: Counter[PhaseShare] = Counter()
+    times: Counter[PhaseShare] = Counter()
     whole = 0
     for stretch in timeline.stretches():
-        found.update(exclusive(_claims(timeline, stretch)))
+        times.update(exclusive(_claims(timeline, stretch)))
         whole += max(p.end for p in stretch) - stretch[0].start
-    return found, whole
+    return times, whole
 
 
 def exclusive(claims: Iterable[tuple[Span, PhaseShare]]) -> Counter[PhaseShare]:
     """The time of each share, every moment given to one of the spans that claim it."""
-    found: Counter[PhaseShare] = Counter()
+    times: Counter[PhaseShare] = Counter()
     waiting = sorted(claims, key=lambda claim: claim[0].start)
     running: list[tuple[int, int, int, PhaseShare]] = []  # heap: rank, start, end, share
     now, n = 0, 0
@@ -151,9 +151,9 @@ def exclusive(claims: Iterable[tuple[Span, PhaseShare]]) -> Counter[PhaseShare]:
             heapq.heappop(running)
         if running:
             until = min(running[0][2], waiting[n][0].start if n < len(waiting) else running[0][2])
-            found[running[0][3]] += until - now
+            times[running[0][3]] += until - now
             now = until
-    return found
+    return times
 
 
 def _claims(timeline: Timeline, stretch: Sequence[Replay]) -> Iterable[tuple[Span, PhaseShare]]:
@@ -190,15 +190,15 @@ def overlap(timeline: Timeline) -> ExchangeOverlap:
 
 def exchanges(p: Replay, graph: Sequence[Vertex]) -> list[Interval]:
     """When each exchange of a pass began and ended."""
-    found = []
+    windows = []
     for first, last in _runs(graph):
         moving = [(s, graph[n].type) for s in p.spans for n in s.nodes if first <= n < last and s.kind not in EARLY]
         sent = [s for s, kind in moving if kind == "send"]
         received = [s for s, kind in moving if kind == "receive"]
         if sent or received:
             begin = min((s.start for s in sent), default=_ready(p, graph, first))
-            found.append((begin, max(s.end for s in sent + received)))
-    return found
+            windows.append((begin, max(s.end for s in sent + received)))
+    return windows
 
 
 def _runs(graph: Sequence[Vertex]) -> Iterator[tuple[int, int]]:

@@ -29,17 +29,17 @@ def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str,
     declared = list(zip(launch.fields, launch.task.fields.values(), strict=True))
     own = next(partition.homes[name].region for name, privilege in declared if not privilege.foreign)
     for name, privilege in declared:
-        there = partition.homes[name].region
+        home = partition.homes[name].region
         for first, last in privilege.stencil.offsets if privilege.reads and box else ():
             lo, hi = box.lo, box.hi
             if privilege.foreign:
-                lo = triple(n * s // t for n, s, t in zip(lo, own.scale, there.scale, strict=True))
-                hi = triple((n * s + t - 1) // t for n, s, t in zip(hi, own.scale, there.scale, strict=True))
-                ends = zip(hi, box.hi, own.cells.hi, there.cells.hi, strict=True)
+                lo = triple(n * s // t for n, s, t in zip(lo, own.scale, home.scale, strict=True))
+                hi = triple((n * s + t - 1) // t for n, s, t in zip(hi, own.scale, home.scale, strict=True))
+                ends = zip(hi, box.hi, own.cells.hi, home.cells.hi, strict=True)
                 hi = triple(most if at <= end and n > most else n for n, at, end, most in ends)
             lo = triple(a + n for a, n in zip(lo, first, strict=True))
             hi = triple(b + n for b, n in zip(hi, last, strict=True))
-            yield name, _existing(Box(lo, hi), there) if privilege.foreign else Box(lo, hi)
+            yield name, _existing(Box(lo, hi), home) if privilege.foreign else Box(lo, hi)
 
 
 def _existing(box: Box, region: Region) -> Box:

@@ -84,7 +84,7 @@ class ProgramCourse:
 
     def begin(self, roles: Roles, stage: int = 0) -> list[Moment]:
         """The moments with which a run can begin, or go on at a stage."""
-        found, waiting, seen = list[Moment](), [(roles, stage)], set()
+        moments, waiting, seen = list[Moment](), [(roles, stage)], set()
         while waiting:
             roles, stage = waiting.pop()
             stage = min(stage, len(self._menus) - 1)
@@ -94,17 +94,17 @@ class ProgramCourse:
             for program, scalars in self._menus[stage]:
                 laid = self._lay(program, tuple(scalars), roles)
                 if laid.stretches:
-                    found.append(Moment(stage, laid, 0))
+                    moments.append(Moment(stage, laid, 0))
                 else:  # it launches nothing, and what counts comes after it
                     waiting.append((laid.after, stage + 1))
-        return found
+        return moments
 
     def after(self, moment: Moment) -> list[Moment]:
         """Those that can follow."""
-        found = [Moment(moment.stage, moment.laid, index) for index in moment.laid.following[moment.index]]
+        moments = [Moment(moment.stage, moment.laid, index) for index in moment.laid.following[moment.index]]
         if moment.index in moment.laid.ends:
-            found += self.begin(moment.laid.after, moment.stage + 1)
-        return found
+            moments += self.begin(moment.laid.after, moment.stage + 1)
+        return moments
 
     def _lay(self, program: Program, scalars: tuple[str, ...], roles: Roles) -> Laid:
         key = program, scalars, roles.key()
@@ -159,13 +159,13 @@ def prove(
     for each, and three passes that repeat themselves.
     """
     ways = mapper.ways(alone=len(partition) == 1, streams=hardware.streams)
-    found: dict[object, tuple[list[RecordedPass], list[object]]] = {}
+    recorded: dict[object, tuple[list[RecordedPass], list[object]]] = {}
     proof, course = Proof(), ProgramCourse(programs, start or {})
     nothing: tuple[Valid, ...] = tuple({} for _ in partition.blocks)
     waiting = [(moment, nothing) for moment in course.begin(Roles.of(tuple(partition.fields)))]
     while waiting:
         moment, valid = waiting.pop()
-        if (key := _key(moment, valid)) in found:
+        if (key := _key(moment, valid)) in recorded:
             continue
         passes = [
             RecordedPass(record_pass(partition, moment.stretch, valid, way, hardware), valid, moment.scalars)
@@ -173,11 +173,11 @@ def prove(
         ]
         proof.templates += len(partition) * len(ways)
         next_ = [(other, passes[0].recorded.after) for other in course.after(moment)]
-        found[key] = passes, [_key(*other) for other in next_]
+        recorded[key] = passes, [_key(*other) for other in next_]
         waiting += next_
-    for key, (passes, after) in found.items():
+    for key, (passes, after) in recorded.items():
         for follower in after:
-            for one, other in product(passes, found[follower][0]):
+            for one, other in product(passes, recorded[follower][0]):
                 run = [one, other, other] if follower == key and one is other else [one, other]
                 proof += examine(partition, run, hardware)
     return proof

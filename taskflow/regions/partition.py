@@ -204,25 +204,25 @@ class Partition:
         """The blocks that have memory for cells of some blocks in this region, across periodic faces too, and these."""
         if self.replicated:
             return {*some}
-        owned, found = [self.owned[block] for block in some], {*some}
+        owned, holders = [self.owned[block] for block in some], {*some}
         for block, memory in enumerate(self.memory):
             images = periodic_images(self.clip(memory), self.region.cells, self.region.periodic)
             if any(box.meets(piece) for piece, _ in images for box in owned):
-                found.add(block)
-        return found
+                holders.add(block)
+        return holders
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
         """Per block: the other blocks whose cells, of any region, it has memory for, or which have memory for its own;
         periodic images included.
         """
-        found: list[set[int]] = [set() for _ in range(len(self))]
+        neighbours: list[set[int]] = [set() for _ in range(len(self))]
         for each in (self, *self.beside):
             for block, memory in enumerate(each.memory):
                 for copy in each.sources(block, [each.clip(memory)]):
-                    found[block].add(copy.source)
-                    found[copy.source].add(block)
-        return tuple(tuple(sorted(others - {block})) for block, others in enumerate(found))
+                    neighbours[block].add(copy.source)
+                    neighbours[copy.source].add(block)
+        return tuple(tuple(sorted(others - {block})) for block, others in enumerate(neighbours))
 
 
 def _cuts_into(at: tuple[int, ...], low: int, high: int, blocks: int) -> bool:
