@@ -186,8 +186,8 @@ class Shard:
             self._binder.value(scalar) if contributes else IDENTITY[operator]
             for scalar, operator in node.scalars.items()
         ]
-        found = self.allreduce(shares, list(node.scalars.values()))
-        self.scalars.set(dict(zip(node.scalars, found.tolist(), strict=True)))
+        folded = self.allreduce(shares, list(node.scalars.values()))
+        self.scalars.set(dict(zip(node.scalars, folded.tolist(), strict=True)))
 
     def _neighbourhood(self, channel: Channel) -> Neighbourhood | None:
         """The blocks whose memory this one sees; on a GPU, without others, at least its own."""

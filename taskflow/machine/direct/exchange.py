@@ -92,9 +92,9 @@ class _Mapped:
         return self
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
-        found = view(self._device.xp, self._pointer, shape, dtype, self, self._device.ordinal)
+        array = view(self._device.xp, self._pointer, shape, dtype, self, self._device.ordinal)
         self._pointer += Arena.room(shape, dtype)
-        return found
+        return array
 
 
 class DirectExchange:
@@ -140,11 +140,11 @@ class DirectExchange:
 
     def copies(self, message: Message) -> Iterator[tuple[Array, Array]]:
         """The cells of the message: where they go, and where they are."""
-        there, room = self._near.fields[message.target], self._packed(message, self._near.boards[message.target])
+        fields, room = self._near.fields[message.target], self._packed(message, self._near.boards[message.target])
         for name, copy in message.copies:
             target = room.get((name, copy))
             yield (
-                there.view(name, copy.target_box) if target is None else target,
+                fields.view(name, copy.target_box) if target is None else target,
                 self._near.instances.view(name, copy.source_box),
             )
 
@@ -161,7 +161,7 @@ class DirectExchange:
         self,
         claims: Sequence[Flag],
         pairs: Sequence[tuple[Array, Array]],
-        wanted: Sequence[Flag],
+        posts: Sequence[Flag],
         lane: Lane,
         *,
         hidden: bool,
@@ -169,14 +169,14 @@ class DirectExchange:
         """The cells of messages, when what they claim is there, and then their flags: one launch, where that can be.
         `hidden`: another launch goes on meanwhile.
         """
-        fused = flags.copy_and_post(claims, self.watch, pairs, wanted, self._near.device, lane, hidden=hidden)
-        return fused or [*self.wait(claims, lane), *self.copy(pairs, lane), *self.post(wanted, lane)]
+        fused = flags.copy_and_post(claims, self.watch, pairs, posts, self._near.device, lane, hidden=hidden)
+        return fused or [*self.wait(claims, lane), *self.copy(pairs, lane), *self.post(posts, lane)]
 
-    def post(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
-        return flags.post(wanted, lane)
+    def post(self, posts: Sequence[Flag], lane: Lane) -> list[Call]:
+        return flags.post(posts, lane)
 
-    def wait(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
-        return flags.await_flags(wanted, self.watch, lane)
+    def wait(self, claims: Sequence[Flag], lane: Lane) -> list[Call]:
+        return flags.await_flags(claims, self.watch, lane)
 
     def fold(self, node: AllReduce, values: Sequence[Array], contributes: bool, lane: Lane) -> Call:
         """The scalars, in `values`, folded over all blocks; of a block that does not contribute they do not count."""

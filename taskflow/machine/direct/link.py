@@ -42,10 +42,10 @@ class Links:
         homes = [(offer["process"].tobytes(), offer["gpu"].tobytes()) for offer in offers]
         alone = homes.count(homes[block]) == 1
         others = [n for n in range(len(offers)) if n != block]
-        found = {n: self._open(offers[block], offers[n]) if alone else None for n in others}
-        mine = np.array([found.get(n) is not None for n in range(len(offers))], np.uint8)
+        links = {n: self._open(offers[block], offers[n]) if alone else None for n in others}
+        mine = np.array([links.get(n) is not None for n in range(len(offers))], np.uint8)
         both = gather(mine)
-        self.peers = {n: link for n, link in found.items() if link is not None and both[n, block]}
+        self.peers = {n: link for n, link in links.items() if link is not None and both[n, block]}
         np.fill_diagonal(both, 1)
         self.complete = bool(both.all())  # every block sees every other one: all come to the same answer
 

@@ -90,9 +90,9 @@ class Scalars(Mapping[str, float]):
 
         def read() -> Mapping[str, float]:
             self._wait(reached)
-            found = {name: float(values[self._places[name]]) for name in names}
+            present = {name: float(values[self._places[name]]) for name in names}
             self._pinned.append(values)
-            return found
+            return present
 
         return read
 

@@ -149,13 +149,13 @@ class _Pass:
 
         What its lane has waited for before, and all that came before that on the other lane, is done.
         """
-        place, waited, found = {n: i for i, n in enumerate(self.order)}, [-1, -1], {}
+        place, waited, awaited = {n: i for i, n in enumerate(self.order)}, [-1, -1], {}
         for n in self.order:
             mine = self.numbers[n]
             last = max((m for m in self.graph.waits[n] if self.numbers[m] != mine), key=place.__getitem__, default=None)
             if last is not None and place[last] > waited[mine]:
-                waited[mine], found[n] = place[last], last
-        return found
+                waited[mine], awaited[n] = place[last], last
+        return awaited
 
     def _events(self) -> dict[int, Event]:
         """An event for every node that the other lane waits for, and for packing and unpacking, which the host waits
@@ -281,9 +281,9 @@ def _is(node: Node, part: str) -> TypeGuard[Compute]:
 
 def _behind(node: int, first: int, waits: Sequence[Collection[int]]) -> set[int]:
     """What a node waits for, be it by way of others, as far back as the first of these."""
-    found, ahead = set[int](), [node]
+    behind, ahead = set[int](), [node]
     while ahead:
-        new = {each for each in waits[ahead.pop()] if each >= first} - found
-        found |= new
+        new = {n for n in waits[ahead.pop()] if n >= first} - behind
+        behind |= new
         ahead += new
-    return found
+    return behind

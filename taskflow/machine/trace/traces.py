@@ -156,8 +156,8 @@ def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: 
     graphs = graphs and plain.asynchronous
     whole = graphs and all(operation.lane is not None and operation.fixed for operation in operations)
     inner = list(_segments(operations, lanes)) if graphs and not whole else [operation.call for operation in operations]
-    found = inner if urgent is plain else _joined(inner, lanes)
-    return [captured(plain, found)] if whole and len(found) >= WORTH else found
+    replayed = inner if urgent is plain else _joined(inner, lanes)
+    return [captured(plain, replayed)] if whole and len(replayed) >= WORTH else replayed
 
 
 def _joined(inner: list[Call], lanes: tuple[Lane, Lane]) -> list[Call]:

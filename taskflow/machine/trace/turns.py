@@ -26,19 +26,19 @@ def _claims(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], 
     sends = {node.message: n for n, node in enumerate(graph.nodes) if isinstance(node, Send)}
     earlier = defaultdict[int, set[int]](set)  # by lane: the last claim there, and what came since
     between = set[int]()  # blocks: the last claim, and what came since
-    found = []
+    waits_of = []
     for n, (node, waits) in enumerate(zip(graph.nodes, graph.waits, strict=True)):
         mine = earlier[lanes[n]]
         if isinstance(node, Claim) and direct(node.message):
-            found.append(waits | mine | between | (graph.waits[sends[node.message]] - {n}))
+            waits_of.append(waits | mine | between | (graph.waits[sends[node.message]] - {n}))
             mine.clear()
             between = {n}
         else:
-            found.append(set(waits))
+            waits_of.append(set(waits))
         mine.add(n)
         if isinstance(node, Grant | Send | Receive | AllReduce):
             between.add(n)
-    return found
+    return waits_of
 
 
 def _together(graph: TaskGraph) -> list[set[int]]:
