@@ -1,4 +1,4 @@
-"""What can go wrong, by who has to act: `BadInput` is for the user to correct, `RunFailed` ended an accepted run."""
+"""Errors, by who has to act: `BadInput` is for the user to correct, `RunFailed` ended an accepted run."""
 
 from taskflow.text import visible
 

@@ -104,7 +104,7 @@ class BlockGroup:
         )
 
     def results(self) -> list[Any]:
-        """What the jobs of all blocks returned; once."""
+        """Return the results of the jobs of all blocks; once."""
         return self._gather("result", seconds=CARRY)
 
     def stop(self) -> None:
@@ -193,7 +193,7 @@ class BlockGroup:
             return self._loss(block, error)
 
     def _answer(self, block: int, call: PendingCall) -> Any:
-        """What a call has returned, or an error: one of ours, raised by the block, or a Lost."""
+        """Return the result of a call, or an error: one of ours, raised by the block, or a Lost."""
         if not call.done():
             return self._loss(block, "no answer")
         try:

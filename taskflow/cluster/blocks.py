@@ -128,7 +128,7 @@ class Blocks:
         return whole
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """What `function(shard, *arguments)` returns on each block, in their order; on the block's own thread.
+        """Call `function(shard, *arguments)` on each block's own thread; its results, in the order of the blocks.
 
         The function may run programs, fold numbers over all blocks (`shard.allreduce`) and read and write the block's
         cells; what waits for other blocks has to be called on all of them.
@@ -139,7 +139,9 @@ class Blocks:
     # ------------------------------------------------------------------------------------------------------- within
 
     def _do(self, jobs: Sequence[Job], *, whole: bool = True) -> list[Any]:
-        """What the jobs of all blocks return. After Ctrl-C raises Interrupted if they are `whole`: it came too late."""
+        """Do the jobs of all blocks; their results. After Ctrl-C raises Interrupted if they are `whole`: it came too
+        late.
+        """
         if self._ended:
             raise RunFailed(f"these blocks have ended: {self._ended}; distribute the region again")
         try:

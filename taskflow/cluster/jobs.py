@@ -1,4 +1,4 @@
-"""What the blocks of a region are asked to do: pass through a program, take values, give values, call a function."""
+"""Jobs of the blocks of a region: pass through a program, take values, give values, call a function."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INTERVAL = 0.2  # seconds between two moments at which the blocks agree whether 
 
 
 class Ran(NamedTuple):
-    """What came of a run: passes done, seconds they took, cells computed per second over all blocks, named numbers.
+    """The outcome of a run: passes done, seconds they took, cells computed per second over all blocks, named numbers.
 
     The rate is that of the second half of the passes, by which time everything has been compiled and analysed.
     """
@@ -122,7 +122,7 @@ class ReadJob:
 
 @dataclass(frozen=True)
 class CallJob:
-    """What `function(shard, *arguments)` returns."""
+    """Call `function(shard, *arguments)`; its result."""
 
     function: Pickled
     arguments: Pickled

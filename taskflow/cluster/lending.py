@@ -68,7 +68,7 @@ def _address(path: Path) -> str | None:
 
 @contextmanager
 def held(client: Client | Slurm | None) -> Iterator[Client | None]:
-    """Whoever is given; a client of jobs of SLURM, which are submitted now and stay for as long."""
+    """The client itself; or one of jobs of SLURM, which are submitted now and stay for as long."""
     if isinstance(client, Slurm):
         with submitted(client) as lasting:
             yield lasting

@@ -158,7 +158,7 @@ def gpus() -> int:
 
 @contextmanager
 def opened(begin: Callable[[], Any]) -> Iterator[Any]:
-    """What `begin` returns, closed at the end; Ctrl-C and SIGTERM wait until it has begun, or is closed.
+    """Begin something, and close it at the end; Ctrl-C and SIGTERM wait until it has begun, or is closed.
 
     A terminal and a batch system send them to all processes of a command, but only the client's main thread may decide
     what they mean: threads and processes that begin here never see them. A worker amid its imports, or a compiler,

@@ -39,7 +39,7 @@ def mended(client: Client, lost: Collection[str], count: int) -> list[str]:
 
 
 def _replaced(client: Client, workers: Sequence[str]) -> set[str]:
-    """Those of these workers that their nannies have replaced."""
+    """Have nannies replace these workers; returns the workers that were replaced."""
     try:
         ended = client.restart_workers(workers, timeout=KILL, raise_for_error=False)
     except (OSError, ValueError):  # one has left meanwhile, or none of them can be asked

@@ -22,7 +22,9 @@ RESERVE = 0.9  # share of the free memory that blocks may take
 
 
 class MachineRequest(Protocol):
-    """What was asked for: "auto" leaves it to what is there. `workers` are processes, `threads` cores per block."""
+    """Numbers of processes and blocks, as requested: "auto" leaves it to the machine. `workers` are processes,
+    `threads` cores per block.
+    """
 
     @property
     def device(self) -> str: ...

@@ -29,7 +29,7 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class Means:
-    """What a region is distributed over: the arguments of `distribute` that say how many of what."""
+    """The means of a distribution: those arguments of `distribute` that say how many of what."""
 
     device: str
     blocks: Triple | Auto

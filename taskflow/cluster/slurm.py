@@ -1,4 +1,4 @@
-"""What to ask SLURM for."""
+"""Requests to SLURM."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _free(identity: str, memory: int) -> int:
 
 
 def handle(identity: str) -> tuple[Any, Any]:
-    """What NVML calls a GPU or a part of one (MIG), None where it is not there or does not know it; and NVML."""
+    """NVML's handle of a GPU or a part of one (MIG), None where NVML is not there or knows none; and NVML."""
     import pynvml
 
     try:

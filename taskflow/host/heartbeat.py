@@ -70,7 +70,7 @@ def _beating(host: str) -> HeartbeatSource:
 
 @dataclass(eq=False)
 class _Heartbeat:
-    """That of one worker: seconds since it was heard last, of those in which somebody listened."""
+    """The heartbeat of one worker: seconds since it was heard last, of those in which somebody listened."""
 
     connection: socket.socket
     token: bytes  # what of it has not been shown yet
@@ -99,7 +99,7 @@ class _Heartbeat:
 
 
 class Heartbeats:
-    """Those of the workers of a cluster, as its client hears them; `bound` seconds of silence are borne.
+    """The heartbeats of a cluster's workers, as its client hears them; `bound` seconds of silence are borne.
 
     A worker counts from its first beat on: where none ever comes, because the network lets none through, nothing is
     said of it.
@@ -111,14 +111,14 @@ class Heartbeats:
 
     @classmethod
     def of(cls, client: Client) -> Heartbeats:
-        """Those that belong to a client, for as long as it lives."""
+        """The heartbeats that a client hears, for as long as it lives."""
         if client not in _followed:
             heartbeats = _followed[client] = cls()
             weakref.finalize(client, heartbeats.close)
         return _followed[client]
 
     def unknown(self, workers: Iterable[str]) -> list[str]:
-        """Those of these workers to whom nobody listens yet, or whose place another process may have taken."""
+        """Return the workers to whom nobody listens yet, or whose place another process may have taken."""
         gone = {worker for worker, heartbeat in self._heartbeats.items() if heartbeat and heartbeat.lost}
         return [worker for worker in workers if worker not in self._heartbeats or worker in gone]
 

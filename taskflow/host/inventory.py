@@ -1,4 +1,4 @@
-"""What this machine has that matters to taskflow, and why it lacks the rest. For people to read; opens no GPU."""
+"""The inventory of this machine: what it has that matters here, and why it lacks the rest. Opens no GPU."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def inventory() -> Inventory:
 
 
 def _found(look: Callable[[], T]) -> tuple[T | None, str | None]:
-    """What there is, or what is wrong with it."""
+    """Look for something; it, or what is wrong with it."""
     try:
         return look(), None
     except BadInput as error:

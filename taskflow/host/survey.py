@@ -1,4 +1,4 @@
-"""What the processes offer that will hold the blocks, found out where they run and not where the command is typed."""
+"""Surveys of the processes that will hold the blocks, made where they run and not where the command is typed."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ LOOK = 0.5  # seconds between two looks at whether those who have not answered a
 
 
 def known_workers(client: Client) -> dict[str, Any]:
-    """What the scheduler says of its workers, by address. A client that has lost the scheduler looks for it as long as
+    """Ask the scheduler for its workers, by address. A client that has lost the scheduler looks for it as long as
     Dask does. Raises RunFailed where it has gone or does not answer.
     """
     until = time.monotonic() + ANSWER
@@ -35,7 +35,7 @@ def known_workers(client: Client) -> dict[str, Any]:
 def run_on_workers(
     client: Client, function: Callable[..., Any], workers: Sequence[str], **options: Any
 ) -> dict[str, Any]:
-    """What `function(**options)` returns on each of these workers, by address. Their heartbeats are followed
+    """Call `function(**options)` on each of these workers; the results, by address. Their heartbeats are followed
     from now on.
 
     Raises Lost where a worker is gone or does not answer, RunFailed where it cannot call the function.

@@ -163,7 +163,7 @@ class Shard:
 
     @property
     def traces(self) -> list[Trace]:
-        """What was analysed and recorded so far, in order."""
+        """The traces that were recorded so far, in order."""
         return list(self._traces.recorded.values())
 
     @property
@@ -246,7 +246,9 @@ class Shard:
         return self.hold(role, box)()
 
     def hold(self, role: str, box: Box | None = None) -> Callable[[], np.ndarray]:
-        """What `read` would give now, for whoever calls it later, once and on any thread: the shard can go on."""
+        """Hold the values that `read` would give now; call the result later, once and on any thread: the shard can go
+        on.
+        """
         self.synchronize()
         return self.device.hold(self._view(role, box))
 

@@ -91,7 +91,9 @@ def _late(before: VertexKey, place: VertexKey, done: Mapping[VertexKey, int]) ->
 
 
 def joined(graphs: Sequence[Sequence[Vertex]]) -> dict[VertexKey, set[VertexKey]]:
-    """What each vertex of each block waits for: in its block, for its message, and for the shares of an all-reduce."""
+    """The vertices for which each vertex of each block waits: in its block, for its message, and for the shares of an
+    all-reduce.
+    """
     waits: dict[VertexKey, set[VertexKey]] = {}
     messages: dict[tuple[str, tuple[int, int, int]], VertexKey] = {}
     reductions: dict[int, list[VertexKey]] = defaultdict(list)

@@ -119,7 +119,7 @@ def _legend(drawing: Drawing) -> Iterator[str]:
 
 
 def _without_permissions(graph: TaskGraph) -> list[set[int]]:
-    """What each node waits for, where messages have buffers: a grant's own waits in its place, and no claims."""
+    """The nodes for which each one waits, where messages have buffers: a grant's own in its place, and no claims."""
     waits: list[set[int]] = []
     for node, own in zip(graph.nodes, graph.waits, strict=True):
         before: set[int] = set()

@@ -96,7 +96,7 @@ def _launches(graph: TaskGraph) -> list[Launch]:
 
 
 def _signature(graph: TaskGraph, stanza: Sequence[int]) -> list[tuple[Any, ...]]:
-    """What is done in a stanza, whichever fields play the parts."""
+    """The nodes of a stanza by what they do, whichever fields play the parts."""
     signature: list[tuple[Any, ...]] = []
     for node in (graph.nodes[n] for n in stanza):
         match node:

@@ -33,7 +33,7 @@ HOMES = (("nvtx", "push_range", "pop_range"), ("cupy.cuda.nvtx", "RangePush", "R
 
 @dataclass(eq=False)
 class Script:
-    """What a replay of a trace writes down: moments of the host around `called`, stamps around `stamped` of a lane."""
+    """The notes of a trace's replay: moments of the host around `called`, stamps around `stamped` of a lane."""
 
     program: str
     graph: tuple[Vertex, ...]
@@ -80,7 +80,7 @@ class Profiler:
 
     @property
     def timeline(self) -> Timeline:
-        """What was seen. Raises RuntimeError before `stop`."""
+        """The timeline that was seen. Raises RuntimeError before `stop`."""
         if self._timeline is None:
             raise RuntimeError("a timeline is there once the profiler has been stopped")
         return self._timeline

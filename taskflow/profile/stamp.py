@@ -47,7 +47,7 @@ extern "C" __global__ void hold(unsigned long long nanoseconds) {
 
 @dataclass(frozen=True)
 class Offset:
-    """What has to be added to a clock to get to another one, and by how much that may be wrong: nanoseconds."""
+    """The distance from a clock to another one, to be added, and by how much that may be wrong: nanoseconds."""
 
     add: int
     accuracy: int

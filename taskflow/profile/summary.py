@@ -118,7 +118,7 @@ def _host(timelines: Sequence[Timeline]) -> dict[str, float]:
 
 
 def category(span: Span) -> Category | None:
-    """What an operation is; None where it has no length of its own."""
+    """The category of an operation; None where it has no length of its own."""
     return next((name for name in CATEGORIES if span.kind in KINDS[name]), None)
 
 

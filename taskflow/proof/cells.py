@@ -43,7 +43,7 @@ def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str,
 
 
 def _existing(box: Box, region: Region) -> Box:
-    """What there is of the cells that a foreign reader reads; all along an axis where it reads from end to end."""
+    """The existing ones of the cells that a foreign reader reads; all along an axis that it reads from end to end."""
     lo, hi = list(box.lo), list(box.hi)
     for axis, size in enumerate(region.cells.shape):
         if hi[axis] - lo[axis] > ALL:
@@ -104,7 +104,7 @@ class CellNumbers:
 
 
 class _Numbers:
-    """Those of one region. Across periodic faces a cell and its images have the same corners."""
+    """The numbers of one region. Across periodic faces a cell and its images have the same corners."""
 
     def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
         region = partition.region
@@ -171,7 +171,7 @@ class _Numbers:
 
 @lru_cache(8)
 def inboxes(partition: Partition) -> Inboxes:
-    """Those of a run."""
+    """The inboxes of a run."""
     return Inboxes(partition)
 
 

@@ -66,12 +66,12 @@ class Moment:
 
     @property
     def stretch(self) -> Stretch:
-        """What is done."""
+        """The launches that are done."""
         return self.laid.stretches[self.index]
 
     @property
     def scalars(self) -> tuple[str, ...]:
-        """What the host sets before; it does so when a program begins."""
+        """The scalars that the host sets before; it does so when a program begins."""
         return self.laid.scalars if self.index == 0 else ()
 
 
@@ -100,7 +100,7 @@ class ProgramCourse:
         return moments
 
     def after(self, moment: Moment) -> list[Moment]:
-        """Those that can follow."""
+        """The moments that can follow."""
         moments = [Moment(moment.stage, moment.laid, index) for index in moment.laid.following[moment.index]]
         if moment.index in moment.laid.ends:
             moments += self.begin(moment.laid.after, moment.stage + 1)
@@ -117,7 +117,8 @@ class ProgramCourse:
 
 @dataclass
 class Proof:
-    """What was looked at: templates, passes in all runs of two or three, interfering pairs of steps, reads of a cell.
+    """The extent of a proof: templates, passes in all runs of two or three, interfering pairs of steps, reads of a
+    cell.
 
     `faults` is what is wrong.
     """

@@ -106,8 +106,8 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class Hardware:
-    """What blocks live on: GPUs with two streams each (the lanes), or CPUs, where the host does everything itself; and
-    who sees whose memory: blocks with one number in `near`, or, without it, none. Edges are made of `tiles`.
+    """The hardware of blocks: GPUs with two streams each (the lanes), or CPUs, where the host does everything itself;
+    and who sees whose memory: blocks with one number in `near`, or, without it, none. Edges are made of `tiles`.
     """
 
     streams: bool
@@ -149,8 +149,8 @@ class Step:
 
 
 class StepTimeline:
-    """What all blocks do. A block has three chains of events: its host, and two lanes, or, without streams, the host's
-    only.
+    """The steps of all blocks. A block has three chains of events: its host, and two lanes, or, without streams, the
+    host's only.
     """
 
     def __init__(self, blocks: int, hardware: Hardware) -> None:
@@ -170,7 +170,7 @@ class StepTimeline:
         return self.order.add(self.chain(block, lane), [self.last(block, None), *after])
 
     def last(self, block: int, lane: int | None) -> int | None:
-        """What is last on a lane, or on the host."""
+        """The last event on a lane, or on the host."""
         return self.order.last(self.chain(block, lane))
 
     def step(self, block: int, turn: int, text: str, begin: int, effect: Effect, end: int | None = None) -> Step:

@@ -120,7 +120,7 @@ class Partition:
 
     @cached_property
     def memory(self) -> tuple[Box, ...]:
-        """What the arrays of each block cover: its cells with their ghost layers, and what it reaches."""
+        """The cells that the arrays of each block cover: its own with their ghost layers, and those that it reaches."""
         reach = self.reach or (Box.of((0, 0, 0)),) * len(self)
         return tuple(block.grow(self.region.ghost) | more for block, more in zip(self.blocks, reach, strict=True))
 
@@ -157,8 +157,8 @@ class Partition:
         return min(cut, default=min(self.region.cells.shape))
 
     def computed(self, block: int, ghosts: int) -> Box:
-        """What a block computes: the cells it owns, and those of others in `ghosts` layers of ghost cells, as far as
-        these are redundant. Cells across periodic faces are left to their owners.
+        """The cells that a block computes: those it owns, and those of others in `ghosts` layers of ghost cells, as far
+        as these are redundant. Cells across periodic faces are left to their owners.
         """
         return self._computed[min(ghosts, self.redundant)][block]
 
@@ -176,8 +176,8 @@ class Partition:
         )
 
     def sources(self, target: int, boxes: Iterable[Box], among: Iterable[int] | None = None) -> list[Copy]:
-        """Who owns the cells of `boxes` (disjoint, possibly beyond periodic faces), as copies into block `target`; of
-        all blocks, or of those `among` which is looked.
+        """Find the owners of the cells of `boxes` (disjoint, possibly beyond periodic faces), as copies into block
+        `target`; of all blocks, or of those `among` which is looked.
         """
         copies = []
         for box in boxes:

@@ -1,4 +1,4 @@
-"""What a channel is: one block's way to exchange byte messages with its neighbours, whatever carries them.
+"""Channels: one block's way to exchange byte messages with its neighbours, whatever carries them.
 
 A new transport is a subclass of `Channel` with a `Pending` of its own:
 
@@ -143,7 +143,7 @@ class Channel(ABC):
 
     @abstractmethod
     def address(self) -> Address:
-        """What peers need to connect to this block; valid until `close`."""
+        """The address by which peers connect to this block; valid until `close`."""
 
     @abstractmethod
     def connect(self, peers: Mapping[int, Address]) -> None:

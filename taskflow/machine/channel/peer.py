@@ -24,7 +24,7 @@ from taskflow.machine.channel.stop import Stop
 
 
 class PeerOffer(NamedTuple):
-    """What a peer has to know: on which host the block lives (see `host`), and the name of its door."""
+    """An offer to peers: the host on which the block lives (see `host`), and the name of its door."""
 
     host: str
     door: str
@@ -72,7 +72,7 @@ class PeerChannel(Channel):
 
     @contextmanager
     def _sharing(self, peer: int) -> Iterator[None]:
-        """What the system refuses, in words: too many open files, no memory, a policy."""
+        """Say in words why the system refuses: too many open files, no memory, a policy."""
         try:
             yield
         except (OSError, ValueError) as error:

@@ -25,10 +25,10 @@ REACH: Mapping[str, Callable[[Address], str]] = {
     "local": lambda address: address.process,
     "peer": lambda address: address.offers["peer"].host,
 }
-"""What two blocks must share to use a transport that does not reach everywhere."""
+"""Two blocks must share this to use a transport that does not reach everywhere."""
 
 SLOW = ("ucx",)
-"""What takes 0.4 s of a processor to load: `auto` offers it only where blocks would need it."""
+"""These take 0.4 s of a processor to load: `auto` offers them only where blocks would need them."""
 
 
 def check_request(requested: str) -> None:
@@ -78,7 +78,7 @@ def within_reach(mine: Address, theirs: Address) -> bool:
 
 
 def _usable(mine: Address, theirs: Address) -> list[str]:
-    """What both offer and reaches from one to the other, fastest first."""
+    """The transports that both offer and that reach from one to the other, fastest first."""
     offered = [name for name in PREFERENCE if name in mine.offers and name in theirs.offers]
     return [name for name in offered if name not in REACH or REACH[name](mine) == REACH[name](theirs)]
 

@@ -29,7 +29,7 @@ SPARE = 1 << 30  # bytes of a GPU that copies leave free
 
 
 class Allocator(Protocol):
-    """Who makes arrays."""
+    """A maker of arrays."""
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
         """A C-ordered array of zeros."""
@@ -207,7 +207,7 @@ def gpu_problem() -> str | None:
 
 @cache
 def processor_name() -> str:
-    """What the processor of this host calls itself."""
+    """The name that the processor of this host has."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

@@ -59,7 +59,7 @@ class Neighbourhood:
         return message.source in self.boards and message.target in self.boards
 
     def exchange(self) -> DirectExchange:
-        """What a new trace needs."""
+        """The exchange of a new trace."""
         return DirectExchange(self)
 
     def close(self) -> None:
@@ -149,7 +149,7 @@ class DirectExchange:
             )
 
     def unpack(self, message: Message) -> list[tuple[Array, Array]]:
-        """What of the message has come to the inbox: where it goes, and where it is."""
+        """The cells of the message that have come to the inbox: where they go, and where they are."""
         room = self._packed(message, self._board)
         return [(self._near.instances.view(name, copy.target_box), source) for (name, copy), source in room.items()]
 

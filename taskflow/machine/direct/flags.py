@@ -79,7 +79,7 @@ def copy_and_post(
 
 
 def await_flags(flags: Sequence[Flag], watch: np.ndarray, lane: Lane) -> list[Call]:
-    """What comes after on the lane begins when all flags have been posted once more."""
+    """Hold the lane until all flags have been posted once more."""
     return [_launch("await", 2 * WARP, [_list(part), watch], lane) for part in _parts(flags)]
 
 

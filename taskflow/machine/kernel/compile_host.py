@@ -128,7 +128,7 @@ def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:
 
 @cache
 def _processor() -> str:
-    """What -march=native depends on: the model and the abilities of the (first) processor."""
+    """The model and the abilities of the (first) processor, on which -march=native depends."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

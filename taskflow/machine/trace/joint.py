@@ -92,4 +92,4 @@ class Listing:
 
 
 def _nothing() -> None:
-    """What is done with the operation before or after."""
+    """Stands for an operation that is done with the one before or after."""

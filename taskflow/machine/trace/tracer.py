@@ -35,7 +35,7 @@ from taskflow.tasks import (
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What a block does in a pass of a program, and the state in which the pass leaves the program.
+    """The operations of a block in a pass of a program, and the state in which the pass leaves the program.
 
     `operations` do the nodes of `graph`, in the order of the list. `slots` are the buffers of messages that have one
     (see `Rings`), `arrivals` those that are posted when the pass begins; `calls` is what to call, once it is ready.
@@ -280,7 +280,7 @@ def _is(node: Node, part: str) -> TypeGuard[Compute]:
 
 
 def _behind(node: int, first: int, waits: Sequence[Collection[int]]) -> set[int]:
-    """What a node waits for, be it by way of others, as far back as the first of these."""
+    """The nodes for which a node waits, be it by way of others, as far back as the first of these."""
     behind, ahead = set[int](), [node]
     while ahead:
         new = {n for n in waits[ahead.pop()] if n >= first} - behind

@@ -45,7 +45,7 @@ class GhostStates:
         return self._valid[number]
 
     def number(self, valid: Valid) -> int:
-        """That of an earlier state which equals this one on all blocks, or a new one. All blocks have to ask."""
+        """The number of an earlier state which equals this one on all blocks, or a new one. All blocks have to ask."""
         equal = self._gather(np.array([valid == other for other in self._valid], np.uint8)).all(axis=0)
         return int(equal.argmax()) if equal.any() else self._new(valid)
 
@@ -63,7 +63,7 @@ class GhostStates:
 
 
 class Instrument(Protocol):
-    """What marks the operations of traces, to see when they are done. `graphs`: marks work in a CUDA graph, too."""
+    """Marks the operations of traces, to see when they are done. `graphs`: marks work in a CUDA graph, too."""
 
     graphs: bool
 
@@ -96,7 +96,7 @@ class Traces:
 
     @cached_property
     def known(self) -> Known:
-        """What was worked out for this block."""
+        """The analysis of this block so far."""
         return Known(self.partition, [self.block])
 
     def mark(self, by: Instrument | None) -> None:
@@ -149,8 +149,8 @@ class Traces:
 
 
 def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: bool) -> list[Call]:
-    """What to call, in order. It begins when all is done that is enqueued on lane 0, and what is enqueued there
-    afterwards comes after all of it.
+    """The calls of a replay, in order. It begins when all is done that is enqueued on lane 0, and what is enqueued
+    there afterwards comes after all of it.
     """
     plain, urgent = lanes
     graphs = graphs and plain.asynchronous

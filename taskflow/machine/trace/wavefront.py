@@ -35,7 +35,7 @@ class SlabStage:
 
     @cached_property
     def reaches(self) -> tuple[Reach, ...]:
-        """What it touches at each plane: found when it is asked for, as for small blocks nobody does."""
+        """The cells that it touches at each plane: found when they are asked for, as for small blocks nobody does."""
         return tuple(self.touched())
 
     def lag(self, earlier: SlabStage) -> int | None:
