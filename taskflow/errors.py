@@ -1,4 +1,4 @@
-"""What can go wrong, by who has to act: `BadInput` is for the user to correct, `RunFailed` ended an accepted run."""
+"""Errors, by who has to act: `BadInput` is for the user to correct, `RunFailed` ended an accepted run."""
 
 from taskflow.text import visible
 
@@ -18,6 +18,28 @@ class BadInput(TaskflowError):
     exit_code = 2
 
 
+class BadArgument(BadInput):
+    """An argument of a call that cannot be obeyed.
+
+    `parameter` is its name in that call, `value` as one would write it, or None where it does not matter; `problem`
+    goes on from there (": there is no such file"), and in `remedy` "{parameter}" stands for the name. Whoever knows the
+    argument by another name, as a key of a file or an option of a command, says all of it with that: see `called`.
+    """
+
+    def __init__(self, parameter: str, value: str | None, problem: str, remedy: str) -> None:
+        super().__init__(parameter, value, problem, remedy)
+        self.parameter, self.value, self.problem, self.remedy = parameter, value, problem, remedy
+
+    def __str__(self) -> str:
+        return self.called(self.parameter)
+
+    def called(self, name: str, between: str = " = ") -> str:
+        """The message, for users who know the parameter by this name."""
+        value = "" if self.value is None else f"{between}{self.value}"
+        remedy = self.remedy.replace("{parameter}", name)
+        return visible(f"{name}{value}{f'{self.problem};' if self.problem else ':'} {remedy}")
+
+
 class RunFailed(TaskflowError):
     """A run that began and could not go on; what it had written stays readable."""
 
@@ -28,6 +50,10 @@ class Lost(RunFailed):
     """
 
     workers: frozenset[str] = frozenset()
+
+
+class SchedulerGone(RunFailed):
+    """Nobody is left who knows the workers."""
 
 
 class ChannelError(Lost):

@@ -15,6 +15,7 @@ from taskflow.cli.words import duration, rate, say, several, style, tell, times
 from taskflow.cluster.slurm import Slurm
 from taskflow.output.files import LOG, STORE
 from taskflow.simulation.case import Case
+from taskflow.simulation.keys import as_keys
 from taskflow.simulation.solver import described
 from taskflow.units import size
 
@@ -39,7 +40,8 @@ def run_case(
 
     `where` is a scheduler file, or what to ask SLURM for, or nothing: on this machine.
     """
-    slurm = Slurm.of(where) if isinstance(where, str) else None
+    with as_keys():
+        slurm = Slurm.of(where) if isinstance(where, str) else None
     case = Case.load(path, settings)
     with view(case, output, quiet=quiet) as watch, warnings.catch_warnings():
         from taskflow.simulation.run import run

@@ -22,7 +22,7 @@ BUILD = 120.0  # seconds to open devices and channels
 CARRY = 600.0  # seconds that what a job takes or returns may be under way
 
 
-class Answer(Protocol):
+class PendingCall(Protocol):
     """A remote call that is under way."""
 
     def done(self) -> bool: ...
@@ -104,7 +104,7 @@ class BlockGroup:
         )
 
     def results(self) -> list[Any]:
-        """What the jobs of all blocks returned; once."""
+        """Return the results of the jobs of all blocks; once."""
         return self._gather("result", seconds=CARRY)
 
     def stop(self) -> None:
@@ -128,9 +128,9 @@ class BlockGroup:
         while waiting := {block: future for block, future in enumerate(self._futures) if not future.done()}:
             await_all(list(waiting.values()), SLICE)
             left -= SLICE
-            there = known_workers(self._client)
+            known = known_workers(self._client)
             for block in waiting:
-                if self.workers[block] not in there:
+                if self.workers[block] not in known:
                     raise self._loss(block, "it has left the cluster")
             for block in self._missed(waiting):
                 raise self._lost[block]
@@ -156,7 +156,7 @@ class BlockGroup:
                 pending = {block: call for block, call in pending.items() if block not in self._lost}
         return [self._lost.get(block) or self._answer(block, calls[block]) for block in blocks]
 
-    def _awaited(self, calls: dict[int, Answer], seconds: float) -> dict[int, Answer]:
+    def _awaited(self, calls: dict[int, PendingCall], seconds: float) -> dict[int, PendingCall]:
         """Return when all have answered, or after so many seconds; those that have not, though they are there."""
         while True:
             await_all(list(calls.values()), min(SLICE, seconds))
@@ -170,10 +170,10 @@ class BlockGroup:
     def _missed(self, blocks: Collection[int]) -> list[int]:
         """Note which of these blocks, which have not answered yet, live in processes that are lost."""
         lost = self._heartbeats.lost({self.workers[block] for block in blocks})
-        found = [block for block in blocks if self.workers[block] in lost]
-        for block in found:
+        missed = [block for block in blocks if self.workers[block] in lost]
+        for block in missed:
             self._loss(block, lost[self.workers[block]])
-        return found
+        return missed
 
     def _feel(self, blocks: Collection[int]) -> None:
         """Note which of these blocks, who are at something long, do not answer anything else either."""
@@ -192,8 +192,8 @@ class BlockGroup:
         except Exception as error:
             return self._loss(block, error)
 
-    def _answer(self, block: int, call: Answer) -> Any:
-        """What a call has returned, or an error: one of ours, raised by the block, or a Lost."""
+    def _answer(self, block: int, call: PendingCall) -> Any:
+        """Return the result of a call, or an error: one of ours, raised by the block, or a Lost."""
         if not call.done():
             return self._loss(block, "no answer")
         try:
@@ -233,7 +233,7 @@ def _of_message(error: TaskflowError | None) -> bool:
     return isinstance(error, ChannelError)
 
 
-def await_all(answers: Sequence[Answer], seconds: float) -> None:
+def await_all(answers: Sequence[PendingCall], seconds: float) -> None:
     """Return when all are done, or after so many seconds.
 
     Only seconds count in which this process was awake: one that was stopped (Ctrl-Z), or whose machine slept, must not

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.cluster.block_group import BlockGroup, cause
-from taskflow.cluster.jobs import Call, Fill, Passes, Profile, Ran, Read, indices
+from taskflow.cluster.jobs import CallJob, FillJob, ProfileJob, Ran, ReadJob, RunJob, indices
 from taskflow.cluster.pickled import Pickled
 from taskflow.cluster.watch import watch
 from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
@@ -65,7 +65,7 @@ class Blocks:
             if isinstance(value, list | tuple):
                 value = np.asarray(value)
             box = _extent(role, np.shape(value), home) if isinstance(value, np.ndarray) else home.region.bounds
-            self._do([Fill(role, Pickled.of(self._share(value, box, owned)), box) for owned in home.owned])
+            self._do([FillJob(role, Pickled.of(self._share(value, box, owned)), box) for owned in home.owned])
 
     def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
         """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
@@ -78,7 +78,7 @@ class Blocks:
         if times < 0:
             raise BadInput(f"times = {times}; a program is passed through 0 times or more")
         pickled, numbers = self._prepared(program, scalars)
-        job = Passes(pickled, times, numbers)
+        job = RunJob(pickled, times, numbers)
         ran = max(self._do([job] * len(self.partition), whole=False), key=lambda each: each.seconds)
         self.scalars = ran.scalars
         if ran.passes < times:
@@ -94,7 +94,7 @@ class Blocks:
         says: see `taskflow.profile.summarise`. Raises as `run` does.
         """
         pickled, numbers = self._prepared(program, scalars)
-        timelines = self._do([Profile(pickled, times, numbers)] * len(self.partition))
+        timelines = self._do([ProfileJob(pickled, times, numbers)] * len(self.partition))
         self.scalars = numbers
         write_chrome(Path(path), timelines)
         return summarise(timelines)
@@ -109,8 +109,8 @@ class Blocks:
 
         launches, following, valid = settled(program, self.partition)
         mapper = self._group.plan.mapper.decide(self.partition)
-        found = analyse(launches, self.partition, following=following, valid=valid, split=mapper.split)
-        plot_graph(draw(found.graph), Path(path), getattr(program, "__name__", "one pass"))
+        analysis = analyse(launches, self.partition, following=following, valid=valid, split=mapper.split)
+        plot_graph(draw(analysis.graph), Path(path), getattr(program, "__name__", "one pass"))
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
         """The values [z, y, x] of the field in this role in all cells of its region, or in those of `box`.
@@ -121,7 +121,7 @@ class Blocks:
         box = region.cells if box is None else box
         if box not in region.bounds:
             raise BadInput(f"read({role!r}, {box}): there are values in {region.bounds} only")
-        parts = [part for part in self._do([Read(role, box)] * len(self.partition)) if part is not None]
+        parts = [part for part in self._do([ReadJob(role, box)] * len(self.partition)) if part is not None]
         field = self._home(role).fields[role]
         whole = np.empty(field.shape(box), parts[0][1].dtype if parts else "f8")
         for cells, values in parts:
@@ -129,18 +129,20 @@ class Blocks:
         return whole
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """What `function(shard, *arguments)` returns on each block, in their order; on the block's own thread.
+        """Call `function(shard, *arguments)` on each block's own thread; its results, in the order of the blocks.
 
         The function may run programs, fold numbers over all blocks (`shard.allreduce`) and read and write the block's
         cells; what waits for other blocks has to be called on all of them.
         """
-        job = Call(Pickled.of(function), Pickled.of(arguments))
+        job = CallJob(Pickled.of(function), Pickled.of(arguments))
         return self._do([job] * len(self.partition))
 
     # ------------------------------------------------------------------------------------------------------- within
 
     def _do(self, jobs: Sequence[Job], *, whole: bool = True) -> list[Any]:
-        """What the jobs of all blocks return. After Ctrl-C raises Interrupted if they are `whole`: it came too late."""
+        """Do the jobs of all blocks; their results. After Ctrl-C raises Interrupted if they are `whole`: it came too
+        late.
+        """
         if self._ended:
             raise RunFailed(f"these blocks have ended: {self._ended}; distribute the region again")
         try:
@@ -163,11 +165,11 @@ class Blocks:
             raise BadInput(f"no field plays {role!r}; there are {', '.join(self.partition.fields)}")
         return self.partition.homes[role]
 
-    def _prepared(self, program: Program, given: Mapping[str, float]) -> tuple[Pickled, dict[str, float]]:
+    def _prepared(self, program: Program, scalars: Mapping[str, float]) -> tuple[Pickled, dict[str, float]]:
         """The program to be sent, and all numbers that its tasks may read. Raises BadInput, before any block is
         troubled, where a field or a number is not there or the program is impossible on these blocks.
         """
-        numbers = {**self.scalars, **{name: float(value) for name, value in given.items()}}
+        numbers = {**self.scalars, **{name: float(value) for name, value in scalars.items()}}
         roles = Roles.of(tuple(self.partition.fields))
         launches, _ = record(program, roles)
         parts, _ = plan(program, roles)
@@ -180,7 +182,7 @@ class Blocks:
                     raise BadInput(f"{launch.task.name} reads {name!r}, which has no value; run(..., {name}=value)")
                 read.add(name)
             produced.update(name for name, _ in launch.reductions.values())
-        for name in given:
+        for name in scalars:
             if name not in read and not _asks(parts):
                 raise BadInput(f"no task reads {name!r}; they read {', '.join(sorted(read)) or 'no numbers'}")
         pickled = Pickled.of(program)

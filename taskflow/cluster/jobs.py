@@ -1,4 +1,4 @@
-"""What the blocks of a region are asked to do: pass through a program, take values, give values, call a function."""
+"""Jobs of the blocks of a region: pass through a program, take values, give values, call a function."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INTERVAL = 0.2  # seconds between two moments at which the blocks agree whether 
 
 
 class Ran(NamedTuple):
-    """What came of a run: passes done, seconds they took, cells computed per second over all blocks, named numbers.
+    """The outcome of a run: passes done, seconds they took, cells computed per second over all blocks, named numbers.
 
     The rate is that of the second half of the passes, by which time everything has been compiled and analysed.
     """
@@ -33,7 +33,7 @@ class Ran(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Passes:
+class RunJob:
     """Do `times` passes of a program; `scalars` have these values before the first. Returns a `Ran`.
 
     Blocks pass on without waiting for each other more than the program says, but for a moment every INTERVAL, when they
@@ -67,7 +67,7 @@ class Passes:
 
 
 @dataclass(frozen=True)
-class Profile:
+class ProfileJob:
     """Time every operation of `times` passes of a program, after those that compile it, analyse it and try in which way
     its transfers are best overlapped. Returns the timeline.
     """
@@ -94,7 +94,7 @@ def _owned(shard: Shard, role: str, box: Box) -> Box:
 
 
 @dataclass(frozen=True)
-class Fill:
+class FillJob:
     """Write a field: a number, a function of cell indices, or an array of the cells in `box` that this block owns."""
 
     role: str
@@ -109,7 +109,7 @@ class Fill:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadJob:
     """The cells in `box` that this block owns, and their values in a role; None where it owns none of them."""
 
     role: str
@@ -121,8 +121,8 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Call:
-    """What `function(shard, *arguments)` returns."""
+class CallJob:
+    """Call `function(shard, *arguments)`; its result."""
 
     function: Pickled
     arguments: Pickled
@@ -141,10 +141,10 @@ def evaluated(function: Callable[..., Any], cells: Box, field: Field) -> np.ndar
     """The values [z, y, x], or [z, y, value, x], of a function of cell indices; some planes at a time, as its own
     arrays may be many.
     """
-    found = np.empty(field.shape(cells), field.dtype)
+    values = np.empty(field.shape(cells), field.dtype)
     planes = max(1, AT_ONCE // (cells.shape[0] * cells.shape[1]))
-    for first in range(0, len(found), planes):
-        some = cells.layer(2, 0, first, min(first + planes, len(found)))
+    for first in range(0, len(values), planes):
+        some = cells.layer(2, 0, first, min(first + planes, len(values)))
         places = indices(some) if field.values == 1 else (place[:, :, None] for place in indices(some))
-        found[some.slices(cells.lo)] = function(*places)
-    return found
+        values[some.slices(cells.lo)] = function(*places)
+    return values

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from taskflow.cluster.certificate import security
 from taskflow.cluster.local import embedded, gpus
-from taskflow.cluster.placement import Wanted, processes
+from taskflow.cluster.placement import MachineRequest, processes
 from taskflow.cluster.slurm import Slurm
 from taskflow.cluster.submitting import submitted
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument, BadInput
 from taskflow.host import choose_device, look
 from taskflow.regions import Triple
 
@@ -30,31 +30,29 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
     """
     from distributed import Client, Security
 
+    def refused(problem: str, remedy: str) -> BadArgument:
+        return BadArgument("scheduler_file", str(path), f": {problem}", remedy)
+
     if not path.is_file():
-        raise BadInput(
-            f"--scheduler-file {path}: there is no such file;"
-            f" start a cluster with: dask scheduler --scheduler-file {path}"
-        )
+        raise refused("there is no such file", f"start a cluster with: dask scheduler --scheduler-file {path}")
     address = _address(path)
     if address is None:
-        raise BadInput(f"--scheduler-file {path}: no Dask scheduler wrote this file; give the one that yours wrote")
+        raise refused("no Dask scheduler wrote this file", "give the one that yours wrote")
     beside = path.with_name(f"{path.name}.tls")
     try:
         shown = security(beside) if beside.is_dir() else Security()
         certified = shown.get_connection_args("client").get("ssl_context") is not None
     except OSError as error:
-        raise BadInput(f"--scheduler-file {path}: its certificate cannot be read ({error}); is it yours?") from error
+        raise refused(f"its certificate cannot be read ({error})", "is it yours?") from error
     if address.startswith("tls://") and not certified:
-        raise BadInput(
-            f"--scheduler-file {path}: this cluster wants a certificate, and there is none in {beside}, nor does Dask's"
-            " configuration name one; set distributed.comm.tls.ca-file, .client.cert and .client.key"
+        raise refused(
+            f"this cluster wants a certificate, and there is none in {beside}, nor does Dask's configuration name one",
+            "set distributed.comm.tls.ca-file, .client.cert and .client.key",
         )
     try:
         client = Client(scheduler_file=str(path), security=shown, direct_to_workers=True, timeout=timeout)
     except (OSError, TimeoutError, ValueError, RuntimeError) as error:
-        raise BadInput(
-            f"--scheduler-file {path}: the scheduler does not answer ({error}); is it still running?"
-        ) from error
+        raise refused(f"the scheduler does not answer ({error})", "is it still running?") from error
     with client:
         yield client
 
@@ -70,17 +68,17 @@ def _address(path: Path) -> str | None:
 
 @contextmanager
 def held(client: Client | Slurm | None) -> Iterator[Client | None]:
-    """Whoever is given; a client of jobs of SLURM, which are submitted now and stay for as long."""
+    """The client itself; or one of jobs of SLURM, which are submitted now and stay for as long."""
     if isinstance(client, Slurm):
-        with submitted(client) as found:
-            yield found
+        with submitted(client) as lasting:
+            yield lasting
     else:
         yield client
 
 
 @contextmanager
 def lent(
-    wanted: Wanted, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
+    request: MachineRequest, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
 ) -> Iterator[tuple[Client, bool]]:
     """The client to use, and whether its cluster is embedded: begun here, and ended on leaving.
 
@@ -93,12 +91,12 @@ def lent(
     elif client is not None:
         raise BadInput(f"client = {client!r}; give a dask.distributed.Client, as Client(address) makes one")
     elif scheduler_file is not None:
-        with by_scheduler_file(Path(scheduler_file)) as found:
-            yield found, False
+        with by_scheduler_file(Path(scheduler_file)) as cluster:
+            yield cluster, False
     else:
         usable = gpus()
         here = look("this machine")
-        device = "cpu" if wanted.device == "auto" and not usable else choose_device(wanted.device, [here])
-        count = processes(wanted, cells, usable or None if device == "gpu" else None)
-        with embedded(count, gpu=device == "gpu") as found:
-            yield found, True
+        device = "cpu" if request.device == "auto" and not usable else choose_device(request.device, [here])
+        count = processes(request, cells, usable or None if device == "gpu" else None)
+        with embedded(count, gpu=device == "gpu") as cluster:
+            yield cluster, True

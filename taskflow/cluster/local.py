@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.cluster.certificate import certified
 from taskflow.cluster.dashboard import PRELOAD, pages
-from taskflow.errors import BadInput, Lost, RunFailed
+from taskflow.errors import BadArgument, Lost, RunFailed
 from taskflow.host import known_workers
 
 if TYPE_CHECKING:
@@ -105,9 +105,8 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
         try:
             from dask_cuda import LocalCUDACluster
         except ImportError:
-            raise BadInput(
-                'machine.device = "gpu": dask-cuda is not installed; install taskflow-cfd[cuda13], or [cuda12]'
-            ) from None
+            problem, remedy = ": dask-cuda is not installed", "install taskflow-cfd[cuda13], or [cuda12]"
+            raise BadArgument("device", '"gpu"', problem, remedy) from None
         return LocalCUDACluster(**options, **_secret(folder), device_memory_limit=None)
     from distributed import LocalCluster, Security
 
@@ -159,21 +158,21 @@ def gpus() -> int:
 
 @contextmanager
 def opened(begin: Callable[[], Any]) -> Iterator[Any]:
-    """What `begin` returns, closed at the end; Ctrl-C and SIGTERM wait until it has begun, or is closed.
+    """Begin something, and close it at the end; Ctrl-C and SIGTERM wait until it has begun, or is closed.
 
     A terminal and a batch system send them to all processes of a command, but only the client's main thread may decide
     what they mean: threads and processes that begin here never see them. A worker amid its imports, or a compiler,
     would die of it.
     """
-    found = None
+    resource = None
     try:
         with _undisturbed():
-            found = begin()
-        yield found
+            resource = begin()
+        yield resource
     finally:
-        if found is not None:
+        if resource is not None:
             with _undisturbed():
-                found.close()
+                resource.close()
 
 
 @contextmanager

@@ -17,20 +17,20 @@ KILL = 10.0  # seconds that a nanny may take to end a worker that does not end b
 LOOK = 0.2
 
 
-def mended(client: Client, lost: Collection[str], wanted: int) -> list[str]:
+def mended(client: Client, lost: Collection[str], count: int) -> list[str]:
     """The workers that can be used after some were lost: as many as there were, if they come back soon.
 
     A nanny replaces a worker that died. One that does not answer, or whose process cannot use its GPU any more, it is
     asked to replace; without a nanny that one is left alone. Raises RunFailed where no worker is left, or no scheduler.
     """
-    there = known_workers(client)
-    stale = {worker for worker in lost if worker in there}
-    if nannied := sorted(worker for worker in stale if there[worker]["nanny"]):
+    known = known_workers(client)
+    stale = {worker for worker in lost if worker in known}
+    if nannied := sorted(worker for worker in stale if known[worker]["nanny"]):
         stale -= _replaced(client, nannied)
     until = time.monotonic() + RETURN
     while True:
         usable = sorted(set(known_workers(client)) - stale)
-        if len(usable) >= wanted or time.monotonic() > until:
+        if len(usable) >= count or time.monotonic() > until:
             break
         time.sleep(LOOK)
     if not usable:
@@ -39,7 +39,7 @@ def mended(client: Client, lost: Collection[str], wanted: int) -> list[str]:
 
 
 def _replaced(client: Client, workers: Sequence[str]) -> set[str]:
-    """Those of these workers that their nannies have replaced."""
+    """Have nannies replace these workers; returns the workers that were replaced."""
     try:
         ended = client.restart_workers(workers, timeout=KILL, raise_for_error=False)
     except (OSError, ValueError):  # one has left meanwhile, or none of them can be asked

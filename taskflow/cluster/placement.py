@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import prod
 from typing import Literal, Protocol
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument
 from taskflow.host import Place, cores_per_block
 from taskflow.regions import Triple, triple
 from taskflow.units import size
@@ -21,8 +21,10 @@ Auto = Literal["auto"]
 RESERVE = 0.9  # share of the free memory that blocks may take
 
 
-class Wanted(Protocol):
-    """What was asked for: "auto" leaves it to what is there. `workers` are processes, `threads` cores per block."""
+class MachineRequest(Protocol):
+    """Numbers of processes and blocks, as requested: "auto" leaves it to the machine. `workers` are processes,
+    `threads` cores per block.
+    """
 
     @property
     def device(self) -> str: ...
@@ -34,28 +36,28 @@ class Wanted(Protocol):
     def threads(self) -> int | Auto: ...
 
 
-def processes(wanted: Wanted, cells: Triple, gpus: int | None) -> int:
+def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:
     """Processes of the embedded cluster: as many as blocks, on GPUs (`gpus` is None on CPUs) at most one for each.
 
     Raises BadInput where more processes are asked for than there are GPUs.
     """
-    blocks = None if wanted.blocks == "auto" else prod(wanted.blocks)
-    if wanted.workers != "auto":
-        if gpus is not None and wanted.workers > gpus:
-            raise BadInput(f"machine.workers = {wanted.workers}: this machine has {gpus} GPUs; use at most {gpus}")
-        return min(wanted.workers, blocks or max(cells))
+    blocks = None if request.blocks == "auto" else prod(request.blocks)
+    if request.workers != "auto":
+        if gpus is not None and request.workers > gpus:
+            raise BadArgument("workers", str(request.workers), f": this machine has {gpus} GPUs", f"use at most {gpus}")
+        return min(request.workers, blocks or max(cells))
     if blocks is None:
         return 1 if gpus is None else max(1, min(gpus, max(cells)))
     return blocks if gpus is None else max(1, min(gpus, blocks))
 
 
-def cut(wanted: Wanted, cells: Triple, slabs: int, ghost: int = 1) -> Triple:
+def cut(request: MachineRequest, cells: Triple, slabs: int, ghost: int = 1) -> Triple:
     """The blocks asked for; by default so many slabs, each at least as thick as the ghost layers.
 
     Slabs lie across z, whose planes are contiguous in memory; across y or x where that one has more room for them.
     """
-    if wanted.blocks != "auto":
-        return wanted.blocks
+    if request.blocks != "auto":
+        return request.blocks
     room = [max(1, planes // max(1, ghost)) for planes in cells]
     across = max((2, 1, 0), key=lambda axis: min(slabs, room[axis]))
     return triple(min(slabs, room[axis]) if axis == across else 1 for axis in range(3))
@@ -68,9 +70,9 @@ def slabs(places: Sequence[Place], device: str, *, embedded: bool) -> int:
     return len(places)
 
 
-def placed(wanted: Wanted, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
+def placed(request: MachineRequest, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
     """The place of each block, as `spread` finds it."""
-    limit = wanted.workers if not embedded and wanted.workers != "auto" else len(places)
+    limit = request.workers if not embedded and request.workers != "auto" else len(places)
     return spread(prod(blocks), places[:limit])
 
 
@@ -97,9 +99,9 @@ def ordinals(where: Sequence[Place], device: str) -> tuple[int, ...]:
     return tuple(place.gpus[0].ordinal for place in where) if device == "gpu" else ()
 
 
-def threads_per_block(wanted: Wanted, where: Sequence[Place]) -> int:
+def threads_per_block(request: MachineRequest, where: Sequence[Place]) -> int:
     """The cores asked for; by default those of a host shared alike by its blocks."""
-    return cores_per_block(where) if wanted.threads == "auto" else wanted.threads
+    return cores_per_block(where) if request.threads == "auto" else request.threads
 
 
 def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:

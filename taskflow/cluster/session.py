@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
@@ -29,7 +29,7 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class Means:
-    """What a region is distributed over: the arguments of `distribute` that say how many of what."""
+    """The means of a distribution: those arguments of `distribute` that say how many of what."""
 
     device: str
     blocks: Triple | Auto
@@ -58,10 +58,12 @@ def distribute(
     more than one on cores have a process each. With `debug`, ghost cells that a task has no right to read are NaN, and
     blocks compare their programs at every pass. A program that uses several regions has them arranged on the
     same blocks: `arrange(partition)` returns the partition with others beside it, and with what blocks reach (see
-    `Partition`). The other arguments are those of a case file's [machine].
+    `Partition`). `workers` is the number of processes, `threads` that of cores per block, `channel` what carries
+    messages ("auto", "local", "peer", "ucx" or "actor"), `overlap` how they are hidden ("auto", "none", "comm" or
+    "full"; see `Mapper`).
     Raises BadInput where an argument cannot be obeyed, RunFailed where a worker does not answer.
     """
-    with ExitStack() as stack, _arguments():
+    with ExitStack() as stack:
         if not isinstance(region, Region):
             raise BadInput(f"region = {region!r}; make one: region(cells, fields)")
         Roles.of(tuple(region.fields))  # a name that it cannot have is told here
@@ -90,11 +92,11 @@ def distribute(
         return Blocks(group, transports, stack.pop_all())
 
 
-def _arranged(found: object, cut: Partition) -> Partition:
-    if isinstance(found, Partition) and found.region is cut.region and found.blocks == cut.blocks:
-        return found
+def _arranged(returned: object, cut: Partition) -> Partition:
+    if isinstance(returned, Partition) and returned.region is cut.region and returned.blocks == cut.blocks:
+        return returned
     raise BadInput(
-        f"arrange(partition) returned {found!r}; give the partition itself with more to it:"
+        f"arrange(partition) returned {returned!r}; give the partition itself with more to it:"
         " dataclasses.replace(partition, beside=(...), reach=(...))"
     )
 
@@ -111,12 +113,3 @@ def _checked(
     if blocks != "auto" and not (len(blocks) == 3 and all(isinstance(n, int) and n >= 1 for n in blocks)):
         raise BadInput(f'blocks = {blocks!r}; use three whole numbers (nx, ny, nz), or "auto"')
     return Means(device, "auto" if blocks == "auto" else triple(blocks), workers, threads)
-
-
-@contextmanager
-def _arguments() -> Iterator[None]:
-    """The arguments of `distribute` are the keys of a case file's [machine]: messages leave the table's name out."""
-    try:
-        yield
-    except BadInput as error:
-        raise BadInput(str(error).replace("machine.", "").replace("--scheduler-file", "scheduler_file =")) from error

@@ -16,7 +16,7 @@ from taskflow.cluster.certificate import certified
 from taskflow.cluster.dashboard import PRELOAD, pages
 from taskflow.cluster.local import CONFIG
 from taskflow.cluster.slurm import Slurm
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadArgument, RunFailed
 from taskflow.host import known_workers
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SCRATCH = ["export DASK_TEMPORARY_DIRECTORY=$(mktemp -d)", """trap 'rm -rf "$DAS
 
 
 @contextmanager
-def submitted(wanted: Slurm) -> Iterator[Client]:
+def submitted(slurm: Slurm) -> Iterator[Client]:
     """A client of workers in jobs that are submitted now: waits until all have come, and cancels the jobs on leaving.
 
     Connections are encrypted, with a certificate that lives as long. Raises BadInput where dask-jobqueue or SLURM is
@@ -39,37 +39,38 @@ def submitted(wanted: Slurm) -> Iterator[Client]:
     from distributed import Client
 
     if shutil.which("sbatch") is None:
-        raise BadInput("--slurm: there is no sbatch here; use it where jobs are submitted, or leave it out")
+        remedy = "use it where jobs are submitted, or leave it out"
+        raise BadArgument("slurm", None, ": there is no sbatch here", remedy)
     # Nodes see the current folder, or could not run this environment either.
     with (
         tempfile.TemporaryDirectory(prefix=".taskflow-slurm-", dir=".") as folder,
         dask.config.set(CONFIG),
-        _cluster(wanted, Path(folder).absolute()) as cluster,
+        _cluster(slurm, Path(folder).absolute()) as cluster,
     ):
         _try(cluster.job_script())
-        cluster.scale(jobs=wanted.jobs)
+        cluster.scale(jobs=slurm.jobs)
         with Client(cluster, direct_to_workers=True) as client:
-            _wait(cluster, client, wanted, Path(folder))
+            _wait(cluster, client, slurm, Path(folder))
             yield client
 
 
-def _cluster(wanted: Slurm, folder: Path) -> Any:
+def _cluster(slurm: Slurm, folder: Path) -> Any:
     import dask
 
     try:
         from dask_jobqueue import SLURMCluster
     except ImportError:
-        raise BadInput("--slurm: dask-jobqueue is not installed; install taskflow-cfd[slurm]") from None
-    directives = ["--nodes=1", *(f"--{name}={value}" for name, value in wanted.directives)]
+        raise BadArgument("slurm", None, ": dask-jobqueue is not installed", "install taskflow-cfd[slurm]") from None
+    directives = ["--nodes=1", *(f"--{name}={value}" for name, value in slurm.directives)]
     options = ["--memory-limit", "0", "--nthreads", "1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
     options += ["--preload", PRELOAD]
-    if wanted.gpu:
-        directives.append(f"--gpus-per-node={wanted.per_node}")
+    if slurm.gpu:
+        directives.append(f"--gpus-per-node={slurm.per_node}")
         options += ["--device-memory-limit", "0"]
     return SLURMCluster(
-        cores=wanted.per_node * wanted.cores,
-        processes=1 if wanted.gpu else wanted.per_node,  # `dask cuda worker` itself begins one for every GPU
-        worker_command="dask cuda worker" if wanted.gpu else "distributed.cli.dask_worker",
+        cores=slurm.per_node * slurm.cores,
+        processes=1 if slurm.gpu else slurm.per_node,  # `dask cuda worker` itself begins one for every GPU
+        worker_command="dask cuda worker" if slurm.gpu else "distributed.cli.dask_worker",
         worker_extra_args=options,
         memory="1 GB",  # has to be said, and is skipped, like the half hour that jobs have otherwise
         job_directives_skip=["--mem=", " -t "],
@@ -77,7 +78,7 @@ def _cluster(wanted: Slurm, folder: Path) -> Any:
         job_name="taskflow",
         log_directory=str(folder),
         security=certified(folder),
-        interface=wanted.interface,
+        interface=slurm.interface,
         scheduler_options={"dashboard_address": pages() or "127.0.0.1:0"},
         job_script_prologue=[*dask.config.get("jobqueue.slurm.job-script-prologue"), *SCRATCH],
         death_timeout=300,
@@ -88,23 +89,23 @@ def _try(script: str) -> None:
     """Raises BadInput where SLURM would refuse this batch script."""
     done = _asked("sbatch", "--test-only", text=script)
     if done.returncode:
-        raise BadInput(f"--slurm: {_last(done.stderr)}; ask for something else")
+        raise BadArgument("slurm", None, f": {_last(done.stderr)}", "ask for something else")
 
 
-def _wait(cluster: Any, client: Client, wanted: Slurm, folder: Path) -> None:
+def _wait(cluster: Any, client: Client, slurm: Slurm, folder: Path) -> None:
     """Until all workers have come. Raises RunFailed where a job has ended before."""
     begun = time.monotonic()
-    while (there := len(known_workers(client))) < wanted.workers:
+    while (come := len(known_workers(client))) < slurm.workers:
         jobs = {job.job_id for job in cluster.workers.values()} - {None}
-        if len(jobs) == wanted.jobs:
+        if len(jobs) == slurm.jobs:
             queue = dict(line.split() for line in _queue(jobs))
             running = sum(state == "RUNNING" for state in queue.values())
-            jobs_begun, workers_there = f"{running} of {wanted.jobs} jobs", f"{there} of {wanted.workers} workers"
-            wanted.told(f"SLURM: {jobs_begun} have begun, {workers_there} have come")
+            jobs_begun, workers_there = f"{running} of {slurm.jobs} jobs", f"{come} of {slurm.workers} workers"
+            slurm.told(f"SLURM: {jobs_begun} have begun, {workers_there} have come")
             if jobs - queue.keys():
                 raise RunFailed(f"a job of SLURM ended before its workers had come: {_reason(folder)}")
         elif time.monotonic() > begun + SUBMITTED:
-            raise RunFailed(f"SLURM took {len(jobs)} of {wanted.jobs} jobs within {SUBMITTED:g} s")
+            raise RunFailed(f"SLURM took {len(jobs)} of {slurm.jobs} jobs within {SUBMITTED:g} s")
         time.sleep(POLL)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +25,18 @@ def accelerators() -> tuple[Accelerator, ...]:
 
     Where NVML cannot tell what is free, all memory counts as free.
     """
-    driver, count = _library("libcuda.so.1"), ctypes.c_int(0)
+    driver, count = _driver(), ctypes.c_int(0)
     if driver is None or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
         return ()
     return tuple(gpu for ordinal in range(count.value) if (gpu := _describe(driver, ordinal)) is not None)
+
+
+def _driver() -> Any:
+    """CUDA's driver, which numbers the GPUs as this process sees them, as NVML does not; None where there is none."""
+    try:
+        return ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
 
 
 def _describe(driver: ctypes.CDLL, ordinal: int) -> Accelerator | None:
@@ -46,26 +55,24 @@ def _describe(driver: ctypes.CDLL, ordinal: int) -> Accelerator | None:
 
 def _free(identity: str, memory: int) -> int:
     """Free bytes of a GPU, or of a part of one (MIG)."""
-    found, sizes = handle(identity), (ctypes.c_ulonglong * 3)()  # nvmlMemory_t: total, free, used
-    if found is None or found[0].nvmlDeviceGetMemoryInfo(found[1], sizes):
+    device, nvml = handle(identity)
+    if device is None:
         return memory
-    return min(memory, int(sizes[1]))
-
-
-def handle(identity: str) -> tuple[Any, ctypes.c_void_p] | None:
-    """NVML, and what it calls a GPU or a part of one (MIG); None where it is not there or does not know it."""
-    library, device = _library("libnvidia-ml.so.1"), ctypes.c_void_p()
-    if library is None or library.nvmlInit_v2():
-        return None
-    for kind in ("GPU", "MIG"):
-        if not library.nvmlDeviceGetHandleByUUID(f"{kind}-{identity}".encode(), ctypes.byref(device)):
-            return library, device
-    return None
-
-
-def _library(name: str) -> Any:
-    """A library of the driver; None where there is none."""
     try:
-        return ctypes.CDLL(name)
-    except OSError:
-        return None
+        return min(memory, int(nvml.nvmlDeviceGetMemoryInfo(device).free))
+    except nvml.NVMLError:
+        return memory
+
+
+def handle(identity: str) -> tuple[Any, Any]:
+    """NVML's handle of a GPU or a part of one (MIG), None where NVML is not there or knows none; and NVML."""
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return None, pynvml
+    for kind in ("GPU", "MIG"):
+        with suppress(pynvml.NVMLError):
+            return pynvml.nvmlDeviceGetHandleByUUID(f"{kind}-{identity}"), pynvml
+    return None, pynvml

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import time
 from types import TracebackType
@@ -29,7 +28,7 @@ class Meter:
 
     def __enter__(self) -> Meter:
         if self._gpu is not None:
-            self._began = _number(self._gpu, "nvmlDeviceGetTotalEnergyConsumption", ctypes.c_ulonglong)
+            self._began = _energy(self._gpu)
             if self._began is None and _power(self._gpu) is not None:
                 self._watch = _Watch(self._gpu)
                 self._watch.start()
@@ -39,7 +38,7 @@ class Meter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._began is not None:
-            ended = _number(self._gpu, "nvmlDeviceGetTotalEnergyConsumption", ctypes.c_ulonglong)
+            ended = _energy(self._gpu)
             self.joules = None if ended is None else (ended - self._began) / 1e3
         elif self._watch is not None:
             self.joules = self._watch.end()
@@ -68,23 +67,28 @@ class _Watch(threading.Thread):
 
 
 def _handle(device: Device) -> Any:
-    """NVML and its handle of a GPU; None for cores, and where NVML does not know it."""
+    """NVML's handle of a GPU; None for cores, and where NVML does not know it."""
     if not isinstance(device, Gpu):
         return None
     identity = next((gpu.identity for gpu in accelerators() if gpu.ordinal == device.ordinal), None)
-    return None if identity is None else handle(identity)
+    return None if identity is None else handle(identity)[0]
 
 
-def _number(gpu: Any, name: str, kind: Any) -> int | None:
-    """What a question that has one number for an answer is answered with."""
-    library, device = gpu
-    found = kind()
-    if not hasattr(library, name) or getattr(library, name)(device, ctypes.byref(found)):
+def _energy(gpu: Any) -> int | None:
+    """Millijoules since the driver was loaded."""
+    import pynvml
+
+    try:
+        return int(pynvml.nvmlDeviceGetTotalEnergyConsumption(gpu))
+    except pynvml.NVMLError:
         return None
-    return int(found.value)
 
 
 def _power(gpu: Any) -> float | None:
     """Watts."""
-    milliwatts = _number(gpu, "nvmlDeviceGetPowerUsage", ctypes.c_uint)
-    return None if milliwatts is None else milliwatts / 1e3
+    import pynvml
+
+    try:
+        return float(pynvml.nvmlDeviceGetPowerUsage(gpu)) / 1e3
+    except pynvml.NVMLError:
+        return None

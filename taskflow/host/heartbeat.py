@@ -36,14 +36,14 @@ AWAKE = 1.0  # seconds between two looks that count; who looks later was stopped
 _followed: weakref.WeakKeyDictionary[Client, Heartbeats] = weakref.WeakKeyDictionary()
 
 
-class Place(NamedTuple):
+class HeartbeatSource(NamedTuple):
     """Where a heartbeat can be heard: a port, and the token to be shown there."""
 
     port: int
     token: bytes
 
 
-def begin_heartbeat(dask_worker: Any) -> Place | None:
+def begin_heartbeat(dask_worker: Any) -> HeartbeatSource | None:
     """Where this worker process can be heard, on the interface of its own connections; None where it cannot: it lives
     in the process of its client, or has no compiler, or no such interface.
     """
@@ -57,12 +57,12 @@ def begin_heartbeat(dask_worker: Any) -> Place | None:
 
 
 @cache
-def _beating(host: str) -> Place:
+def _beating(host: str) -> HeartbeatSource:
     """Begin the thread that beats, for as long as the process lives."""
     run = library(Path(__file__).with_suffix(".cpp").read_text(encoding="utf-8")).heartbeat_run
     door = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     door.setblocking(False)  # who has left before being let in is not waited for
-    place = Place(int(door.getsockname()[1]), secrets.token_bytes(TOKEN))
+    place = HeartbeatSource(int(door.getsockname()[1]), secrets.token_bytes(TOKEN))
     arguments = (door.detach(), int(1000 * INTERVAL), place.token, TOKEN)
     threading.Thread(target=run, args=arguments, name="taskflow-heartbeat", daemon=True).start()
     return place
@@ -70,7 +70,7 @@ def _beating(host: str) -> Place:
 
 @dataclass(eq=False)
 class _Heartbeat:
-    """That of one worker: seconds since it was heard last, of those in which somebody listened."""
+    """The heartbeat of one worker: seconds since it was heard last, of those in which somebody listened."""
 
     connection: socket.socket
     token: bytes  # what of it has not been shown yet
@@ -99,7 +99,7 @@ class _Heartbeat:
 
 
 class Heartbeats:
-    """Those of the workers of a cluster, as its client hears them; `bound` seconds of silence are borne.
+    """The heartbeats of a cluster's workers, as its client hears them; `bound` seconds of silence are borne.
 
     A worker counts from its first beat on: where none ever comes, because the network lets none through, nothing is
     said of it.
@@ -111,18 +111,18 @@ class Heartbeats:
 
     @classmethod
     def of(cls, client: Client) -> Heartbeats:
-        """Those that belong to a client, for as long as it lives."""
+        """The heartbeats that a client hears, for as long as it lives."""
         if client not in _followed:
-            found = _followed[client] = cls()
-            weakref.finalize(client, found.close)
+            heartbeats = _followed[client] = cls()
+            weakref.finalize(client, heartbeats.close)
         return _followed[client]
 
     def unknown(self, workers: Iterable[str]) -> list[str]:
-        """Those of these workers to whom nobody listens yet, or whose place another process may have taken."""
+        """Return the workers to whom nobody listens yet, or whose place another process may have taken."""
         gone = {worker for worker, heartbeat in self._heartbeats.items() if heartbeat and heartbeat.lost}
         return [worker for worker in workers if worker not in self._heartbeats or worker in gone]
 
-    def follow(self, places: Mapping[str, Place | None]) -> None:
+    def follow(self, places: Mapping[str, HeartbeatSource | None]) -> None:
         """Listen to these workers, by address, from now on. Does not wait for them."""
         for worker, place in places.items():
             self._leave(worker)

@@ -46,10 +46,10 @@ def _told(file: Path) -> str:
         return "unknown"
 
 
-def unused(found: Sequence[Port], ways: Sequence[str]) -> str | None:
+def unused(known: Sequence[Port], ways: Sequence[str]) -> str | None:
     """Why UCX, which has these `ways` between hosts, leaves a port aside that is active; None where it takes all."""
     devices = {way.partition("/")[2] for way in ways}
-    aside = [port for port in found if port.active and f"{port.adapter}:{port.number}" not in devices]
+    aside = [port for port in known if port.active and f"{port.adapter}:{port.number}" not in devices]
     if not aside:
         return None
     chosen = [f"{name}={os.environ[name]}" for name in RESTRICTING if name in os.environ]

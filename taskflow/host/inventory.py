@@ -1,4 +1,4 @@
-"""What this machine has that matters to taskflow, and why it lacks the rest. For people to read; opens no GPU."""
+"""The inventory of this machine: what it has that matters here, and why it lacks the rest. Opens no GPU."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Inventory:
 
 def inventory() -> Inventory:
     """Look at this machine; errors are part of what is found."""
-    found, problem = _found(compiler)
+    host_compiler, problem = _found(compiler)
     cache, cache_problem = _found(cache_folder)
     memory = psutil.virtual_memory()
     ucx = channel_problem("ucx")
@@ -60,7 +60,7 @@ def inventory() -> Inventory:
         cores_of_host=os.cpu_count() or 1,
         memory=memory.total,
         free=memory.available,
-        compiler=found,
+        compiler=host_compiler,
         compiler_problem=problem,
         cache=cache,
         cache_problem=cache_problem,
@@ -74,7 +74,7 @@ def inventory() -> Inventory:
 
 
 def _found(look: Callable[[], T]) -> tuple[T | None, str | None]:
-    """What there is, or what is wrong with it."""
+    """Look for something; it, or what is wrong with it."""
     try:
         return look(), None
     except BadInput as error:
@@ -82,7 +82,7 @@ def _found(look: Callable[[], T]) -> tuple[T | None, str | None]:
 
 
 def transport(requested: str, processes: int) -> str:
-    """The channel that `machine.channel` means between blocks in so many processes of this machine."""
+    """The channel that is `requested` means between blocks in so many processes of this machine."""
     if requested != "auto":
         return requested
     if processes == 1:

@@ -14,24 +14,24 @@ from taskflow.errors import Terminated
 @contextmanager
 def noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
     """The first of these signals that comes; a second one acts as usual. Outside of the main thread none is caught."""
-    found: list[signal.Signals] = []
+    came: list[signal.Signals] = []
     if threading.current_thread() is not threading.main_thread():
-        yield found
+        yield came
         return
-    usual = {each: signal.getsignal(each) for each in signals}
+    usual = {watched: signal.getsignal(watched) for watched in signals}
 
     def back() -> None:
-        for each, handler in usual.items():
-            signal.signal(each, handler)
+        for watched, handler in usual.items():
+            signal.signal(watched, handler)
 
     def note(number: int, _: object) -> None:
-        found.append(signal.Signals(number))
+        came.append(signal.Signals(number))
         back()
 
-    for each in signals:
-        signal.signal(each, note)
+    for watched in signals:
+        signal.signal(watched, note)
     try:
-        yield found
+        yield came
     finally:
         back()
 

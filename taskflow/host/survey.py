@@ -1,4 +1,4 @@
-"""What the processes offer that will hold the blocks, found out where they run and not where the command is typed."""
+"""Surveys of the processes that will hold the blocks, made where they run and not where the command is typed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument, BadInput
 from taskflow.host.accelerators import Accelerator, accelerators
 from taskflow.host.workers import known_workers, run_on_workers
 from taskflow.machine.device import gpu_problem, processor_name
@@ -67,25 +67,24 @@ def survey(client: Client, *, embedded: bool, lost: Collection[str] = ()) -> lis
 
 def look_at(client: Client, workers: Sequence[str], *, embedded: bool) -> list[Place]:
     """The places that these workers offer, ordered by host. Raises Lost where one does not answer."""
-    found: list[Place] = list(run_on_workers(client, _look_here, workers, embedded=embedded).values())
-    return sorted(found, key=lambda place: (place.host, workers.index(place.worker)))
+    places: list[Place] = list(run_on_workers(client, _look_here, workers, embedded=embedded).values())
+    return sorted(places, key=lambda place: (place.host, workers.index(place.worker)))
 
 
 def _look_here(*, embedded: bool, dask_worker: Any) -> Place:
     return look(dask_worker.address, embedded=embedded and not dask_worker.address.startswith("inproc"))
 
 
-def choose_device(wanted: str, places: Sequence[Place]) -> str:
+def choose_device(requested: str, places: Sequence[Place]) -> str:
     """`auto` becomes gpu where every place has a usable one, else cpu. Raises BadInput where what is wanted cannot be
     had.
     """
     without = [place for place in places if place.gpu_problem is not None]
-    if wanted == "gpu" and without:
+    if requested == "gpu" and without:
         where = f"on {without[0].worker} ({without[0].host})"
-        raise BadInput(
-            f'machine.device = "gpu": no usable GPU {where}: {without[0].gpu_problem}; use machine.device = "cpu"'
-        )
-    device = wanted if wanted != "auto" else "cpu" if without else "gpu"
+        problem = f": no usable GPU {where}: {without[0].gpu_problem}"
+        raise BadArgument("device", '"gpu"', problem, 'use {parameter} = "cpu"')
+    device = requested if requested != "auto" else "cpu" if without else "gpu"
     if device == "cpu":
         for place in places:
             if place.compiler_problem is not None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import Lost, RunFailed, TaskflowError
+from taskflow.errors import Lost, RunFailed, SchedulerGone, TaskflowError
 from taskflow.host.heartbeat import Heartbeats, begin_heartbeat
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ LOOK = 0.5  # seconds between two looks at whether those who have not answered a
 
 
 def known_workers(client: Client) -> dict[str, Any]:
-    """What the scheduler says of its workers, by address. A client that has lost the scheduler looks for it as long as
+    """Ask the scheduler for its workers, by address. A client that has lost the scheduler looks for it as long as
     Dask does. Raises RunFailed where it has gone or does not answer.
     """
     until = time.monotonic() + ANSWER
     while client.status == "connecting" and time.monotonic() < until:
         time.sleep(LOOK)
     if client.status != "running":
-        raise RunFailed("the scheduler has gone; begin again with another one, a run with --resume, or resume=True")
+        raise SchedulerGone("the scheduler has gone; begin again with another one")
     try:
         return dict(client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)["workers"])
     except (OSError, ValueError) as error:
@@ -35,7 +35,7 @@ def known_workers(client: Client) -> dict[str, Any]:
 def run_on_workers(
     client: Client, function: Callable[..., Any], workers: Sequence[str], **options: Any
 ) -> dict[str, Any]:
-    """What `function(**options)` returns on each of these workers, by address. Their heartbeats are followed
+    """Call `function(**options)` on each of these workers; the results, by address. Their heartbeats are followed
     from now on.
 
     Raises Lost where a worker is gone or does not answer, RunFailed where it cannot call the function.
@@ -54,17 +54,17 @@ def _asked(
 
     async def all_of_them() -> dict[str, Any]:
         asked = {worker: asyncio.ensure_future(one(worker)) for worker in workers}
-        found: dict[str, Any] = {}
-        while waiting := {worker: call for worker, call in asked.items() if worker not in found and not call.done()}:
+        failures: dict[str, Any] = {}
+        while waiting := {worker: call for worker, call in asked.items() if worker not in failures and not call.done()}:
             await asyncio.wait(waiting.values(), timeout=LOOK)
             for worker, reason in heartbeats.lost(waiting).items():
                 if asked[worker].cancel():
-                    found[worker] = TimeoutError(reason)
+                    failures[worker] = TimeoutError(reason)
         answers = await asyncio.gather(*asked.values(), return_exceptions=True)
-        return dict(zip(asked, answers, strict=True)) | found
+        return dict(zip(asked, answers, strict=True)) | failures
 
-    found = client.sync(all_of_them)
-    for worker, answer in found.items():
+    results = client.sync(all_of_them)
+    for worker, answer in results.items():
         if isinstance(answer, TaskflowError):
             raise answer
         if isinstance(answer, OSError):
@@ -74,4 +74,4 @@ def _asked(
         if isinstance(answer, BaseException):
             reason = f"{type(answer).__name__}: {answer}"
             raise RunFailed(f"worker {worker} cannot do it ({reason}); is taskflow installed there?") from answer
-    return dict(found)
+    return dict(results)

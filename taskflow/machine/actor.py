@@ -32,7 +32,7 @@ LOOK = 0.5  # seconds between two looks at whether anybody is left who wants wha
 
 @dataclass(frozen=True)
 class Status:
-    """What a block reports: its state, the progress its job last reported, and the error that ended it."""
+    """The report of a block: its state, the progress its job last reported, and the error that ended it."""
 
     state: State
     progress: Mapping[str, Any]
@@ -42,7 +42,7 @@ class Status:
 
 @dataclass(eq=False)
 class Control:
-    """What a job and its actor say to each other: the job reports, the actor asks it to stop after the present step."""
+    """The messages between a job and its actor: the job reports, the actor asks it to stop after the present step."""
 
     progress: Mapping[str, Any] = field(default_factory=dict)
     stop: bool = False
@@ -53,14 +53,14 @@ class Control:
 
 
 Job = Callable[[Shard, Control], Any]
-"""What a block is asked to do with its shard. All blocks have to do jobs together: a job may exchange messages."""
+"""A job of a block with its shard. All blocks have to do jobs together: a job may exchange messages."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What every block of a run has to know. Picklable. `job` is the control program that each block runs on its
-    shard, `ordinals` the number of each block's GPU among those of its process: by default the first. Its blocks alone
-    know the `token`.
+    """The plan that every block of a run has to know. Picklable. `job` is the control program that each block runs on
+    its shard, `ordinals` the number of each block's GPU among those of its process: by default the first. Its blocks
+    alone know the `token`.
     """
 
     run: str
@@ -130,7 +130,7 @@ class BlockActor:
         return Status(self.state, self.control.progress, self.error, self.failed_at)
 
     async def result(self) -> Any:
-        """What the job returned. Can be had once."""
+        """Return the job's result. Can be had once."""
         result, self._result = self._result, None
         return result
 

@@ -25,13 +25,13 @@ class Instances:
         leads = dict.fromkeys(partition.fields, 0)
         if device.kind == "gpu":
             leads = {name: _lead(home, block, partition.fields[name]) for name, home in partition.homes.items()}
-        wanted = {
+        sizes = {
             name: (leads[name] + self.boxes[name].volume * field.values, field.dtype)
             for name, field in partition.fields.items()
         }
-        self.memory = device.arena(sum(Arena.room((size,), dtype) for size, dtype in wanted.values()))
+        self.memory = device.arena(sum(Arena.room((size,), dtype) for size, dtype in sizes.values()))
         self.arrays: dict[str, Array] = {}
-        for name, (size, dtype) in wanted.items():
+        for name, (size, dtype) in sizes.items():
             array = self.memory.allocate((size,), dtype)
             self.arrays[name] = array[leads[name] :].reshape(self.shape(name, self.boxes[name]))
 

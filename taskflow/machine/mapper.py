@@ -39,7 +39,7 @@ class Mapper:
     debug: bool = False  # ghost cells without valid values are NaN, and blocks compare their programs at every pass
 
     def ways(self, *, alone: bool, streams: bool) -> list[Mapper]:
-        """What `auto` chooses from, on a device with or without streams; without other blocks there is no choice."""
+        """The ways of which `auto` chooses, on a device with or without streams; without other blocks there is one."""
         if self.overlap != "auto":
             return [self]
         names: tuple[Overlap, ...] = ("none",) if alone else ("none", "comm", "full") if streams else ("none", "comm")
@@ -131,7 +131,7 @@ class Trial:
         self._times: list[float] = []
 
     def note(self, seconds: float) -> bool:
-        """What a pass in the present way took; whether the trial is over now."""
+        """Note the seconds of a pass in the present way; whether the trial is over now."""
         self._times.append(seconds)
         if len(self._times) < WARM + SAMPLES:
             return False

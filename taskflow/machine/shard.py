@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from taskflow.machine.agreement import Agreement
-from taskflow.machine.channel import AllReduce, Channel, Deadline
+from taskflow.machine.channel import BlockReducer, Channel, Deadline
 from taskflow.machine.device import Array, Device, Gpu, Lane, lanes
 from taskflow.machine.direct import Neighbourhood
 from taskflow.machine.instance import Instances
@@ -23,11 +23,10 @@ from taskflow.machine.mapper import Mapper, Trial
 from taskflow.machine.trace.binding import Binder
 from taskflow.machine.trace.scalars import Rounds, Scalars
 from taskflow.machine.trace.tracer import Trace, Tracer
-from taskflow.machine.trace.traces import Instrument, States, Traces
+from taskflow.machine.trace.traces import GhostStates, Instrument, Traces
 from taskflow.machine.trace.transfer import Transfers
 from taskflow.regions import Box, Partition
-from taskflow.tasks import IDENTITY, Part, Program, Roles, Stretch, plan
-from taskflow.tasks import AllReduce as Reduction
+from taskflow.tasks import IDENTITY, AllReduce, Part, Program, Roles, Stretch, plan
 
 
 @dataclass(frozen=True)
@@ -58,14 +57,14 @@ class Shard:
         self.transfers = Transfers(channel, device, self.instances, limits.message)
         self.roles = Roles.of(tuple(partition.fields))
         self.scalars = Scalars(device, self.lanes[0], self._wait)
-        self._fold = AllReduce(channel, len(partition))
+        self._fold = BlockReducer(channel, len(partition))
         self._agreement = Agreement(self.gather) if self.mapper.debug else None
         self._near, self._stop = self._neighbourhood(channel), channel.stop
         self._binder = Binder(device, self.instances, self.scalars)
         self._plans: dict[tuple[Any, ...], tuple[tuple[Part, ...], Roles]] = {}
         self._trials: dict[Stretch, Trial] = {}
         self._timed = False
-        self._states, self._state = States(self.gather), 0
+        self._states, self._state = GhostStates(self.gather), 0
         self._traces = Traces(partition, block, self._states, self.lanes, self._tracer, self.synchronize)
         self._entry = self.lanes[0]  # where messages came in last
 
@@ -164,7 +163,7 @@ class Shard:
 
     @property
     def traces(self) -> list[Trace]:
-        """What was analysed and recorded so far, in order."""
+        """The traces that were recorded so far, in order."""
         return list(self._traces.recorded.values())
 
     @property
@@ -182,13 +181,13 @@ class Shard:
     def _tracer(self, way: Mapper) -> Tracer:
         return Tracer(self._binder, self.transfers, way, self._reduce, self._used(way), self._near)
 
-    def _reduce(self, node: Reduction, contributes: bool) -> None:
+    def _reduce(self, node: AllReduce, contributes: bool) -> None:
         shares = [
             self._binder.value(scalar) if contributes else IDENTITY[operator]
             for scalar, operator in node.scalars.items()
         ]
-        found = self.allreduce(shares, list(node.scalars.values()))
-        self.scalars.set(dict(zip(node.scalars, found.tolist(), strict=True)))
+        folded = self.allreduce(shares, list(node.scalars.values()))
+        self.scalars.set(dict(zip(node.scalars, folded.tolist(), strict=True)))
 
     def _neighbourhood(self, channel: Channel) -> Neighbourhood | None:
         """The blocks whose memory this one sees; on a GPU, without others, at least its own."""
@@ -250,7 +249,9 @@ class Shard:
         return self.hold(role, box)()
 
     def hold(self, role: str, box: Box | None = None) -> Callable[[], np.ndarray]:
-        """What `read` would give now, for whoever calls it later, once and on any thread: the shard can go on."""
+        """Hold the values that `read` would give now; call the result later, once and on any thread: the shard can go
+        on.
+        """
         self.synchronize()
         return self.device.hold(self._view(role, box))
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from taskflow.profile.summary import category
-from taskflow.profile.timeline import Pass, Span, Timeline, Vertex
+from taskflow.profile.timeline import Replay, Span, Timeline, Vertex
 
 SENT = ("send", "signal")  # what lets a message go; a transfer without them ends with its copy
 TAKEN = ("receive", "await")
-Event = dict[str, Any]
+TraceEvent = dict[str, Any]
 ROWS = {"host": (0, "host"), "plain": (1, "stream plain"), "urgent": (2, "stream urgent")}
 CHANNEL = 3  # the first of the rows of messages: as many as are under way at one time
 
@@ -28,13 +28,13 @@ def write_chrome(path: Path, timelines: Sequence[Timeline]) -> None:
     path.write_text(json.dumps(chrome(timelines)), encoding="utf-8")
 
 
-def chrome(timelines: Sequence[Timeline]) -> Event:
+def chrome(timelines: Sequence[Timeline]) -> TraceEvent:
     """The JSON object. Times are in microseconds since the first pass began; events are sorted by them."""
     zero = min((p.start for timeline in timelines for p in timeline.passes), default=0)
     names = [event for timeline in timelines for event in _rows(timeline)]
     events = [event for timeline in timelines for event in _operations(timeline, zero)]
-    channels, flights = _flights(list(carried(timelines)), zero)
-    events = sorted([*events, *flights], key=lambda event: (event["ts"], -event.get("dur", 0.0)))
+    channels, messages = _messages(list(flights(timelines)), zero)
+    events = sorted([*events, *messages], key=lambda event: (event["ts"], -event.get("dur", 0.0)))
     blocks = {
         f"block {t.block}": {"host": t.host, "process": t.process, "device": t.device, "accuracy_ns": dict(t.accuracy)}
         for t in timelines
@@ -43,7 +43,7 @@ def chrome(timelines: Sequence[Timeline]) -> Event:
     return {"traceEvents": [*names, *channels, *events], "displayTimeUnit": "ms", "otherData": about}
 
 
-def _rows(timeline: Timeline) -> Iterator[Event]:
+def _rows(timeline: Timeline) -> Iterator[TraceEvent]:
     block, tracks = timeline.block, {span.track for p in timeline.passes for span in p.spans}
     yield _meta(block, 0, "process_name", name=f"block {block} on {timeline.host}, {timeline.device}")
     yield _meta(block, 0, "process_sort_index", sort_index=block)
@@ -52,16 +52,16 @@ def _rows(timeline: Timeline) -> Iterator[Event]:
             yield from _thread(block, row, name)
 
 
-def _thread(block: int, row: int, name: str) -> Iterator[Event]:
+def _thread(block: int, row: int, name: str) -> Iterator[TraceEvent]:
     yield _meta(block, row, "thread_name", name=name)
     yield _meta(block, row, "thread_sort_index", sort_index=row)
 
 
-def _meta(block: int, row: int, what: str, **arguments: Any) -> Event:
+def _meta(block: int, row: int, what: str, **arguments: Any) -> TraceEvent:
     return {"ph": "M", "pid": block, "tid": row, "name": what, "args": arguments}
 
 
-def _operations(timeline: Timeline, zero: int) -> Iterator[Event]:
+def _operations(timeline: Timeline, zero: int) -> Iterator[TraceEvent]:
     for number, p in enumerate(timeline.passes):
         about = {"pass": number, "first of its graph": p.fresh}
         yield _complete(timeline.block, 0, p.program, "pass", (p.start - zero, p.issued - zero), about)
@@ -72,7 +72,7 @@ def _operations(timeline: Timeline, zero: int) -> Iterator[Event]:
             yield _complete(timeline.block, row, name, kind, (span.start - zero, span.end - zero), told)
 
 
-def _told(timeline: Timeline, p: Pass, span: Span) -> tuple[str, str, Event]:
+def _told(timeline: Timeline, p: Replay, span: Span) -> tuple[str, str, TraceEvent]:
     """Name, category and arguments of an operation."""
     kind = category(span) or "order"
     if not span.nodes:
@@ -83,19 +83,19 @@ def _told(timeline: Timeline, p: Pass, span: Span) -> tuple[str, str, Event]:
     return name, kind, about
 
 
-def _complete(block: int, row: int, name: str, kind: str, when: tuple[int, int], about: Event) -> Event:
+def _complete(block: int, row: int, name: str, kind: str, when: tuple[int, int], about: TraceEvent) -> TraceEvent:
     start, end = when
-    event: Event = {"ph": "X", "pid": block, "tid": row, "name": name, "cat": kind}
+    event: TraceEvent = {"ph": "X", "pid": block, "tid": row, "name": name, "cat": kind}
     return event | {"ts": start / 1e3, "dur": (end - start) / 1e3, "args": about}
 
 
-def _flights(messages: Sequence[Carried], zero: int) -> tuple[list[Event], list[Event]]:
+def _messages(messages: Sequence[Flight], zero: int) -> tuple[list[TraceEvent], list[TraceEvent]]:
     """Messages on the rows of their targets, each in the first row that is free, and arrows between their two ends.
 
     Where clocks of two hosts disagree so much that a message would arrive before it was sent, it is left out.
     """
-    names: list[Event] = []
-    events: list[Event] = []
+    names: list[TraceEvent] = []
+    events: list[TraceEvent] = []
     busy: dict[int, list[int]] = defaultdict(list)  # of each block: until when each of its rows is taken
     for number, m in enumerate(sorted(messages, key=lambda message: message.sent.start)):
         if m.received.end < m.sent.start:
@@ -120,7 +120,7 @@ def _flights(messages: Sequence[Carried], zero: int) -> tuple[list[Event], list[
 
 
 @dataclass(frozen=True)
-class Carried:
+class Flight:
     """A message of one pass: its name, the span that sent it and the one that waited for it."""
 
     name: str
@@ -130,7 +130,7 @@ class Carried:
     received: Span
 
 
-def carried(timelines: Sequence[Timeline]) -> Iterator[Carried]:
+def flights(timelines: Sequence[Timeline]) -> Iterator[Flight]:
     """The messages of all passes of which both ends were seen, pass by pass."""
     for passes in zip(*(timeline.passes for timeline in timelines), strict=False):
         sent: dict[tuple[int, int, int], Span] = {}
@@ -143,15 +143,15 @@ def carried(timelines: Sequence[Timeline]) -> Iterator[Carried]:
                     received[vertex.message] = vertex.name, next((s for s in spans if s.kind in TAKEN), spans[0])
         for message in sorted(sent.keys() & received.keys()):
             name, span = received[message]
-            yield Carried(name.partition(" from")[0].removeprefix("receive "), *message[:2], sent[message], span)
+            yield Flight(name.partition(" from")[0].removeprefix("receive "), *message[:2], sent[message], span)
 
 
-def _transfers(graph: Sequence[Vertex], p: Pass) -> Iterator[tuple[Vertex, list[Span]]]:
+def _transfers(graph: Sequence[Vertex], p: Replay) -> Iterator[tuple[Vertex, list[Span]]]:
     """The sends and receives of a pass with their spans in the order of time."""
-    found: dict[int, list[Span]] = {}
+    spans_of: dict[int, list[Span]] = {}
     for span in p.spans:
         for n in span.nodes:
             if graph[n].type in ("send", "receive"):
-                found.setdefault(n, []).append(span)
-    for n, spans in found.items():
+                spans_of.setdefault(n, []).append(span)
+    for n, spans in spans_of.items():
         yield graph[n], sorted(spans, key=lambda span: span.start)

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from taskflow.profile.timeline import Pass, Span, Timeline, Vertex, common, length, union
+from taskflow.profile.timeline import Replay, Span, Timeline, Vertex, common, length, union
 
-Place = tuple[int, int]  # index of the block's timeline, number of the vertex
+VertexKey = tuple[int, int]  # index of the block's timeline, number of the vertex
 MEASURED = ("compute", "refresh")  # vertices that never wait while they work
 BEFORE = {"receive": "send", "claim": "grant"}  # of a message, on the other block
 
@@ -42,20 +42,20 @@ def critical_path(timelines: Sequence[Timeline]) -> CriticalPath:
     return CriticalPath(operations.total(), operations, whole)
 
 
-def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Pass]) -> list[tuple[str, int]]:
+def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Replay]) -> list[tuple[str, int]]:
     """Label and nanoseconds of each operation on the critical path of one pass, first to last; `graphs` and `passes`
     are those of all blocks.
     """
     waits = joined(graphs)
-    spans: dict[Place, list[Span]] = defaultdict(list)
+    spans: dict[VertexKey, list[Span]] = defaultdict(list)
     for b, p in enumerate(passes):
         for span in p.spans:
             for n in span.nodes:
                 spans[b, n].append(span)
-    done = {place: max(span.end for span in found) for place, found in spans.items()}
-    reached: dict[Place, int] = {}
-    work: dict[Place, int] = {}
-    through: dict[Place, Place] = {}
+    done = {place: max(span.end for span in spans_of) for place, spans_of in spans.items()}
+    reached: dict[VertexKey, int] = {}
+    work: dict[VertexKey, int] = {}
+    through: dict[VertexKey, VertexKey] = {}
     for place in TopologicalSorter(waits).static_order():
         before = {m: reached[m] - _late(m, place, done) for m in waits[place] if m in reached}
         ready = max((done[m] for m in before if m in done), default=0)
@@ -71,8 +71,11 @@ def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Pass]) -> list[
 
 
 def _backwards(
-    reached: Mapping[Place, int], work: Mapping[Place, int], through: Mapping[Place, Place], done: Mapping[Place, int]
-) -> Iterator[tuple[Place, int]]:
+    reached: Mapping[VertexKey, int],
+    work: Mapping[VertexKey, int],
+    through: Mapping[VertexKey, VertexKey],
+    done: Mapping[VertexKey, int],
+) -> Iterator[tuple[VertexKey, int]]:
     """The path from its end, with what each of its places adds to it."""
     at, late = max(reached, key=reached.__getitem__, default=None), 0
     while at is not None:
@@ -82,16 +85,18 @@ def _backwards(
         at = before
 
 
-def _late(before: Place, place: Place, done: Mapping[Place, int]) -> int:
+def _late(before: VertexKey, place: VertexKey, done: Mapping[VertexKey, int]) -> int:
     """How long after the end of an operation one ended that it waited for: a send may return after its message came."""
     return max(0, done[before] - done[place]) if before in done and place in done else 0
 
 
-def joined(graphs: Sequence[Sequence[Vertex]]) -> dict[Place, set[Place]]:
-    """What each vertex of each block waits for: in its block, for its message, and for the shares of an all-reduce."""
-    waits: dict[Place, set[Place]] = {}
-    messages: dict[tuple[str, tuple[int, int, int]], Place] = {}
-    reductions: dict[int, list[Place]] = defaultdict(list)
+def joined(graphs: Sequence[Sequence[Vertex]]) -> dict[VertexKey, set[VertexKey]]:
+    """The vertices for which each vertex of each block waits: in its block, for its message, and for the shares of an
+    all-reduce.
+    """
+    waits: dict[VertexKey, set[VertexKey]] = {}
+    messages: dict[tuple[str, tuple[int, int, int]], VertexKey] = {}
+    reductions: dict[int, list[VertexKey]] = defaultdict(list)
     for b, graph in enumerate(graphs):
         count = 0
         for n, vertex in enumerate(graph):

@@ -60,8 +60,8 @@ class Drawing:
     @property
     def looks(self) -> list[Look]:
         """The looks that occur, for a legend."""
-        found = {box.look for box in self.boxes}
-        return [look for look in COLOURS if look in found]
+        present = {box.look for box in self.boxes}
+        return [look for look in COLOURS if look in present]
 
 
 def draw(graph: TaskGraph, *, everything: bool = False) -> Drawing:
@@ -119,16 +119,16 @@ def _legend(drawing: Drawing) -> Iterator[str]:
 
 
 def _without_permissions(graph: TaskGraph) -> list[set[int]]:
-    """What each node waits for, where messages have buffers: a grant's own waits in its place, and no claims."""
+    """The nodes for which each one waits, where messages have buffers: a grant's own in its place, and no claims."""
     waits: list[set[int]] = []
     for node, own in zip(graph.nodes, graph.waits, strict=True):
-        found: set[int] = set()
+        before: set[int] = set()
         for m in own:
             if isinstance(graph.nodes[m], Grant) and not isinstance(node, Claim):
-                found |= waits[m]
+                before |= waits[m]
             elif not isinstance(graph.nodes[m], Grant | Claim):
-                found.add(m)
-        waits.append(found)
+                before.add(m)
+        waits.append(before)
     return waits
 
 
@@ -178,7 +178,7 @@ def _label(node: Node) -> str:
 
 
 def _names(names: Iterable[str]) -> str:
-    found = list(dict.fromkeys(names))
-    if len(found) <= SHOWN + 1:  # one name is as short as "and 1 more"
-        return ", ".join(found)
-    return f"{', '.join(found[:SHOWN])} and {len(found) - SHOWN} more"
+    different = list(dict.fromkeys(names))
+    if len(different) <= SHOWN + 1:  # one name is as short as "and 1 more"
+        return ", ".join(different)
+    return f"{', '.join(different[:SHOWN])} and {len(different) - SHOWN} more"

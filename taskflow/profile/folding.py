@@ -35,16 +35,16 @@ def folds(graph: TaskGraph) -> list[FoldedRounds]:
     """The repetitions that can be left out."""
     stanzas = _stanzas(graph)
     marks = [_signature(graph, stanza) for stanza in stanzas]
-    found, first = [], 0
+    repetitions, first = [], 0
     while first < len(stanzas):
         period, rounds = _repetition(marks, first)
         if rounds >= ROUNDS:
             left_out = range(first + period, first + rounds * period)
             nodes = frozenset(n for s in left_out for n in stanzas[s])
             names = tuple(name for s in left_out[:period] for name in _tasks(graph, stanzas[s]))
-            found.append(FoldedRounds(names, rounds - 1, nodes))
+            repetitions.append(FoldedRounds(names, rounds - 1, nodes))
         first += period * rounds
-    return found
+    return repetitions
 
 
 def _repetition(marks: Sequence[Any], first: int) -> tuple[int, int]:
@@ -96,19 +96,19 @@ def _launches(graph: TaskGraph) -> list[Launch]:
 
 
 def _signature(graph: TaskGraph, stanza: Sequence[int]) -> list[tuple[Any, ...]]:
-    """What is done in a stanza, whichever fields play the parts."""
-    found: list[tuple[Any, ...]] = []
+    """The nodes of a stanza by what they do, whichever fields play the parts."""
+    signature: list[tuple[Any, ...]] = []
     for node in (graph.nodes[n] for n in stanza):
         match node:
             case Compute():
-                found.append((node.block, node.launch.task.name, node.part))
+                signature.append((node.block, node.launch.task.name, node.part))
             case Refresh():
-                found.append((node.block, "refresh", ""))
+                signature.append((node.block, "refresh", ""))
             case AllReduce():
-                found.append((node.block, "allreduce", *node.scalars.values()))
+                signature.append((node.block, "allreduce", *node.scalars.values()))
             case Grant() | Claim() | Send() | Receive():
-                found.append((node.block, type(node).__name__, node.message.source, node.message.target))
-    return sorted(found, key=repr)
+                signature.append((node.block, type(node).__name__, node.message.source, node.message.target))
+    return sorted(signature, key=repr)
 
 
 def _tasks(graph: TaskGraph, stanza: Sequence[int]) -> list[str]:

@@ -32,7 +32,7 @@ LEGEND = 6.2  # inches that it needs
 WAIT: dict[str, Any] = {"color": "0.35", "lw": 0.9}
 SENT: dict[str, Any] = {"color": MESSAGE, "lw": 2.2}
 
-Place = tuple[int, int]  # column and row
+Spot = tuple[int, int]  # column and row
 
 
 def plot_graph(drawing: Drawing, path: File, title: str) -> File:
@@ -88,7 +88,7 @@ def _box(axes: Axes, x: int, y: int, label: str, colour: str) -> None:
     axes.text(x, y, label, ha="center", va="center", fontsize=6.5, zorder=4, linespacing=1.15)
 
 
-def _arrow(axes: Axes, start: Place, end: Place, **looks: Any) -> None:
+def _arrow(axes: Axes, start: Spot, end: Spot, **looks: Any) -> None:
     """From the bottom of a box to the top of one in the next row; else between their columns, or beside their own."""
     (xa, ya), (xb, yb) = start, end
     width, height = BOX
@@ -105,7 +105,7 @@ def _arrow(axes: Axes, start: Place, end: Place, **looks: Any) -> None:
     _line(axes, path, **looks)
 
 
-def _message(axes: Axes, start: Place, end: Place, **looks: Any) -> None:
+def _message(axes: Axes, start: Spot, end: Spot, **looks: Any) -> None:
     """From the side of a box to the side of one of another block."""
     (xa, ya), (xb, yb) = start, end
     side = BOX[0] / 2 if xb > xa else -BOX[0] / 2
@@ -167,12 +167,12 @@ def _columns(drawing: Drawing) -> list[str]:
     """The column of each box. Periodic copies stand with the messages, on the right where there are any."""
     left = {box.block for box in drawing.boxes if box.peer is not None and box.peer < box.block}
     right = {box.block for box in drawing.boxes if box.peer is not None and box.peer > box.block}
-    found = []
+    columns = []
     for box in drawing.boxes:
         if box.look != "transfer":
-            found.append("edge" if box.look == "edge" else "middle")
+            columns.append("edge" if box.look == "edge" else "middle")
         elif box.peer is None:
-            found.append("left" if box.block in left - right else "right")
+            columns.append("left" if box.block in left - right else "right")
         else:
-            found.append("left" if box.peer < box.block else "right")
-    return found
+            columns.append("left" if box.peer < box.block else "right")
+    return columns

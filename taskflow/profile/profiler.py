@@ -19,13 +19,13 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument
 from taskflow.machine.device import Call
 from taskflow.machine.shard import Shard
 from taskflow.machine.trace.operation import Operation
 from taskflow.machine.trace.tracer import Trace
 from taskflow.profile.stamp import Offset, Stamps, host_offset
-from taskflow.profile.timeline import LANES, LASTING, Pass, Span, Timeline, Track, Vertex, sketch
+from taskflow.profile.timeline import LANES, LASTING, Replay, Span, Timeline, Track, Vertex, sketch
 from taskflow.tasks import Program, TaskGraph, called
 
 HOMES = (("nvtx", "push_range", "pop_range"), ("cupy.cuda.nvtx", "RangePush", "RangePop"))  # of NVTX
@@ -33,7 +33,7 @@ HOMES = (("nvtx", "push_range", "pop_range"), ("cupy.cuda.nvtx", "RangePush", "R
 
 @dataclass(eq=False)
 class Script:
-    """What a replay of a trace writes down: moments of the host around `called`, stamps around `stamped` of a lane."""
+    """The notes of a trace's replay: moments of the host around `called`, stamps around `stamped` of a lane."""
 
     program: str
     graph: tuple[Vertex, ...]
@@ -80,7 +80,7 @@ class Profiler:
 
     @property
     def timeline(self) -> Timeline:
-        """What was seen. Raises RuntimeError before `stop`."""
+        """The timeline that was seen. Raises RuntimeError before `stop`."""
         if self._timeline is None:
             raise RuntimeError("a timeline is there once the profiler has been stopped")
         return self._timeline
@@ -126,7 +126,7 @@ class Profiler:
         to_epoch = self._device.add + host.add
         stamps = {n: iter([moment + to_epoch for moment in stamps.read()]) for n, stamps in self._stamps.items()}
         graphs: dict[Script, int] = {}
-        passes: list[Pass] = []
+        passes: list[Replay] = []
         try:
             for script, began in self._replays:
                 spans = [script.span(op, moments, "host") for op in script.called]
@@ -136,7 +136,7 @@ class Profiler:
                 fresh, start = script not in graphs, began + host.add
                 graph = graphs.setdefault(script, len(graphs))
                 end = max([issued, *(span.end for span in spans)])
-                passes.append(Pass(script.program, graph, fresh, start, end, issued, script.calls, tuple(spans)))
+                passes.append(Replay(script.program, graph, fresh, start, end, issued, script.calls, tuple(spans)))
         except StopIteration:  # a replay that an error ended, or a log that is full
             pass
         return Timeline(
@@ -194,11 +194,11 @@ class Ranges:
         """With the package nvtx, or else CuPy's. Raises BadInput where there is none of them."""
         for module, push, pop in HOMES:
             try:
-                found = import_module(module)
-                return cls(getattr(found, push), getattr(found, pop))
+                package = import_module(module)
+                return cls(getattr(package, push), getattr(package, pop))
             except (ImportError, AttributeError):
                 continue
-        raise BadInput("--nvtx: neither nvtx nor CuPy is installed; install one (pip install nvtx), or use --profile")
+        raise BadArgument("nvtx", None, ": neither nvtx nor CuPy is installed", "install one (pip install nvtx)")
 
     def mark(self, trace: Trace, program: Program) -> Trace:
         """The trace with ranges: it does the same in the same order."""

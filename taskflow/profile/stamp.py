@@ -47,7 +47,7 @@ extern "C" __global__ void hold(unsigned long long nanoseconds) {
 
 @dataclass(frozen=True)
 class Offset:
-    """What has to be added to a clock to get to another one, and by how much that may be wrong: nanoseconds."""
+    """The distance from a clock to another one, to be added, and by how much that may be wrong: nanoseconds."""
 
     add: int
     accuracy: int
@@ -58,14 +58,14 @@ def narrowest(windows: Iterable[tuple[int, int, int]]) -> Offset:
 
     What was seen happened within its window. The narrowest counts, and half of its width is the accuracy.
     """
-    before, there, after = min(windows, key=lambda window: window[2] - window[0])
-    return Offset((before + after) // 2 - there, -(-(after - before) // 2))
+    before, between, after = min(windows, key=lambda window: window[2] - window[0])
+    return Offset((before + after) // 2 - between, -(-(after - before) // 2))
 
 
 def host_offset() -> Offset:
     """From this process's monotonic clock to the time of day of its host."""
-    found = narrowest((time.perf_counter_ns(), time.time_ns(), time.perf_counter_ns()) for _ in range(TRIES))
-    return Offset(-found.add, found.accuracy)
+    offset = narrowest((time.perf_counter_ns(), time.time_ns(), time.perf_counter_ns()) for _ in range(TRIES))
+    return Offset(-offset.add, offset.accuracy)
 
 
 class Stamps:

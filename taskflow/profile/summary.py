@@ -25,7 +25,7 @@ from taskflow.profile.timeline import (
     COMPUTE,
     COPY,
     Interval,
-    Pass,
+    Replay,
     Span,
     Timeline,
     Vertex,
@@ -37,7 +37,7 @@ from taskflow.profile.timeline import (
 Category = Literal["compute", "copy", "communication"]
 CATEGORIES: tuple[Category, ...] = ("compute", "copy", "communication")
 KINDS = {"compute": COMPUTE, "copy": COPY, "communication": COMMUNICATION}
-Share = tuple[str, Category]  # phase and category
+PhaseShare = tuple[str, Category]  # phase and category
 EARLY = ("free", "post")  # what the host does for a transfer before it can begin
 TRANSFERS = ("send", "receive", "refresh")
 NS, US = 1e-9, 1e-3  # a nanosecond in seconds and in microseconds
@@ -52,24 +52,24 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
     `host`: calls per pass and microseconds that one costs (`call_microseconds`). `critical_path`: its seconds, its
     share of the time, and of which operations it consists. Without a typical pass only `passes` is there, empty.
     """
-    found: Counter[Share] = Counter()
+    times: Counter[PhaseShare] = Counter()
     whole = 0
     for timeline in timelines:
         mine, time = shares(timeline)
-        found.update(mine)
+        times.update(mine)
         whole += time
     passes = Counter(p.program for p in timelines[0].typical) if timelines else Counter()
     if not whole:
         return {"passes": {}}
     exchanged = [overlap(timeline) for timeline in timelines]
-    together = Overlap(sum(o.exchange for o in exchanged), sum(o.hidden for o in exchanged))
+    together = ExchangeOverlap(sum(o.exchange for o in exchanged), sum(o.hidden for o in exchanged))
     path = critical_path(timelines)
     return {
         "passes": dict(passes),
         "blocks": len(timelines),
         "seconds": whole * NS / len(timelines),
-        "shares": _shares(found, whole) | {"rest": 1 - found.total() / whole},
-        "phases": _phases(found, whole),
+        "shares": _shares(times, whole) | {"rest": 1 - times.total() / whole},
+        "phases": _phases(times, whole),
         "overlap": {
             "exchange_seconds": together.exchange * NS / len(timelines),
             "hidden_seconds": together.hidden * NS / len(timelines),
@@ -87,20 +87,20 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
     }
 
 
-def _shares(found: Counter[Share], whole: int) -> dict[str, float]:
+def _shares(times: Counter[PhaseShare], whole: int) -> dict[str, float]:
     totals: Counter[str] = Counter()
-    for (_, category), nanoseconds in found.items():
+    for (_, category), nanoseconds in times.items():
         totals[category] += nanoseconds
     return {category: totals[category] / whole for category in CATEGORIES}
 
 
-def _phases(found: Counter[Share], whole: int) -> dict[str, dict[str, float]]:
+def _phases(times: Counter[PhaseShare], whole: int) -> dict[str, dict[str, float]]:
     """The phases, longest first."""
     phases: Counter[str] = Counter()
-    for (phase, _), nanoseconds in found.items():
+    for (phase, _), nanoseconds in times.items():
         phases[phase] += nanoseconds
     return {
-        phase: {category: found[phase, category] / whole for category in CATEGORIES}
+        phase: {category: times[phase, category] / whole for category in CATEGORIES}
         for phase, _ in phases.most_common()
     }
 
@@ -118,27 +118,27 @@ def _host(timelines: Sequence[Timeline]) -> dict[str, float]:
 
 
 def category(span: Span) -> Category | None:
-    """What an operation is; None where it has no length of its own."""
+    """The category of an operation; None where it has no length of its own."""
     return next((name for name in CATEGORIES if span.kind in KINDS[name]), None)
 
 
-def shares(timeline: Timeline) -> tuple[Counter[Share], int]:
+def shares(timeline: Timeline) -> tuple[Counter[PhaseShare], int]:
     """Nanoseconds by phase and category over the typical passes of a block, and nanoseconds of all of them together,
     whatever was done or not done.
     """
-    found: Counter[Share] = Counter()
+    times: Counter[PhaseShare] = Counter()
     whole = 0
     for stretch in timeline.stretches():
-        found.update(exclusive(_claims(timeline, stretch)))
+        times.update(exclusive(_claims(timeline, stretch)))
         whole += max(p.end for p in stretch) - stretch[0].start
-    return found, whole
+    return times, whole
 
 
-def exclusive(claims: Iterable[tuple[Span, Share]]) -> Counter[Share]:
+def exclusive(claims: Iterable[tuple[Span, PhaseShare]]) -> Counter[PhaseShare]:
     """The time of each share, every moment given to one of the spans that claim it."""
-    found: Counter[Share] = Counter()
+    times: Counter[PhaseShare] = Counter()
     waiting = sorted(claims, key=lambda claim: claim[0].start)
-    running: list[tuple[int, int, int, Share]] = []  # heap: rank, start, end, share
+    running: list[tuple[int, int, int, PhaseShare]] = []  # heap: rank, start, end, share
     now, n = 0, 0
     while n < len(waiting) or running:
         if not running:
@@ -151,12 +151,12 @@ def exclusive(claims: Iterable[tuple[Span, Share]]) -> Counter[Share]:
             heapq.heappop(running)
         if running:
             until = min(running[0][2], waiting[n][0].start if n < len(waiting) else running[0][2])
-            found[running[0][3]] += until - now
+            times[running[0][3]] += until - now
             now = until
-    return found
+    return times
 
 
-def _claims(timeline: Timeline, stretch: Sequence[Pass]) -> Iterable[tuple[Span, Share]]:
+def _claims(timeline: Timeline, stretch: Sequence[Replay]) -> Iterable[tuple[Span, PhaseShare]]:
     for p in stretch:
         for span in p.spans:
             kind = category(span)
@@ -169,7 +169,7 @@ def _phase(graph: Sequence[Vertex], span: Span) -> str:
 
 
 @dataclass(frozen=True)
-class Overlap:
+class ExchangeOverlap:
     """Nanoseconds of exchanges, and how many of them were hidden."""
 
     exchange: int
@@ -181,24 +181,24 @@ class Overlap:
         return self.hidden / self.exchange if self.exchange else None
 
 
-def overlap(timeline: Timeline) -> Overlap:
+def overlap(timeline: Timeline) -> ExchangeOverlap:
     """Over the typical passes of a block."""
     computing = union((s.start, s.end) for p in timeline.passes for s in p.spans if s.kind in COMPUTE)
     windows = [window for p in timeline.typical for window in exchanges(p, timeline.graphs[p.graph])]
-    return Overlap(length(windows), sum(length(common([window], computing)) for window in windows))
+    return ExchangeOverlap(length(windows), sum(length(common([window], computing)) for window in windows))
 
 
-def exchanges(p: Pass, graph: Sequence[Vertex]) -> list[Interval]:
+def exchanges(p: Replay, graph: Sequence[Vertex]) -> list[Interval]:
     """When each exchange of a pass began and ended."""
-    found = []
+    windows = []
     for first, last in _runs(graph):
         moving = [(s, graph[n].type) for s in p.spans for n in s.nodes if first <= n < last and s.kind not in EARLY]
         sent = [s for s, kind in moving if kind == "send"]
         received = [s for s, kind in moving if kind == "receive"]
         if sent or received:
             begin = min((s.start for s in sent), default=_ready(p, graph, first))
-            found.append((begin, max(s.end for s in sent + received)))
-    return found
+            windows.append((begin, max(s.end for s in sent + received)))
+    return windows
 
 
 def _runs(graph: Sequence[Vertex]) -> Iterator[tuple[int, int]]:
@@ -213,7 +213,7 @@ def _runs(graph: Sequence[Vertex]) -> Iterator[tuple[int, int]]:
         first = max(last, first + 1)
 
 
-def _ready(p: Pass, graph: Sequence[Vertex], first: int) -> int:
+def _ready(p: Replay, graph: Sequence[Vertex], first: int) -> int:
     """The end of what was computed before an exchange and is not a middle."""
     before = (s.end for s in p.spans if s.kind in COMPUTE and s.nodes[0] < first and graph[s.nodes[0]].part != "middle")
     return max(before, default=p.start)

@@ -59,7 +59,7 @@ class Vertex:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class Replay:
     """One replay of the graph with number `graph`. `fresh`: the first one, not typical of those that follow.
 
     The host began at `start` and was done at `issued`, with so many `calls`; at `end` the device was done, too.
@@ -90,43 +90,43 @@ class Timeline:
     device: str
     accuracy: Mapping[str, int]
     graphs: tuple[tuple[Vertex, ...], ...]
-    passes: tuple[Pass, ...]
+    passes: tuple[Replay, ...]
 
     @property
-    def typical(self) -> tuple[Pass, ...]:
+    def typical(self) -> tuple[Replay, ...]:
         """The passes that are not the first of their graph."""
         return tuple(p for p in self.passes if not p.fresh)
 
-    def stretches(self) -> list[list[Pass]]:
+    def stretches(self) -> list[list[Replay]]:
         """The typical passes, cut where a fresh one came between: there the host analysed a graph."""
-        found: list[list[Pass]] = [[]]
+        stretches: list[list[Replay]] = [[]]
         for p in self.passes:
             if not p.fresh:
-                found[-1].append(p)
-            elif found[-1]:
-                found.append([])
-        return [stretch for stretch in found if stretch]
+                stretches[-1].append(p)
+            elif stretches[-1]:
+                stretches.append([])
+        return [stretch for stretch in stretches if stretch]
 
 
 def sketch(graph: TaskGraph) -> tuple[Vertex, ...]:
     """The nodes of the graph of one block."""
-    found = []
+    vertices = []
     for node, waits, phase in zip(graph.nodes, graph.waits, _phases(graph), strict=True):
         part = node.part if isinstance(node, Compute) else ""
         kind = type(node).__name__.lower()
-        found.append(Vertex(str(node), kind, phase, part, _identity(node), tuple(sorted(waits))))
-    return tuple(found)
+        vertices.append(Vertex(str(node), kind, phase, part, _identity(node), tuple(sorted(waits))))
+    return tuple(vertices)
 
 
 def _phases(graph: TaskGraph) -> list[str]:
     """The task that each node serves. What moves before the first task of a pass was computed by the last one."""
     tasks = {n: node.launch.task.name for n, node in enumerate(graph.nodes) if isinstance(node, Compute)}
-    found, phase = [], next(reversed(tasks.values()), "nothing")
+    phases, phase = [], next(reversed(tasks.values()), "nothing")
     for n, node in enumerate(graph.nodes):
         phase = tasks.get(n, phase)
         coming = next((tasks[m] for m in sorted(tasks) if m > n), phase) if isinstance(node, Grant | Claim) else phase
-        found.append(coming)
-    return found
+        phases.append(coming)
+    return phases
 
 
 def _identity(node: Node) -> tuple[int, int, int] | None:
@@ -136,31 +136,31 @@ def _identity(node: Node) -> tuple[int, int, int] | None:
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
     """All moments in at least one of them."""
-    found: list[Interval] = []
+    disjoint: list[Interval] = []
     for start, end in sorted(intervals):
         if start >= end:
             continue
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if disjoint and start <= disjoint[-1][1]:
+            disjoint[-1] = disjoint[-1][0], max(end, disjoint[-1][1])
         else:
-            found.append((start, end))
-    return found
+            disjoint.append((start, end))
+    return disjoint
 
 
 def common(one: Iterable[Interval], other: Iterable[Interval]) -> list[Interval]:
     """All moments in both; both are sorted and disjoint."""
-    found: list[Interval] = []
+    overlaps: list[Interval] = []
     ones, others = list(one), list(other)
     i = j = 0
     while i < len(ones) and j < len(others):
         start, end = max(ones[i][0], others[j][0]), min(ones[i][1], others[j][1])
         if start < end:
-            found.append((start, end))
+            overlaps.append((start, end))
         if ones[i][1] < others[j][1]:
             i += 1
         else:
             j += 1
-    return found
+    return overlaps
 
 
 def length(intervals: Iterable[Interval]) -> int:

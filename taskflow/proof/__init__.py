@@ -4,7 +4,7 @@ Knows the rules of the machine, each once, and the templates that blocks would r
 analysed (it shares no code with that), and needs no device, kernel or message.
 """
 
-from taskflow.proof.proving import Pass, Programs, Proof, examine, prove
+from taskflow.proof.proving import Programs, Proof, RecordedPass, examine, prove
 from taskflow.proof.timeline import Hardware
 
-__all__ = ["Hardware", "Pass", "Programs", "Proof", "examine", "prove"]
+__all__ = ["Hardware", "Programs", "Proof", "RecordedPass", "examine", "prove"]

@@ -29,21 +29,21 @@ def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str,
     declared = list(zip(launch.fields, launch.task.fields.values(), strict=True))
     own = next(partition.homes[name].region for name, privilege in declared if not privilege.foreign)
     for name, privilege in declared:
-        there = partition.homes[name].region
+        home = partition.homes[name].region
         for first, last in privilege.stencil.offsets if privilege.reads and box else ():
             lo, hi = box.lo, box.hi
             if privilege.foreign:
-                lo = triple(n * s // t for n, s, t in zip(lo, own.scale, there.scale, strict=True))
-                hi = triple((n * s + t - 1) // t for n, s, t in zip(hi, own.scale, there.scale, strict=True))
-                ends = zip(hi, box.hi, own.cells.hi, there.cells.hi, strict=True)
+                lo = triple(n * s // t for n, s, t in zip(lo, own.scale, home.scale, strict=True))
+                hi = triple((n * s + t - 1) // t for n, s, t in zip(hi, own.scale, home.scale, strict=True))
+                ends = zip(hi, box.hi, own.cells.hi, home.cells.hi, strict=True)
                 hi = triple(most if at <= end and n > most else n for n, at, end, most in ends)
             lo = triple(a + n for a, n in zip(lo, first, strict=True))
             hi = triple(b + n for b, n in zip(hi, last, strict=True))
-            yield name, _existing(Box(lo, hi), there) if privilege.foreign else Box(lo, hi)
+            yield name, _existing(Box(lo, hi), home) if privilege.foreign else Box(lo, hi)
 
 
 def _existing(box: Box, region: Region) -> Box:
-    """What there is of the cells that a foreign reader reads; all along an axis where it reads from end to end."""
+    """The existing ones of the cells that a foreign reader reads; all along an axis that it reads from end to end."""
     lo, hi = list(box.lo), list(box.hi)
     for axis, size in enumerate(region.cells.shape):
         if hi[axis] - lo[axis] > ALL:
@@ -75,7 +75,7 @@ class Outside(Exception):
     """A box that is not in the memory of its block."""
 
 
-class Cells:
+class CellNumbers:
     """Numbers the cells of each block's memory, and of the program's one memory, for the fields of each region.
 
     `boxes` are all that will be asked for, of whatever region.
@@ -104,7 +104,7 @@ class Cells:
 
 
 class _Numbers:
-    """Those of one region. Across periodic faces a cell and its images have the same corners."""
+    """The numbers of one region. Across periodic faces a cell and its images have the same corners."""
 
     def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
         region = partition.region
@@ -171,7 +171,7 @@ class _Numbers:
 
 @lru_cache(8)
 def inboxes(partition: Partition) -> Inboxes:
-    """Those of a run."""
+    """The inboxes of a run."""
     return Inboxes(partition)
 
 
@@ -182,7 +182,7 @@ class Packed:
     from its begin to its end, over and over: so two that share a byte share places.
     """
 
-    def __init__(self, partition: Partition, cells: Cells, traces: Iterable[Trace]) -> None:
+    def __init__(self, partition: Partition, cells: CellNumbers, traces: Iterable[Trace]) -> None:
         self._rooms, self._most = {}, 0
         marks: dict[tuple[int, int], set[int]] = defaultdict(set)
         for trace in set(traces):

@@ -26,9 +26,9 @@ import numpy as np
 
 from taskflow.machine.trace.operation import Operation
 from taskflow.machine.trace.tracer import Trace
-from taskflow.proof.cells import Cells, Packed, reads, writes
+from taskflow.proof.cells import CellNumbers, Packed, reads, writes
 from taskflow.proof.channels import Channels, Record
-from taskflow.proof.timeline import ONE, Broken, Hardware, Place, Step, Timeline
+from taskflow.proof.timeline import ONE, Broken, Hardware, Place, Step, StepTimeline
 from taskflow.regions import Copy, Partition
 from taskflow.tasks import AllReduce, Claim, Compute, Grant, Node, Receive, Refresh, Send
 
@@ -46,10 +46,10 @@ class Start:
 class Execution:
     """All blocks doing one pass after the other. `traces` are all that will be replayed."""
 
-    def __init__(self, cells: Cells, partition: Partition, hardware: Hardware, traces: Iterable[Trace]) -> None:
+    def __init__(self, cells: CellNumbers, partition: Partition, hardware: Hardware, traces: Iterable[Trace]) -> None:
         self.cells, self.hardware, self.blocks = cells, hardware, len(partition)
         self.starts: list[list[Start]] = []  # per pass and block
-        self._timeline = Timeline(self.blocks, hardware)
+        self._timeline = StepTimeline(self.blocks, hardware)
         self.order, self.steps = self._timeline.order, self._timeline.steps
         self._records: dict[Record, int] = {}
         self._channels = Channels(self._timeline, cells, partition, self._records)

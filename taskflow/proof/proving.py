@@ -8,7 +8,7 @@ from itertools import product
 
 from taskflow.errors import RunFailed
 from taskflow.machine.mapper import Mapper
-from taskflow.proof.cells import Cells, Outside, boxes
+from taskflow.proof.cells import CellNumbers, Outside, boxes
 from taskflow.proof.execution import Execution
 from taskflow.proof.races import collisions, races, separation
 from taskflow.proof.recording import Recorded, record_pass
@@ -66,16 +66,16 @@ class Moment:
 
     @property
     def stretch(self) -> Stretch:
-        """What is done."""
+        """The launches that are done."""
         return self.laid.stretches[self.index]
 
     @property
     def scalars(self) -> tuple[str, ...]:
-        """What the host sets before; it does so when a program begins."""
+        """The scalars that the host sets before; it does so when a program begins."""
         return self.laid.scalars if self.index == 0 else ()
 
 
-class Course:
+class ProgramCourse:
     """One pass of each program of `start`, and then any number of passes of `programs`, in any order."""
 
     def __init__(self, programs: Programs, start: Programs) -> None:
@@ -84,7 +84,7 @@ class Course:
 
     def begin(self, roles: Roles, stage: int = 0) -> list[Moment]:
         """The moments with which a run can begin, or go on at a stage."""
-        found, waiting, seen = list[Moment](), [(roles, stage)], set()
+        moments, waiting, seen = list[Moment](), [(roles, stage)], set()
         while waiting:
             roles, stage = waiting.pop()
             stage = min(stage, len(self._menus) - 1)
@@ -94,17 +94,17 @@ class Course:
             for program, scalars in self._menus[stage]:
                 laid = self._lay(program, tuple(scalars), roles)
                 if laid.stretches:
-                    found.append(Moment(stage, laid, 0))
+                    moments.append(Moment(stage, laid, 0))
                 else:  # it launches nothing, and what counts comes after it
                     waiting.append((laid.after, stage + 1))
-        return found
+        return moments
 
     def after(self, moment: Moment) -> list[Moment]:
-        """Those that can follow."""
-        found = [Moment(moment.stage, moment.laid, index) for index in moment.laid.following[moment.index]]
+        """The moments that can follow."""
+        moments = [Moment(moment.stage, moment.laid, index) for index in moment.laid.following[moment.index]]
         if moment.index in moment.laid.ends:
-            found += self.begin(moment.laid.after, moment.stage + 1)
-        return found
+            moments += self.begin(moment.laid.after, moment.stage + 1)
+        return moments
 
     def _lay(self, program: Program, scalars: tuple[str, ...], roles: Roles) -> Laid:
         key = program, scalars, roles.key()
@@ -117,7 +117,8 @@ class Course:
 
 @dataclass
 class Proof:
-    """What was looked at: templates, passes in all runs of two or three, interfering pairs of steps, reads of a cell.
+    """The extent of a proof: templates, passes in all runs of two or three, interfering pairs of steps, reads of a
+    cell.
 
     `faults` is what is wrong.
     """
@@ -141,7 +142,7 @@ class Proof:
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
+class RecordedPass:
     """A recorded pass; each block's valid ghost cells, and the scalars to which the host gives values, before it."""
 
     recorded: Recorded
@@ -159,24 +160,25 @@ def prove(
     for each, and three passes that repeat themselves.
     """
     ways = mapper.ways(alone=len(partition) == 1, streams=hardware.streams)
-    found: dict[object, tuple[list[Pass], list[object]]] = {}
-    proof, course = Proof(), Course(programs, start or {})
+    recorded: dict[object, tuple[list[RecordedPass], list[object]]] = {}
+    proof, course = Proof(), ProgramCourse(programs, start or {})
     nothing: tuple[Valid, ...] = tuple({} for _ in partition.blocks)
     waiting = [(moment, nothing) for moment in course.begin(Roles.of(tuple(partition.fields)))]
     while waiting:
         moment, valid = waiting.pop()
-        if (key := _key(moment, valid)) in found:
+        if (key := _key(moment, valid)) in recorded:
             continue
         passes = [
-            Pass(record_pass(partition, moment.stretch, valid, way, hardware), valid, moment.scalars) for way in ways
+            RecordedPass(record_pass(partition, moment.stretch, valid, way, hardware), valid, moment.scalars)
+            for way in ways
         ]
         proof.templates += len(partition) * len(ways)
         next_ = [(other, passes[0].recorded.after) for other in course.after(moment)]
-        found[key] = passes, [_key(*other) for other in next_]
+        recorded[key] = passes, [_key(*other) for other in next_]
         waiting += next_
-    for key, (passes, after) in found.items():
+    for key, (passes, after) in recorded.items():
         for follower in after:
-            for one, other in product(passes, found[follower][0]):
+            for one, other in product(passes, recorded[follower][0]):
                 run = [one, other, other] if follower == key and one is other else [one, other]
                 proof += examine(partition, run, hardware)
     return proof
@@ -186,7 +188,7 @@ def _key(moment: Moment, valid: Sequence[Valid]) -> object:
     return moment.key, tuple(tuple(sorted(mine.items())) for mine in valid)
 
 
-def examine(partition: Partition, passes: Sequence[Pass], hardware: Hardware) -> Proof:
+def examine(partition: Partition, passes: Sequence[RecordedPass], hardware: Hardware) -> Proof:
     """Look at some passes, one after the other, as all blocks do them."""
     first, last = passes[0].valid, passes[-1].recorded.after
     touched = {b for one in passes for trace in one.recorded.traces for node in trace.graph.nodes for b in boxes(node)}
@@ -195,7 +197,7 @@ def examine(partition: Partition, passes: Sequence[Pass], hardware: Hardware) ->
     proof = Proof(passes=len(passes))
     try:
         traces = [trace for one in passes for trace in one.recorded.traces]
-        execution = Execution(Cells(partition, touched), partition, hardware, traces)
+        execution = Execution(CellNumbers(partition, touched), partition, hardware, traces)
         for one in passes:
             execution.add(one.recorded.traces, one.scalars, one.recorded.entry)
         execution.finish()

@@ -65,7 +65,7 @@ def template(analysis: Analysis, partition: Partition, mapper: Mapper, hardware:
 
 
 def _nothing(*_: Any) -> None:
-    """What an operation does that is only recorded."""
+    """Stands for an operation that is only recorded."""
 
 
 def _one(*_: Any, **__: Any) -> list[Call]:

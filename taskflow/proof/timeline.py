@@ -25,7 +25,7 @@ class Circle(Exception):
     """Events that wait for one another; `args` are their numbers."""
 
 
-class Order:
+class HappensBefore:
     """Events on chains: a chain is what happens one after the other (a host's thread, a lane of a device).
 
     Events are numbered as they are added. After `settle` no more can be added, and `before` answers for all executions
@@ -106,8 +106,8 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class Hardware:
-    """What blocks live on: GPUs with two streams each (the lanes), or CPUs, where the host does everything itself; and
-    who sees whose memory: blocks with one number in `near`, or, without it, none. Edges are made of `tiles`.
+    """The hardware of blocks: GPUs with two streams each (the lanes), or CPUs, where the host does everything itself;
+    and who sees whose memory: blocks with one number in `near`, or, without it, none. Edges are made of `tiles`.
     """
 
     streams: bool
@@ -148,13 +148,13 @@ class Step:
         self.reads[place] = self.writes[place] = ONE
 
 
-class Timeline:
-    """What all blocks do. A block has three chains of events: its host, and two lanes, or, without streams, the host's
-    only.
+class StepTimeline:
+    """The steps of all blocks. A block has three chains of events: its host, and two lanes, or, without streams, the
+    host's only.
     """
 
     def __init__(self, blocks: int, hardware: Hardware) -> None:
-        self.hardware, self.order = hardware, Order(3 * blocks)
+        self.hardware, self.order = hardware, HappensBefore(3 * blocks)
         self.steps: list[Step] = []
 
     def chain(self, block: int, lane: int | None) -> int:
@@ -170,7 +170,7 @@ class Timeline:
         return self.order.add(self.chain(block, lane), [self.last(block, None), *after])
 
     def last(self, block: int, lane: int | None) -> int | None:
-        """What is last on a lane, or on the host."""
+        """The last event on a lane, or on the host."""
         return self.order.last(self.chain(block, lane))
 
     def step(self, block: int, turn: int, text: str, begin: int, effect: Effect, end: int | None = None) -> Step:

@@ -153,16 +153,17 @@ def difference(boxes: Iterable[Box], holes: Iterable[Box]) -> list[Box]:
 
 def joined(boxes: Iterable[Box]) -> tuple[Box, ...]:
     """The cells of disjoint boxes as fewer ones: two that are a box together become it."""
-    rest, found = list(boxes), list[Box]()
+    rest, whole = list(boxes), list[Box]()
     while rest:
         box = rest.pop()
-        other = next((each for each in (*rest, *found) if (box | each).volume == box.volume + each.volume), None)
+        fits = (other for other in (*rest, *whole) if (box | other).volume == box.volume + other.volume)
+        other = next(fits, None)
         if other is None:
-            found.append(box)
+            whole.append(box)
             continue
-        (rest if other in rest else found).remove(other)
+        (rest if other in rest else whole).remove(other)
         rest.append(box | other)
-    return tuple(sorted(found))
+    return tuple(sorted(whole))
 
 
 def periodic_images(box: Box, cells: Box, periodic: tuple[bool, bool, bool]) -> list[tuple[Box, Triple]]:

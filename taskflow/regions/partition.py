@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise, product
 from numbers import Integral
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument
 from taskflow.regions.box import Box, Triple, periodic_images, triple
 from taskflow.regions.fields import FieldSpace
 from taskflow.regions.region import Region
@@ -66,13 +66,11 @@ class Partition:
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or not all(isinstance(blocks, Integral) for blocks in self.shape):
-            raise BadInput(f"machine.blocks = {self.shape!r}: give three whole numbers, of blocks along x, y and z")
+            raise BadArgument("blocks", str(self.shape), "", "give three whole numbers, of blocks along x, y and z")
         for name, cells, blocks in zip("xyz", self.region.cells.shape, self.shape, strict=True):
             if not self.replicated and not 1 <= blocks <= cells:
-                raise BadInput(
-                    f"machine.blocks = {list(self.shape)}: {blocks} blocks along {name} do not fit {cells} planes of"
-                    f" cells; use 1 to {cells} there"
-                )
+                problem = f": {blocks} blocks along {name} do not fit {cells} planes of cells"
+                raise BadArgument("blocks", str(list(self.shape)), problem, f"use 1 to {cells} there")
         if any(len(other) != len(self) or other.beside for other in self.beside):
             raise ValueError("partitions beside each other have as many blocks, and none beside themselves")
         if len(self.homes) < sum(len(each.region.fields) for each in (self, *self.beside)):
@@ -122,7 +120,7 @@ class Partition:
 
     @cached_property
     def memory(self) -> tuple[Box, ...]:
-        """What the arrays of each block cover: its cells with their ghost layers, and what it reaches."""
+        """The cells that the arrays of each block cover: its own with their ghost layers, and those that it reaches."""
         reach = self.reach or (Box.of((0, 0, 0)),) * len(self)
         return tuple(block.grow(self.region.ghost) | more for block, more in zip(self.blocks, reach, strict=True))
 
@@ -159,8 +157,8 @@ class Partition:
         return min(cut, default=min(self.region.cells.shape))
 
     def computed(self, block: int, ghosts: int) -> Box:
-        """What a block computes: the cells it owns, and those of others in `ghosts` layers of ghost cells, as far as
-        these are redundant. Cells across periodic faces are left to their owners.
+        """The cells that a block computes: those it owns, and those of others in `ghosts` layers of ghost cells, as far
+        as these are redundant. Cells across periodic faces are left to their owners.
         """
         return self._computed[min(ghosts, self.redundant)][block]
 
@@ -168,14 +166,6 @@ class Partition:
     def _computed(self) -> tuple[tuple[Box, ...], ...]:
         layers, bounds = range(self.redundant + 1), self.region.bounds
         return tuple(tuple(owned.grow(ghosts) & bounds for owned in self.owned) for ghosts in layers)
-
-    def bloat(self, width: int) -> tuple[Box, ...]:
-        """Each block with `width` more cells on every side: an aliased partition.
-
-        Across periodic faces the boxes reach out of the domain, where `sources` finds the periodic images; elsewhere
-        they end at the region's bounds.
-        """
-        return tuple(self.clip(block.grow(width)) for block in self.blocks)
 
     def clip(self, box: Box) -> Box:
         """`box` without the cells that exist nowhere: beyond the bounds, across directions that are not periodic."""
@@ -186,8 +176,8 @@ class Partition:
         )
 
     def sources(self, target: int, boxes: Iterable[Box], among: Iterable[int] | None = None) -> list[Copy]:
-        """Who owns the cells of `boxes` (disjoint, possibly beyond periodic faces), as copies into block `target`; of
-        all blocks, or of those `among` which is looked.
+        """Find the owners of the cells of `boxes` (disjoint, possibly beyond periodic faces), as copies into block
+        `target`; of all blocks, or of those `among` which is looked.
         """
         copies = []
         for box in boxes:
@@ -214,25 +204,25 @@ class Partition:
         """The blocks that have memory for cells of some blocks in this region, across periodic faces too, and these."""
         if self.replicated:
             return {*some}
-        owned, found = [self.owned[block] for block in some], {*some}
+        owned, holders = [self.owned[block] for block in some], {*some}
         for block, memory in enumerate(self.memory):
             images = periodic_images(self.clip(memory), self.region.cells, self.region.periodic)
             if any(box.meets(piece) for piece, _ in images for box in owned):
-                found.add(block)
-        return found
+                holders.add(block)
+        return holders
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
         """Per block: the other blocks whose cells, of any region, it has memory for, or which have memory for its own;
         periodic images included.
         """
-        found: list[set[int]] = [set() for _ in range(len(self))]
+        neighbours: list[set[int]] = [set() for _ in range(len(self))]
         for each in (self, *self.beside):
             for block, memory in enumerate(each.memory):
                 for copy in each.sources(block, [each.clip(memory)]):
-                    found[block].add(copy.source)
-                    found[copy.source].add(block)
-        return tuple(tuple(sorted(others - {block})) for block, others in enumerate(found))
+                    neighbours[block].add(copy.source)
+                    neighbours[copy.source].add(block)
+        return tuple(tuple(sorted(others - {block})) for block, others in enumerate(neighbours))
 
 
 def _cuts_into(at: tuple[int, ...], low: int, high: int, blocks: int) -> bool:

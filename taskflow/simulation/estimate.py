@@ -20,6 +20,7 @@ from taskflow.machine.device import open_device
 from taskflow.simulation.case import Case
 from taskflow.simulation.inflow.inflow import moments
 from taskflow.simulation.initial.initial import largest
+from taskflow.simulation.keys import as_keys
 from taskflow.simulation.memory import Memory, Needs
 from taskflow.simulation.moving import often
 from taskflow.simulation.setup import Setup
@@ -115,6 +116,7 @@ class Steps:
     exact: bool = False
 
 
+@as_keys()
 def estimate(case: Case) -> Estimate:
     """Decide as a run on this machine would, and measure the copy bandwidth.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument, BadInput
 from taskflow.machine import Shard
 from taskflow.profile import Profiler, Ranges, Timeline, summarise, write_chrome
 
@@ -56,7 +56,10 @@ class Profiling:
 
     def _begin(self, window: Window) -> None:
         if window.by == "nvtx":
-            self.shard.instrument(Ranges.open())
+            try:
+                self.shard.instrument(Ranges.open())
+            except BadArgument as error:
+                raise BadInput(f"{error.called('--nvtx')}, or use --profile") from error
         else:
             self._profiler = Profiler(self.shard)
             self._profiler.start()

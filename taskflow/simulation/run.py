@@ -17,6 +17,7 @@ from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Order, attempt
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
+from taskflow.simulation.keys import as_keys
 from taskflow.simulation.profiling import Window
 from taskflow.simulation.recording import STATISTICS
 from taskflow.simulation.recovery import Recovery
@@ -109,7 +110,7 @@ def run(
             report = own.report()
             if going_on is not None and going_on.tick.finished and report.get("ended") in ("end", "steady"):
                 return Run(directory.path, report)
-            with held(client) as lasting:
+            with as_keys(), held(client) as lasting:
                 order = Order(case, own, lasting, scheduler_file, over, progress or unwatched, profile)
                 return Run(directory.path, _computed(order, going_on))
     except Terminated:
@@ -133,7 +134,8 @@ def _computed(order: Order, going_on: Beginning | None) -> dict[str, Any]:
     recovery = Recovery(order.case.machine.restarts, remedies.going_on(order.directory.path))
     while True:
         try:
-            return attempt(order, going_on, recovery)
+            with as_keys():
+                return attempt(order, going_on, recovery)
         except Lost as loss:
             going_on = _again(loss, going_on, order, recovery)
         except BadInput as error:

@@ -8,7 +8,8 @@ from taskflow.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.tasks.carried import Cells, carried, overwritten
 from taskflow.tasks.define import MOST_REDUCTIONS, task
 from taskflow.tasks.dependence import Analysis, Known, analyse
-from taskflow.tasks.exchange import Exchange, Geometries, Valid, exchange
+from taskflow.tasks.exchange import Exchange, Settled, exchange, settled
+from taskflow.tasks.ghosts import Geometries, Valid
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame
 from taskflow.tasks.privilege import (
@@ -28,14 +29,12 @@ from taskflow.tasks.privilege import (
 )
 from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, called, counts, plan, record, repeat
 from taskflow.tasks.reading import place, reading, share
-from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.split import ROWS, Tiles, rows
 from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
 from taskflow.tasks.table import Table, Tables, tables
 from taskflow.tasks.task import Launch, Task, Variant
-from taskflow.tasks.traffic import Traffic, traffic
-from taskflow.tasks.volume import moved, visited
+from taskflow.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [
     "FACES",

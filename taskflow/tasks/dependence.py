@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from taskflow.regions import Partition
-from taskflow.tasks.exchange import Geometries, Valid, exchange
+from taskflow.tasks.exchange import exchange
+from taskflow.tasks.ghosts import Geometries, Valid
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.order import Order, States, Uses
 from taskflow.tasks.poison import Poison

@@ -13,7 +13,7 @@ import numpy as np
 
 from taskflow.regions import Box, Copy, Partition, difference, triple
 from taskflow.tasks.define import task
-from taskflow.tasks.exchange import Valid
+from taskflow.tasks.ghosts import Valid
 from taskflow.tasks.graph import Compute
 from taskflow.tasks.privilege import Write
 from taskflow.tasks.reading import share

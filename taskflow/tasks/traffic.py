@@ -1,12 +1,16 @@
-"""Traffic: what the blocks of a partition send each other in a step."""
+"""Traffic: how much a step moves, from block to block in messages, and through the memory of all blocks together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from taskflow.regions import Partition
+from taskflow.regions import Partition, triple
 from taskflow.tasks.graph import Message
+from taskflow.tasks.privilege import Privilege
+from taskflow.tasks.reading import place, reading
+from taskflow.tasks.stencil import ALL, Stencil
+from taskflow.tasks.task import Launch
 
 
 @dataclass(frozen=True, order=True)
@@ -40,3 +44,39 @@ def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:
             nbytes = sum(copy.source_box.volume * fields[name].nbytes for name, copy in message.copies)
             sent[message.source] += Traffic(1, nbytes, *(int(across == n) for n in (1, 2, 3)))
     return sent
+
+
+def visited(launch: Launch, partition: Partition) -> int:
+    """Cells: those of the launch, once for each block where every block has all of them."""
+    home = place(launch, partition)
+    return launch.over.volume * (len(home) if home.replicated else 1)
+
+
+def moved(launch: Launch, partition: Partition) -> int:
+    """Bytes through memory: each field is read once, and written once; of a foreign one those cells that correspond to
+    the launch's. What stencils reach beyond these is not counted.
+    """
+    home = place(launch, partition)
+    nbytes = sum(
+        _cells(name, privilege, launch, partition)
+        * partition.fields[name].nbytes
+        * (privilege.reads + privilege.writes)
+        for name, privilege in launch.requirements
+    )
+    return nbytes * (len(home) if home.replicated else 1)
+
+
+def _cells(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> int:
+    if not privilege.foreign:
+        return launch.over.volume
+    within = reading(name, replace(privilege, stencil=_lines(privilege.stencil)), launch, partition)
+    return max((box.volume for box in within.around(launch.over)), default=0)
+
+
+def _lines(stencil: Stencil) -> Stencil:
+    """The stencil without its neighbours, but for whole lines."""
+
+    def kept(offsets: tuple[int, int, int]) -> tuple[int, int, int]:
+        return triple(n if abs(n) == ALL else 0 for n in offsets)
+
+    return Stencil(tuple((kept(first), kept(last)) for first, last in stencil.offsets))

@@ -19,7 +19,7 @@ from taskflow.simulation import attempt
 from taskflow.simulation.job import Loop
 from tests.cli.test_resume import steps
 from tests.cluster.waiting import until_ended
-from tests.machine.test_direct import gang, relaxed
+from tests.integration.test_direct import gang, relaxed
 from tests.simulation.going_on import check_same
 
 pytestmark = [pytest.mark.gpu, pytest.mark.slow, pytest.mark.timeout(120)]

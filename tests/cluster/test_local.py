@@ -8,15 +8,13 @@ import types
 from multiprocessing import process, spawn
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import LocalCluster
 
 import taskflow as tf
 from taskflow.cluster import embedded
 from taskflow.cluster.local import scriptless
-from tests.cases import FOLDER
 
 pytestmark = pytest.mark.timeout(60)
-CAVITY = FOLDER / "small_cavity.toml"
 
 
 def test_workers_do_not_import_the_script_and_other_processes_do(monkeypatch):
@@ -43,7 +41,6 @@ def test_a_process_that_imports_the_script_begins_no_cluster(monkeypatch):
 
 def test_a_worker_that_cannot_begin_on_its_gpu(monkeypatch):
     """dask-cuda adds its workers to a cluster that has begun, and does not tell what becomes of them."""
-    from distributed import LocalCluster
 
     class LocalCUDACluster(LocalCluster):
         def __init__(self, n_workers, device_memory_limit, **options):
@@ -64,7 +61,6 @@ def test_a_worker_that_cannot_begin_on_its_gpu(monkeypatch):
 def test_processes_with_gpus_are_as_closed_as_others(monkeypatch):
     """As far as that can be seen without one: dask-cuda hands on what it does not know itself, and preloads a module of
     its own behind those that it is given."""
-    from distributed import LocalCluster
 
     class LocalCUDACluster(LocalCluster):
         def __init__(self, device_memory_limit, protocol, local_directory, preload, **options):
@@ -78,10 +74,3 @@ def test_processes_with_gpus_are_as_closed_as_others(monkeypatch):
         workers = client.scheduler_info()["workers"]
         assert all(address.startswith("tls://127.0.0.1:") for address in (client.scheduler.address, *workers))
         assert [worker["services"] for worker in workers.values()] == [{}]  # no HTTP server
-
-
-def test_a_cluster_of_its_own_beside_a_client_that_is_open(tmp_path):
-    """Blocks are called through the client of their own cluster: another one knows no certificate of theirs."""
-    with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as other, Client(other):
-        case = tf.Case.load(CAVITY, ["machine.device=cpu", "machine.blocks=[1,1,2]", "time.steps=2"])
-        assert tf.run(case, tmp_path / "run").report["ended"] == "end"

@@ -20,12 +20,12 @@ def test_as_many_jobs_as_hold_what_is_asked_for():
     [
         ("time=1:00", "either gpus=N or workers=N"),
         ("gpus=2,workers=2", "either gpus=N or workers=N"),
-        ("gpu=2", "--slurm gpu=2: did you mean gpus?"),
-        ("gpus=2,colour=red", "--slurm colour=red: use some of gpus, workers,"),
-        ("gpus=two", "--slurm gpus=two: give a whole number from 1"),
+        ("gpu=2", "slurm = gpu=2: did you mean gpus?"),
+        ("gpus=2,colour=red", "slurm = colour=red: use some of gpus, workers,"),
+        ("gpus=two", "slurm = gpus=two: give a whole number from 1"),
         ("gpus=0", "whole number from 1"),
-        ("gpus=3,per-node=2", "--slurm per-node=2: gpus=3 is not a multiple of it"),
-        ("gpus=2,time", "--slurm time=: give it a value"),
+        ("gpus=3,per-node=2", "slurm = per-node=2: gpus=3 is not a multiple of it"),
+        ("gpus=2,time", "slurm = time=: give it a value"),
         ("", "either gpus=N or workers=N"),
     ],
 )

@@ -1,44 +1,29 @@
-"""Energy as a driver made for these tests counts it, or as follows from the power that it tells."""
+"""Energy as a driver played by these tests counts it, or as follows from the power that it tells."""
 
-import ctypes
 import time
 
+import pynvml
 import pytest
 
 from taskflow.host import energy
 from taskflow.machine.device import cpu
-from tests.machine.driver import built
-
-DRIVER = r"""
-extern "C" {
-unsigned long long energy = 5000;
-unsigned supported = 1, told = 1;
-int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* millijoules) {
-  *millijoules = energy;
-  return supported ? 0 : 3;
-}
-int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) { return *milliwatts = 250000, told ? 0 : 3; }
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return built(DRIVER, tmp_path_factory.mktemp("driver"))
 
 
 @pytest.fixture
-def driver(library, monkeypatch):
+def driver(monkeypatch):
     """Change what the driver of the GPU says."""
-    monkeypatch.setattr(energy, "_handle", lambda device: (library, ctypes.c_void_p(1)))
+    says = {"energy": 5000, "supported": True, "told": True}
 
-    def say(**numbers):
-        for name, value in numbers.items():
-            kind = ctypes.c_ulonglong if name == "energy" else ctypes.c_uint
-            kind.in_dll(library, name).value = value
+    def told(known, number):
+        if not known:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+        return number
 
-    say(energy=5000, supported=1, told=1)
-    return say
+    monkeypatch.setattr(energy, "_handle", lambda device: "a GPU")
+    counted, used = (lambda _: told(says["supported"], says["energy"])), (lambda _: told(says["told"], 250000))
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetTotalEnergyConsumption", counted)
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetPowerUsage", used)
+    return lambda **what: says.update(what)
 
 
 def test_energy_that_is_counted(driver):
@@ -48,7 +33,7 @@ def test_energy_that_is_counted(driver):
 
 
 def test_energy_from_power(driver):
-    driver(supported=0)
+    driver(supported=False)
     outer = time.perf_counter()
     with energy.Meter(cpu()) as meter:
         inner = time.perf_counter()
@@ -58,7 +43,7 @@ def test_energy_from_power(driver):
 
 
 def test_a_gpu_that_tells_nothing(driver):
-    driver(supported=0, told=0)
+    driver(supported=False, told=False)
     with energy.Meter(cpu()) as meter:
         pass
     assert meter.joules is None

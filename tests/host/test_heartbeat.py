@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from taskflow.host import heartbeat
-from taskflow.host.heartbeat import TOKEN, Heartbeats, Place, begin_heartbeat
+from taskflow.host.heartbeat import TOKEN, Heartbeats, HeartbeatSource, begin_heartbeat
 
 WORKER = """
 import ctypes, sys
@@ -36,7 +36,7 @@ class Worker:
         streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen([sys.executable, "-c", WORKER, host], **streams)
         port, token = self.process.stdout.readline().split()
-        self.place = Place(int(port), bytes.fromhex(token))
+        self.place = HeartbeatSource(int(port), bytes.fromhex(token))
 
     def __enter__(self):
         return self
@@ -122,7 +122,7 @@ def test_of_who_was_never_heard_nothing_is_said(heartbeats):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         with socket.create_server(("127.0.0.1", 0)) as other:
             closed = other.getsockname()[1]
-        places = [Place(port, bytes(TOKEN)) for port in (silent.getsockname()[1], closed)]
+        places = [HeartbeatSource(port, bytes(TOKEN)) for port in (silent.getsockname()[1], closed)]
         heartbeats.follow({"tcp://127.0.0.1:1": places[0], "tcp://127.0.0.1:2": places[1], "inproc://3": None})
         for _ in range(3):
             time.sleep(0.05)

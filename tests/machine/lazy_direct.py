@@ -15,7 +15,7 @@ import numpy as np
 from taskflow.machine import Shard
 from taskflow.machine.direct import exchange, flags
 from taskflow.machine.direct.board import NUMBER, Board
-from taskflow.machine.direct.exchange import Exchange, Neighbourhood
+from taskflow.machine.direct.exchange import DirectExchange, Neighbourhood
 from taskflow.machine.direct.inbox import Inboxes
 from taskflow.tasks import IDENTITY
 
@@ -74,7 +74,7 @@ def wait(done):
         time.sleep(0)
 
 
-class LazyExchange(Exchange):
+class LazyExchange(DirectExchange):
     """The reductions of a trace; all else is that of a run."""
 
     def fold(self, node, values, contributes, lane):

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from taskflow.flow import StaggeredGrid
-from taskflow.flow import diagnostics as flow
 from taskflow.machine.kernel import KernelError
 from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
@@ -111,12 +109,6 @@ def test_what_cannot_be_counted_is_an_error():
 
 def test_a_launch_over_few_cells():
     assert operations(choices("a", "b", over=Box((0, 0, -1), (2, 1, 0))), ONE) == 1
-
-
-def test_the_divergence():
-    grid = StaggeredGrid((16, 8, 8), (1.0, 0.5, 0.5)).constants
-    launch = flow.divergence_max("u", "v", "w", over=CELLS, divergence="divergence", grid=grid)
-    assert operations(launch, ONE) == 8  # three differences and as many products, two sums
 
 
 def test_fields_of_other_regions():

@@ -8,7 +8,7 @@ import pytest
 
 from taskflow.machine.direct import exchange
 from taskflow.machine.direct.board import Board
-from taskflow.machine.direct.exchange import Exchange
+from taskflow.machine.direct.exchange import DirectExchange
 from taskflow.machine.direct.inbox import SHARE, Inboxes
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import Message
@@ -37,7 +37,7 @@ def ends(monkeypatch):
     copies = [copy for copy in partition.sources(1, [Box((2, 0, 0), (3, 3, 5))]) if copy.source == 0]
     parts = tuple((name, copy) for copy in copies for name in FIELDS)
     messages = [Message(0, 1, number, parts) for number in range(3)]
-    found = [Exchange(near(partition, block)) for block in (0, 1)]
+    found = [DirectExchange(near(partition, block)) for block in (0, 1)]
     for each in found:
         each.plan(reversed(messages))
     return found, messages, partition

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from taskflow.machine import Mapper
 from taskflow.machine.direct import inbox
-from taskflow.machine.direct.exchange import Exchange
+from taskflow.machine.direct.exchange import DirectExchange
 from taskflow.machine.direct.flags import Flag
 from tests.machine import lazy, lazy_direct
 from tests.machine.programs import region
@@ -82,14 +82,14 @@ def different(monkeypatch, width, kind=Sweeps, **options):
 @pytest.mark.parametrize("width", [4, 10])
 def test_without_permission_some_order_has_other_bits(monkeypatch, width):
     always, counts = np.full(1, 2**31, np.uint32), np.zeros(1, np.uint32)
-    monkeypatch.setattr(Exchange, "claim", lambda *_: Flag(always.ctypes.data, counts.ctypes.data))
+    monkeypatch.setattr(DirectExchange, "claim", lambda *_: Flag(always.ctypes.data, counts.ctypes.data))
     assert different(monkeypatch, width) > 0
 
 
 @pytest.mark.parametrize("width", [4, 10])
 def test_without_waiting_for_arrivals_some_order_has_other_bits(monkeypatch, width):
     always, counts = np.full(1, 2**31, np.uint32), np.zeros(1, np.uint32)
-    monkeypatch.setattr(Exchange, "arrival", lambda *_: Flag(always.ctypes.data, counts.ctypes.data))
+    monkeypatch.setattr(DirectExchange, "arrival", lambda *_: Flag(always.ctypes.data, counts.ctypes.data))
     assert different(monkeypatch, width) > 0
 
 

@@ -422,35 +422,6 @@ def test_memory_that_a_task_would_miss_is_refused(tmp_path):
             kernel.bind(Box((1, 0, 0), (4, 4, 4)), layout, [wrong, q], {}, {}, top)
 
 
-def test_several_blocks_compute_at_once_in_threads_of_one_process():
-    """Each with an OpenMP team of its own."""
-    from taskflow.flow import StaggeredGrid
-    from taskflow.flow.poisson.jacobi import jacobi
-
-    cells, layout = (64, 40, 20), Layout((-1, -1, -1), (22, 42, 66))
-    kernel, grid = compiled(jacobi, "f8", cpu(2)), StaggeredGrid(cells, (1.0, 1.0, 1.0)).constants
-    fields = [[np.random.default_rng(n).random(layout.shape) for _ in range(3)] for n in range(4)]
-    alone = []
-    for p, rhs, _ in fields:
-        new = np.zeros(layout.shape)
-        kernel.bind(Box.of(cells), layout, [p, rhs, new], {"grid": grid}, {})()
-        alone.append(new)
-    together = [np.zeros(layout.shape) for _ in fields]
-
-    def many(n: int) -> None:
-        sweep = kernel.bind(Box.of(cells), layout, [*fields[n][:2], together[n]], {"grid": grid}, {})
-        for _ in range(50):
-            sweep()
-
-    threads = [threading.Thread(target=many, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for expected, found in zip(alone, together, strict=True):
-        np.testing.assert_array_equal(expected, found)
-
-
 @pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "f8"])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 30, 40), (30, 1, 40), (30, 40, 1), (5, 7, 9), (33, 32, 40)])
 def test_copies_between_strided_boxes(dtype, shape, device):

@@ -7,10 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
-from taskflow.machine.device import cpu
-from taskflow.machine.kernel import compile_cuda
-from taskflow.machine.kernel.kernel import CudaKernel
 from taskflow.machine.kernel.march import AGAIN, COPIES, LONGEST, SHORTEST, WAVES, end, march, marches
 from taskflow.regions import Box
 
@@ -77,16 +73,3 @@ def test_marches_cover_the_box(box, length):
     assert len(pieces) == -(-planes // length)
     assert {count for count, _ in pieces} == {tiles}
     assert sum(deep - AGAIN for _, deep in pieces) == planes
-
-
-def test_the_tile_of_a_launch_goes_as_far_as_a_march(monkeypatch):
-    """Of two sweeps: tiles of 64 x 16 cells, those on the rim being the neighbours', too; other kernels have none."""
-    monkeypatch.setattr(compile_cuda, "room", lambda text, name, threads: ROOM if threads == 512 else 0)
-    single = np.dtype("f4")
-    kernel = CudaKernel(jacobi_twice, single, cpu(1))
-    assert kernel.tile(WHOLE) == (62, 14, march(333, 256, ROOM))
-    assert kernel.tile(WHOLE, CUT) == (62, 14, march(333, 256, ROOM, 2))
-    assert kernel.tile(WHOLE, Box((0, 0, 0), (512, 512, 200))) == (62, 14, march(333, 256, ROOM, 1))
-    assert kernel.tile(WHOLE, Box((62, 0, 0), (512, 512, 256))) == (62, 14, march(333, 256, ROOM, 0))
-    assert kernel.tile(Box.of((0, 5, 5))) == (62, 14, 5)
-    assert CudaKernel(jacobi, single, cpu(1)).tile(WHOLE) is None

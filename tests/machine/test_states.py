@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from taskflow.machine.trace.traces import States
+from taskflow.machine.trace.traces import GhostStates
 from taskflow.regions import Box
 
 
@@ -30,7 +30,7 @@ def together(count, job):
     blocks, found = Blocks(count), [None] * count
 
     def main(block):
-        found[block] = job(States(blocks.gather(block)), block)
+        found[block] = job(GhostStates(blocks.gather(block)), block)
 
     threads = [threading.Thread(target=main, args=(block,)) for block in range(count)]
     for thread in threads:

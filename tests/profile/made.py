@@ -1,6 +1,6 @@
 """Timelines made by hand, in nanoseconds."""
 
-from taskflow.profile.timeline import Pass, Span, Timeline, Vertex
+from taskflow.profile.timeline import Replay, Span, Timeline, Vertex
 
 ACCURACY = {"host": 1, "device": 2, "stamp": 3}
 
@@ -41,7 +41,7 @@ def replay(*spans, start=0, end=None, issued=None, calls=None, graph=0, fresh=Fa
     """A pass that begins at `start`; by default everything has been done when the last span ends."""
     end = max(s.end for s in spans) if end is None else end
     issued, calls = end if issued is None else issued, len(spans) if calls is None else calls
-    return Pass(program, graph, fresh, start, end, issued, calls, spans)
+    return Replay(program, graph, fresh, start, end, issued, calls, spans)
 
 
 def timeline(graph, *passes, block=0):

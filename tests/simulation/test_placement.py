@@ -9,6 +9,7 @@ from taskflow.cluster import BlockGroup, cut, embedded, placed, processes, slabs
 from taskflow.host import look, survey
 from taskflow.host.accelerators import Accelerator
 from taskflow.machine import Mapper, Plan, actor
+from taskflow.simulation.keys import as_keys
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.setup import Setup
 
@@ -117,5 +118,5 @@ def test_a_block_opens_the_gpu_that_it_was_given(monkeypatch, ordinals, expected
 
 
 def test_more_processes_than_gpus_are_refused():
-    with pytest.raises(BadInput, match=r"machine.workers = 5: this machine has 4 GPUs; use at most 4"):
+    with pytest.raises(BadInput, match=r"machine.workers = 5: this machine has 4 GPUs; use at most 4"), as_keys():
         processes(case(device="gpu", workers=5).machine, CELLS, 4)

@@ -41,8 +41,8 @@ def test_a_box_needs_edges_and_corners_too():
             assert copy.source_box in part.owned[node.block]
             assert ghosts[copy.target].isdisjoint(cells(copy.target_box))
             ghosts[copy.target] |= cells(copy.target_box)
-    for block, owned, around in zip(range(8), part.owned, part.bloat(1), strict=True):
-        assert ghosts[block] == cells(around) - cells(owned)
+    for block, owned, mine in zip(range(8), part.owned, part.blocks, strict=True):
+        assert ghosts[block] == cells(part.clip(mine.grow(1))) - cells(owned)
 
 
 def test_only_the_high_side():

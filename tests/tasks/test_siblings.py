@@ -9,8 +9,6 @@ import sys
 
 import cloudpickle
 
-from taskflow.flow.momentum import momentum
-from taskflow.flow.poisson.jacobi import jacobi, jacobi_half
 from taskflow.tasks import Read, Write, siblings, task
 
 TEXT = """
@@ -24,13 +22,6 @@ def rise(a: Read, b: Write) -> None: ...
 
 def test_siblings_share_module_and_text():
     assert siblings(rise) == (rise,)
-    assert siblings(momentum) == (momentum,)
-    assert siblings(jacobi) == (jacobi, jacobi_half)
-
-
-def test_a_task_of_a_package_travels_by_name():
-    assert pickle.loads(pickle.dumps(momentum)) is momentum
-    assert len(pickle.dumps(momentum)) < 200
 
 
 def test_a_task_of_a_function_is_itself_when_it_comes_home():

@@ -11,6 +11,7 @@ import pytest
 
 from taskflow.regions import Box
 from taskflow.tasks import MOST_REDUCTIONS, Privilege, Read, ReadWrite, Reduce, Scalar, Write, offsets, star, task
+from taskflow.tasks.poison import poison
 
 OVER = Box.of((4, 4, 4))
 
@@ -310,6 +311,4 @@ def test_a_task_is_one_object_per_process():
 
 def test_tasks_travel_by_name():
     """Like functions. This test's module has no name that an import would find; a module of the package has."""
-    from taskflow.flow.projection import divergence
-
-    assert pickle.loads(pickle.dumps(divergence)) is divergence
+    assert pickle.loads(pickle.dumps(poison)) is poison

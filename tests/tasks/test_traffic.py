@@ -5,8 +5,6 @@ from math import prod
 import pytest
 
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup
 from taskflow.tasks import Read, Traffic, Write, box, exchange, offsets, star, task, traffic
 
 from .known import both, duplicate, fill, jacobi, partition, whole
@@ -124,23 +122,3 @@ def test_a_block_alone_counts_its_own_part():
     everywhere = sent([sweep(box(1))("p", "q", over=whole(part))], part)
     for block in range(len(part)):
         assert sent([sweep(box(1))("p", "q", over=whole(part))], part, blocks=[block])[block] == everywhere[block]
-
-
-@pytest.mark.parametrize(("slabs", "iterations", "precision"), [(2, 1, "double"), (3, 6, "single"), (5, 7, "double")])
-def test_a_step_of_the_cavity(slabs, iterations, precision):
-    """Upwards travel the pressure after every sweep, and u, v, w with one row of u on the wall at high x and one of v
-    on that at high y. Downwards also w once more, for the divergence.
-    """
-    nx, ny, size = 6, 9, {"double": 8, "single": 4}[precision]
-    case = Case(
-        grid={"cells": [nx, ny, 15], "lengths": [1.0, 1.0, 1.0]},
-        fluid={"viscosity": 0.01},
-        boundaries={f"{axis}_{side}": "wall" for axis in "xyz" for side in ("min", "max")},
-        pressure={"iterations": iterations},
-        machine={"precision": precision},
-        time={"steps": 1},
-    )
-    plane = nx * ny
-    up = Traffic(iterations + 1, size * ((iterations + 3) * plane + nx + ny), iterations + 1)
-    down = Traffic(iterations + 3, size * ((iterations + 4) * plane + nx + ny), iterations + 3)
-    assert Setup(case, (1, 1, slabs)).stepping.traffic == [up, *[up + down] * (slabs - 2), down]

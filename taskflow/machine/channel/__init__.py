@@ -1,7 +1,7 @@
 """Byte messages between the blocks of a run: one interface, several transports, chosen for each pair of blocks."""
 
 from taskflow.machine.channel.actor import Home
-from taskflow.machine.channel.allreduce import AllReduce, Gather, partners
+from taskflow.machine.channel.allreduce import BlockReducer, Gather, partners
 from taskflow.machine.channel.base import Address, Channel, Deadline, Pending
 from taskflow.machine.channel.peer_ring import segment_bytes
 from taskflow.machine.channel.select import PREFERENCE, Router, channel_problem, check_request, choose, within_reach
@@ -10,7 +10,7 @@ from taskflow.machine.channel.stop import Stop
 __all__ = [
     "PREFERENCE",
     "Address",
-    "AllReduce",
+    "BlockReducer",
     "Channel",
     "Deadline",
     "Gather",

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from taskflow.errors import ChannelError, ChannelTimeout
-from taskflow.machine.channel.base import PROCESS, Address, Channel, Message, Pending
+from taskflow.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
 from taskflow.machine.channel.buffer import Buffer, checked, staged
 from taskflow.machine.channel.mailbox import Half, Mailbox
 from taskflow.machine.channel.stop import Stop
@@ -63,10 +63,12 @@ class Home:
         return None if self.key in self.worker.state.actors else "its client is gone"
 
 
-class Call(Pending):
+class ActorCall(Pending):
     """A remote call that hands the bytes over; done when the peer has them."""
 
-    def __init__(self, stop: Stop, message: Message, mailbox: Mailbox, future: concurrent.futures.Future[None]) -> None:
+    def __init__(
+        self, stop: Stop, message: Envelope, mailbox: Mailbox, future: concurrent.futures.Future[None]
+    ) -> None:
         super().__init__(stop, message)
         self._mailbox = mailbox
         self._future = future
@@ -123,11 +125,11 @@ class ActorChannel(Channel):
             payload = payload.copy()
         call = asyncio.wait_for(self._call(peer, sequence, payload), self._timeout)
         future = asyncio.run_coroutine_threadsafe(call, self._loop)
-        return Call(self.stop, Message(self.name, self.block, peer, sequence, True), self._mailbox, future)
+        return ActorCall(self.stop, Envelope(self.name, self.block, peer, sequence, True), self._mailbox, future)
 
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
         self._known(self._peers, peer)
-        half = Half(self.stop, Message(self.name, self.block, peer, sequence, False), buffer)
+        half = Half(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
         self._mailbox.take((peer, sequence), half)
         return half
 
@@ -138,7 +140,7 @@ class ActorChannel(Channel):
         if sequence == LIFELINE:
             await self._closing.wait()
         else:
-            message = Message(self.name, self.block, source, sequence, False)
+            message = Envelope(self.name, self.block, source, sequence, False)
             half = Half(self.stop, message, payload)
             self._mailbox.put((source, sequence), half)
             if half.done:  # the receive was posted: tell the sender too if the bytes did not fit

@@ -21,11 +21,11 @@ def distances(blocks: int) -> list[int]:
 
 
 def partners(block: int, blocks: int) -> set[int]:
-    """The blocks with which `block` must be connected for an `AllReduce`, besides its neighbours."""
+    """The blocks with which `block` must be connected for a `BlockReducer`, besides its neighbours."""
     return {(block + sign * d) % blocks for d in distances(blocks) for sign in (-1, 1)} - {block}
 
 
-class AllReduce:
+class BlockReducer:
     """result_c = op_c(values_c of block 0, of block 1, ...), folded in the order of the blocks on every block.
 
     Every block gathers the vectors of all: in round r it passes what it has to the block 2^r below and gets as much

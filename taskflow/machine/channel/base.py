@@ -1,4 +1,4 @@
-"""What a channel is: one block's way to exchange byte messages with its neighbours, whatever carries them.
+"""Channels: one block's way to exchange byte messages with its neighbours, whatever carries them.
 
 A new transport is a subclass of `Channel` with a `Pending` of its own:
 
@@ -75,7 +75,7 @@ class Address:
     refusals: Mapping[str, str] = field(default_factory=dict)
 
 
-class Message(NamedTuple):
+class Envelope(NamedTuple):
     """One side of one message, in words for errors and as its identity within a run."""
 
     transport: str
@@ -92,7 +92,7 @@ class Message(NamedTuple):
 class Pending(ABC):
     """A posted message. Its buffer belongs to the channel until `wait` returns."""
 
-    def __init__(self, stop: Stop, message: Message) -> None:
+    def __init__(self, stop: Stop, message: Envelope) -> None:
         self.stop = stop
         self.message = message
 
@@ -143,7 +143,7 @@ class Channel(ABC):
 
     @abstractmethod
     def address(self) -> Address:
-        """What peers need to connect to this block; valid until `close`."""
+        """The address by which peers connect to this block; valid until `close`."""
 
     @abstractmethod
     def connect(self, peers: Mapping[int, Address]) -> None:

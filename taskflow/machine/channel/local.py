@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Collection, Mapping
 
 from taskflow.errors import ChannelError
-from taskflow.machine.channel.base import PROCESS, Address, Channel, Message, Pending
+from taskflow.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
 from taskflow.machine.channel.buffer import Buffer
 from taskflow.machine.channel.mailbox import Half, Mailbox
 from taskflow.machine.channel.stop import Stop
@@ -46,13 +46,13 @@ class LocalChannel(Channel):
         return self._peers
 
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        half = Half(self.stop, Message(self.name, self.block, peer, sequence, True), buffer)
+        half = Half(self.stop, Envelope(self.name, self.block, peer, sequence, True), buffer)
         self._known(self._peers, peer).mailbox.put((self.block, sequence), half)
         return half
 
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
         self._known(self._peers, peer)
-        half = Half(self.stop, Message(self.name, self.block, peer, sequence, False), buffer)
+        half = Half(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
         self.mailbox.take((peer, sequence), half)
         return half
 

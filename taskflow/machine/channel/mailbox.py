@@ -7,7 +7,7 @@ from collections import deque
 
 from taskflow.errors import ChannelError
 from taskflow.machine.channel import buffer as buffers
-from taskflow.machine.channel.base import Message, Pending
+from taskflow.machine.channel.base import Envelope, Pending
 from taskflow.machine.channel.buffer import Buffer
 from taskflow.machine.channel.stop import Stop
 
@@ -18,7 +18,7 @@ Key = tuple[int, int]
 class Half(Pending):
     """One side of a message; whoever brings the other side finishes both."""
 
-    def __init__(self, stop: Stop, message: Message, buffer: Buffer) -> None:
+    def __init__(self, stop: Stop, message: Envelope, buffer: Buffer) -> None:
         super().__init__(stop, message)
         self.buffer = buffers.checked(buffer)
         self._finished = False

@@ -14,17 +14,17 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from taskflow.errors import BadInput, ChannelError
-from taskflow.machine.channel.base import PROCESS, Address, Channel, Message, Pending
+from taskflow.errors import BadArgument, ChannelError
+from taskflow.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
 from taskflow.machine.channel.buffer import Buffer
 from taskflow.machine.channel.peer_door import Door, call, host, peer_problem
-from taskflow.machine.channel.peer_line import Line, PeerMessage
-from taskflow.machine.channel.peer_ring import Rings, open_segment
+from taskflow.machine.channel.peer_line import PeerLine, PeerMessage
+from taskflow.machine.channel.peer_ring import PeerRings, open_segment
 from taskflow.machine.channel.stop import Stop
 
 
 class PeerOffer(NamedTuple):
-    """What a peer has to know: on which host the block lives (see `host`), and the name of its door."""
+    """An offer to peers: the host on which the block lives (see `host`), and the name of its door."""
 
     host: str
     door: str
@@ -38,13 +38,13 @@ class PeerChannel(Channel):
     def __init__(self, run: str, block: int, stop: Stop) -> None:
         problem = peer_problem()
         if problem is not None:
-            raise BadInput(f'machine.channel = "peer": {problem}; use "auto"')
+            raise BadArgument("channel", '"peer"', f": {problem}", 'use "auto"')
         super().__init__(run, block, stop)
         self._door = Door()
         self._events = select.epoll()
         self._events.register(self._door.socket, select.EPOLLIN)
         self.descriptor: int | None = self._events.fileno()
-        self._lines: dict[int, Line] = {}
+        self._lines: dict[int, PeerLine] = {}
         self._bells: dict[int, tuple[socket.socket, int]] = {}  # by descriptor: the socket, and to whom
         self._lock = threading.Lock()
         self._closed: str | None = None
@@ -56,7 +56,7 @@ class PeerChannel(Channel):
     def connect(self, peers: Mapping[int, Address]) -> None:
         with self._lock:
             for peer, address in peers.items():
-                self._lines[peer] = Line()
+                self._lines[peer] = PeerLine()
                 if self.block < peer:
                     self._visit(peer, address.offers[self.name].door)
 
@@ -72,7 +72,7 @@ class PeerChannel(Channel):
 
     @contextmanager
     def _sharing(self, peer: int) -> Iterator[None]:
-        """What the system refuses, in words: too many open files, no memory, a policy."""
+        """Say in words why the system refuses: too many open files, no memory, a policy."""
         try:
             yield
         except (OSError, ValueError) as error:
@@ -84,7 +84,7 @@ class PeerChannel(Channel):
 
     def _attach(self, peer: int, bell: socket.socket, segment: int, side: int) -> None:
         self._bells[bell.fileno()] = bell, peer
-        self._lines[peer].rings = Rings(segment, side, bell.fileno())
+        self._lines[peer].rings = PeerRings(segment, side, bell.fileno())
         self._events.register(bell, select.EPOLLIN)
 
     @property
@@ -92,13 +92,13 @@ class PeerChannel(Channel):
         return self._lines
 
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        message = PeerMessage(self.stop, Message(self.name, self.block, peer, sequence, sends=True), buffer)
+        message = PeerMessage(self.stop, Envelope(self.name, self.block, peer, sequence, sends=True), buffer)
         with self._lock:
             self._known(self._lines, peer).send(message)
         return message
 
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        message = PeerMessage(self.stop, Message(self.name, self.block, peer, sequence, sends=False), buffer)
+        message = PeerMessage(self.stop, Envelope(self.name, self.block, peer, sequence, sends=False), buffer)
         with self._lock:
             self._known(self._lines, peer).receive(message)
         return message

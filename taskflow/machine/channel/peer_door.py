@@ -20,7 +20,7 @@ from taskflow.machine.channel.peer_ring import open_segment, ring_problem
 SECONDS = 5.0
 """How long a peer may take between its call and its words, which are one piece of code."""
 CREDENTIALS = struct.Struct("3i")
-"""What SO_PEERCRED tells of the process at the other end: process, user, group."""
+"""SO_PEERCRED tells of the process at the other end: process, user, group."""
 
 
 @cache
@@ -51,7 +51,7 @@ def peer_problem() -> str | None:
 
 
 class Visitor(NamedTuple):
-    """What a caller brings: words that say who it is, the memory to share, and the socket to it."""
+    """A call: words that say who the caller is, the memory to share, and the socket to it."""
 
     words: bytes
     segment: int

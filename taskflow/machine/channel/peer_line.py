@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.errors import ChannelError
-from taskflow.machine.channel.base import Message, Pending
+from taskflow.machine.channel.base import Envelope, Pending
 from taskflow.machine.channel.buffer import Buffer, checked, copy, on_device, staged
-from taskflow.machine.channel.peer_ring import Rings
+from taskflow.machine.channel.peer_ring import PeerRings
 from taskflow.machine.channel.stop import Stop
 
 
@@ -25,7 +25,7 @@ def address(array: np.ndarray) -> int:
 class PeerMessage(Pending):
     """One side of a message; `host` is its buffer, or what stands for it in host memory."""
 
-    def __init__(self, stop: Stop, message: Message, buffer: Buffer) -> None:
+    def __init__(self, stop: Stop, message: Envelope, buffer: Buffer) -> None:
         super().__init__(stop, message)
         self._buffer = checked(buffer)
         self.host = staged(buffer) if message.sends or not on_device(buffer) else np.empty(buffer.size, np.uint8)
@@ -59,11 +59,11 @@ class Arrival:
     taken: int = 0
 
 
-class Line:
+class PeerLine:
     """The messages to and from one peer. `rings` is None until both have met; what is sent before waits."""
 
     def __init__(self) -> None:
-        self.rings: Rings | None = None
+        self.rings: PeerRings | None = None
         self.gone: str | None = None
         self._going: deque[PeerMessage] = deque()
         self._put = -1  # bytes of the first of them that went; -1 before its header has

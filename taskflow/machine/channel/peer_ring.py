@@ -65,7 +65,7 @@ def open_segment() -> int:
     return descriptor
 
 
-class Rings:
+class PeerRings:
     """One end of a segment: a ring to write and a ring to read. `side` is 0 at one end, 1 at the other; `bell` is the
     socket whose other end wakes the peer.
     """

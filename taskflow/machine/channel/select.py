@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
-from taskflow.errors import BadInput, ChannelError
+from taskflow.errors import BadArgument, ChannelError
 from taskflow.machine.channel.actor import ActorChannel, Home
 from taskflow.machine.channel.base import PROCESS, Address, Channel, Pending
 from taskflow.machine.channel.buffer import Buffer
@@ -18,7 +18,6 @@ from taskflow.machine.channel.stop import Stop
 from taskflow.machine.channel.ucx import UCXChannel
 from taskflow.machine.channel.ucx_library import ucx_problem
 
-KEY = "machine.channel"
 PREFERENCE = ("local", "peer", "ucx", "actor")
 """Fastest first; `auto` takes the first that both blocks of a pair offer."""
 
@@ -26,10 +25,10 @@ REACH: Mapping[str, Callable[[Address], str]] = {
     "local": lambda address: address.process,
     "peer": lambda address: address.offers["peer"].host,
 }
-"""What two blocks must share to use a transport that does not reach everywhere."""
+"""Two blocks must share this to use a transport that does not reach everywhere."""
 
 SLOW = ("ucx",)
-"""What takes 0.4 s of a processor to load: `auto` offers it only where blocks would need it."""
+"""These take 0.4 s of a processor to load: `auto` offers them only where blocks would need them."""
 
 
 def check_request(requested: str) -> None:
@@ -40,7 +39,7 @@ def check_request(requested: str) -> None:
     known = ", ".join(f'"{name}"' for name in names)
     close = difflib.get_close_matches(requested, names, 1)
     remedy = f'did you mean "{close[0]}"?' if close else f"use one of {known}"
-    raise BadInput(f'{KEY} = "{requested}" is not a channel; {remedy}')
+    raise _refused(requested, " is not a channel", remedy)
 
 
 def channel_problem(name: str) -> str | None:
@@ -62,11 +61,15 @@ def choose(requested: str, mine: Address, theirs: Address) -> str:
             return name
     pair = f"blocks {min(mine.block, theirs.block)} and {max(mine.block, theirs.block)}"
     if requested == "local":
-        raise BadInput(f'{KEY} = "local", but {pair} live in different processes; use "auto", or one process for all')
+        raise _refused(requested, f", but {pair} live in different processes", 'use "auto", or one process for all')
     if requested in mine.offers and requested in theirs.offers:
-        raise BadInput(f'{KEY} = "{requested}", but {pair} live on different hosts; use "auto"')
+        raise _refused(requested, f", but {pair} live on different hosts", 'use "auto"')
     reasons = [f"block {end.block}: {reason}" for end in (mine, theirs) for reason in end.refusals.values()]
-    raise BadInput(f'{KEY} = "{requested}" cannot connect {pair} ({"; ".join(reasons) or "not offered"}); use "auto"')
+    raise _refused(requested, f" cannot connect {pair} ({'; '.join(reasons) or 'not offered'})", 'use "auto"')
+
+
+def _refused(requested: str, problem: str, remedy: str) -> BadArgument:
+    return BadArgument("channel", f'"{requested}"', problem, remedy)
 
 
 def within_reach(mine: Address, theirs: Address) -> bool:
@@ -75,7 +78,7 @@ def within_reach(mine: Address, theirs: Address) -> bool:
 
 
 def _usable(mine: Address, theirs: Address) -> list[str]:
-    """What both offer and reaches from one to the other, fastest first."""
+    """The transports that both offer and that reach from one to the other, fastest first."""
     offered = [name for name in PREFERENCE if name in mine.offers and name in theirs.offers]
     return [name for name in offered if name not in REACH or REACH[name](mine) == REACH[name](theirs)]
 

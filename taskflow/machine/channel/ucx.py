@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from taskflow.errors import BadInput, ChannelError
-from taskflow.machine.channel.base import PROCESS, Address, Channel, Message, Pending
+from taskflow.errors import BadArgument, ChannelError
+from taskflow.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
 from taskflow.machine.channel.buffer import Buffer, checked
 from taskflow.machine.channel.stop import Stop
 from taskflow.machine.channel.ucx_library import load, open_worker, ucx_problem
@@ -76,7 +76,7 @@ class UCXMessage(Pending):
     a wait was given up.
     """
 
-    def __init__(self, stop: Stop, message: Message, peer: Peer, request: Request, held: set[Pending]) -> None:
+    def __init__(self, stop: Stop, message: Envelope, peer: Peer, request: Request, held: set[Pending]) -> None:
         super().__init__(stop, message)
         self._peer = peer
         self._request = request
@@ -109,7 +109,7 @@ class UCXChannel(Channel):
     def __init__(self, run: str, block: int, stop: Stop, *, alone: bool = True) -> None:
         problem = ucx_problem()
         if problem is not None:
-            raise BadInput(f'machine.channel = "ucx": {problem}; install taskflow-cfd[ucx], or use "auto"')
+            raise BadArgument("channel", '"ucx"', f": {problem}", 'install taskflow-cfd[ucx], or use "auto"')
         super().__init__(run, block, stop)
         self._core, self._array = load()
         self._context, self._worker = open_worker(alone=alone)
@@ -147,12 +147,12 @@ class UCXChannel(Channel):
         return self._peers
 
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        return self._exchange(Message(self.name, self.block, peer, sequence, sends=True), self.block, buffer)
+        return self._exchange(Envelope(self.name, self.block, peer, sequence, sends=True), self.block, buffer)
 
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        return self._exchange(Message(self.name, self.block, peer, sequence, sends=False), peer, buffer)
+        return self._exchange(Envelope(self.name, self.block, peer, sequence, sends=False), peer, buffer)
 
-    def _exchange(self, message: Message, source: int, buffer: Buffer) -> Pending:
+    def _exchange(self, message: Envelope, source: int, buffer: Buffer) -> Pending:
         checked(buffer)
         with self._lock:
             peer = self._known(self._peers, message.peer)

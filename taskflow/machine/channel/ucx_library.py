@@ -44,10 +44,10 @@ def ucx_problem() -> str | None:
 
 
 def ways_between_hosts() -> tuple[str, ...]:
-    """What UCX has here to reach other hosts, as transport/device, such as tcp/eth0 or rc_mlx5/mlx5_0:1."""
+    """The ways of UCX here to reach other hosts, as transport/device, such as tcp/eth0 or rc_mlx5/mlx5_0:1."""
     core, _ = load()
-    found = re.findall(r"-- (\S+/\S+)", core.UCXContext({}, feature_flags=(core.Feature.TAG,)).info)
-    return tuple(way for way in found if way.startswith(REMOTE))
+    ways = re.findall(r"-- (\S+/\S+)", core.UCXContext({}, feature_flags=(core.Feature.TAG,)).info)
+    return tuple(way for way in ways if way.startswith(REMOTE))
 
 
 def open_worker(*, alone: bool) -> tuple[Any, Any]:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadArgument
 from taskflow.machine.device.arena import Arena
 from taskflow.machine.device.link import Link
 
@@ -29,7 +29,7 @@ SPARE = 1 << 30  # bytes of a GPU that copies leave free
 
 
 class Allocator(Protocol):
-    """Who makes arrays."""
+    """A maker of arrays."""
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
         """A C-ordered array of zeros."""
@@ -178,7 +178,7 @@ def cpu(threads: int = 1) -> Device:
 def gpu(ordinal: int = 0) -> Device:
     """A GPU that this process sees, the first by default. Raises BadInput, with the reason, where it is not usable."""
     if problem := gpu_problem():
-        raise BadInput(f"machine.device = 'gpu': {problem}; use machine.device = 'cpu'")
+        raise BadArgument("device", "'gpu'", f": {problem}", "use {parameter} = 'cpu'")
     return Gpu(ordinal)
 
 
@@ -207,7 +207,7 @@ def gpu_problem() -> str | None:
 
 @cache
 def processor_name() -> str:
-    """What the processor of this host calls itself."""
+    """The name that the processor of this host has."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

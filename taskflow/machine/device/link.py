@@ -34,8 +34,8 @@ class Link:
         """The values of a C-ordered array. Whatever writes them must be done, which is not waited for. Raises Lost if
         the GPU is.
         """
-        runtime, found = self._cupy.cuda.runtime, np.empty(array.shape, array.dtype)
-        whole = found.reshape(-1).view(np.uint8)
+        runtime, values = self._cupy.cuda.runtime, np.empty(array.shape, array.dtype)
+        whole = values.reshape(-1).view(np.uint8)
         stream, piece = way = self._ways.get()
         try:
             with self._cupy.cuda.Device(self._ordinal):
@@ -50,4 +50,4 @@ class Link:
             raise
         finally:
             self._ways.put(way)
-        return found
+        return values

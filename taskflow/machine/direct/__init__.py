@@ -1,7 +1,7 @@
 """Direct transfers: GPUs of one host that see each other's memory, and wait for each other on the device."""
 
 from taskflow.machine.direct.board import Board
-from taskflow.machine.direct.exchange import Exchange, Neighbourhood
+from taskflow.machine.direct.exchange import DirectExchange, Neighbourhood
 from taskflow.machine.direct.inbox import Inboxes
 
-__all__ = ["Board", "Exchange", "Inboxes", "Neighbourhood"]
+__all__ = ["Board", "DirectExchange", "Inboxes", "Neighbourhood"]

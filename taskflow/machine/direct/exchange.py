@@ -58,9 +58,9 @@ class Neighbourhood:
         """Whether the source of a message sees the memory of its target, and the other way round."""
         return message.source in self.boards and message.target in self.boards
 
-    def exchange(self) -> Exchange:
-        """What a new trace needs."""
-        return Exchange(self)
+    def exchange(self) -> DirectExchange:
+        """The exchange of a new trace."""
+        return DirectExchange(self)
 
     def close(self) -> None:
         """Let go of the others' memory. Only when all blocks are done."""
@@ -92,12 +92,12 @@ class _Mapped:
         return self
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
-        found = view(self._device.xp, self._pointer, shape, dtype, self, self._device.ordinal)
+        array = view(self._device.xp, self._pointer, shape, dtype, self, self._device.ordinal)
         self._pointer += Arena.room(shape, dtype)
-        return found
+        return array
 
 
-class Exchange:
+class DirectExchange:
     """The flags, copies and reductions of one trace.
 
     Flags are known by the number of a message in a pass: whatever programs two blocks have run before, they agree on
@@ -140,16 +140,16 @@ class Exchange:
 
     def copies(self, message: Message) -> Iterator[tuple[Array, Array]]:
         """The cells of the message: where they go, and where they are."""
-        there, room = self._near.fields[message.target], self._packed(message, self._near.boards[message.target])
+        fields, room = self._near.fields[message.target], self._packed(message, self._near.boards[message.target])
         for name, copy in message.copies:
             target = room.get((name, copy))
             yield (
-                there.view(name, copy.target_box) if target is None else target,
+                fields.view(name, copy.target_box) if target is None else target,
                 self._near.instances.view(name, copy.source_box),
             )
 
     def unpack(self, message: Message) -> list[tuple[Array, Array]]:
-        """What of the message has come to the inbox: where it goes, and where it is."""
+        """The cells of the message that have come to the inbox: where they go, and where they are."""
         room = self._packed(message, self._board)
         return [(self._near.instances.view(name, copy.target_box), source) for (name, copy), source in room.items()]
 
@@ -161,7 +161,7 @@ class Exchange:
         self,
         claims: Sequence[Flag],
         pairs: Sequence[tuple[Array, Array]],
-        wanted: Sequence[Flag],
+        posts: Sequence[Flag],
         lane: Lane,
         *,
         hidden: bool,
@@ -169,14 +169,14 @@ class Exchange:
         """The cells of messages, when what they claim is there, and then their flags: one launch, where that can be.
         `hidden`: another launch goes on meanwhile.
         """
-        fused = flags.copy_and_post(claims, self.watch, pairs, wanted, self._near.device, lane, hidden=hidden)
-        return fused or [*self.wait(claims, lane), *self.copy(pairs, lane), *self.post(wanted, lane)]
+        fused = flags.copy_and_post(claims, self.watch, pairs, posts, self._near.device, lane, hidden=hidden)
+        return fused or [*self.wait(claims, lane), *self.copy(pairs, lane), *self.post(posts, lane)]
 
-    def post(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
-        return flags.post(wanted, lane)
+    def post(self, posts: Sequence[Flag], lane: Lane) -> list[Call]:
+        return flags.post(posts, lane)
 
-    def wait(self, wanted: Sequence[Flag], lane: Lane) -> list[Call]:
-        return flags.await_flags(wanted, self.watch, lane)
+    def wait(self, claims: Sequence[Flag], lane: Lane) -> list[Call]:
+        return flags.await_flags(claims, self.watch, lane)
 
     def fold(self, node: AllReduce, values: Sequence[Array], contributes: bool, lane: Lane) -> Call:
         """The scalars, in `values`, folded over all blocks; of a block that does not contribute they do not count."""

@@ -80,7 +80,7 @@ def copy_and_post(
 
 
 def await_flags(flags: Sequence[Flag], watch: np.ndarray, lane: Lane) -> list[Call]:
-    """What comes after on the lane begins when all flags have been posted once more."""
+    """Hold the lane until all flags have been posted once more."""
     return [_launch("await", 2 * WARP, [_list(part), watch], lane) for part in _parts(flags)]
 
 
@@ -95,11 +95,11 @@ def _parts(flags: Sequence[Flag]) -> list[Sequence[Flag]]:
 
 
 def _list(flags: Sequence[Flag]) -> np.ndarray:
-    found = np.zeros((), FLAG_LIST)
+    listed = np.zeros((), FLAG_LIST)
     for n, flag in enumerate(flags):
-        found["flag"][n], found["count"][n], found["name"][n] = flag.address, flag.count, flag.name
-    found["number"] = len(flags)
-    return found
+        listed["flag"][n], listed["count"][n], listed["name"][n] = flag.address, flag.count, flag.name
+    listed["number"] = len(flags)
+    return listed
 
 
 def _launch(name: str, threads: int, values: list[Any], lane: Lane, keep: object = None) -> Call:

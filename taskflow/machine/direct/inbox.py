@@ -40,7 +40,7 @@ class Inboxes:
 
         Source and target come to the same result: a message without room has no packed copies.
         """
-        found, used = Rooms(), dict[tuple[int, int], int]()
+        rooms, used = Rooms(), dict[tuple[int, int], int]()
         for message in sorted(messages, key=lambda message: message.number):
             pair = message.source, message.target
             start, end = self._of(message.target).get(message.source, (0, 0))
@@ -51,8 +51,8 @@ class Inboxes:
                     parts[name, copy] = place, place + size
                     place += -(-size // NUMBER) * NUMBER
             if parts and place <= end:
-                found[message], used[pair] = parts, place
-        return found
+                rooms[message], used[pair] = parts, place
+        return rooms
 
     def nbytes(self, block: int) -> int:
         """Bytes of all inboxes of a block."""
@@ -65,11 +65,11 @@ class Inboxes:
                 for copy in home.sources(target, [home.clip(home.memory[target])]):
                     if copy.source != target and narrow(copy):
                         cells[copy.source] = cells.get(copy.source, 0) + copy.source_box.volume
-            wanted = AT_ONCE * self._value * sum(cells.values())
-            most = min(wanted, max(SMALL, self._partition.nbytes(target) // SHARE))
+            ample = AT_ONCE * self._value * sum(cells.values())
+            most = min(ample, max(SMALL, self._partition.nbytes(target) // SHARE))
             rooms, start = {}, 0
             for source in sorted(cells):
-                size = AT_ONCE * self._value * cells[source] * most // wanted
+                size = AT_ONCE * self._value * cells[source] * most // ample
                 rooms[source] = (start, start + size // NUMBER * NUMBER)
                 start = -(-rooms[source][1] // 512) * 512
             self._rooms[target] = rooms

@@ -22,7 +22,7 @@ OFFER = np.dtype([
 
 
 @dataclass(frozen=True)
-class Link:
+class MemoryLink:
     """The fields and the board of another block, at the addresses at which this one sees them."""
 
     fields: int
@@ -42,14 +42,14 @@ class Links:
         homes = [(offer["process"].tobytes(), offer["gpu"].tobytes()) for offer in offers]
         alone = homes.count(homes[block]) == 1
         others = [n for n in range(len(offers)) if n != block]
-        found = {n: self._open(offers[block], offers[n]) if alone else None for n in others}
-        mine = np.array([found.get(n) is not None for n in range(len(offers))], np.uint8)
+        links = {n: self._open(offers[block], offers[n]) if alone else None for n in others}
+        mine = np.array([links.get(n) is not None for n in range(len(offers))], np.uint8)
         both = gather(mine)
-        self.peers = {n: link for n, link in found.items() if link is not None and both[n, block]}
+        self.peers = {n: link for n, link in links.items() if link is not None and both[n, block]}
         np.fill_diagonal(both, 1)
         self.complete = bool(both.all())  # every block sees every other one: all come to the same answer
 
-    def _open(self, mine: Any, theirs: Any) -> Link | None:
+    def _open(self, mine: Any, theirs: Any) -> MemoryLink | None:
         if mine["host"] != theirs["host"]:
             return None
         try:
@@ -60,7 +60,7 @@ class Links:
                 pointers = [int(pointer) for pointer in theirs["pointer"]]
         except self._runtime.CUDARuntimeError:  # no path between the two GPUs, or no shared name space
             return None
-        return Link(*pointers)
+        return MemoryLink(*pointers)
 
     def _map(self, handle: np.void) -> int:
         pointer = int(self._runtime.ipcOpenMemHandle(handle.tobytes()))

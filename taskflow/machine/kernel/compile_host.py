@@ -96,13 +96,13 @@ def compiler() -> Compiler:
 
     Raises BadInput where there is none.
     """
-    wanted = os.environ.get("CXX", "").strip()
-    for name in [wanted] if wanted else ["c++", "g++", "clang++"]:
+    chosen = os.environ.get("CXX", "").strip()
+    for name in [chosen] if chosen else ["c++", "g++", "clang++"]:
         command = shlex.split(name)
-        found = shutil.which(command[0])
-        if found is None:
+        program = shutil.which(command[0])
+        if program is None:
             continue
-        command[0] = found
+        command[0] = program
         about = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=LIMIT, check=False)
         if about.returncode == 0:
             flags: tuple[str, ...] = WANTED
@@ -110,7 +110,7 @@ def compiler() -> Compiler:
                 flags = tuple(flag for flag in (*WANTED, SIMD) if _takes(command, [flag]))
             return Compiler(tuple(command), about.stdout.strip(), flags)
     problem = (
-        f"the C++ compiler CXX={wanted!r} does not run" if wanted else "there is no C++ compiler (c++, g++ or clang++)"
+        f"the C++ compiler CXX={chosen!r} does not run" if chosen else "there is no C++ compiler (c++, g++ or clang++)"
     )
     raise BadInput(
         f"{problem}, and kernels for CPU cores are compiled on first use: install g++, or set CXX to a C++ compiler"
@@ -128,18 +128,18 @@ def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:
 
 @cache
 def _processor() -> str:
-    """What -march=native depends on: the model and the abilities of the (first) processor."""
+    """The model and the abilities of the (first) processor, on which -march=native depends."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return f"{platform.machine()} {platform.processor()}"
-    wanted = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU implementer", "CPU part")
-    found: dict[str, str] = {}
+    telling = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU implementer", "CPU part")
+    features: dict[str, str] = {}
     for line in lines:
         name, _, value = line.partition(":")
-        if name.strip() in wanted:
-            found.setdefault(name.strip(), value.strip())
-    return f"{platform.machine()} {found}"
+        if name.strip() in telling:
+            features.setdefault(name.strip(), value.strip())
+    return f"{platform.machine()} {features}"
 
 
 def _build(text: str, chosen: Compiler, flags: Sequence[str], path: Path) -> None:

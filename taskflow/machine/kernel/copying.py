@@ -96,9 +96,9 @@ def word(pairs: Iterable[tuple[Array, Array]]) -> int:
     """The bytes that can be copied at once between all CuPy views of the pairs, which are of one dtype: those of a
     value, or of several side by side.
     """
-    arrays = [each for pair in pairs for each in pair]
+    arrays = [array for pair in pairs for array in pair]
     size = int(arrays[0].dtype.itemsize)
-    places = [n for each in arrays for n in (each.data.ptr, *each.strides[:2], each.shape[2] * size)]
+    places = [n for array in arrays for n in (array.data.ptr, *array.strides[:2], array.shape[2] * size)]
     return LARGEST if all(n % LARGEST == 0 for n in places) else size
 
 
@@ -188,11 +188,12 @@ def _beyond_caches() -> int:
     """Mebibytes that are `CACHES` times the third-level caches of the cores that this process may use, from LEAST to
     MOST; that where the system does not tell.
     """
-    found = {}
+    caches = {}
     for core in os.sched_getaffinity(0):
         cache = SYSTEM / f"cpu{core}" / "cache" / "index3"
         try:
-            found[(cache / "shared_cpu_list").read_text()] = int((cache / "size").read_text().strip().removesuffix("K"))
+            size = (cache / "size").read_text().strip().removesuffix("K")
+            caches[(cache / "shared_cpu_list").read_text()] = int(size)
         except (OSError, ValueError):
             return MOST
-    return min(MOST, max(LEAST, CACHES * sum(found.values()) // 1024))
+    return min(MOST, max(LEAST, CACHES * sum(caches.values()) // 1024))

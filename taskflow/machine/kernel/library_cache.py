@@ -43,16 +43,16 @@ def cache_folder() -> Path:
 
 def _check(folder: Path) -> None:
     """Raises BadInput where somebody else could put libraries into a folder, or another folder in its place."""
-    found, remedy = folder.stat(), "or set XDG_CACHE_HOME to a folder of your own"
-    mode = stat.S_IMODE(found.st_mode)
-    if found.st_uid != os.geteuid():
+    status, remedy = folder.stat(), "or set XDG_CACHE_HOME to a folder of your own"
+    mode = stat.S_IMODE(status.st_mode)
+    if status.st_uid != os.geteuid():
         raise BadInput(
-            f"{folder}: compiled kernels are not kept in a folder of somebody else (user {found.st_uid}, mode"
+            f"{folder}: compiled kernels are not kept in a folder of somebody else (user {status.st_uid}, mode"
             f" {mode:04o}); remove it, {remedy}"
         )
     if mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise BadInput(
-            f"{folder}: others may write into it (user {found.st_uid}, mode {mode:04o}), and could put their code"
+            f"{folder}: others may write into it (user {status.st_uid}, mode {mode:04o}), and could put their code"
             f" there; look at what is in it, remove it, {remedy}"
         )
     for parent in folder.parents:

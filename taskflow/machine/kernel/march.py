@@ -31,9 +31,9 @@ def march(tiles: int, planes: int, room: int, edges: int | None = None) -> int:
         pieces = marches(tiles, planes, each)
         if sum(count * deep for count, deep in pieces) >= earliest * room:
             break  # shorter ones do even more again
-        found = end(pieces if edges is None else (*pieces[:edges], COPIES, *pieces[edges:]), room)
-        if found < earliest:
-            earliest, length = found, each
+        last = end(pieces if edges is None else (*pieces[:edges], COPIES, *pieces[edges:]), room)
+        if last < earliest:
+            earliest, length = last, each
     return length
 
 

@@ -50,10 +50,10 @@ class Binder:
         if launch.task.reductions:  # two at a time must not fold in the same memory
             return self._kernel(node, cells, lane)
         key = launch.kind, tuple(map(_same, launch.constants.values())), node.box, cells, node.middle, lane
-        found = self._kernels.get(key)
-        if found is None:
-            found = self._kernels[key] = launch, self._kernel(node, cells, lane)
-        return found[1]
+        bound = self._kernels.get(key)
+        if bound is None:
+            bound = self._kernels[key] = launch, self._kernel(node, cells, lane)
+        return bound[1]
 
     def _kernel(self, node: Compute, cells: Box, lane: Lane) -> Call:
         """The kernel of a point task, of a launch that the block does on `cells`."""
@@ -91,12 +91,12 @@ class Binder:
 
     def copies(self, copies: tuple[tuple[str, Copy], ...], lane: Lane) -> list[Call]:
         """Calls that copy cells of fields to ghost cells of the same block."""
-        found = self._copies.get((copies, lane))
-        if found is None:
+        calls = self._copies.get((copies, lane))
+        if calls is None:
             view = self.instances.view
             pairs = [(view(name, copy.target_box), view(name, copy.source_box)) for name, copy in copies]
-            found = self._copies[copies, lane] = copiers(self.device, pairs, lane)
-        return found
+            calls = self._copies[copies, lane] = copiers(self.device, pairs, lane)
+        return calls
 
     def value(self, name: str) -> float:
         """The value of a scalar here, once the device has got there."""
@@ -105,8 +105,8 @@ class Binder:
     def _run_body(self, node: Compute, lane: Lane) -> None:
         with lane.active():
             numbers = {name: self.value(name) for name in node.launch.scalars.values()}
-            found = run_body(node, self.instances.arrays, self._origins, numbers)
-            for name, value in found.items():
+            results = run_body(node, self.instances.arrays, self._origins, numbers)
+            for name, value in results.items():
                 self.scalars.array(name)[...] = value
 
 

@@ -64,14 +64,14 @@ class Listing:
     def operations(self) -> list[Operation]:
         """All of them, bound."""
         sends = self._sends()
-        found: list[Operation] = []
+        bound: list[Operation] = []
         for entry in self._entries:
             if isinstance(entry, Operation):
-                found.append(entry)
+                bound.append(entry)
             else:
                 calls = sends[entry] if entry in sends else self._bind[entry.kind](entry.items, entry.lane)
-                found += [Operation(call, entry.kind, tuple(entry.nodes), entry.lane) for call in calls]
-        return found
+                bound += [Operation(call, entry.kind, tuple(entry.nodes), entry.lane) for call in calls]
+        return bound
 
     def _sends(self) -> dict[_Joint, list[Call]]:
         """The calls of copies with a signal right behind them on their lane, and of these and of waits right before."""
@@ -92,4 +92,4 @@ class Listing:
 
 
 def _nothing() -> None:
-    """What is done with the operation before or after."""
+    """Stands for an operation that is done with the one before or after."""

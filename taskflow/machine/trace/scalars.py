@@ -24,7 +24,8 @@ NUMBERS = np.dtype([("value", np.float64, AT_ONCE), ("place", np.intc, AT_ONCE),
 
 
 class Scalars(Mapping[str, float]):
-    """What was set, and what passes have reduced, by name. Reading waits until the device has done what is enqueued.
+    """The values that were set, and that passes have reduced, by name. Reading waits until the device has done what is
+    enqueued.
 
     It is enqueued on `lane`; `wait` waits until something there is true. All numbers are read from the device at once,
     and again only after `changed`; for what was set last nothing waits. Raises RunFailed where a program has more than
@@ -90,9 +91,9 @@ class Scalars(Mapping[str, float]):
 
         def read() -> Mapping[str, float]:
             self._wait(reached)
-            found = {name: float(values[self._places[name]]) for name in names}
+            present = {name: float(values[self._places[name]]) for name in names}
             self._pinned.append(values)
-            return found
+            return present
 
         return read
 

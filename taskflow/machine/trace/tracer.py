@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import TypeGuard
 
 from taskflow.machine.device import Call, Event, Lane
-from taskflow.machine.direct import Exchange, Neighbourhood
+from taskflow.machine.direct import DirectExchange, Neighbourhood
 from taskflow.machine.direct.flags import Flag
 from taskflow.machine.mapper import Mapper
 from taskflow.machine.trace.binding import Binder
@@ -17,7 +17,7 @@ from taskflow.machine.trace.operation import Kind, Operation
 from taskflow.machine.trace.rings import Rings
 from taskflow.machine.trace.transfer import Transfers
 from taskflow.machine.trace.turns import turns
-from taskflow.machine.trace.wavefront import Stage, Wavefront
+from taskflow.machine.trace.wavefront import SlabStage, Wavefront
 from taskflow.tasks import (
     AllReduce,
     Analysis,
@@ -35,7 +35,7 @@ from taskflow.tasks import (
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What a block does in a pass of a program, and the state in which the pass leaves the program.
+    """The operations of a block in a pass of a program, and the state in which the pass leaves the program.
 
     `operations` do the nodes of `graph`, in the order of the list. `slots` are the buffers of messages that have one
     (see `Rings`), `arrivals` those that are posted when the pass begins; `calls` is what to call, once it is ready.
@@ -98,7 +98,7 @@ class _Pass:
     def __init__(self, tracer: Tracer, analysis: Analysis) -> None:
         self.tracer, self.graph, self.lanes = tracer, analysis.graph, tracer.lanes
         near = tracer.near
-        self.exchange: Exchange | None = near.exchange() if near is not None else None
+        self.exchange: DirectExchange | None = near.exchange() if near is not None else None
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
         self.numbers = [int(two and urgent) for urgent in mapper.urgent(self.graph.nodes, tracer.direct)]
@@ -108,7 +108,7 @@ class _Pass:
         self.wavefront = Wavefront(tracer.binder, mapper.cache)
         self.sends: list[Operation] = []  # of messages whose packing has been enqueued
         self.claims: list[tuple[int, Flag]] = []  # for which the next copy waits
-        self.stages: list[tuple[int, Stage]] = []  # launches that can be done slab by slab
+        self.stages: list[tuple[int, SlabStage]] = []  # launches that can be done slab by slab
         self.list = self._listing()
         self.order = turns(self.graph, self.numbers, tracer.direct).order(tracer.priority)
         self.rings = Rings(self.graph, self.order, lambda message: not tracer.direct(message))
@@ -149,13 +149,13 @@ class _Pass:
 
         What its lane has waited for before, and all that came before that on the other lane, is done.
         """
-        place, waited, found = {n: i for i, n in enumerate(self.order)}, [-1, -1], {}
+        place, waited, awaited = {n: i for i, n in enumerate(self.order)}, [-1, -1], {}
         for n in self.order:
             mine = self.numbers[n]
             last = max((m for m in self.graph.waits[n] if self.numbers[m] != mine), key=place.__getitem__, default=None)
             if last is not None and place[last] > waited[mine]:
-                waited[mine], found[n] = place[last], last
-        return found
+                waited[mine], awaited[n] = place[last], last
+        return awaited
 
     def _events(self) -> dict[int, Event]:
         """An event for every node that the other lane waits for, and for packing and unpacking, which the host waits
@@ -280,10 +280,10 @@ def _is(node: Node, part: str) -> TypeGuard[Compute]:
 
 
 def _behind(node: int, first: int, waits: Sequence[Collection[int]]) -> set[int]:
-    """What a node waits for, be it by way of others, as far back as the first of these."""
-    found, ahead = set[int](), [node]
+    """The nodes for which a node waits, be it by way of others, as far back as the first of these."""
+    behind, ahead = set[int](), [node]
     while ahead:
-        new = {each for each in waits[ahead.pop()] if each >= first} - found
-        found |= new
+        new = {n for n in waits[ahead.pop()] if n >= first} - behind
+        behind |= new
         ahead += new
-    return found
+    return behind

@@ -1,6 +1,6 @@
 """The traces of one block: what it has recorded of the stretches of its programs, and how it replays them.
 
-States say which ghost cells are valid, as numbers that mean the same on all blocks. What a block does next depends on
+States say which ghost cells are valid, as numbers that mean the same on all blocks. The next pass of a block depends on
 the ghost cells that are valid. Each block knows its own and its neighbours' only, so two states may look alike to one
 block and not to another: they get one number only where all agree.
 
@@ -30,7 +30,7 @@ from taskflow.tasks import Compute, Known, Program, Stretch, Valid, analyse, sha
 WORTH = 2  # launches that are worth a graph
 
 
-class States:
+class GhostStates:
     """The states met so far; number 0, with which a run begins, has no valid ghost cell. `gather` gives the rows of all
     blocks from a row of each.
     """
@@ -45,7 +45,7 @@ class States:
         return self._valid[number]
 
     def number(self, valid: Valid) -> int:
-        """That of an earlier state which equals this one on all blocks, or a new one. All blocks have to ask."""
+        """The number of an earlier state which equals this one on all blocks, or a new one. All blocks have to ask."""
         equal = self._gather(np.array([valid == other for other in self._valid], np.uint8)).all(axis=0)
         return int(equal.argmax()) if equal.any() else self._new(valid)
 
@@ -63,7 +63,7 @@ class States:
 
 
 class Instrument(Protocol):
-    """What marks the operations of traces, to see when they are done. `graphs`: marks work in a CUDA graph, too."""
+    """Marks the operations of traces, to see when they are done. `graphs`: marks work in a CUDA graph, too."""
 
     graphs: bool
 
@@ -87,7 +87,7 @@ class Traces:
 
     partition: Partition
     block: int
-    states: States
+    states: GhostStates
     lanes: tuple[Lane, Lane]
     tracer: Callable[[Mapper], Tracer]
     synchronize: Callable[[], None]
@@ -96,7 +96,7 @@ class Traces:
 
     @cached_property
     def known(self) -> Known:
-        """What was worked out for this block."""
+        """The analysis of this block so far."""
         return Known(self.partition, [self.block])
 
     def mark(self, by: Instrument | None) -> None:
@@ -149,15 +149,15 @@ class Traces:
 
 
 def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: bool) -> list[Call]:
-    """What to call, in order. It begins when all is done that is enqueued on lane 0, and what is enqueued there
-    afterwards comes after all of it.
+    """The calls of a replay, in order. It begins when all is done that is enqueued on lane 0, and what is enqueued
+    there afterwards comes after all of it.
     """
     plain, urgent = lanes
     graphs = graphs and plain.asynchronous
     whole = graphs and all(operation.lane is not None and operation.fixed for operation in operations)
     inner = list(_segments(operations, lanes)) if graphs and not whole else [operation.call for operation in operations]
-    found = inner if urgent is plain else _joined(inner, lanes)
-    return [captured(plain, found)] if whole and len(found) >= WORTH else found
+    replayed = inner if urgent is plain else _joined(inner, lanes)
+    return [captured(plain, replayed)] if whole and len(replayed) >= WORTH else replayed
 
 
 def _joined(inner: list[Call], lanes: tuple[Lane, Lane]) -> list[Call]:

@@ -45,13 +45,13 @@ class Transfers:
     def _bound(self, message: Message, slot: int, lane: Lane, *, packs: bool) -> list[Call]:
         """The copies: once for all messages of the same cells that go through one buffer."""
         key = message.copies, slot, lane, packs
-        found = self._copies.get(key)
-        if found is None:
+        copies = self._copies.get(key)
+        if copies is None:
             view, pairs = self.instances.view, list[tuple[Array, Array]]()
             for name, copy, part in self._parts(message, slot):
                 pairs.append((part, view(name, copy.source_box)) if packs else (view(name, copy.target_box), part))
-            found = self._copies[key] = copiers(self.device, pairs, lane)
-        return found
+            copies = self._copies[key] = copiers(self.device, pairs, lane)
+        return copies
 
     def send(self, message: Message, slot: int, ready: Event | None) -> None:
         """Hand the message to the channel, once it has been packed."""

@@ -20,30 +20,30 @@ def turns(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], bo
 
 
 def _claims(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], bool]) -> list[set[int]]:
-    """What each node waits for, and a claim also for what its message waits for, and for what is earlier in the
-    program: on its lane, or between blocks.
+    """The nodes for which each one waits, and a claim also for what its message waits for, and for what is earlier in
+    the program: on its lane, or between blocks.
     """
     sends = {node.message: n for n, node in enumerate(graph.nodes) if isinstance(node, Send)}
     earlier = defaultdict[int, set[int]](set)  # by lane: the last claim there, and what came since
     between = set[int]()  # blocks: the last claim, and what came since
-    found = []
+    waits_of = []
     for n, (node, waits) in enumerate(zip(graph.nodes, graph.waits, strict=True)):
         mine = earlier[lanes[n]]
         if isinstance(node, Claim) and direct(node.message):
-            found.append(waits | mine | between | (graph.waits[sends[node.message]] - {n}))
+            waits_of.append(waits | mine | between | (graph.waits[sends[node.message]] - {n}))
             mine.clear()
             between = {n}
         else:
-            found.append(set(waits))
+            waits_of.append(set(waits))
         mine.add(n)
         if isinstance(node, Grant | Send | Receive | AllReduce):
             between.add(n)
-    return found
+    return waits_of
 
 
 def _together(graph: TaskGraph) -> list[set[int]]:
-    """What each node waits for, and with a claim or a receive for all others of its moment: they are there at about the
-    same time, and what follows them is then one wait, and one copy, instead of one for each neighbour.
+    """The nodes for which each one waits, and with a claim or a receive all others of its moment: they are there at
+    about the same time, and what follows them is then one wait, and one copy, instead of one for each neighbour.
     """
     moments = dict[int, set[int]]()
     for n, node in enumerate(graph.nodes):

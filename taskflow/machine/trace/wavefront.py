@@ -25,7 +25,7 @@ SLAB = 1 << 19  # cells that one operation does at least, so that its call costs
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class SlabStage:
     """A launch or copy that can be done plane by plane: the planes [first, last)."""
 
     first: int
@@ -35,10 +35,10 @@ class Stage:
 
     @cached_property
     def reaches(self) -> tuple[Reach, ...]:
-        """What it touches at each plane: found when it is asked for, as for small blocks nobody does."""
+        """The cells that it touches at each plane: found when they are asked for, as for small blocks nobody does."""
         return tuple(self.touched())
 
-    def lag(self, earlier: Stage) -> int | None:
+    def lag(self, earlier: SlabStage) -> int | None:
         """How many planes this stage has to stay behind an earlier one; None where they have nothing to do with each
         other.
         """
@@ -55,7 +55,7 @@ class Wavefront:
     binder: Binder
     cache: int
 
-    def stages(self, node: Node, lane: Lane) -> list[Stage] | None:
+    def stages(self, node: Node, lane: Lane) -> list[SlabStage] | None:
         """The node as stages; None where it cannot be done plane by plane (reductions, foreign fields, whose planes are
         others, tasks that are whole, messages, copies along z).
         """
@@ -67,7 +67,7 @@ class Wavefront:
             return [self._copy(name, copy, lane) for name, copy in node.copies]
         return None
 
-    def operations(self, stages: Sequence[Stage]) -> Iterator[tuple[Stage, Call]]:
+    def operations(self, stages: Sequence[SlabStage]) -> Iterator[tuple[SlabStage, Call]]:
         """All stages, whole or slab by slab, in an order that is as good as one after the other."""
         for chain, lags in self._chains(stages):
             if len(chain) > 1:
@@ -75,12 +75,12 @@ class Wavefront:
             else:
                 yield chain[0], chain[0].bind(chain[0].first, chain[0].last)
 
-    def _chains(self, stages: Sequence[Stage]) -> Iterator[tuple[list[Stage], list[int]]]:
+    def _chains(self, stages: Sequence[SlabStage]) -> Iterator[tuple[list[SlabStage], list[int]]]:
         """The stages in chains, each with how far every stage stays behind the front."""
         if not self._pays:
             yield from (([stage], [0]) for stage in stages)
             return
-        chain: list[Stage] = []
+        chain: list[SlabStage] = []
         lags: list[int] = []
         for stage in stages:
             lag = max(
@@ -94,7 +94,7 @@ class Wavefront:
         if chain:
             yield chain, lags
 
-    def _fits(self, chain: Sequence[Stage], lags: Sequence[int]) -> bool:
+    def _fits(self, chain: Sequence[SlabStage], lags: Sequence[int]) -> bool:
         """Whether the planes between the first and the last stage that touch a field fit, all fields together, but
         not all planes.
         """
@@ -118,7 +118,7 @@ class Wavefront:
         x, y, _ = self.binder.instances.box.shape
         return max(1, -(-SLAB // (x * y)))
 
-    def _launch(self, node: Compute, lane: Lane) -> Stage:
+    def _launch(self, node: Compute, lane: Lane) -> SlabStage:
         first, last = node.box.lo[2], node.box.hi[2]
 
         def touched() -> Iterator[Reach]:
@@ -127,16 +127,16 @@ class Wavefront:
         def bind(low: int, high: int) -> Call:
             return self.binder.compute(replace(node, box=_planes(node.box, low, high)), lane)
 
-        return Stage(first, last, touched, bind)
+        return SlabStage(first, last, touched, bind)
 
-    def _copy(self, name: str, copy: Copy, lane: Lane) -> Stage:
+    def _copy(self, name: str, copy: Copy, lane: Lane) -> SlabStage:
         def bind(low: int, high: int) -> Call:
             part = Copy(
                 copy.source, _planes(copy.source_box, low, high), copy.target, _planes(copy.target_box, low, high)
             )
             return self.binder.copies(((name, part),), lane)[0]
 
-        return Stage(copy.source_box.lo[2], copy.source_box.hi[2], lambda: [(name, 0, 0, True)], bind)
+        return SlabStage(copy.source_box.lo[2], copy.source_box.hi[2], lambda: [(name, 0, 0, True)], bind)
 
 
 def _planes(box: Box, low: int, high: int) -> Box:
@@ -144,7 +144,7 @@ def _planes(box: Box, low: int, high: int) -> Box:
     return Box((*box.lo[:2], low), (*box.hi[:2], high))
 
 
-def _skewed(chain: Sequence[Stage], lags: Sequence[int], slab: int) -> Iterator[tuple[Stage, Call]]:
+def _skewed(chain: Sequence[SlabStage], lags: Sequence[int], slab: int) -> Iterator[tuple[SlabStage, Call]]:
     """Slab after slab, each stage as far as its lag lets it."""
     front = min(stage.first + lag for stage, lag in zip(chain, lags, strict=True))
     end = max(stage.last + lag for stage, lag in zip(chain, lags, strict=True))

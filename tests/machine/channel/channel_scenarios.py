@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import ChannelError
-from taskflow.machine.channel import AllReduce, Channel, Deadline
+from taskflow.machine.channel import BlockReducer, Channel, Deadline
 from taskflow.machine.channel.base import LIFELINE
 
 LIMIT = 20.0
@@ -266,7 +266,7 @@ def two_runs(channel: Channel, blocks: int) -> None:
 
 def reductions(channel: Channel, blocks: int) -> list[bytes]:
     """Three reductions in a row over any number of blocks; the bits that this block got."""
-    allreduce = AllReduce(channel, blocks)
+    allreduce = BlockReducer(channel, blocks)
     mine = np.random.default_rng(channel.block).standard_normal(4) * 10.0 ** (channel.block % 5)
     results = [allreduce(mine, ("max", "min", "sum", "sum"), soon()), allreduce(mine, "sum", soon())]
     mine[1] = np.nan if channel.block == blocks - 1 else -0.0

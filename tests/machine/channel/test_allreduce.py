@@ -6,7 +6,7 @@ import pytest
 from channel_stages import ThreadStage
 
 from taskflow.errors import BadInput
-from taskflow.machine.channel import AllReduce, Deadline, Stop, partners
+from taskflow.machine.channel import BlockReducer, Deadline, Stop, partners
 from taskflow.machine.channel.local import LocalChannel
 
 pytestmark = pytest.mark.timeout(60)
@@ -40,7 +40,7 @@ def test_partners_are_mutual_and_few(blocks: int) -> None:
 def test_zeros_come_back_positive_and_nan_wins_everywhere() -> None:
     channel = LocalChannel("one block", 0, Stop())
     values = np.array([-0.0, np.nan, np.nan, np.nan])
-    result = AllReduce(channel, 1)(values, ("max", "max", "min", "sum"), Deadline.after(1))
+    result = BlockReducer(channel, 1)(values, ("max", "max", "min", "sum"), Deadline.after(1))
     assert not np.signbit(result[0])
     assert np.isnan(result[1:]).all()
     channel.close()
@@ -50,5 +50,5 @@ def test_zeros_come_back_positive_and_nan_wins_everywhere() -> None:
 def test_what_cannot_be_reduced_is_refused(values: np.ndarray, ops: str | tuple[str, ...]) -> None:
     channel = LocalChannel("one block", 0, Stop())
     with pytest.raises(BadInput, match="allreduce of shape"):
-        AllReduce(channel, 1)(values, ops, Deadline.after(1))
+        BlockReducer(channel, 1)(values, ops, Deadline.after(1))
     channel.close()

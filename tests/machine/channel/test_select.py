@@ -45,9 +45,9 @@ def test_a_forced_transport_is_taken_within_a_process_too(name: str) -> None:
 @pytest.mark.parametrize(
     ("requested", "words"),
     [
-        ("pear", 'machine.channel = "pear" is not a channel; did you mean "peer"?'),
-        ("uxc", 'machine.channel = "uxc" is not a channel; did you mean "ucx"?'),
-        ("mpi", 'machine.channel = "mpi" is not a channel; use one of "auto", "local", "peer", "ucx", "actor"'),
+        ("pear", 'channel = "pear" is not a channel; did you mean "peer"?'),
+        ("uxc", 'channel = "uxc" is not a channel; did you mean "ucx"?'),
+        ("mpi", 'channel = "mpi" is not a channel; use one of "auto", "local", "peer", "ucx", "actor"'),
     ],
 )
 def test_a_request_that_is_none(requested: str, words: str) -> None:

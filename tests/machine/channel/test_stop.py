@@ -10,7 +10,7 @@ import pytest
 
 from taskflow.errors import Aborted, ChannelTimeout
 from taskflow.machine.channel import Deadline, Pending, Stop
-from taskflow.machine.channel.base import Message
+from taskflow.machine.channel.base import Envelope
 from taskflow.machine.channel.stop import Bell
 
 pytestmark = pytest.mark.timeout(30)
@@ -26,7 +26,7 @@ class Never(Pending):
 
 
 def never(stop: Stop) -> Never:
-    return Never(stop, Message("test", 0, 1, 5, False))
+    return Never(stop, Envelope("test", 0, 1, 5, False))
 
 
 def test_a_ring_before_the_sleep_ends_it_at_once() -> None:

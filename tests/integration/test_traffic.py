@@ -50,3 +50,24 @@ def test_a_step_sends_what_was_counted(boundaries, blocks, overlap):
     found = run_threads(setup.partition, job, cpu(1), Mapper(overlap))
     assert found == [(sent.messages, sent.nbytes) for sent in setup.stepping.traffic]
     assert sum(setup.stepping.traffic, Traffic()).messages > 0
+
+
+@pytest.mark.parametrize(("slabs", "iterations", "precision"), [(2, 1, "double"), (3, 6, "single"), (5, 7, "double")])
+def test_a_step_of_the_cavity(slabs, iterations, precision):
+    """Upwards travel the pressure after every sweep, and u, v, w with one row of u on the wall at high x and one of v
+    on that at high y. Downwards also w once more, for the divergence.
+    """
+    nx, ny, size = 6, 9, {"double": 8, "single": 4}[precision]
+    case = Case(
+        grid={"cells": [nx, ny, 15], "lengths": [1.0, 1.0, 1.0]},
+        fluid={"viscosity": 0.01},
+        boundaries={f"{axis}_{side}": "wall" for axis in "xyz" for side in ("min", "max")},
+        pressure={"iterations": iterations},
+        machine={"precision": precision},
+        time={"steps": 1},
+    )
+    plane = nx * ny
+    up = Traffic(iterations + 1, size * ((iterations + 3) * plane + nx + ny), iterations + 1)
+    down = Traffic(iterations + 3, size * ((iterations + 4) * plane + nx + ny), iterations + 3)
+    assert Setup(case, (1, 1, slabs)).stepping.traffic == [up, *[up + down] * (slabs - 2), down]
+
