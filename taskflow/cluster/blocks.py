@@ -102,7 +102,7 @@ class Blocks:
 
         The suffix of `path` says the format: `.png`, `.svg` or `.pdf`.
         """
-        from taskflow.output import plot_graph
+        from taskflow.plots.graph import plot_graph
         from taskflow.tasks.drawing import draw
 
         launches, following, valid = settled(program, self.partition)

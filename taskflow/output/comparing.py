@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import zarr
 
+from taskflow.output import LOG, STORE
 from taskflow.output.checked import checked
 from taskflow.output.checkpoint import Checkpoint
 from taskflow.output.damage import Damaged, check_file, regular, summed
-from taskflow.output.files import LOG, STORE
 from taskflow.output.groups import metadata, moving, opened, uncut, without_time
 from taskflow.output.shards import present
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import zarr
 from zarr.errors import ZarrUserWarning
 
 from taskflow.output.damage import Damaged, regular
+from taskflow.output.packing import codecs
 
 SHARDS = "sharding_indexed"  # the codec of an array with shards
 MOST = 2**28  # bytes of metadata that are read
+WHOLE: Any = {"write_empty_chunks": True}  # a chunk that is not there is damage, not one without values
+TIME_CHUNK = 1024  # times that one commit rewrites
 
 
 def opened(path: str | Path, group: str, mode: Literal["r", "r+"] = "r+") -> tuple[zarr.Group, dict[str, zarr.Array]]:
@@ -81,3 +85,36 @@ def consolidate(group: zarr.Group) -> None:
         warnings.simplefilter("ignore", ZarrUserWarning)
         for path in dict.fromkeys((group.path, "")):
             zarr.consolidate_metadata(group.store, path=path, zarr_format=3)
+
+
+def add_places(
+    group: zarr.Group, name: str, values: np.ndarray, dims: Sequence[str], attributes: Mapping[str, Any]
+) -> None:
+    """Coordinates, in double precision."""
+    array = group.create_array(
+        name,
+        shape=values.shape,
+        chunks=values.shape,
+        dtype="f8",
+        compressors=codecs(),
+        dimension_names=tuple(dims),
+        config=WHOLE,
+        attributes=dict(attributes),
+    )
+    array[:] = values
+
+
+def add_column(group: zarr.Group, name: str, slots: int, attributes: Mapping[str, Any]) -> None:
+    """A number for each record, such as its time; NaN where there is none yet."""
+    array = group.create_array(
+        name,
+        shape=(slots,),
+        chunks=(TIME_CHUNK,),
+        dtype="f8",
+        fill_value=np.nan,
+        compressors=codecs(),
+        dimension_names=("time",),
+        config=WHOLE,
+        attributes=dict(attributes),
+    )
+    array[:] = np.nan

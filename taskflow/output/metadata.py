@@ -12,6 +12,17 @@ from taskflow.output.log import plain
 CONVENTIONS = "CF-1.11 SGRID-0.3"
 UNITS = "1"  # a case is in any one consistent system of units, and does not say which
 
+FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
+SOLID = "solid"  # a variable without time, so that readers can mask fields: `ds.p.where(ds.solid == 0)` is of the fluid
+SOLID_ATTRIBUTES: dict[str, Any] = {
+    "long_name": "cells with their centre in a body",
+    "flag_values": [0, 1],
+    "flag_meanings": "fluid solid",
+    "units": UNITS,
+    "grid": "grid",
+    "location": "volume",
+}
+PARTS = {"cospectrum": "co-spectrum", "quadrature": "quadrature spectrum"}  # of the spectrum of two fields
 LONG_NAMES = {
     "u": "velocity along x",
     "v": "velocity along y",

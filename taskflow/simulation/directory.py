@@ -15,6 +15,11 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.machine import everywhere
 from taskflow.output import (
+    CASE,
+    INITIAL,
+    LOG,
+    REPORT,
+    STORE,
     Guard,
     Layout,
     RunLog,
@@ -35,7 +40,6 @@ from taskflow.output import (
     unguarded,
     write_report,
 )
-from taskflow.output.files import CASE, INITIAL, LOG, REPORT, STORE
 from taskflow.regions import Box
 from taskflow.simulation import recording
 from taskflow.simulation.averaging import COLUMNS

@@ -16,7 +16,7 @@ from taskflow.errors import RunFailed
 from taskflow.flow.poisson import NotConverged
 from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.machine.profile import Timeline
-from taskflow.output.files import LOG, STORE
+from taskflow.output import LOG, STORE
 from taskflow.simulation.blame import Blame
 from taskflow.simulation.initial.initial import InitialFields
 from taskflow.simulation.measuring import Measuring

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from taskflow.errors import BadInput
-from taskflow.output import Checkpoint, Checkpoints, Comparison, newest
-from taskflow.output.files import CASE, CHECKPOINTS
+from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Comparison, newest
 from taskflow.regions import difference
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from taskflow.accessor import dataset
 from taskflow.errors import BadInput
 from taskflow.machine import Mapper
 from taskflow.machine.proof import Hardware, prove
-from taskflow.output import dataset
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
 from tests.simulation.going_on import check_same, go
