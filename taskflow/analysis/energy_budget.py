@@ -21,9 +21,9 @@ from functools import cached_property
 import xarray as xr
 
 from taskflow.analysis.averages import profiles
+from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import bodies, derivative, outside
 from taskflow.analysis.faces import Faces
-from taskflow.analysis.walls import case_of
 from taskflow.errors import BadInput
 from taskflow.output.layout import VELOCITY
 from taskflow.output.reading import widths
@@ -63,9 +63,9 @@ def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset
 
 def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
     """Each term by its name."""
-    case, k = case_of(of.ds), of.energy
+    known, k = conditions(of.ds), of.energy
     nothing, lines, shear = xr.zeros_like(k), of.lines, of.shear
-    viscosity, expansion = case["fluid"]["viscosity"], case.get("heat", {}).get("expansion", 0.0)
+    viscosity, expansion = known.viscosity, known.thermal_expansion
 
     def transported(flux: Callable[[str], xr.DataArray]) -> xr.DataArray:
         return sum((line.slope(line.on_faces(flux(a), line.tight)) for a, line in lines.items()), start=nothing)
@@ -78,8 +78,8 @@ def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
     spread = (line.slope(line.rise(k, line.still)) for line in lines.values())
     yield "viscous_diffusion", viscosity * sum(spread, start=nothing)
     yield "dissipation", -of.dissipation(viscosity)
-    gravity = zip("xyz", case.get("body", {}).get("gravity", (0.0, 0.0, 0.0)), strict=True)
-    lift = sum((float(g) * of.heat_flux(a) for a, g in gravity), start=nothing) if expansion else nothing
+    gravity = zip("xyz", known.gravity, strict=True)
+    lift = sum((g * of.heat_flux(a) for a, g in gravity), start=nothing) if expansion else nothing
     yield "buoyancy", -expansion * lift
     if EDDIES in of.ds:
         yield "eddy_transport", transported(of.eddy_flux)

@@ -7,16 +7,15 @@ the cell.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import bodies
-from taskflow.analysis.walls import case_of
+from taskflow.output.conditions import Side
 from taskflow.output.reading import periodic, widths
 
 Ends = tuple[float | None, float | None]
@@ -36,22 +35,19 @@ class Faces:
 
     def velocities(self, number: int) -> Ends:
         """A velocity at both ends; None where there is no wall."""
-        low, high = (
-            float(side.get("velocity", (0.0, 0.0, 0.0))[number]) if side["type"] == "wall" else None
-            for side in self._sides
-        )
+        low, high = (None if side.velocity is None else side.velocity[number] for side in self._sides)
         return low, high
 
     @property
     def still(self) -> Ends:
         """The energy of fluctuations at both ends: 0 at walls, None elsewhere."""
-        low, high = (0.0 if side["type"] == "wall" else None for side in self._sides)
+        low, high = (0.0 if side.type == "wall" else None for side in self._sides)
         return low, high
 
     @property
     def tight(self) -> Ends:
         """What fluctuations carry through both ends: nothing but where the flow enters or leaves."""
-        low, high = (None if side["type"] in ("inflow", "outflow") else 0.0 for side in self._sides)
+        low, high = (None if side.type in ("inflow", "outflow") else 0.0 for side in self._sides)
         return low, high
 
     def on_faces(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
@@ -114,9 +110,9 @@ class Faces:
         return widths(self.ds, self.axis) / 2
 
     @property
-    def _sides(self) -> list[Mapping[str, Any]]:
-        tables = (case_of(self.ds)["boundaries"].get(f"{self.axis}_{end}") for end in ("min", "max"))
-        return [side if isinstance(side, Mapping) else {"type": side} for side in tables]
+    def _sides(self) -> tuple[Side, Side]:
+        sides = conditions(self.ds).sides
+        return sides[f"{self.axis}_min"], sides[f"{self.axis}_max"]
 
     def _beside(self, q: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
         """What is before and behind each inner face, round where periodic."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.walls import case_of
+from taskflow.analysis.conditions import known_conditions
 from taskflow.errors import BadInput
 from taskflow.output.layout import between_centres
 from taskflow.output.metadata import metric_name
@@ -52,13 +52,11 @@ def staggered(ds: xr.Dataset) -> Staggered:
 
 
 def _whole(ds: xr.Dataset, axis: str) -> bool:
-    """Whether a dataset without a last face has all cells of a periodic direction, as far as its case can tell."""
-    case = case_of(ds) if "case" in ds.attrs else {}
-    if "boundaries" not in case:
+    """Whether a dataset without a last face has all cells of a periodic direction, as far as it can tell."""
+    known = known_conditions(ds)
+    if known is None:
         return True
-    return bool(
-        case["boundaries"].get(axis) == "periodic" and case["grid"]["cells"]["xyz".index(axis)] == ds.sizes[f"{axis}_c"]
-    )
+    return known.sides[f"{axis}_min"].type == "periodic" and known.cells["xyz".index(axis)] == ds.sizes[f"{axis}_c"]
 
 
 def _sizes(ds: xr.Dataset, axis: str, open_ended: bool) -> np.ndarray:

@@ -1,35 +1,31 @@
-"""What happens at a wall, cell by cell: shear and heat flux, with the differences of the equations themselves."""
+"""Shear and heat flux at a wall, cell by cell, with the differences of the equations themselves."""
 
 from __future__ import annotations
 
-import tomllib
-from typing import Any
-
 import xarray as xr
 
+from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import centred, field_of
 from taskflow.errors import BadInput
+from taskflow.output.conditions import Side
 from taskflow.output.layout import VELOCITY
 from taskflow.output.metadata import SOLID
 from taskflow.output.reading import widths
-
-SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
 
 def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
     """The stress, over density, that the fluid puts on a wall: viscosity (u - u_wall) / (spacing / 2), for the two
     velocities along it; in the middle of each cell at the wall, NaN where that is in a body.
     """
-    side, viscosity = _wall(ds, face), case_of(ds)["fluid"]["viscosity"]
-    found = {}
-    for axis, name in VELOCITY.items():
+    wall, viscosity = _wall(ds, face), conditions(ds).viscosity
+    shear = {}
+    for (axis, name), at_wall in zip(VELOCITY.items(), wall.velocity or (0.0, 0.0, 0.0), strict=True):
         if axis != face[0]:
             inside, distance = _beside(ds, face, centred(ds, field_of(ds, name)))
-            wall = side.get("velocity", (0.0, 0.0, 0.0))["xyz".index(axis)]
-            stress = _open(ds, face, viscosity * (inside - float(wall)) / distance)
+            stress = _in_fluid(ds, face, viscosity * (inside - at_wall) / distance)
             about = {"long_name": f"shear stress along {axis} on {face}, over density", "units": "1"}
-            found[f"shear_{axis}"] = stress.assign_attrs(about)
-    return xr.Dataset(found, attrs=ds.attrs)
+            shear[f"shear_{axis}"] = stress.assign_attrs(about)
+    return xr.Dataset(shear, attrs=ds.attrs)
 
 
 def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
@@ -37,49 +33,36 @@ def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
     between the hottest and the coldest wall; NaN where the cell is in a body. Its mean, weighted by area, is the number
     in the log, where there are no bodies at the wall.
     """
-    sides = [each for name in SIDES if isinstance(each := case_of(ds)["boundaries"].get(name), dict)]
-    walls = [side["temperature"] for side in sides if side["type"] == "wall" and "temperature" in side]
-    temperature = _wall(ds, face).get("temperature")
-    if not isinstance(temperature, float | int) or max(walls) == min(walls):
+    temperature, sides = _wall(ds, face).temperature, conditions(ds).sides.values()
+    temperatures = [side.temperature for side in sides if side.temperature is not None]
+    if temperature is None or max(temperatures) == min(temperatures):
         raise BadInput(f"face = {face!r}: a Nusselt number needs a wall with a temperature, and another temperature")
     inside, distance = _beside(ds, face, field_of(ds, "T"))
     length = float(widths(ds, face[0]).sum())
-    number = _open(ds, face, (temperature - inside) / distance * length / (max(walls) - min(walls)))
+    number = _in_fluid(ds, face, (temperature - inside) / distance * length / (max(temperatures) - min(temperatures)))
     return number.rename("nusselt").assign_attrs(long_name=f"Nusselt number on {face}", units="1")
 
 
-def case_of(ds: xr.Dataset) -> dict[str, Any]:
-    """The case of the run. Raises BadInput where the dataset does not have it."""
-    if "case" not in ds.attrs:
-        raise BadInput("the dataset has no attribute case; give the snapshots of a run")
-    return tomllib.loads(ds.attrs["case"])
-
-
-def _wall(ds: xr.Dataset, face: str) -> dict[str, Any]:
-    """The table of a smooth wall. Raises BadInput where the face is none."""
-    side = case_of(ds)["boundaries"].get(face) if face in SIDES else None
-    table: dict[str, Any] = side if isinstance(side, dict) else {"type": side}
-    walls = [name for name in SIDES if (each := case_of(ds)["boundaries"].get(name)) and "wall" in (each, *_kind(each))]
-    if table["type"] != "wall":
+def _wall(ds: xr.Dataset, face: str) -> Side:
+    """A smooth wall. Raises BadInput where the face is none."""
+    sides = conditions(ds).sides
+    walls = [name for name, side in sides.items() if side.type == "wall"]
+    if face not in walls:
         raise BadInput(f"face = {face!r}: there is no wall; choose one of {', '.join(walls) or 'another run'}")
-    if table.get("roughness"):
+    if sides[face].roughness:
         raise BadInput(f"face = {face!r}: a rough wall has the stress of the logarithmic law, which is not found here")
-    return table
-
-
-def _kind(side: Any) -> tuple[Any, ...]:
-    return (side.get("type"),) if isinstance(side, dict) else ()
+    return sides[face]
 
 
 def _beside(ds: xr.Dataset, face: str, field: xr.DataArray) -> tuple[xr.DataArray, float]:
-    """The values in the cells at a wall, and how far their centres are from it."""
+    """The values in the cells at a wall, and the distance of their centres from it."""
     place = _cells_at(face)
     return field.isel(place, drop=True), float(widths(ds, face[0]).isel(place)) / 2
 
 
-def _open(ds: xr.Dataset, face: str, found: xr.DataArray) -> xr.DataArray:
-    """What was found in the cells at a wall that no body takes."""
-    return found.where(ds[SOLID].isel(_cells_at(face), drop=True) == 0) if SOLID in ds else found
+def _in_fluid(ds: xr.Dataset, face: str, values: xr.DataArray) -> xr.DataArray:
+    """Values of the cells at a wall, NaN in those that a body takes."""
+    return values.where(ds[SOLID].isel(_cells_at(face), drop=True) == 0) if SOLID in ds else values
 
 
 def _cells_at(face: str) -> dict[str, int]:

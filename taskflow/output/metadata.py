@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from taskflow.output.layout import NORMALS, Layout
 from taskflow.output.log import plain
 
 CONVENTIONS = "CF-1.11 SGRID-0.3"
+SCALARS = (str, int, float)  # types that attributes have everywhere
 UNITS = "1"  # a case is in any one consistent system of units, and does not say which
 
 FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
@@ -37,10 +40,14 @@ TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
 
 
 def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """What the caller says of the run, and the conventions; other than numbers and text as JSON text, to fit NetCDF."""
+    """What the caller says of the run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as
+    they are; all else becomes JSON text, to fit NetCDF.
+    """
     flat = {key: plain(value) for key, value in attributes.items()}
-    texts = {k: v if type(v) in (str, int, float) else json.dumps(v, ensure_ascii=False) for k, v in flat.items()}
-    return {"Conventions": CONVENTIONS, **texts}
+    for key, value in attributes.items():
+        if not isinstance(value, np.ndarray) and type(flat[key]) not in SCALARS:
+            flat[key] = json.dumps(flat[key], ensure_ascii=False)
+    return {"Conventions": CONVENTIONS, **flat}
 
 
 def coordinate_attributes(dim: str) -> dict[str, Any]:

@@ -176,7 +176,8 @@ def _copy(path: Path, target: Path, layout: Layout, solid: Callable[[Box], np.nd
     """All records of a group, in a new store with the given layout of it; a shard at a time is in memory."""
     source = zarr.open_group(str(path), path=layout.group, mode="r", use_consolidated=False)
     times = Store(path, layout.group).times
-    new = create(target, layout, {name: value for name, value in source.attrs.items() if isinstance(value, str)}, solid)
+    attributes = {name: np.array(value) if isinstance(value, list) else value for name, value in source.attrs.items()}
+    new = create(target, layout, attributes, solid)
     new.grow(len(times))
     arrays = zarr.open_group(str(target), path=layout.group, mode="r+")
     for index, name in product(range(len(times)), layout.fields):
