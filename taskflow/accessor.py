@@ -89,17 +89,17 @@ class Flow:
         return profiles.compare(self._last, table, plane)
 
     def profiles(self, axis: str) -> xr.Dataset:
-        """Of statistics: means and covariances over time and over planes across `axis`; see `averages.profiles`."""
+        """Means and covariances over time and over planes across `axis`, of statistics; see `averages.profiles`."""
         return averages.profiles(self._ds, axis)
 
     def kinetic_energy_budget(self, axis: str | None = None) -> xr.Dataset:
-        """Of statistics with a budget: production, dissipation, transport, ... of turbulent kinetic energy in each
+        """Production, dissipation, transport, ... of turbulent kinetic energy, of statistics with a budget: in each
         cell, NaN in bodies; or along an `axis`, over time and planes. See `energy_budget`.
         """
         return energy_budget.kinetic_energy_budget(self._ds, axis)
 
     def over_time(self) -> xr.Dataset:
-        """Of spectra that a run has recorded: the mean of all records."""
+        """The mean of all records of spectra that a run has recorded."""
         return averages.over_time(self._ds)
 
     @property

@@ -17,20 +17,20 @@ def profiles(statistics: xr.Dataset, axis: str) -> xr.Dataset:
     """
     if axis not in ("x", "y", "z"):
         raise BadInput(f"axis = {axis!r}: give the one that profiles are along, x, y or z")
-    found = {name: statistics[name] for name in map(str, statistics.data_vars) if name.startswith(("mean_", "cov_"))}
-    if not found:
+    moments = {name: statistics[name] for name in map(str, statistics.data_vars) if name.startswith(("mean_", "cov_"))}
+    if not moments:
         raise BadInput("these are no statistics; give the dataset of Run.statistics(), or the group statistics")
     across = [f"{other}_c" for other in "xyz" if other != axis]
     weights = widths(statistics, across[0][0]) * widths(statistics, across[1][0])
-    planes = {name: field.weighted(weights).mean(across) for name, field in found.items()}
-    fields = [name.removeprefix("mean_") for name in found if name.startswith("mean_")]
-    for a, b in ((a, b) for a in fields for b in fields if f"cov_{a}_{b}" in found):
-        one, other = (found[f"mean_{name}"] - planes[f"mean_{name}"] for name in (a, b))
+    planes = {name: field.weighted(weights).mean(across) for name, field in moments.items()}
+    fields = [name.removeprefix("mean_") for name in moments if name.startswith("mean_")]
+    for a, b in ((a, b) for a in fields for b in fields if f"cov_{a}_{b}" in moments):
+        one, other = (moments[f"mean_{name}"] - planes[f"mean_{name}"] for name in (a, b))
         planes[f"cov_{a}_{b}"] += (one * other).weighted(weights).mean(across)
     for name, profile in planes.items():
         profile.attrs = {
-            "long_name": f"{found[name].attrs['long_name']}, over planes across {axis}",
-            "units": found[name].attrs["units"],
+            "long_name": f"{moments[name].attrs['long_name']}, over planes across {axis}",
+            "units": moments[name].attrs["units"],
         }
     columns = {name: statistics[name] for name in ("since", "samples")}
     return xr.Dataset(planes | columns, attrs=statistics.attrs)
@@ -49,5 +49,5 @@ def over_time(spectra: xr.Dataset) -> xr.Dataset:
     weights = spectra["time"] - spectra["since"]
     means = {name: spectra[name].weighted(weights).mean("time", keep_attrs=True) for name in names}
     columns = {"since": spectra["since"][0], "samples": spectra["samples"].sum(keep_attrs=True)}
-    found = xr.Dataset(means | {name: each.drop_vars("time", errors="ignore") for name, each in columns.items()})
-    return found.assign_coords(time=spectra["time"][-1]).assign_attrs(spectra.attrs)
+    timeless = {name: column.drop_vars("time", errors="ignore") for name, column in columns.items()}
+    return xr.Dataset(means | timeless).assign_coords(time=spectra["time"][-1]).assign_attrs(spectra.attrs)

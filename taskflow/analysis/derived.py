@@ -44,12 +44,12 @@ def _sides(ds: xr.Dataset, field: xr.DataArray, dim: str) -> tuple[xr.DataArray,
     else:
         low, high = values.isel({dim: slice(None, -1)}), values.isel({dim: slice(1, None)})
     centre = f"{axis}_c"
-    low, high = (each.rename({dim: centre}).assign_coords({centre: ds[centre]}) for each in (low, high))
+    low, high = (side.rename({dim: centre}).assign_coords({centre: ds[centre]}) for side in (low, high))
     return low, high
 
 
 def outside(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
-    """The same without values in bodies, as far as the dataset knows of any."""
+    """The field, NaN in bodies, as far as the dataset knows of any."""
     solid = bodies(ds)
     return field if solid is None else field.where(~solid)
 
@@ -107,18 +107,18 @@ def _beside_bodies(ds: xr.Dataset, plain: xr.DataArray, values: xr.DataArray, ax
     low, high = (_Neighbour.of(ds, solid, values, axis, step) for step in (1, -1))
     before, behind = (values - low.value) / low.distance, (high.value - values) / high.distance
     both = (high.distance * before + low.distance * behind) / (low.distance + high.distance)
-    one_sided = before.where(low.there, behind).where(~(low.there & high.there), both)
+    one_sided = before.where(low.exists, behind).where(~(low.exists & high.exists), both)
     return outside(ds, plain.where(~(low.body | high.body), one_sided))
 
 
 @dataclass(frozen=True, eq=False)
 class _Neighbour:
-    """What each cell sees on one side: a value, how far away, whether it is of a body, whether there is anything."""
+    """The neighbours of all cells on one side: a value, how far away, whether it is of a body, whether there is one."""
 
     value: xr.DataArray
     distance: xr.DataArray
     body: xr.DataArray
-    there: xr.DataArray
+    exists: xr.DataArray
 
     @classmethod
     def of(cls, ds: xr.Dataset, solid: xr.DataArray, values: xr.DataArray, axis: str, step: int) -> _Neighbour:
@@ -130,19 +130,19 @@ class _Neighbour:
                 return q.roll({dim: step}, roll_coords=False)
             return q.shift({dim: step}, fill_value=beyond)
 
-        body, there = beside(solid, False), beside(xr.ones_like(solid), False)
+        body, exists = beside(solid, False), beside(xr.ones_like(solid), False)
         value = beside(values, float("nan")).where(~body, -values)
         distance = ((size + beside(size, float("nan"))) / 2).where(~body, size)
-        return cls(value, distance, body, there)
+        return cls(value, distance, body, exists)
 
 
 def vorticity(ds: xr.Dataset) -> xr.Dataset:
     """The curl of the velocity: vorticity_x = dw/dy - dv/dz, ..., in cell centres."""
-    found = {}
+    curl = {}
     for x, y, z in ("xyz", "yzx", "zxy"):
         field = derivative(ds, VELOCITY[z], y) - derivative(ds, VELOCITY[y], z)
-        found[f"vorticity_{x}"] = field.assign_attrs(long_name=f"vorticity along {x}", units="1")
-    return xr.Dataset(found, attrs=ds.attrs)
+        curl[f"vorticity_{x}"] = field.assign_attrs(long_name=f"vorticity along {x}", units="1")
+    return xr.Dataset(curl, attrs=ds.attrs)
 
 
 def q_criterion(ds: xr.Dataset) -> xr.DataArray:
@@ -159,5 +159,5 @@ def q_criterion(ds: xr.Dataset) -> xr.DataArray:
 def on_plane(ds: xr.Dataset, plane: Plane) -> xr.Dataset:
     """All fields on a plane, at the cell centres of it, linear between the values on both sides."""
     cuts = {name: interpolate(ds, field_of(ds, name), plane.normal, plane.position) for name in on_cells(ds)}
-    found = {name: centred(ds, cut).assign_attrs(ds[name].attrs) for name, cut in cuts.items()}
-    return xr.Dataset(found, attrs=ds.attrs).assign_coords({plane.normal: plane.position})
+    fields = {name: centred(ds, cut).assign_attrs(ds[name].attrs) for name, cut in cuts.items()}
+    return xr.Dataset(fields, attrs=ds.attrs).assign_coords({plane.normal: plane.position})

@@ -58,7 +58,7 @@ def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset
     total = sum(terms.values(), start=xr.zeros_like(k))
     budget["residual"] = total.assign_attrs(long_name="sum of the terms", units="1")
     budget["kinetic_energy"] = k.assign_attrs(long_name="turbulent kinetic energy", units="1")
-    return xr.Dataset({name: outside(ds, each) for name, each in budget.items()}, attrs=ds.attrs)
+    return xr.Dataset({name: outside(ds, term) for name, term in budget.items()}, attrs=ds.attrs)
 
 
 def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
@@ -72,7 +72,7 @@ def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
 
     along = ((of.mean(a) * line.slope(line.on_faces(k, line.still))) for a, line in lines.items())
     yield "convection", -sum(along, start=nothing)
-    yield "production", -sum((of.covariance(a, b) * each for (a, b), each in shear.items()), start=nothing)
+    yield "production", -sum((of.covariance(a, b) * rate for (a, b), rate in shear.items()), start=nothing)
     yield "turbulent_transport", -transported(of.flux)
     yield "pressure_transport", -transported(of.pressure_flux)
     spread = (line.slope(line.rise(k, line.still)) for line in lines.values())
@@ -83,23 +83,26 @@ def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
     yield "buoyancy", -expansion * lift
     if EDDIES in of.ds:
         yield "eddy_transport", transported(of.eddy_flux)
-        carried = sum((of.stress(a, b) * each for (a, b), each in shear.items()), start=nothing)
-        yield "eddy_dissipation", carried - of.found[EDDIES]
+        carried = sum((of.stress(a, b) * rate for (a, b), rate in shear.items()), start=nothing)
+        yield "eddy_dissipation", carried - of.means[EDDIES]
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Those in each cell, of statistics with a budget."""
+    """Moments of fluctuations in time in each cell, of statistics with a budget.
+
+    Directions stand for the velocities along them: covariance("x", "z") is <u'w'>.
+    """
 
     ds: xr.Dataset
 
     @property
     def axes(self) -> str:
-        """Along which they vary."""
+        """The axes along which the moments vary."""
         return "xyz"
 
     @property
-    def found(self) -> xr.Dataset:
+    def means(self) -> xr.Dataset:
         """Means and covariances."""
         return self.ds
 
@@ -117,31 +120,31 @@ class Moments:
     @cached_property
     def shear(self) -> dict[tuple[str, str], xr.DataArray]:
         """dU_i/dx_j by i and j."""
-        found = {}
+        shear = {}
         for axis, line in self.lines.items():
             for number, other in enumerate("xyz"):
-                found[other, axis] = line.slope(line.on_faces(self.mean(other), line.velocities(number)))
-        return found
+                shear[other, axis] = line.slope(line.on_faces(self.mean(other), line.velocities(number)))
+        return shear
 
     def mean(self, a: str) -> xr.DataArray:
         """U_a."""
-        return self.found[f"mean_{VELOCITY[a]}"]
+        return self.means[f"mean_{VELOCITY[a]}"]
 
     def covariance(self, a: str, b: str) -> xr.DataArray:
         """<u'_a u'_b>."""
-        return _covariance(self.found, VELOCITY[a], VELOCITY[b])
+        return _covariance(self.means, VELOCITY[a], VELOCITY[b])
 
     def pressure_flux(self, a: str) -> xr.DataArray:
         """<u'_a p'>."""
-        return _covariance(self.found, VELOCITY[a], "p")
+        return _covariance(self.means, VELOCITY[a], "p")
 
     def heat_flux(self, a: str) -> xr.DataArray:
         """<u'_a T'>."""
-        return _covariance(self.found, VELOCITY[a], "T")
+        return _covariance(self.means, VELOCITY[a], "T")
 
     def stress(self, a: str, b: str) -> xr.DataArray:
         """<s_ab> of eddies."""
-        return self.found[_stress(a, b)]
+        return self.means[_stress(a, b)]
 
     def flux(self, a: str) -> xr.DataArray:
         """<u'_i u'_i u'_a> / 2."""
@@ -158,41 +161,41 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class MomentsOverPlanes(Moments):
-    """Those of all that differs from the mean over time and over planes across an axis: of means over time that differ
-    within planes, too.
+    """Moments of all that differs from the mean over time and over planes across an axis: also of means over time that
+    differ within planes.
     """
 
     axis: str
 
     @property
     def axes(self) -> str:
-        """The one along which they vary."""
+        """The one along which the moments vary."""
         return self.axis
 
     @cached_property
-    def found(self) -> xr.Dataset:
+    def means(self) -> xr.Dataset:
         """Means and covariances."""
         return profiles(self.ds, self.axis)
 
     def flux(self, a: str) -> xr.DataArray:
         """See `Moments.flux`."""
         apart = self._velocities
-        flux = self.ds[f"mean_energy_flux_{a}"] + 0.5 * sum(each**2 for each in apart.values()) * apart[a]
-        for b, each in apart.items():
+        flux = self.ds[f"mean_energy_flux_{a}"] + 0.5 * sum(q**2 for q in apart.values()) * apart[a]
+        for b, q in apart.items():
             both, own = (_covariance(self.ds, VELOCITY[b], VELOCITY[other]) for other in (a, b))
-            flux = flux + each * both + 0.5 * apart[a] * own
+            flux = flux + q * both + 0.5 * apart[a] * own
         return self._mean(flux)
 
     def eddy_flux(self, a: str) -> xr.DataArray:
         """See `Moments.eddy_flux`."""
         flux = self.ds[f"mean_eddy_flux_{a}"]
-        for b, each in self._velocities.items():
-            flux = flux + each * self._apart(_stress(b, a))
+        for b, q in self._velocities.items():
+            flux = flux + q * self._apart(_stress(b, a))
         return self._mean(flux)
 
     def dissipation(self, viscosity: float) -> xr.DataArray:
         """See `Moments.dissipation`."""
-        apart = {f"apart_{VELOCITY[a]}": each for a, each in self._velocities.items()}
+        apart = {f"apart_{VELOCITY[a]}": q for a, q in self._velocities.items()}
         around = self.ds.assign(apart)
         gradients = sum(derivative(around, name, other) ** 2 for name in apart for other in "xyz")
         return self._mean(self.ds["mean_dissipation"] + viscosity * gradients)
@@ -202,11 +205,11 @@ class MomentsOverPlanes(Moments):
         return {a: self._apart(f"mean_{name}") for a, name in VELOCITY.items()}
 
     def _apart(self, name: str) -> xr.DataArray:
-        """What differs from the mean over planes."""
+        """The deviation from the mean over planes."""
         return self.ds[name] - self._mean(self.ds[name])
 
     def _mean(self, q: xr.DataArray) -> xr.DataArray:
-        """That over planes across the axis."""
+        """The mean over planes across the axis."""
         across = [f"{other}_c" for other in "xyz" if other != self.axis]
         return q.weighted(widths(self.ds, across[0][0]) * widths(self.ds, across[1][0])).mean(across)
 

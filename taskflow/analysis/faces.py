@@ -1,8 +1,7 @@
 """Values and derivatives on the faces of cells along an axis, beside walls and bodies, and what they are in cells.
 
-Whatever is asked for is 0 on bodies, as are velocities and all that fluctuates: stair steps, as everywhere where
-derivatives are taken (`taskflow.analysis.derived`). At the ends of the axis a value is given, or there is that of
-the cell.
+Every quantity is 0 on bodies, as are velocities and all that fluctuates: stair steps, as everywhere where derivatives
+are taken (`taskflow.analysis.derived`). At an end of the axis it has a given value, or that of the cell.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Faces:
 
     @property
     def dim(self) -> str:
-        """That along the axis."""
+        """The dimension along the axis."""
         return f"{self.axis}_c"
 
     def velocities(self, number: int) -> Ends:
@@ -46,7 +45,7 @@ class Faces:
 
     @property
     def tight(self) -> Ends:
-        """What fluctuations carry through both ends: nothing but where the flow enters or leaves."""
+        """The flux of fluctuations through both ends: 0, but None where the flow enters or leaves."""
         low, high = (None if side.type in ("inflow", "outflow") else 0.0 for side in self._sides)
         return low, high
 
@@ -77,7 +76,7 @@ class Faces:
         return self._closed(inner, first, -last)
 
     def slope(self, faces: xr.DataArray) -> xr.DataArray:
-        """What all faces have as a derivative in the cells between them."""
+        """The derivative, in the cells, of a quantity on all faces."""
         return faces.diff(self.dim).assign_coords({self.dim: self.ds[self.dim]}) / widths(self.ds, self.axis)
 
     def _from_wall(self, q: xr.DataArray, value: float | None, step: int) -> xr.DataArray:
@@ -94,7 +93,7 @@ class Faces:
         return (far**2 * (q - value) - near**2 * (beyond - value)) / (near * far * (far - near))
 
     def _next(self, q: xr.DataArray, step: int) -> xr.DataArray:
-        """What the next cell up (1) or down (-1) has; at an end the cell itself."""
+        """The values of the next cell up (1) or down (-1); at an end those of the cell itself."""
         count = q.sizes[self.dim]
         n = np.arange(count) + step
         places = n % count if periodic(self.ds, self.axis) else np.clip(n, 0, count - 1)
@@ -115,7 +114,7 @@ class Faces:
         return sides[f"{self.axis}_min"], sides[f"{self.axis}_max"]
 
     def _beside(self, q: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-        """What is before and behind each inner face, round where periodic."""
+        """The values before and behind each inner face, round where periodic."""
         count = q.sizes[self.dim]
         first = np.arange(count) - 1 if periodic(self.ds, self.axis) else np.arange(count - 1)
         low, high = (q.isel({self.dim: n % count}).drop_vars(self.dim) for n in (first, first + 1))

@@ -104,7 +104,7 @@ def on_plane(ds: xr.Dataset, field: str, plane: Plane) -> np.ndarray:
 
 
 def choices(directory: str | Path) -> dict[str, Any]:
-    """What of a run can be shown: names of `fields`, `times` of snapshots, and across which axis a `plane` is best."""
+    """All that can be shown of a run: names of `fields`, `times` of snapshots, and across which axis to cut first."""
     ds = dataset(Path(directory) / STORE)
     return {"fields": shown_fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
 
@@ -145,7 +145,7 @@ def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def shown_fields(ds: xr.Dataset) -> list[str]:
-    """Names of what can be shown."""
+    """Names of the fields that can be shown; the speed comes first, where there are velocities."""
     names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims]
     return [SPEED, *names] if set(VELOCITY.values()) <= set(names) else names
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import xarray as xr
 
@@ -29,9 +27,9 @@ def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
 
 
 def cospectrum(ds: xr.Dataset, one: str, other: str, axis: str) -> xr.Dataset:
-    """Of two fields in cell centres, c and d being their waves along an axis, on average over all lines: the real part
-    of c* d, `cospectrum`, whose integral over the wavenumber k is the covariance along the lines, and the imaginary
-    part of its conjugate, `quadrature` (R. B. Stull 1988, section 8.6).
+    """The co-spectrum of two fields in cell centres, and their quadrature spectrum, on average over all lines along an
+    axis. With c and d being their waves, `cospectrum` is the real part of c* d, whose integral over the wavenumber k is
+    the covariance along the lines; `quadrature` is the imaginary part of its conjugate (R. B. Stull 1988, section 8.6).
     """
     length, dim = _length(ds, axis), f"{axis}_c"
     fields, cells = [centred(ds, field_of(ds, name)) for name in (one, other)], ds.sizes[dim]
@@ -40,10 +38,10 @@ def cospectrum(ds: xr.Dataset, one: str, other: str, axis: str) -> xr.Dataset:
     mean = product.mean([d for d in product.dims if d not in ("time", "k")])
     words = " and ".join(str(field.attrs.get("long_name", field.name)) for field in fields)
     parts = {"cospectrum": mean.real, "quadrature": -mean.imag}
-    found = {f"{part}_{one}_{other}": each for part, each in parts.items()}
-    for name, each in found.items():
-        each.attrs = {"long_name": f"{PARTS[name.partition('_')[0]]} along {axis} of {words}", "units": "1"}
-    return xr.Dataset(found, coords={"k": _wavenumbers(cells, length)}, attrs=ds.attrs)
+    for part, values in parts.items():
+        values.attrs = {"long_name": f"{PARTS[part]} along {axis} of {words}", "units": "1"}
+    spectra = {f"{part}_{one}_{other}": values for part, values in parts.items()}
+    return xr.Dataset(spectra, coords={"k": _wavenumbers(cells, length)}, attrs=ds.attrs)
 
 
 def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
@@ -57,16 +55,16 @@ def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
     lengths = [_length(ds, axis) for axis in "zyx"]
     cells = [ds.sizes[f"{axis}_c"] for axis in "zyx"]
     waves = [2 * np.pi / length * np.fft.fftfreq(n, 1 / n) for n, length in zip(cells, lengths, strict=True)]
-    size = np.sqrt(sum(np.square(each) for each in np.meshgrid(*waves, indexing="ij")))
+    size = np.sqrt(sum(np.square(k) for k in np.meshgrid(*waves, indexing="ij")))
     width = 2 * np.pi / max(lengths)
     shells = np.rint(size / width).astype(int)
     energy = np.zeros(cells)
     for name in VELOCITY.values():
         energy += 0.5 * np.abs(np.fft.fftn(ds[name].values.astype("f8"), norm="forward")) ** 2
-    found = np.bincount(shells.ravel(), weights=energy.ravel()) / width
+    density = np.bincount(shells.ravel(), weights=energy.ravel()) / width
     about = {"long_name": "kinetic energy by wavenumber", "units": "1"}
-    k = xr.DataArray(width * np.arange(1, len(found)), dims="k", attrs={"long_name": "wavenumber", "units": "1"})
-    return xr.DataArray(found[1:], coords={"k": k}, dims="k", name="E", attrs=about)
+    k = xr.DataArray(width * np.arange(1, len(density)), dims="k", attrs={"long_name": "wavenumber", "units": "1"})
+    return xr.DataArray(density[1:], coords={"k": k}, dims="k", name="E", attrs=about)
 
 
 def _waves(field: xr.DataArray, dim: str) -> xr.DataArray:
@@ -96,15 +94,11 @@ def _wavenumbers(cells: int, length: float) -> xr.DataArray:
 
 
 def _length(ds: xr.Dataset, axis: str) -> float:
-    """Of the domain. Raises BadInput where the axis is not periodic, with uniform cells."""
+    """The length of the domain. Raises BadInput where the axis is not periodic, with uniform cells."""
     if axis not in ("x", "y", "z") or not periodic(ds, axis):
-        raise BadInput(f"axis = {axis!r}: spectra are along periodic directions; this run has {_listed(ds)}")
+        closed = ", ".join(axis for axis in "xyz" if periodic(ds, axis)) or "none"
+        raise BadInput(f"axis = {axis!r}: spectra are along periodic directions; this run has {closed}")
     if not uniform(ds, axis):
         raise BadInput(f"axis = {axis!r}: spectra need cells of one size; choose another axis")
     low, high = extent(ds, axis)
     return high - low
-
-
-def _listed(ds: xr.Dataset) -> str:
-    found: Iterable[str] = (axis for axis in "xyz" if periodic(ds, axis))
-    return ", ".join(found) or "none"

@@ -42,10 +42,10 @@ def staggered(ds: xr.Dataset) -> Staggered:
         closed = periodic(ds, axis) and _whole(ds, axis)
         layer = not closed and ds.sizes[centres] == ds.sizes[faces] == 1
         sizes = _sizes(ds, axis, closed or layer)
-        found = {centres: sizes} if layer else {centres: sizes, faces: between_centres(sizes, closed)}
-        places |= {dim: ds[dim].variable for dim in found}
-        metrics |= {metric_name(dim): (dim, values) for dim, values in found.items()}
-        positions[axis.upper()] = dict(zip(("center", "left" if closed else "outer"), found, strict=False))
+        distances = {centres: sizes} if layer else {centres: sizes, faces: between_centres(sizes, closed)}
+        places |= {dim: ds[dim].variable for dim in distances}
+        metrics |= {metric_name(dim): (dim, values) for dim, values in distances.items()}
+        positions[axis.upper()] = dict(zip(("center", "left" if closed else "outer"), distances, strict=False))
     if not positions:
         raise BadInput("this dataset has no cells; give snapshots, planes or statistics")
     return Staggered(xr.Dataset(metrics, places), positions)
@@ -122,8 +122,8 @@ class Staggered(xgcm.Grid):
 
 
 def _share(metrics: xr.Dataset, dims: dict[str, str]) -> xr.DataArray:
-    """What of the difference across each face is to be added to the mean: (before - behind) / (before + behind) / 2,
-    with the sizes of the cells on both sides; 0 where they are alike.
+    """The share of the difference across each face that is to be added to the mean: (before - behind) / (before +
+    behind) / 2, with the sizes of the cells on both sides; 0 where they are alike.
     """
     centres, faces = dims.values()
     sizes, distances = metrics[metric_name(centres)].values, metrics[metric_name(faces)].values

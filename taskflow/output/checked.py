@@ -1,4 +1,4 @@
-"""The store as readers see it: what they get is as it was written, or an error names the file."""
+"""The store as readers see it: all that they get is as it was written, or an error names the file."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class CheckedStore(WrapperStore[LocalStore]):
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """What is stored. A part of a shard is a chunk or the index, as a rule, and ends in its checksum; where it does
-        not, the whole shard is looked at.
+        """The bytes stored. A part of a shard is a chunk or the index, as a rule, and ends in its checksum; where it
+        does not, the whole shard is verified.
         """
         value = await super().get(key, prototype, byte_range)
         match = CHUNK.fullmatch(key)

@@ -38,7 +38,7 @@ class Array:
 
     @property
     def nbytes(self) -> int:
-        """Of all values."""
+        """The size of all values in bytes."""
         return self.values * self.dtype.itemsize
 
 

@@ -1,4 +1,4 @@
-"""What a store looks like before anything is written: grid, fields, and which block writes which piece."""
+"""The layout of a store, known before anything is written: grid, fields, and which block writes which piece."""
 
 from __future__ import annotations
 

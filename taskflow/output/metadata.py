@@ -1,4 +1,4 @@
-"""What the numbers in a store mean: CF attributes, and the staggering in the words of SGRID and xgcm."""
+"""The meaning of the numbers in a store: CF attributes, and the staggering in the words of SGRID and xgcm."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
 
 
 def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """What the caller says of the run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as
-    they are; all else becomes JSON text, to fit NetCDF.
+    """Attributes of a run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as they are;
+    all else becomes JSON text, to fit NetCDF.
     """
     flat = {key: plain(value) for key, value in attributes.items()}
     for key, value in attributes.items():
@@ -89,17 +89,17 @@ def statistics_attributes(
     """Attributes of time, of means and covariances by name, each with the field or the two fields that it is of, and of
     `others`, each with what it is in words.
     """
-    found: dict[str, dict[str, Any]] = {"time": {"long_name": "time of the last sample"}}
+    attributes: dict[str, dict[str, Any]] = {"time": {"long_name": "time of the last sample"}}
     for name, field in means.items():
-        found[name] = {"long_name": f"mean in time of {_words(field)}", "cell_methods": "time: mean"}
+        attributes[name] = {"long_name": f"mean in time of {_words(field)}", "cell_methods": "time: mean"}
     for name, (one, other) in covariances.items():
         if one == other:
             about = {"long_name": f"variance in time of {_words(one)}", "cell_methods": "time: variance"}
         else:
             about = {"long_name": f"covariance in time of {_words(one)} and {_words(other)}"}
-        found[name] = about
-    found |= {name: {"long_name": words, "cell_methods": "time: mean"} for name, words in others.items()}
-    return found
+        attributes[name] = about
+    attributes |= {name: {"long_name": words, "cell_methods": "time: mean"} for name, words in others.items()}
+    return attributes
 
 
 def _words(field: str) -> str:

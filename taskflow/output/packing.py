@@ -67,7 +67,7 @@ class Rooms:
 
 
 def pack(codec: Blosc, values: np.ndarray, room: np.ndarray) -> Packed:
-    """What `codec` makes of C-ordered values, in `room` where the library can be called."""
+    """C-ordered values as `codec` packs them, in `room` where the library can be called."""
     compress = _compressor()
     if compress is None:
         return codec.encode(values)
@@ -95,7 +95,7 @@ def _compressor() -> Callable[..., int] | None:
 
 @dataclass(frozen=True)
 class Packing:
-    """What a chunk of an array is in its file. Values beyond the domain, which only fill the last chunk, are NaN."""
+    """How a chunk of an array is stored. Values beyond the domain, which only fill the last chunk, are NaN."""
 
     dtype: np.dtype
     chunk: tuple[int, ...]

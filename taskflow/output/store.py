@@ -82,7 +82,7 @@ def create(
 
 
 def _rounding(layout: Layout) -> dict[str, Any]:
-    """What is told of rounded values; the number of bits in the words of CF."""
+    """Attributes of rounded values; the number of bits in the words of CF."""
     if layout.kept_bits is None:
         return {}
     return {BITS: layout.kept_bits, "relative_error": 2.0 ** -(layout.kept_bits + 1)}

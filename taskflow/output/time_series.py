@@ -53,7 +53,7 @@ class TimeSeries:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of a record of one field."""
+        """The shape of a record of one field."""
         sizes = {self.along(name): values.size for name, (values, _) in self.places.items()}
         return tuple(sizes[dim] for dim in self.dims)
 
@@ -74,8 +74,8 @@ def at_points(
     """The values of `fields` at `points` [point, axis]."""
     described = {}
     for name in fields:
-        told = field_attributes(name)
-        described[name] = {"long_name": told["long_name"], "units": told["units"], "coordinates": "x y z"}
+        about = field_attributes(name)
+        described[name] = {"long_name": about["long_name"], "units": about["units"], "coordinates": "x y z"}
     places = {axis: (points[:, n], _place(axis, "point")) for n, axis in enumerate("xyz")}
     return TimeSeries(group, described, ("point",), places, precision, {"featureType": "timeSeries"})
 
@@ -83,7 +83,7 @@ def at_points(
 def through_sides(
     group: str, fields: Mapping[str, str], centres: np.ndarray, normals: np.ndarray, areas: np.ndarray
 ) -> TimeSeries:
-    """What passes through sides: `fields` by name, in words; `centres` and `normals` are [side, axis]."""
+    """Fluxes through sides: `fields` by name, in words; `centres` and `normals` are [side, axis]."""
     places = {axis: (centres[:, n], _place(axis, "side")) for n, axis in enumerate("xyz")}
     for n, axis in enumerate("xyz"):
         about = {"long_name": f"component along {axis} of the normal, outward", "units": "1"}
@@ -112,24 +112,24 @@ def of_waves(
     are `places`, by direction: the centres of cells, and their low faces. `crossed` are those of two fields, by name:
     which part (of `PARTS`), and the fields.
     """
-    found: dict[str, tuple[np.ndarray, Attributes]] = {"k": (wavenumbers, {"long_name": "wavenumber", "units": UNITS})}
+    points: dict[str, tuple[np.ndarray, Attributes]] = {"k": (wavenumbers, {"long_name": "wavenumber", "units": UNITS})}
     described, dims = {}, {}
     way = "over shells of wavenumber" if along == "all" else f"along {along}"
 
-    def add(name: str, words: str, where: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    def add(name: str, words: str, varied: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
         described[name] = {"long_name": words, "units": UNITS, "cell_methods": "time: mean"}
-        dims[name] = *where, "k"
-        found.update({dim: (pair[dim.endswith("_f")], coordinate_attributes(dim)) for dim, pair in where.items()})
+        dims[name] = *varied, "k"
+        points.update({dim: (pair[dim.endswith("_f")], coordinate_attributes(dim)) for dim, pair in varied.items()})
 
     for name in fields:
-        where = {f"{'xyz'[axis]}_{'cf'[NORMALS.get(name) == axis]}": pair for axis, pair in places.items()}
-        add(f"spectrum_{name}", f"spectrum {way} of {field_attributes(name)['long_name']}", where)
+        varied = {f"{'xyz'[axis]}_{'cf'[NORMALS.get(name) == axis]}": pair for axis, pair in places.items()}
+        add(f"spectrum_{name}", f"spectrum {way} of {field_attributes(name)['long_name']}", varied)
     centres = {f"{'xyz'[axis]}_c": pair for axis, pair in places.items()}
     for name, (part, *both) in crossed.items():
-        one, other = (field_attributes(each)["long_name"] for each in both)
+        one, other = (field_attributes(field)["long_name"] for field in both)
         add(name, f"{PARTS[part]} {way} of {one} and {other}", centres)
     usual = dims[f"spectrum_{fields[0]}"]
-    return TimeSeries(group, described, usual, found, precision, {"along": along}, dims, columns)
+    return TimeSeries(group, described, usual, points, precision, {"along": along}, dims, columns)
 
 
 def _place(axis: str, of: str) -> Attributes:

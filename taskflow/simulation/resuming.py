@@ -78,7 +78,7 @@ def begins_again(directory: Path, case: Case, report: Mapping[str, Any]) -> bool
 
     Raises BadInput where the case is another one.
     """
-    if report.get("ended", "running") not in ("running", "failed") or Checkpoints(directory / CHECKPOINTS, "").found():
+    if report.get("ended", "running") not in ("running", "failed") or Checkpoints(directory / CHECKPOINTS, "").paths():
         return False
     try:
         old = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))

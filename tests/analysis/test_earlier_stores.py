@@ -32,8 +32,8 @@ def test_every_group_says_the_same(group, warm):
 
 def test_a_type_alone_is_a_side():
     sides = conditions_of_case(
-        '[boundaries]\nx = "periodic"\ny_min = "wall"\ny_max = "symmetry"\nz_min = {type = "inflow", velocity = [1, 0, 0]}'
-        '\nz_max = "outflow"\n'
+        '[boundaries]\nx = "periodic"\ny_min = "wall"\ny_max = "symmetry"\nz_max = "outflow"\n'
+        'z_min = {type = "inflow", velocity = [1, 0, 0]}\n'
     ).sides
     assert [side.type for side in sides.values()] == ["periodic", "periodic", "wall", "slip", "inflow", "outflow"]
     assert [side.velocity for side in sides.values()] == [None, None, (0.0, 0.0, 0.0), None, None, None]
