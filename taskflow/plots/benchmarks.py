@@ -26,8 +26,8 @@ Panel = tuple[Callable[[Axes, Sequence[Row]], None], Sequence[Row]]  # a functio
 def plot_scaling(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
     """Draw what `taskflow bench scaling` found: the efficiency of weak scaling, and the speedup of strong scaling.
 
-    `rows` have shape, overlap, blocks, efficiency and speedup. Returns the file written. Raises BadInput where the
-    format is not known.
+    `rows` have shape, name (of the overlap), blocks, efficiency and speedup. Returns the file written. Raises BadInput
+    where the format is not known.
     """
     return _draw_panels(_scaling_panels(rows), heading, out)
 
