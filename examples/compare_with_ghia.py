@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 import taskflow as tf
-from taskflow.output import compare_profiles, dataset, plot_profiles
-from taskflow.output.planes import plane_of
-from taskflow.output.profiles import profile, read_reference
+from taskflow.analysis.planes import plane_of
+from taskflow.analysis.profiles import compare_profiles, profile, read_reference
+from taskflow.output import dataset
+from taskflow.plots.charts import plot_profiles
 
 DATA = Path(__file__).parent / "data"
 TABLES = {Re: [DATA / f"ghia1982_re{Re}_{quantity}.csv" for quantity in "uv"] for Re in (100, 400, 1000)}

@@ -171,7 +171,7 @@ def show_scaling(found: Found) -> None:
 
 def draw_scaling(found: Found, path: Path) -> Path:
     """Draw what `measure_scaling` found."""
-    from taskflow.output import plot_scaling
+    from taskflow.plots.benchmarks import plot_scaling
 
     return plot_scaling(found["results"], f"{sweeps(found)}, {conditions(found)}", path)
 

@@ -114,14 +114,14 @@ def show_convergence(found: Found) -> None:
 
 def draw_convergence(found: Found, path: Path) -> Path:
     """Draw what `measure_convergence` found."""
-    from taskflow.output import plot_convergence
+    from taskflow.plots.benchmarks import plot_convergence
 
     return plot_convergence(found["results"], f"Pressure of the lid-driven cavity, {conditions(found)}", path)
 
 
 def draw_cavity(found: Found, path: Path) -> Path:
     """Draw what `measure_cavity` found."""
-    from taskflow.output import plot_campaign
+    from taskflow.plots.benchmarks import plot_campaign
 
     return plot_campaign(found["results"], found["papers"], f"Lid-driven cavity, {_solved(found)}", path)
 

@@ -25,7 +25,9 @@ def draw(
 
     The profiles go to FILE_profiles beside the picture where a file was named.
     """
-    from taskflow.output import compare_profiles, plot_profiles, plot_run
+    from taskflow.analysis.profiles import compare_profiles
+    from taskflow.plots.charts import plot_profiles
+    from taskflow.plots.snapshots import plot_run
 
     with _writable(directory, out):
         differences = compare_profiles(directory, references, plane, time) if references else {}
@@ -43,7 +45,7 @@ def draw(
 
 def draw_series(directory: Path, out: Path | None) -> None:
     """Draw the log over time; print the path."""
-    from taskflow.output import plot_series
+    from taskflow.plots.charts import plot_series
 
     with _writable(directory, out):
         tell(plot_series(directory, out))
@@ -51,7 +53,7 @@ def draw_series(directory: Path, out: Path | None) -> None:
 
 def film(directory: Path, field: str | None, plane: str | None, out: Path | None) -> None:
     """Make a film of the snapshots; print the path."""
-    from taskflow.output import animate_run
+    from taskflow.plots.animation import animate_run
 
     with _writable(directory, out):
         tell(animate_run(directory, field, plane, out))

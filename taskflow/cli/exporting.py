@@ -7,7 +7,7 @@ from pathlib import Path
 from taskflow.cli.ending import refuse
 from taskflow.cli.words import tell
 from taskflow.errors import BadInput
-from taskflow.output.files import STORE
+from taskflow.output import STORE
 
 
 def export_run(directory: Path, group: str, time: float | None, out: Path | None, *, vtk: bool, netcdf: bool) -> None:

@@ -11,7 +11,7 @@ from taskflow.cli.running import target
 from taskflow.cli.telling import Record, describe, over, state
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
 from taskflow.cli.words import say, times
-from taskflow.output.files import LOG
+from taskflow.output import LOG
 from taskflow.simulation.schedule import Clock, StepLimit
 
 if TYPE_CHECKING:

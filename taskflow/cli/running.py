@@ -13,7 +13,7 @@ import typer
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
 from taskflow.cli.words import duration, rate, say, several, style, tell, times
 from taskflow.cluster.slurm import Slurm
-from taskflow.output.files import LOG, STORE
+from taskflow.output import LOG, STORE
 from taskflow.simulation.case import Case
 from taskflow.simulation.keys import as_keys
 from taskflow.simulation.solver import described

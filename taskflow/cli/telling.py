@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.cli.ending import refuse
 from taskflow.cli.running import heading, speed
 from taskflow.cli.words import duration, rate, say, several, times
-from taskflow.output.files import CASE, LOG, REPORT, STORE
+from taskflow.output import CASE, LOG, REPORT, STORE
 from taskflow.units import size
 
 if TYPE_CHECKING:

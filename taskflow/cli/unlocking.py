@@ -6,7 +6,7 @@ from pathlib import Path
 
 from taskflow.cli.ending import refuse
 from taskflow.cli.words import tell
-from taskflow.output.files import LOCK
+from taskflow.output import LOCK
 
 
 def unlock_run(directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""The store as readers see it: what they get is as it was written, or an error names the file."""
+"""The store as readers see it: all that they get is as it was written, or an error names the file."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ class CheckedStore(WrapperStore[LocalStore]):
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """What is stored. A part of a shard is a chunk or the index, as a rule, and ends in its checksum; where it does
-        not, the whole shard is looked at.
+        """The bytes stored. A part of a shard is a chunk or the index, as a rule, and ends in its checksum; where it
+        does not, the whole shard is verified.
         """
-        found = await super().get(key, prototype, byte_range)
+        value = await super().get(key, prototype, byte_range)
         match = CHUNK.fullmatch(key)
         chunks = self._shards.get(match[1]) if match is not None else None
-        if chunks is None or (found is not None and byte_range is not None and holds(found.as_numpy_array())):
-            return found
+        if chunks is None or (value is not None and byte_range is not None and holds(value.as_numpy_array())):
+            return value
         try:
             check_file(self._store.root / key, chunks)
         except Damaged as error:
             raise Damaged(f"{error}; {RESTORE}") from None
-        return found
+        return value
 
 
 def checked(path: Path, group: str) -> CheckedStore:
@@ -57,9 +57,9 @@ def checked(path: Path, group: str) -> CheckedStore:
     about = path / group / "zarr.json"
     if not about.exists():
         raise FileNotFoundError(about)
-    told, shards = metadata(about), {}
+    described, shards = metadata(about), {}
     try:
-        arrays = dict(told["consolidated_metadata"]["metadata"])
+        arrays = dict(described["consolidated_metadata"]["metadata"])
         for name, array in arrays.items():
             if array["node_type"] == "array" and "/" not in name:
                 where = path / group / name / "zarr.json"

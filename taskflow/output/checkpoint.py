@@ -49,8 +49,8 @@ class Checkpoints:
             draft.mkdir(parents=True, exist_ok=True)
             file = _File()
             write_synced(draft / f"{name}.bin", file.parts(values))
-            told = {"file": {"name": f"{name}.bin", **file.about}, **({"state": plain(state)} if state else {})}
-            write_synced(draft / f"{name}.json", [json.dumps(told).encode()])
+            part = {"file": {"name": f"{name}.bin", **file.about}, **({"state": plain(state)} if state else {})}
+            write_synced(draft / f"{name}.json", [json.dumps(part).encode()])
 
     def commit(self, step: int, keep: int) -> None:
         """Make the checkpoint of a step one, which all blocks have written, and drop all but the newest `keep`.
@@ -61,9 +61,9 @@ class Checkpoints:
         if not draft.exists():
             return
         with on_disk(f"checkpoint of step {step} in {self.path}"):
-            told = [json.loads(path.read_bytes()) for path in sorted(draft.glob("block-*.json"))]
-            state = next(part["state"] for part in told if "state" in part)
-            body = {"format": FORMAT, "step": step, "state": state, "files": [part["file"] for part in told]}
+            parts = [json.loads(path.read_bytes()) for path in sorted(draft.glob("block-*.json"))]
+            state = next(part["state"] for part in parts if "state" in part)
+            body = {"format": FORMAT, "step": step, "state": state, "files": [part["file"] for part in parts]}
             write_synced(draft / MANIFEST, [sealed(body)])
             sync_folder(draft)
             self._drop(final)
@@ -71,18 +71,18 @@ class Checkpoints:
             sync_folder(self.path)
             for path in final.glob("block-*.json"):  # only now: until it is renamed anybody can do all of this again
                 path.unlink()
-            for old in self.found()[keep:]:
+            for old in self.paths()[keep:]:
                 self._drop(old)
 
-    def found(self) -> list[Path]:
+    def paths(self) -> list[Path]:
         """All checkpoints, whole or not, the newest first."""
-        found = [path for path in self.path.glob("step-*") if _NAME.fullmatch(path.name)]
-        return sorted(found, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
+        paths = [path for path in self.path.glob("step-*") if _NAME.fullmatch(path.name)]
+        return sorted(paths, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
 
     def clear(self, after: int) -> None:
         """Drop the checkpoints of later steps, and whatever runs that ended early have left."""
         with on_disk(f"{self.path}"):
-            for path in self.found():
+            for path in self.paths():
                 if int(path.name.removeprefix("step-")) > after:
                     self._drop(path)
             for path in self.path.glob(".step-*"):
@@ -110,7 +110,7 @@ class _File:
         self._pieces: list[dict[str, Any]] = []
 
     def parts(self, values: Iterable[Values]) -> Iterator[memoryview]:
-        """What to write."""
+        """The bytes to write, array after array."""
         for role, box, array in values:
             data = np.ascontiguousarray(array)
             if array.dtype.str not in DTYPES:
@@ -123,7 +123,7 @@ class _File:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the manifest says of it."""
+        """The entry of this file in the manifest."""
         return {"bytes": self._size, "crc32c": f"{self._crc:08x}", "pieces": self._pieces}
 
 
@@ -171,12 +171,12 @@ def newest(
     raises Damaged where it counts on what is not.
     """
     skipped: list[str] = []
-    for path in checkpoints.found():
+    for path in checkpoints.paths():
         try:
-            found = Checkpoint.load(path)
+            checkpoint = Checkpoint.load(path)
             if check is not None:
-                check(found)
-            return found, skipped
+                check(checkpoint)
+            return checkpoint, skipped
         except Damaged as error:
             skipped.append(str(error))
     return None, skipped

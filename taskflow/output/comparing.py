@@ -1,4 +1,4 @@
-"""What a run directory holds, compared with what a checkpoint says of it."""
+"""The store and the log of a run, compared with a checkpoint that counts on them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import zarr
 
+from taskflow.output import LOG, STORE
 from taskflow.output.checked import checked
 from taskflow.output.checkpoint import Checkpoint
 from taskflow.output.damage import Damaged, check_file, regular, summed
-from taskflow.output.files import LOG, STORE
 from taskflow.output.groups import metadata, moving, opened, uncut, without_time
 from taskflow.output.shards import present
 
@@ -30,13 +30,13 @@ def sum_of_times(times: Iterable[float], crc: int = 0) -> int:
 
 
 def sum_of_group(path: Path, group: str) -> int:
-    """The checksum of what does not change in a group of a store while a run goes on: attributes, what is said of
-    arrays, and coordinates; but not of how the arrays are cut, which other blocks change.
+    """The checksum of all that stays as it is in a group of a store while a run goes on: attributes, coordinates, and
+    the metadata of arrays; but not of how the arrays are cut, which other blocks change.
 
     Raises Damaged where nothing can read it.
     """
-    found, arrays = opened(path, group, "r")
-    crc = summed(_text(dict(found.attrs)))
+    node, arrays = opened(path, group, "r")
+    crc = summed(_text(dict(node.attrs)))
     for name, array in sorted(arrays.items()):
         crc = summed(_text([name, uncut(without_time(metadata(path / array.path / "zarr.json")))]), crc)
         if array.ndim <= 1 and not moving(array):
@@ -44,8 +44,8 @@ def sum_of_group(path: Path, group: str) -> int:
     return crc
 
 
-def _text(told: Any) -> bytes:
-    return json.dumps(told, sort_keys=True).encode()
+def _text(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
 
 
 def _values(path: Path, array: zarr.Array) -> np.ndarray:
@@ -59,8 +59,8 @@ def _values(path: Path, array: zarr.Array) -> np.ndarray:
 
 
 class Comparison:
-    """What is in a run directory, for one checkpoint after the other, the newest first. All that can be seen at once is
-    compared: times, log, coordinates, metadata, and of each shard its size and index; with `contents` all values, too.
+    """The comparison of a run directory with one checkpoint after the other, the newest first. It covers all that is
+    seen at once: times, log, coordinates, metadata, and size and index of each shard; with `contents` all values, too.
     """
 
     def __init__(self, directory: Path, *, contents: bool) -> None:
@@ -84,36 +84,36 @@ class Comparison:
             return
         try:
             regular(path)
-            found = path.read_bytes().splitlines(keepends=True)[:lines]
+            text = path.read_bytes().splitlines(keepends=True)[:lines]
         except (OSError, Damaged) as error:
             yield f"{error}"
             return
-        if len(found) < lines or not all(line.endswith(b"\n") for line in found[-1:]):
-            yield f"{path}: {len(found)} lines, where {lines} were written"
-        elif summed(b"".join(found)) != crc:
+        if len(text) < lines or not all(line.endswith(b"\n") for line in text[-1:]):
+            yield f"{path}: {len(text)} lines, where {lines} were written"
+        elif summed(b"".join(text)) != crc:
             yield f"{path}: it is not as it was written"
 
-    def _group(self, group: str, count: int, told: Mapping[str, int]) -> list[str]:
+    def _group(self, group: str, count: int, checksums: Mapping[str, int]) -> list[str]:
         try:
             arrays = opened(self._store, group, "r")[1]
             times = _values(self._store, arrays["time"])
-            if (found := int(np.isfinite(times).sum())) < count:
-                return [f"{self._store}: {found} {group or 'snapshots'}, where {count} were written"]
+            if (visible := int(np.isfinite(times).sum())) < count:
+                return [f"{self._store}: {visible} {group or 'snapshots'}, where {count} were written"]
             if self._known.get(group, (-1, []))[0] < count:
                 self._known[group] = count, [*self._files(arrays.values(), count)]
             if problems := [problem for record, problem in self._known[group][1] if record < count]:
                 return problems
-            if sum_of_group(self._store, group) != told["fixed"]:
+            if sum_of_group(self._store, group) != checksums["fixed"]:
                 checked(self._store, group)  # may know better
                 return [f"{self._store / group}: coordinates or metadata are not as they were written"]
-            if sum_of_times(times[:count]) != told["times"]:
+            if sum_of_times(times[:count]) != checksums["times"]:
                 return [f"{self._store / arrays['time'].path}: it is not as it was written"]
         except (Damaged, OSError) as error:
             return [f"{error}"]
         return []
 
     def _files(self, arrays: Iterable[zarr.Array], count: int) -> Iterator[tuple[int, str]]:
-        """What is wrong with files of the first records, each with the first record that needs it."""
+        """Problems of the files of the first records, each with the first record that needs the file."""
         files = chain.from_iterable(self._chunks(array, count) for array in arrays)
         with ThreadPoolExecutor(READERS) as pool:
             while some := [*islice(files, AT_ONCE)]:

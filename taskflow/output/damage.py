@@ -37,7 +37,7 @@ def summed(data: np.ndarray | bytes | memoryview, crc: int = 0) -> int:
 
 
 def checksum(data: np.ndarray | bytes | memoryview) -> bytes:
-    """What stands behind this data in a file."""
+    """The bytes that stand behind this data in a file."""
     return summed(data).to_bytes(SIZE, "little")
 
 

@@ -1,4 +1,4 @@
-"""What a store looks like before anything is written: grid, fields, and which block writes which piece."""
+"""The layout of a store, known before anything is written: grid, fields, and which block writes which piece."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from taskflow.regions import Box
 
 CHUNK_BYTES = 16 * 2**20  # what a reader has to load and unpack for one value
+VELOCITY = {"x": "u", "y": "v", "z": "w"}
 NORMALS = {"u": 0, "v": 1, "w": 2}  # the direction across whose faces a field lives; every other field lives in centres
 
 Vector = tuple[float, float, float]

@@ -1,4 +1,4 @@
-"""What a run says about itself: a line of numbers per monitor interval, and a report at the end."""
+"""The log of a run, a line of numbers per monitor interval, and its report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RunLog:
         self.lines, self._sums = self.lines + 1, (self._sums[1], summed(line.encode(), self._sums[1]))
 
     def checksum(self, lines: int) -> int:
-        """Of so many lines: all, or all but the last one."""
+        """The checksum of so many lines: all, or all but the last one."""
         return self._sums[lines - self.lines + 1]
 
     def cut(self, lines: int) -> None:
@@ -100,12 +100,12 @@ def _record(path: Path, line: bytes) -> dict[str, Any]:
 def _object(path: str | Path, text: bytes) -> dict[str, Any]:
     """A JSON object. Raises Damaged where the text is none."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Damaged(f"{path}: damaged ({error}); {RESTORE}") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise Damaged(f"{path}: it has {text[:40]!r} where an object belongs; {RESTORE}")
-    return found
+    return value
 
 
 def write_report(path: str | Path, report: Mapping[str, Any]) -> None:

@@ -42,9 +42,9 @@ def manifest(folder: Path) -> dict[str, Any]:
         raise Damaged(f"{path}: it is longer than any that a run writes")
     try:
         text = path.read_bytes()
-        found = json.loads(text)
-        body: dict[str, Any] = found["body"]
-        if found["crc32c"] != _crc(body) or sealed(body) != text:
+        content = json.loads(text)
+        body: dict[str, Any] = content["body"]
+        if content["crc32c"] != _crc(body) or sealed(body) != text:
             raise ValueError
     except OSError as error:
         raise Damaged(f"{path}: {error.strerror or error}") from None
@@ -59,7 +59,7 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def _problem(body: Mapping[str, Any], name: str) -> str | None:
-    """What of a body is not of the kind that a run writes, if anything."""
+    """The part of a body that is not of the kind that a run writes, if there is one."""
     step, state, files = (body.get(key) for key in ("step", "state", "files"))
     if not _whole(step) or name != f"step-{step:09}":
         return "its step"

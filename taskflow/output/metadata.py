@@ -1,4 +1,4 @@
-"""What the numbers in a store mean: CF attributes, and the staggering in the words of SGRID and xgcm."""
+"""The meaning of the numbers in a store: CF attributes, and the staggering in the words of SGRID and xgcm."""
 
 from __future__ import annotations
 
@@ -6,12 +6,26 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from taskflow.output.layout import NORMALS, Layout
 from taskflow.output.log import plain
 
 CONVENTIONS = "CF-1.11 SGRID-0.3"
+SCALARS = (str, int, float)  # types that attributes have everywhere
 UNITS = "1"  # a case is in any one consistent system of units, and does not say which
 
+FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
+SOLID = "solid"  # a variable without time, so that readers can mask fields: `ds.p.where(ds.solid == 0)` is of the fluid
+SOLID_ATTRIBUTES: dict[str, Any] = {
+    "long_name": "cells with their centre in a body",
+    "flag_values": [0, 1],
+    "flag_meanings": "fluid solid",
+    "units": UNITS,
+    "grid": "grid",
+    "location": "volume",
+}
+PARTS = {"cospectrum": "co-spectrum", "quadrature": "quadrature spectrum"}  # of the spectrum of two fields
 LONG_NAMES = {
     "u": "velocity along x",
     "v": "velocity along y",
@@ -26,10 +40,14 @@ TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
 
 
 def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """What the caller says of the run, and the conventions; other than numbers and text as JSON text, to fit NetCDF."""
+    """Attributes of a run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as they are;
+    all else becomes JSON text, to fit NetCDF.
+    """
     flat = {key: plain(value) for key, value in attributes.items()}
-    texts = {k: v if type(v) in (str, int, float) else json.dumps(v, ensure_ascii=False) for k, v in flat.items()}
-    return {"Conventions": CONVENTIONS, **texts}
+    for key, value in attributes.items():
+        if not isinstance(value, np.ndarray) and type(flat[key]) not in SCALARS:
+            flat[key] = json.dumps(flat[key], ensure_ascii=False)
+    return {"Conventions": CONVENTIONS, **flat}
 
 
 def coordinate_attributes(dim: str) -> dict[str, Any]:
@@ -71,17 +89,17 @@ def statistics_attributes(
     """Attributes of time, of means and covariances by name, each with the field or the two fields that it is of, and of
     `others`, each with what it is in words.
     """
-    found: dict[str, dict[str, Any]] = {"time": {"long_name": "time of the last sample"}}
+    attributes: dict[str, dict[str, Any]] = {"time": {"long_name": "time of the last sample"}}
     for name, field in means.items():
-        found[name] = {"long_name": f"mean in time of {_words(field)}", "cell_methods": "time: mean"}
+        attributes[name] = {"long_name": f"mean in time of {_words(field)}", "cell_methods": "time: mean"}
     for name, (one, other) in covariances.items():
         if one == other:
             about = {"long_name": f"variance in time of {_words(one)}", "cell_methods": "time: variance"}
         else:
             about = {"long_name": f"covariance in time of {_words(one)} and {_words(other)}"}
-        found[name] = about
-    found |= {name: {"long_name": words, "cell_methods": "time: mean"} for name, words in others.items()}
-    return found
+        attributes[name] = about
+    attributes |= {name: {"long_name": words, "cell_methods": "time: mean"} for name, words in others.items()}
+    return attributes
 
 
 def _words(field: str) -> str:

@@ -1,4 +1,4 @@
-"""A run's snapshots as xarray sees them, finished or not; and what is stored beside them."""
+"""The store as xarray reads it, of a run that is finished or not; and the cells of such a dataset."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
+from taskflow.output import STORE
 from taskflow.output.checked import checked
 from taskflow.output.damage import RESTORE, Damaged
-from taskflow.output.solid import SOLID
+from taskflow.output.metadata import SOLID
+
+LISTED = 8  # times in a message
 
 
 def dataset(path: str | Path, group: str = "") -> xr.Dataset:
@@ -19,17 +22,17 @@ def dataset(path: str | Path, group: str = "") -> xr.Dataset:
 
     Raises BadInput where there is none, or it is damaged; and so does reading values, whenever that happens.
     """
-    whole = _opened(Path(path), group)
-    found = whole.isel(time=slice(int(np.isfinite(whole["time"].values).sum())))
-    return _with_bodies(found, Path(path)) if group else found
+    slots = _opened(Path(path), group)
+    ds = slots.isel(time=slice(int(np.isfinite(slots["time"].values).sum())))
+    return _with_bodies(ds, Path(path)) if group else ds
 
 
 def _opened(path: Path, group: str) -> xr.Dataset:
     """All records of a group. Raises BadInput where it cannot be read."""
     try:
-        found = xr.open_zarr(checked(path, group), group=group, consolidated=True, chunks=None)
-        found["time"].values  # noqa: B018  where time is something else, nothing here is what a run has written
-        return found
+        ds = xr.open_zarr(checked(path, group), group=group, consolidated=True, chunks=None)
+        ds["time"].values  # noqa: B018  where time is something else, nothing here is what a run has written
+        return ds
     except BadInput:
         raise
     except OSError as error:
@@ -48,3 +51,53 @@ def _with_bodies(ds: xr.Dataset, path: Path) -> xr.Dataset:
     if SOLID in whole and all(ds.sizes.get(dim) == size for dim, size in whole[SOLID].sizes.items()):
         return ds.assign({SOLID: whole[SOLID]})
     return ds
+
+
+def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:
+    """The snapshot of a run at a time, or its last one. Raises BadInput where there is no run or no such snapshot."""
+    ds = dataset(Path(directory) / STORE)
+    times = ds["time"].values
+    if not len(times):
+        raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")
+    return ds.isel(time=-1) if time is None else at_time(ds, time).isel(time=0)
+
+
+def at_time(ds: xr.Dataset, time: float) -> xr.Dataset:
+    """The one record of a time. Raises BadInput where there is none."""
+    times = ds["time"].values
+    nearest = int(np.abs(times - time).argmin()) if len(times) else 0
+    if not len(times) or abs(times[nearest] - time) > 1e-6 * max(1.0, abs(time)):
+        listed = [f"{t:g}" for t in times]
+        if len(listed) > LISTED:
+            listed[LISTED // 2 : -LISTED // 2] = ["..."]
+        raise BadInput(f"time = {time:g}: no snapshot was written then; choose one of {', '.join(listed) or 'none'}")
+    return ds.isel(time=[nearest])
+
+
+def edges(ds: xr.Dataset, axis: str) -> np.ndarray:
+    """Where cells begin, and the last one ends, along an axis."""
+    faces, centres = ds[f"{axis}_f"].values, ds[f"{axis}_c"].values
+    return faces if len(faces) > len(centres) else np.append(faces, 2 * centres[-1] - faces[-1])
+
+
+def uniform(ds: xr.Dataset, axis: str) -> bool:
+    """Whether all cells along an axis have one size."""
+    widths = np.diff(edges(ds, axis))
+    return bool(np.ptp(widths) <= 1e-9 * widths.max())
+
+
+def extent(ds: xr.Dataset, axis: str) -> tuple[float, float]:
+    """Where the domain begins and ends along an axis."""
+    ends = edges(ds, axis)
+    return float(ends[0]), float(ends[-1])
+
+
+def widths(ds: xr.Dataset, axis: str) -> xr.DataArray:
+    """The size of each cell along an axis: twice the way from its low face to its centre."""
+    centres, faces = ds[f"{axis}_c"], ds[f"{axis}_f"]
+    return centres.copy(data=2 * (centres.values - faces.values[: centres.size]))
+
+
+def periodic(ds: xr.Dataset, axis: str) -> bool:
+    """Whether the direction closes on itself: then there is no last face."""
+    return bool(ds.sizes[f"{axis}_f"] == ds.sizes[f"{axis}_c"])

@@ -10,24 +10,23 @@ from __future__ import annotations
 
 import json
 import shutil
-import time as clock
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
-from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import zarr
+from zarr.codecs import BloscCodec
 
-from taskflow.errors import RunFailed
-from taskflow.output.arrays import WHOLE, add_column, add_places
-from taskflow.output.blosc import Rooms
 from taskflow.output.damage import Damaged
-from taskflow.output.disk import Guard, Unsynced, on_disk, unguarded
-from taskflow.output.groups import array_of, consolidate, moving, opened
-from taskflow.output.layout import Layout
+from taskflow.output.disk import Unsynced, on_disk
+from taskflow.output.groups import WHOLE, add_column, add_places, consolidate, moving, opened
+from taskflow.output.layout import Layout, divide
 from taskflow.output.metadata import (
+    FIRST,
+    SOLID,
+    SOLID_ATTRIBUTES,
     TIME,
     coordinate_attributes,
     field_attributes,
@@ -36,13 +35,10 @@ from taskflow.output.metadata import (
     metric_attributes,
     metric_name,
 )
-from taskflow.output.packing import BITS, PACKING, codecs, write_shards
-from taskflow.output.solid import save_solid
-from taskflow.regions import Box, Triple, triple
+from taskflow.output.packing import BITS, PACKING, codecs
+from taskflow.regions import Box
 
-FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
-ABREAST, PACKERS = 4, 8  # fields that are written, and threads that pack their chunks
-POLL = 0.02  # seconds between two looks at whether the store has grown
+PIECE = 2**24  # cells of which it is asked at once whether they are solid, and one stored chunk at most
 
 
 def create(
@@ -56,7 +52,7 @@ def create(
 
     Raises zarr.errors.ContainsGroupError where it exists, OSError where it cannot be written.
     """
-    about = global_attributes({**attributes, **({FIRST: layout.first} if any(layout.first) else {})})
+    about = global_attributes({**attributes, **({FIRST: json.dumps(layout.first)} if any(layout.first) else {})})
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
     packing, rounding = PACKING[layout.compression], _rounding(layout)
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
@@ -80,13 +76,13 @@ def create(
             attributes={**field_attributes(name), **rounding, **layout.described.get(name, {})},
         )
     if solid is not None:
-        save_solid(group, layout, solid, packing)
+        _save_solid(group, layout, solid, packing)
     consolidate(group)
     return Store(path, layout.group)
 
 
 def _rounding(layout: Layout) -> dict[str, Any]:
-    """What is told of rounded values; the number of bits in the words of CF."""
+    """Attributes of rounded values; the number of bits in the words of CF."""
     if layout.kept_bits is None:
         return {}
     return {BITS: layout.kept_bits, "relative_error": 2.0 ** -(layout.kept_bits + 1)}
@@ -183,91 +179,22 @@ class Store:
             self._note_shape()
 
 
-class BlockStore:
-    """A block's part of a group of the store, for the process of that block.
-
-    `boxes` says which points of each field the block writes: one per cell, and the last face where the block ends at a
-    wall; in the index space of the field, point i being that of cell i. They are empty where the group has no cells of
-    the block. Raises ValueError where a box is not made of whole shards: two writers of one shard lose each other's
-    data without an error. What it writes it notes in `files`. `guard` is called before a shard comes into its place.
-    """
-
-    def __init__(
-        self,
-        path: str | Path,
-        block: Box,
-        group: str = "",
-        *,
-        patience: float = 60.0,
-        files: Unsynced | None = None,
-        guard: Guard = unguarded,
-    ) -> None:
-        self._guard = guard
-        self._path, self._name, self._patience, self._rooms = path, group, patience, Rooms()
-        self._files = files or Unsynced()
-        self.reopen()
-        whole = zarr.open_group(str(path), mode="r")
-        cells = triple(array_of(whole, f"{axis}_c").size for axis in "xyz")
-        self._first = triple(json.loads(str(self._group.attrs.get(FIRST, "[0, 0, 0]"))))
-        self.boxes = {name: _portion(name, array, block, cells, self._first) for name, array in self._fields.items()}
-
-    def reopen(self) -> None:
-        """See the store as it is now, grown perhaps."""
-        self._group = zarr.open_group(str(self._path), path=self._name, mode="r+")
-        self._fields = {name: array for name, array in self._group.arrays() if array.ndim == 4}
-
-    @property
-    def capacity(self) -> int:
-        """Snapshots for which there was room when the store was last opened."""
-        return min(array.shape[0] for array in self._fields.values())
-
-    def write(self, index: int, values: Mapping[str, np.ndarray]) -> None:
-        """Write this block's part of snapshot `index`: for every field an array [z, y, x] of the shape of its box.
-
-        Waits up to `patience` seconds for room in the store. Raises RunFailed where there is none, or the disk is full.
-        """
-        self.fetch(index, {name: partial(np.asarray, array) for name, array in values.items()})
-
-    def fetch(self, index: int, fetches: Mapping[str, Callable[[], np.ndarray]]) -> None:
-        """Write what calls give. A few fields are fetched and written beside each other."""
-        if set(fetches) != set(self.boxes):
-            raise ValueError(f"fields {sorted(fetches)} given where {sorted(self.boxes)} are stored")
-        self._wait_for(index)
-        with ThreadPoolExecutor(PACKERS) as packers, ThreadPoolExecutor(ABREAST) as threads:
-            for _ in threads.map(lambda name: self._put(index, name, fetches[name](), packers), fetches):
-                pass
-
-    def _put(self, index: int, name: str, array: np.ndarray, packers: Executor) -> None:
-        box = self.boxes[name]
-        if not box:
-            return
-        if array.shape != box.shape[::-1]:
-            raise ValueError(f"{name}: an array of shape {array.shape} for the box {box}")
-        corner = (index, *(a - b for a, b in zip(box.lo[::-1], self._first[::-1], strict=True)))
-        with on_disk(f"snapshot {index} in {self._path}"):
-            folder = Path(self._path, self._name, name)
-            written = write_shards(folder, self._fields[name], corner, array[None], packers, self._rooms, self._guard)
-        self._files.note(Path(self._path).parent, written)
-
-    def _wait_for(self, index: int) -> None:
-        deadline = clock.monotonic() + self._patience
-        while index >= self.capacity:
-            self.reopen()
-            if index >= self.capacity:
-                if clock.monotonic() > deadline:
-                    raise RunFailed(f"no room for snapshot {index} in {self._path} after {self._patience:g} s")
-                clock.sleep(POLL)
-
-
-def _portion(name: str, array: zarr.Array, block: Box, cells: Triple, first: Triple) -> Box:
-    """The points of a field that the block writes, whose first one is that of the cell `first`. Raises ValueError where
-    another block writes to the same shard.
-    """
-    points, widths = array.shape[:0:-1], (array.shards or array.chunks)[:0:-1]
-    stored = Box(first, triple(low + n for low, n in zip(first, points, strict=True)))
-    mine = Box(block.lo, triple(hi + (hi == n) for hi, n in zip(block.hi, cells, strict=True)))
-    box = stored & mine
-    for lo, hi, begin, last, width in zip(box.lo, box.hi, stored.lo, stored.hi, widths, strict=True):
-        if box and ((lo - begin) % width or ((hi - begin) % width and hi != last)):
-            raise ValueError(f"{name}: the box {box} is not made of whole shards of {widths} points")
-    return box
+def _save_solid(
+    group: zarr.Group, layout: Layout, inside: Callable[[Box], np.ndarray], packing: BloscCodec | None
+) -> None:
+    """Store which cells are solid; `inside` gives the mask [z, y, x] of a box of cells."""
+    shape = layout.shape(SOLID)
+    chunk = divide(shape, PIECE)
+    array = group.create_array(
+        SOLID,
+        shape=shape,
+        chunks=chunk,
+        dtype="i1",
+        compressors=codecs(packing),
+        config=WHOLE,
+        dimension_names=layout.dims(SOLID),
+        attributes=SOLID_ATTRIBUTES,
+    )
+    for k, j, i in product(*(range(0, n, width) for n, width in zip(shape, chunk, strict=True))):
+        box = Box((i, j, k), (i + chunk[2], j + chunk[1], k + chunk[0]))
+        array[box.slices((0, 0, 0))] = inside(box).astype("i1")

@@ -1,4 +1,5 @@
-"""Numbers recorded in time, at points, of surfaces or of waves: a group of the store, written by one process."""
+"""Numbers recorded in time, at points, of surfaces or of waves: a group of the store, written by one process, many
+records at once."""
 
 from __future__ import annotations
 
@@ -6,16 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import zarr
 
+from taskflow.output.disk import on_disk
+from taskflow.output.groups import WHOLE, add_column, add_places, array_of, consolidate
 from taskflow.output.layout import NORMALS
-from taskflow.output.metadata import UNITS, coordinate_attributes, field_attributes
+from taskflow.output.metadata import PARTS, TIME, UNITS, coordinate_attributes, field_attributes, global_attributes
+from taskflow.output.packing import codecs
 
 CHUNK_BYTES = 2**20
 LONGEST = 1024  # records of a chunk
-PARTS = {"cospectrum": "co-spectrum", "quadrature": "quadrature spectrum"}  # of two fields
 Attributes = Mapping[str, Any]
 
 
@@ -48,7 +53,7 @@ class TimeSeries:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of a record of one field."""
+        """The shape of a record of one field."""
         sizes = {self.along(name): values.size for name, (values, _) in self.places.items()}
         return tuple(sizes[dim] for dim in self.dims)
 
@@ -69,8 +74,8 @@ def at_points(
     """The values of `fields` at `points` [point, axis]."""
     described = {}
     for name in fields:
-        told = field_attributes(name)
-        described[name] = {"long_name": told["long_name"], "units": told["units"], "coordinates": "x y z"}
+        about = field_attributes(name)
+        described[name] = {"long_name": about["long_name"], "units": about["units"], "coordinates": "x y z"}
     places = {axis: (points[:, n], _place(axis, "point")) for n, axis in enumerate("xyz")}
     return TimeSeries(group, described, ("point",), places, precision, {"featureType": "timeSeries"})
 
@@ -78,7 +83,7 @@ def at_points(
 def through_sides(
     group: str, fields: Mapping[str, str], centres: np.ndarray, normals: np.ndarray, areas: np.ndarray
 ) -> TimeSeries:
-    """What passes through sides: `fields` by name, in words; `centres` and `normals` are [side, axis]."""
+    """Fluxes through sides: `fields` by name, in words; `centres` and `normals` are [side, axis]."""
     places = {axis: (centres[:, n], _place(axis, "side")) for n, axis in enumerate("xyz")}
     for n, axis in enumerate("xyz"):
         about = {"long_name": f"component along {axis} of the normal, outward", "units": "1"}
@@ -107,26 +112,63 @@ def of_waves(
     are `places`, by direction: the centres of cells, and their low faces. `crossed` are those of two fields, by name:
     which part (of `PARTS`), and the fields.
     """
-    found: dict[str, tuple[np.ndarray, Attributes]] = {"k": (wavenumbers, {"long_name": "wavenumber", "units": UNITS})}
+    points: dict[str, tuple[np.ndarray, Attributes]] = {"k": (wavenumbers, {"long_name": "wavenumber", "units": UNITS})}
     described, dims = {}, {}
     way = "over shells of wavenumber" if along == "all" else f"along {along}"
 
-    def add(name: str, words: str, where: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    def add(name: str, words: str, varied: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
         described[name] = {"long_name": words, "units": UNITS, "cell_methods": "time: mean"}
-        dims[name] = *where, "k"
-        found.update({dim: (pair[dim.endswith("_f")], coordinate_attributes(dim)) for dim, pair in where.items()})
+        dims[name] = *varied, "k"
+        points.update({dim: (pair[dim.endswith("_f")], coordinate_attributes(dim)) for dim, pair in varied.items()})
 
     for name in fields:
-        where = {f"{'xyz'[axis]}_{'cf'[NORMALS.get(name) == axis]}": pair for axis, pair in places.items()}
-        add(f"spectrum_{name}", f"spectrum {way} of {field_attributes(name)['long_name']}", where)
+        varied = {f"{'xyz'[axis]}_{'cf'[NORMALS.get(name) == axis]}": pair for axis, pair in places.items()}
+        add(f"spectrum_{name}", f"spectrum {way} of {field_attributes(name)['long_name']}", varied)
     centres = {f"{'xyz'[axis]}_c": pair for axis, pair in places.items()}
     for name, (part, *both) in crossed.items():
-        one, other = (field_attributes(each)["long_name"] for each in both)
+        one, other = (field_attributes(field)["long_name"] for field in both)
         add(name, f"{PARTS[part]} {way} of {one} and {other}", centres)
     usual = dims[f"spectrum_{fields[0]}"]
-    return TimeSeries(group, described, usual, found, precision, {"along": along}, dims, columns)
+    return TimeSeries(group, described, usual, points, precision, {"along": along}, dims, columns)
 
 
 def _place(axis: str, of: str) -> Attributes:
     described = {**coordinate_attributes(f"{axis}_c"), "long_name": f"{axis} of the {of}"}
     return {key: value for key, value in described.items() if key != "axis"}
+
+
+def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping[str, Any]) -> None:
+    """Create the group in a store. Raises OSError where it cannot be written."""
+    about = {**global_attributes(attributes), **series.about}
+    group = zarr.create_group(str(path), path=series.group, zarr_format=3, attributes=about)
+    for name, (values, described) in series.places.items():
+        add_places(group, name, values, (series.along(name),), described)
+    for name, described in {"time": TIME, **series.columns}.items():
+        add_column(group, name, 0, described)
+    for name, described in series.fields.items():
+        group.create_array(
+            name,
+            shape=(0, *series.shape),
+            chunks=(series.batch, *series.shape),
+            dtype=series.dtype,
+            fill_value=np.nan,
+            compressors=codecs(),
+            dimension_names=("time", *series.dims_of(name)),
+            attributes=dict(described),
+        )
+    consolidate(group)
+
+
+def write_time_series(path: str | Path, group: str, first: int, values: Mapping[str, np.ndarray]) -> list[Path]:
+    """Write records [record, ...] of each field, from number `first` on; the files. Raises RunFailed where the disk is
+    full.
+    """
+    arrays, written = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False), list[Path]()
+    with on_disk(f"{group} in {path}"), np.errstate(over="ignore"):
+        for name, records in values.items():
+            array, end = array_of(arrays, name).with_config(WHOLE), first + len(records)
+            array[first:end] = records.astype(array.dtype)
+            long = array.chunks[0]
+            chunks = ((number, *(0 for _ in array.shape[1:])) for number in range(first // long, -(-end // long)))
+            written += [Path(path, group, name, array.metadata.encode_chunk_key(chunk)) for chunk in chunks]
+    return written

@@ -15,6 +15,11 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.host import run_on_workers
 from taskflow.output import (
+    CASE,
+    INITIAL,
+    LOG,
+    REPORT,
+    STORE,
     Guard,
     Layout,
     RunLog,
@@ -35,11 +40,11 @@ from taskflow.output import (
     unguarded,
     write_report,
 )
-from taskflow.output.files import CASE, INITIAL, LOG, REPORT, STORE
 from taskflow.regions import Box
 from taskflow.simulation import recording
 from taskflow.simulation.averaging import COLUMNS
 from taskflow.simulation.case import Case
+from taskflow.simulation.conditions import conditions
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.lock import Lock, refusal
@@ -127,7 +132,7 @@ class RunDirectory:
         try:
             with placed(self.path, own=again) as draft:
                 (draft / CASE).write_text(case.to_toml(), encoding="utf-8")
-                about = {"title": case.title, "case": case.to_toml(), "history": _history(), "source": "taskflow"}
+                about = {**_about(case), "history": _history(), "source": "taskflow"}
                 snapshots, *others = self._layouts(setup)
                 create(draft / STORE, snapshots, about, _solid(setup))
                 for group in _groups(others, setup):
@@ -267,11 +272,15 @@ def _groups(layouts: Iterable[Layout], setup: Setup) -> list[Layout | TimeSeries
 
 def _create(path: Path, group: Layout | TimeSeries, case: Case) -> None:
     """Make an empty group in the store."""
-    about = {"title": case.title, "case": case.to_toml()}
     if isinstance(group, TimeSeries):
-        create_time_series(path, group, about)
+        create_time_series(path, group, _about(case))
     else:
-        create(path, group, about)
+        create(path, group, _about(case))
+
+
+def _about(case: Case) -> dict[str, Any]:
+    """The attributes of every group of the store."""
+    return {"title": case.title, "case": case.to_toml(), **conditions(case).attributes()}
 
 
 def _solid(setup: Setup) -> Callable[[Box], np.ndarray] | None:

@@ -15,7 +15,7 @@ from typing import Any
 from taskflow.errors import RunFailed
 from taskflow.flow.poisson import NotConverged
 from taskflow.machine import Control, Shard, copy_bandwidth
-from taskflow.output.files import LOG, STORE
+from taskflow.output import LOG, STORE
 from taskflow.profile import Timeline
 from taskflow.simulation.blame import Blame
 from taskflow.simulation.initial.initial import InitialFields

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.output.files import LOCK
+from taskflow.output import LOCK
 from taskflow.simulation.lock_file import content, first, make, remove
 from taskflow.simulation.owner import Owner
 from taskflow.simulation.remedies import OUTPUT, unlocking

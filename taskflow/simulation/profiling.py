@@ -79,7 +79,7 @@ def write_profile(directory: Path, timelines: Sequence[Timeline | None], window:
 
     There are none where the run ended before its window began: then nothing is written.
     """
-    from taskflow.output import plot_shares  # loads matplotlib, which the blocks do not need
+    from taskflow.plots.charts import plot_shares  # loads matplotlib, which the blocks do not need
 
     found = [timeline for timeline in timelines if timeline is not None]
     told = summarise(found)

@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from taskflow.output.files import CASE
+from taskflow.output import CASE
 
 OUTPUT = "-o, or output= in Python"
 FORCE = "--force, or force=True"

@@ -22,8 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.output import Guard, Store, sync_folder
-from taskflow.output.files import CASE, CHECKPOINTS, LOCK, STORE
+from taskflow.output import CASE, CHECKPOINTS, LOCK, STORE, Guard, Store, sync_folder
 from taskflow.simulation.lock import locked
 from taskflow.simulation.lock_file import drafts
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from taskflow.errors import BadInput
-from taskflow.output import Checkpoint, Checkpoints, Comparison, newest
-from taskflow.output.files import CASE, CHECKPOINTS
+from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Comparison, newest
 from taskflow.regions import difference
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
@@ -79,7 +78,7 @@ def begins_again(directory: Path, case: Case, report: Mapping[str, Any]) -> bool
 
     Raises BadInput where the case is another one.
     """
-    if report.get("ended", "running") not in ("running", "failed") or Checkpoints(directory / CHECKPOINTS, "").found():
+    if report.get("ended", "running") not in ("running", "failed") or Checkpoints(directory / CHECKPOINTS, "").paths():
         return False
     try:
         old = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))

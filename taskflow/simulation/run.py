@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.cluster import Progress, held, unwatched
 from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
 from taskflow.host import terminable
-from taskflow.output.files import LOG, STORE
+from taskflow.output import LOG, STORE
 from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Order, attempt
 from taskflow.simulation.case import Case
@@ -51,7 +51,7 @@ class Run:
         """The snapshots, or the records in another group of the store, as lazy arrays. Raises BadInput where there are
         none, or files are damaged; so does reading of values later, with the name of the file.
         """
-        from taskflow.output import dataset
+        from taskflow.accessor import dataset
 
         return dataset(self.directory / STORE, group)
 

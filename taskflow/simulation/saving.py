@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.machine import Shard
-from taskflow.output import Checkpoint, Checkpoints, Guard, Writer, unguarded
-from taskflow.output.files import CHECKPOINTS
+from taskflow.output import CHECKPOINTS, Checkpoint, Checkpoints, Guard, Writer, unguarded
 from taskflow.regions import Box
 from taskflow.simulation.setup import Setup
 from taskflow.tasks import Cells

@@ -31,7 +31,7 @@ told = {
     "lines": len(read_log(run / "log.jsonl")), "partial": [path.name for path in run.glob("*.partial")],
 }
 if "RESUME" in os.environ:
-    for path in Checkpoints(run / "checkpoints", "").found()[1:]:  # somebody makes room
+    for path in Checkpoints(run / "checkpoints", "").paths()[1:]:  # somebody makes room
         shutil.rmtree(path)
     words += json.loads(os.environ["RESUME"])
     ran = subprocess.run([*command, *words], capture_output=True, text=True, timeout=200)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import scipy.io
 
+from taskflow.analysis.profiles import read_reference
 from taskflow.errors import BadInput
 from taskflow.geometry.heights import read_heights
 from taskflow.geometry.surface import read_surface
-from taskflow.output.profiles import read_reference
 from taskflow.simulation.case.source import read
 from taskflow.simulation.case.stretching import Spacing
 from taskflow.simulation.inflow.profile_table import ProfileTable

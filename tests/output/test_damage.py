@@ -15,16 +15,16 @@ from taskflow.output import (
     create_time_series,
     dataset,
     export_vtk,
-    plot_run,
-    plot_series,
     read_log,
     read_report,
     write_time_series,
 )
-from taskflow.output.blosc import Rooms, pack
 from taskflow.output.damage import Damaged, check_file
 from taskflow.output.disk import replacing
+from taskflow.output.packing import Rooms, pack
 from taskflow.output.store import Store
+from taskflow.plots.charts import plot_series
+from taskflow.plots.snapshots import plot_run
 from tests.output.conftest import WRITTEN, layout_of
 
 

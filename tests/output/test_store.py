@@ -16,8 +16,7 @@ from numcodecs import Blosc
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import BlockStore, Store, create, dataset
-from taskflow.output.blosc import Rooms, _compressor, pack
-from taskflow.output.packing import AHEAD, Packing, _ahead
+from taskflow.output.packing import AHEAD, Packing, Rooms, _ahead, _compressor, pack
 from taskflow.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
 
@@ -151,7 +150,7 @@ def test_blosc_packs_what_numcodecs_packs(monkeypatch, codec, hidden):
     """Values that pack and values that do not, whether its library can be called or not."""
     monkeypatch.setattr("numcodecs.blosc.use_threads", False)
     if hidden:
-        monkeypatch.setattr("taskflow.output.blosc._compressor", lambda: None)
+        monkeypatch.setattr("taskflow.output.packing._compressor", lambda: None)
     noise = np.random.default_rng(0).integers(0, 2**32, 50_000, "u4")
     for values in (np.zeros((30, 40), "f4"), noise, np.linspace(0, 1, 20_000)):
         packed = pack(codec, values, Rooms().take(values.nbytes))

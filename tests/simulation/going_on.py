@@ -104,7 +104,7 @@ def found(path: Path, group: str = "") -> xr.Dataset:
 
 def steps(path: Path) -> list[int]:
     """Of the checkpoints of a run, the last one first."""
-    return [int(found.name[5:]) for found in Checkpoints(path / "checkpoints", "").found()]
+    return [int(found.name[5:]) for found in Checkpoints(path / "checkpoints", "").paths()]
 
 
 def contents(path: Path) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:

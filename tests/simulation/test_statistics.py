@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from taskflow.accessor import dataset
 from taskflow.errors import BadInput
 from taskflow.machine import Mapper
-from taskflow.output import dataset
 from taskflow.proof import Hardware, prove
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup

@@ -107,16 +107,16 @@ def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _shown(directory: Path) -> dict[str, Any]:
-    from taskflow.output import shown
+    from taskflow.analysis.planes import choices
 
     try:
-        return shown(directory)
+        return choices(directory)
     except BadInput:  # no snapshots yet
         return {"fields": [], "times": [], "plane": "y"}
 
 
 def _slice(followed: Followed, asked: Mapping[str, str]) -> dict[str, Any]:
-    from taskflow.output import plane_values
+    from taskflow.analysis.planes import plane_values
 
     return plane_values(followed.directory, asked["field"], asked["plane"], int(asked["snapshot"]))
 

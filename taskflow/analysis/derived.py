@@ -1,0 +1,163 @@
+"""Fields that follow from the snapshots of a velocity, in cell centres: lazy, so that stores may be larger than memory.
+
+Fields are cut into pieces of some hundred megabytes; nothing is read before it is needed, and then piece by piece.
+
+Derivatives beside bodies are one-sided, with the no-slip condition on the faces that cells share with them. A body
+shows a fluid cell the image of its own velocity in their common face, as it shows it to eddy viscosities: stair steps,
+also of bodies that the equations see where they are. In bodies there is nothing: NaN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import xarray as xr
+
+from taskflow.analysis.planes import Plane, interpolate, on_cells
+from taskflow.errors import BadInput
+from taskflow.output.layout import VELOCITY
+from taskflow.output.metadata import SOLID
+from taskflow.output.reading import periodic, widths
+
+
+def field_of(ds: xr.Dataset, name: str) -> xr.DataArray:
+    """A field, as a lazy array of pieces. Raises BadInput where there is none."""
+    if name not in ds:
+        raise BadInput(f"output.fields: there is no {name} in this dataset; it has {', '.join(on_cells(ds))}")
+    field = ds[name]
+    return field if field.chunks else field.chunk("auto")
+
+
+def centred(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
+    """A field in cell centres: the mean of the values on a cell's two faces, where it lives on these."""
+    for dim in [str(dim) for dim in field.dims if str(dim).endswith("_f")]:
+        low, high = _sides(ds, field, dim)
+        field = ((low + high) / 2).assign_attrs(field.attrs)
+    return field
+
+
+def _sides(ds: xr.Dataset, field: xr.DataArray, dim: str) -> tuple[xr.DataArray, xr.DataArray]:
+    """The values on the low and on the high face of each cell."""
+    axis, values = dim[0], field.drop_vars(dim, errors="ignore")
+    if periodic(ds, axis):
+        low, high = values, values.roll({dim: -1}, roll_coords=False)
+    else:
+        low, high = values.isel({dim: slice(None, -1)}), values.isel({dim: slice(1, None)})
+    centre = f"{axis}_c"
+    low, high = (side.rename({dim: centre}).assign_coords({centre: ds[centre]}) for side in (low, high))
+    return low, high
+
+
+def outside(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
+    """The field, NaN in bodies, as far as the dataset knows of any."""
+    solid = bodies(ds)
+    return field if solid is None else field.where(~solid)
+
+
+def bodies(ds: xr.Dataset) -> xr.DataArray | None:
+    """Where bodies are, lazily; None where the dataset knows of none."""
+    if SOLID not in ds:
+        return None
+    field = ds[SOLID]
+    return (field if field.chunks else field.chunk("auto")) != 0
+
+
+def velocity(ds: xr.Dataset) -> xr.Dataset:
+    """u, v, w in cell centres."""
+    return xr.Dataset({name: centred(ds, field_of(ds, name)) for name in VELOCITY.values()}, attrs=ds.attrs)
+
+
+def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
+    """The derivative of a velocity along an axis, in cell centres, of second order.
+
+    Along its own direction the difference of the two faces; otherwise between neighbouring centres, one-sided at
+    boundaries that are not periodic and at bodies, where the velocity on their faces is 0; NaN in bodies.
+    """
+    field = field_of(ds, name)
+    if VELOCITY.get(axis) == name:
+        low, high = _sides(ds, field, f"{axis}_f")
+        return outside(ds, centred(ds, (high - low) / widths(ds, axis)))
+    values = centred(ds, field)
+    if values.sizes[f"{axis}_c"] == 1:
+        return outside(ds, xr.zeros_like(values))
+    return _beside_bodies(ds, _differences(ds, values, axis), values, axis)
+
+
+def _differences(ds: xr.Dataset, values: xr.DataArray, axis: str) -> xr.DataArray:
+    """The derivative of values in cell centres as if there were no bodies."""
+    dim = f"{axis}_c"
+    if not periodic(ds, axis):
+        return _whole(values, dim).differentiate(dim, edge_order=2 if values.sizes[dim] > 2 else 1)
+    places, length = ds[dim].values, float(widths(ds, axis).sum())
+    around = [places[-1] - length, *places, places[0] + length]
+    padded = values.drop_vars(dim).pad({dim: 1}, mode="wrap").assign_coords({dim: around})
+    return _whole(padded, dim).differentiate(dim).isel({dim: slice(1, -1)}).assign_coords({dim: ds[dim]})
+
+
+def _whole(field: xr.DataArray, dim: str) -> xr.DataArray:
+    """In pieces that have all of a dimension, and for that less of the others."""
+    return field.chunk({other: -1 if other == dim else "auto" for other in field.dims})
+
+
+def _beside_bodies(ds: xr.Dataset, plain: xr.DataArray, values: xr.DataArray, axis: str) -> xr.DataArray:
+    """The derivative along an axis of `values` in cell centres: `plain` where there is no body beside a cell."""
+    solid = bodies(ds)
+    if solid is None:
+        return plain
+    low, high = (_Neighbour.of(ds, solid, values, axis, step) for step in (1, -1))
+    before, behind = (values - low.value) / low.distance, (high.value - values) / high.distance
+    both = (high.distance * before + low.distance * behind) / (low.distance + high.distance)
+    one_sided = before.where(low.exists, behind).where(~(low.exists & high.exists), both)
+    return outside(ds, plain.where(~(low.body | high.body), one_sided))
+
+
+@dataclass(frozen=True, eq=False)
+class _Neighbour:
+    """The neighbours of all cells on one side: a value, how far away, whether it is of a body, whether there is one."""
+
+    value: xr.DataArray
+    distance: xr.DataArray
+    body: xr.DataArray
+    exists: xr.DataArray
+
+    @classmethod
+    def of(cls, ds: xr.Dataset, solid: xr.DataArray, values: xr.DataArray, axis: str, step: int) -> _Neighbour:
+        """The next cell before (`step` 1) or behind (-1), round where periodic."""
+        dim, size = f"{axis}_c", widths(ds, axis)
+
+        def beside(q: xr.DataArray, beyond: object) -> xr.DataArray:
+            if periodic(ds, axis):
+                return q.roll({dim: step}, roll_coords=False)
+            return q.shift({dim: step}, fill_value=beyond)
+
+        body, exists = beside(solid, False), beside(xr.ones_like(solid), False)
+        value = beside(values, float("nan")).where(~body, -values)
+        distance = ((size + beside(size, float("nan"))) / 2).where(~body, size)
+        return cls(value, distance, body, exists)
+
+
+def vorticity(ds: xr.Dataset) -> xr.Dataset:
+    """The curl of the velocity: vorticity_x = dw/dy - dv/dz, ..., in cell centres."""
+    curl = {}
+    for x, y, z in ("xyz", "yzx", "zxy"):
+        field = derivative(ds, VELOCITY[z], y) - derivative(ds, VELOCITY[y], z)
+        curl[f"vorticity_{x}"] = field.assign_attrs(long_name=f"vorticity along {x}", units="1")
+    return xr.Dataset(curl, attrs=ds.attrs)
+
+
+def q_criterion(ds: xr.Dataset) -> xr.DataArray:
+    """Q = -(du_i/dx_j) (du_j/dx_i) / 2, positive where rotation outweighs strain (J. C. R. Hunt, A. A. Wray, P. Moin
+    1988, CTR-S88, 193), in cell centres.
+    """
+    g = {(a, b): derivative(ds, VELOCITY[a], b) for a in VELOCITY for b in VELOCITY}
+    squares = g["x", "x"] ** 2 + g["y", "y"] ** 2 + g["z", "z"] ** 2
+    products = g["x", "y"] * g["y", "x"] + g["y", "z"] * g["z", "y"] + g["z", "x"] * g["x", "z"]
+    about = {"long_name": "second invariant of the velocity gradient", "units": "1"}
+    return (-0.5 * squares - products).rename("Q").assign_attrs(about)
+
+
+def on_plane(ds: xr.Dataset, plane: Plane) -> xr.Dataset:
+    """All fields on a plane, at the cell centres of it, linear between the values on both sides."""
+    cuts = {name: interpolate(ds, field_of(ds, name), plane.normal, plane.position) for name in on_cells(ds)}
+    fields = {name: centred(ds, cut).assign_attrs(ds[name].attrs) for name, cut in cuts.items()}
+    return xr.Dataset(fields, attrs=ds.attrs).assign_coords({plane.normal: plane.position})

@@ -1,0 +1,49 @@
+"""Stores of earlier builds, without attributes of boundaries and fluid: these follow from the text of the case."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from taskflow.output.conditions import SIDES, Conditions, Side
+
+
+def conditions_of_case(text: str) -> Conditions | None:
+    """The conditions of a case as it was run; None where the text has no boundaries."""
+    case = tomllib.loads(text)
+    if "boundaries" not in case:
+        return None
+    heat = case.get("heat")
+    nx, ny, nz = case.get("grid", {}).get("cells", (0, 0, 0))
+    gx, gy, gz = case.get("body", {}).get("gravity", (0.0, 0.0, 0.0))
+    carried = {} if heat is None else {"T": heat}
+    carried |= {scalar["name"]: scalar for scalar in case.get("scalars", ())}
+    return Conditions(
+        sides={name: _side(case["boundaries"], name, heat=heat is not None) for name in SIDES},
+        cells=(nx, ny, nz),
+        viscosity=case.get("fluid", {}).get("viscosity", math.nan),
+        diffusivities={name: table.get("diffusivity", math.nan) for name, table in carried.items()},
+        thermal_expansion=(heat or {}).get("expansion", 0.0),
+        gravity=(gx, gy, gz),
+    )
+
+
+def _side(boundaries: Mapping[str, Any], name: str, *, heat: bool) -> Side:
+    """A side from its table, or from its type alone; of a pair that is periodic, from that."""
+    written = boundaries.get(name, boundaries.get(name[0], "unknown"))
+    table = written if isinstance(written, Mapping) else {"type": written}
+    if table["type"] != "wall":
+        return Side(type="slip" if table["type"] == "symmetry" else table["type"])
+    x, y, z = table.get("velocity", (0.0, 0.0, 0.0))
+    insulated = heat and not {"temperature", "heat_transfer"} & table.keys()
+    return Side(
+        type="wall",
+        velocity=(float(x), float(y), float(z)),
+        temperature=table.get("temperature"),
+        heat_flux=table.get("heat_flux", 0.0) if insulated else None,
+        heat_transfer=table.get("heat_transfer"),
+        outside_temperature=table.get("outside_temperature"),
+        roughness=table.get("roughness"),
+    )

@@ -1,0 +1,223 @@
+"""The budget of turbulent kinetic energy: in each cell, or along one axis, over planes that are alike.
+
+With k = <u'_i u'_i> / 2, U = <u> and p over density,
+
+    dk/dt = - U_j dk/dx_j  - <u'_i u'_j> dU_i/dx_j  - d/dx_j <u'_i u'_i u'_j>/2  - d/dx_j <p' u'_j>
+            + viscosity d2k/dx_j2  - viscosity <(du'_i/dx_j)^2>  - expansion g_i <u'_i T'>
+            + d/dx_j <u'_i s'_ij>  - (<s_ij du_i/dx_j> - <s_ij> dU_i/dx_j)
+
+s being the stress of eddies that are not resolved, if there are any, and k then the energy of those that are
+(S. B. Pope 2000, Turbulent Flows, section 5.3; the dissipation is the one without cross terms, which goes with this
+viscous diffusion). In each cell <> is the mean over time; along an axis that over planes, too, and j is the axis. Every
+derivative is the difference of values on the faces of a cell, so what is transported adds up to what passes the ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import xarray as xr
+
+from taskflow.analysis.averages import profiles
+from taskflow.analysis.conditions import conditions
+from taskflow.analysis.derived import bodies, derivative, outside
+from taskflow.analysis.faces import Faces
+from taskflow.errors import BadInput
+from taskflow.output.layout import VELOCITY
+from taskflow.output.reading import widths
+
+TERMS = {
+    "convection": "by the mean flow",
+    "production": "from the mean flow",
+    "turbulent_transport": "by fluctuations of the velocity",
+    "pressure_transport": "by fluctuations of the pressure",
+    "viscous_diffusion": "by viscosity",
+    "dissipation": "by viscosity",
+    "buoyancy": "by buoyancy",
+    "eddy_transport": "by the stress of eddies",
+    "eddy_dissipation": "to eddies",
+}
+EDDIES = "mean_eddy_dissipation"
+
+
+def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset:
+    """The terms with the sign with which they change k, k itself, and `residual`, their sum: dk/dt and errors. In each
+    cell, NaN in bodies; or along an axis.
+
+    Raises BadInput where the statistics have no budget, or bodies cut the planes across the axis.
+    """
+    if "mean_dissipation" not in ds:
+        raise BadInput("these statistics have no budget; give statistics.budget = true in the case")
+    if axis is not None and bodies(ds) is not None:
+        raise BadInput(f"axis = {axis!r}: bodies cut the planes across it; leave it out, for the budget in each cell")
+    moments = Moments(ds) if axis is None else MomentsOverPlanes(ds, axis)
+    k, terms = moments.energy, dict(_terms(moments))
+    budget = {name: term.assign_attrs(long_name=f"{name}: {TERMS[name]}", units="1") for name, term in terms.items()}
+    total = sum(terms.values(), start=xr.zeros_like(k))
+    budget["residual"] = total.assign_attrs(long_name="sum of the terms", units="1")
+    budget["kinetic_energy"] = k.assign_attrs(long_name="turbulent kinetic energy", units="1")
+    return xr.Dataset({name: outside(ds, term) for name, term in budget.items()}, attrs=ds.attrs)
+
+
+def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
+    """Each term by its name."""
+    known, k = conditions(of.ds), of.energy
+    nothing, lines, shear = xr.zeros_like(k), of.lines, of.shear
+    viscosity, expansion = known.viscosity, known.thermal_expansion
+
+    def transported(flux: Callable[[str], xr.DataArray]) -> xr.DataArray:
+        return sum((line.slope(line.on_faces(flux(a), line.tight)) for a, line in lines.items()), start=nothing)
+
+    along = ((of.mean(a) * line.slope(line.on_faces(k, line.still))) for a, line in lines.items())
+    yield "convection", -sum(along, start=nothing)
+    yield "production", -sum((of.covariance(a, b) * rate for (a, b), rate in shear.items()), start=nothing)
+    yield "turbulent_transport", -transported(of.flux)
+    yield "pressure_transport", -transported(of.pressure_flux)
+    spread = (line.slope(line.rise(k, line.still)) for line in lines.values())
+    yield "viscous_diffusion", viscosity * sum(spread, start=nothing)
+    yield "dissipation", -of.dissipation(viscosity)
+    gravity = zip("xyz", known.gravity, strict=True)
+    lift = sum((g * of.heat_flux(a) for a, g in gravity), start=nothing) if expansion else nothing
+    yield "buoyancy", -expansion * lift
+    if EDDIES in of.ds:
+        yield "eddy_transport", transported(of.eddy_flux)
+        carried = sum((of.stress(a, b) * rate for (a, b), rate in shear.items()), start=nothing)
+        yield "eddy_dissipation", carried - of.means[EDDIES]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Moments of fluctuations in time in each cell, of statistics with a budget.
+
+    Directions stand for the velocities along them: covariance("x", "z") is <u'w'>.
+    """
+
+    ds: xr.Dataset
+
+    @property
+    def axes(self) -> str:
+        """The axes along which the moments vary."""
+        return "xyz"
+
+    @property
+    def means(self) -> xr.Dataset:
+        """Means and covariances."""
+        return self.ds
+
+    @cached_property
+    def lines(self) -> dict[str, Faces]:
+        """The faces across each of the axes."""
+        return {axis: Faces(self.ds, axis) for axis in self.axes}
+
+    @cached_property
+    def energy(self) -> xr.DataArray:
+        """k = <u'_i u'_i> / 2."""
+        x, y, z = (self.covariance(axis, axis) for axis in "xyz")
+        return 0.5 * (x + y + z)
+
+    @cached_property
+    def shear(self) -> dict[tuple[str, str], xr.DataArray]:
+        """dU_i/dx_j by i and j."""
+        shear = {}
+        for axis, line in self.lines.items():
+            for number, other in enumerate("xyz"):
+                shear[other, axis] = line.slope(line.on_faces(self.mean(other), line.velocities(number)))
+        return shear
+
+    def mean(self, a: str) -> xr.DataArray:
+        """U_a."""
+        return self.means[f"mean_{VELOCITY[a]}"]
+
+    def covariance(self, a: str, b: str) -> xr.DataArray:
+        """<u'_a u'_b>."""
+        return _covariance(self.means, VELOCITY[a], VELOCITY[b])
+
+    def pressure_flux(self, a: str) -> xr.DataArray:
+        """<u'_a p'>."""
+        return _covariance(self.means, VELOCITY[a], "p")
+
+    def heat_flux(self, a: str) -> xr.DataArray:
+        """<u'_a T'>."""
+        return _covariance(self.means, VELOCITY[a], "T")
+
+    def stress(self, a: str, b: str) -> xr.DataArray:
+        """<s_ab> of eddies."""
+        return self.means[_stress(a, b)]
+
+    def flux(self, a: str) -> xr.DataArray:
+        """<u'_i u'_i u'_a> / 2."""
+        return self.ds[f"mean_energy_flux_{a}"]
+
+    def eddy_flux(self, a: str) -> xr.DataArray:
+        """<u'_i s'_ia>."""
+        return self.ds[f"mean_eddy_flux_{a}"]
+
+    def dissipation(self, viscosity: float) -> xr.DataArray:
+        """viscosity <(du'_i/dx_j)^2>."""
+        return self.ds["mean_dissipation"]
+
+
+@dataclass(frozen=True, eq=False)
+class MomentsOverPlanes(Moments):
+    """Moments of all that differs from the mean over time and over planes across an axis: also of means over time that
+    differ within planes.
+    """
+
+    axis: str
+
+    @property
+    def axes(self) -> str:
+        """The one along which the moments vary."""
+        return self.axis
+
+    @cached_property
+    def means(self) -> xr.Dataset:
+        """Means and covariances."""
+        return profiles(self.ds, self.axis)
+
+    def flux(self, a: str) -> xr.DataArray:
+        """See `Moments.flux`."""
+        apart = self._velocities
+        flux = self.ds[f"mean_energy_flux_{a}"] + 0.5 * sum(q**2 for q in apart.values()) * apart[a]
+        for b, q in apart.items():
+            both, own = (_covariance(self.ds, VELOCITY[b], VELOCITY[other]) for other in (a, b))
+            flux = flux + q * both + 0.5 * apart[a] * own
+        return self._mean(flux)
+
+    def eddy_flux(self, a: str) -> xr.DataArray:
+        """See `Moments.eddy_flux`."""
+        flux = self.ds[f"mean_eddy_flux_{a}"]
+        for b, q in self._velocities.items():
+            flux = flux + q * self._apart(_stress(b, a))
+        return self._mean(flux)
+
+    def dissipation(self, viscosity: float) -> xr.DataArray:
+        """See `Moments.dissipation`."""
+        apart = {f"apart_{VELOCITY[a]}": q for a, q in self._velocities.items()}
+        around = self.ds.assign(apart)
+        gradients = sum(derivative(around, name, other) ** 2 for name in apart for other in "xyz")
+        return self._mean(self.ds["mean_dissipation"] + viscosity * gradients)
+
+    @cached_property
+    def _velocities(self) -> dict[str, xr.DataArray]:
+        return {a: self._apart(f"mean_{name}") for a, name in VELOCITY.items()}
+
+    def _apart(self, name: str) -> xr.DataArray:
+        """The deviation from the mean over planes."""
+        return self.ds[name] - self._mean(self.ds[name])
+
+    def _mean(self, q: xr.DataArray) -> xr.DataArray:
+        """The mean over planes across the axis."""
+        across = [f"{other}_c" for other in "xyz" if other != self.axis]
+        return q.weighted(widths(self.ds, across[0][0]) * widths(self.ds, across[1][0])).mean(across)
+
+
+def _covariance(ds: xr.Dataset, a: str, b: str) -> xr.DataArray:
+    return ds[f"cov_{a}_{b}"] if f"cov_{a}_{b}" in ds else ds[f"cov_{b}_{a}"]
+
+
+def _stress(a: str, b: str) -> str:
+    """The name of a mean stress of eddies."""
+    return f"mean_eddy_stress_{min(a, b)}{max(a, b)}"

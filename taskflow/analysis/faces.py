@@ -1,0 +1,130 @@
+"""Values and derivatives on the faces of cells along an axis, beside walls and bodies, and what they are in cells.
+
+Every quantity is 0 on bodies, as are velocities and all that fluctuates: stair steps, as everywhere where derivatives
+are taken (`taskflow.analysis.derived`). At an end of the axis it has a given value, or that of the cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import xarray as xr
+
+from taskflow.analysis.conditions import conditions
+from taskflow.analysis.derived import bodies
+from taskflow.output.conditions import Side
+from taskflow.output.reading import periodic, widths
+
+Ends = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Faces:
+    """The faces across an axis, of all cells of a dataset."""
+
+    ds: xr.Dataset
+    axis: str
+
+    @property
+    def dim(self) -> str:
+        """The dimension along the axis."""
+        return f"{self.axis}_c"
+
+    def velocities(self, number: int) -> Ends:
+        """A velocity at both ends; None where there is no wall."""
+        low, high = (None if side.velocity is None else side.velocity[number] for side in self._sides)
+        return low, high
+
+    @property
+    def still(self) -> Ends:
+        """The energy of fluctuations at both ends: 0 at walls, None elsewhere."""
+        low, high = (0.0 if side.type == "wall" else None for side in self._sides)
+        return low, high
+
+    @property
+    def tight(self) -> Ends:
+        """The flux of fluctuations through both ends: 0, but None where the flow enters or leaves."""
+        low, high = (None if side.type in ("inflow", "outflow") else 0.0 for side in self._sides)
+        return low, high
+
+    def on_faces(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
+        """On all faces, linear between centres; at an end its value, or that of the cell."""
+        low, high = self._beside(q)
+        behind, ahead = self._beside(self._half)
+        inner = (low * ahead + high * behind) / (behind + ahead)
+        if self._solid is not None:
+            before, after = self._beside(self._solid)
+            inner = inner.where(~(before | after), 0.0)
+        first, last = (q if value is None else xr.full_like(q, value) for value in ends)
+        return self._closed(inner, first, last)
+
+    def rise(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
+        """The derivative on all faces; at an end with a value, and at bodies, that of a parabola through it and two
+        cells, at other ends 0.
+        """
+        low, high = self._beside(q)
+        behind, ahead = self._beside(self._half)
+        inner = (high - low) / (behind + ahead)
+        if self._solid is not None:
+            before, after = self._beside(self._solid)
+            _, upwards = self._beside(self._from_wall(q, 0.0, 1))
+            downwards, _ = self._beside(self._from_wall(q, 0.0, -1))
+            inner = inner.where(~before, upwards).where(~after, -downwards)
+        first, last = (self._from_wall(q, value, step) for value, step in zip(ends, (1, -1), strict=True))
+        return self._closed(inner, first, -last)
+
+    def slope(self, faces: xr.DataArray) -> xr.DataArray:
+        """The derivative, in the cells, of a quantity on all faces."""
+        return faces.diff(self.dim).assign_coords({self.dim: self.ds[self.dim]}) / widths(self.ds, self.axis)
+
+    def _from_wall(self, q: xr.DataArray, value: float | None, step: int) -> xr.DataArray:
+        """The derivative away from the low (`step` 1) or high face (-1) of each cell, if that has this value, on it; a
+        body behind the cell is met with 0 on its other face. 0 without a value.
+        """
+        if value is None:
+            return xr.zeros_like(q)
+        near = self._half
+        far, beyond = 2 * near + self._next(near, step), self._next(q, step)
+        if self._solid is not None:
+            body = self._next(self._solid, step)
+            far, beyond = far.where(~body, 2 * near), beyond.where(~body, 0.0)
+        return (far**2 * (q - value) - near**2 * (beyond - value)) / (near * far * (far - near))
+
+    def _next(self, q: xr.DataArray, step: int) -> xr.DataArray:
+        """The values of the next cell up (1) or down (-1); at an end those of the cell itself."""
+        count = q.sizes[self.dim]
+        n = np.arange(count) + step
+        places = n % count if periodic(self.ds, self.axis) else np.clip(n, 0, count - 1)
+        return q.isel({self.dim: places}).assign_coords({self.dim: self.ds[self.dim]})
+
+    @cached_property
+    def _solid(self) -> xr.DataArray | None:
+        return bodies(self.ds)
+
+    @property
+    def _half(self) -> xr.DataArray:
+        """Half the size of each cell."""
+        return widths(self.ds, self.axis) / 2
+
+    @property
+    def _sides(self) -> tuple[Side, Side]:
+        sides = conditions(self.ds).sides
+        return sides[f"{self.axis}_min"], sides[f"{self.axis}_max"]
+
+    def _beside(self, q: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+        """The values before and behind each inner face, round where periodic."""
+        count = q.sizes[self.dim]
+        first = np.arange(count) - 1 if periodic(self.ds, self.axis) else np.arange(count - 1)
+        low, high = (q.isel({self.dim: n % count}).drop_vars(self.dim) for n in (first, first + 1))
+        return low, high
+
+    def _closed(self, inner: xr.DataArray, first: xr.DataArray, last: xr.DataArray) -> xr.DataArray:
+        """With the faces at the ends, whose values the first and the last cell of two fields have: in a periodic
+        direction the last one is the first.
+        """
+        if periodic(self.ds, self.axis):
+            return xr.concat([inner, inner.isel({self.dim: [0]})], self.dim)
+        low, high = (q.isel({self.dim: [n]}).drop_vars(self.dim) for n, q in ((0, first), (-1, last)))
+        return xr.concat([low, inner, high], self.dim)

@@ -1,0 +1,159 @@
+"""Cuts through a snapshot: staggered fields brought to the cell centres of a plane, or to a line in it; and planes as
+numbers for a screen, no more of them than it has points.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from taskflow.errors import BadInput
+from taskflow.output import STORE
+from taskflow.output.layout import VELOCITY
+from taskflow.output.metadata import SOLID
+from taskflow.output.reading import dataset, extent, periodic
+
+SPEED = "speed"
+MOST = 400  # values along a side
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The plane at `position` along the axis `normal`; a picture shows the two other axes, `across` and `up`."""
+
+    normal: str
+    position: float
+
+    @property
+    def across(self) -> str:
+        """The axis to the right: the first of x, y, z that is left."""
+        return "xyz".replace(self.normal, "")[0]
+
+    @property
+    def up(self) -> str:
+        """The axis upwards."""
+        return "xyz".replace(self.normal, "")[1]
+
+    def __str__(self) -> str:
+        return f"{self.normal} = {self.position:.4g}"
+
+
+def plane_of(ds: xr.Dataset, text: str | None) -> Plane:
+    """The plane that "y" (the middle) or "y=0.3" names; by default across the direction of fewest cells, then shortest.
+
+    Raises BadInput where the text is neither, or the position lies outside the domain.
+    """
+    if text is None:
+        thickness = {a: (ds.sizes[f"{a}_c"], extent(ds, a)[1] - extent(ds, a)[0]) for a in "yzx"}
+        text = min(thickness, key=lambda axis: thickness[axis])
+    match = re.fullmatch(r"\s*([xyz])\s*(?:=\s*(\S+)\s*)?", text)
+    if match is None:
+        raise BadInput(f"plane = {text!r}: not a plane; write x, y or z, or a position such as y=0.3")
+    low, high = extent(ds, match[1])
+    try:
+        position = (low + high) / 2 if match[2] is None else float(match[2])
+    except ValueError:
+        raise BadInput(f"plane = {text!r}: {match[2]!r} is not a number; write, say, {match[1]}={low:g}") from None
+    if not low <= position <= high:
+        raise BadInput(f"plane = {text!r}: outside the domain, where {match[1]} goes from {low:g} to {high:g}")
+    return Plane(match[1], position)
+
+
+def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float) -> xr.DataArray:
+    """The field at a position along an axis, linear between its two neighbouring points, which alone are read.
+
+    Half a cell from a wall a field in centres keeps its last value; across a periodic face it goes round.
+    """
+    dim = next(d for d in map(str, field.dims) if d[0] == axis)
+    places, numbers = ds[dim].values, np.arange(field.sizes[dim])
+    if periodic(ds, axis):
+        low, high = extent(ds, axis)
+        places = np.concatenate([places[-1:] - (high - low), places, places[:1] + (high - low)])
+        numbers = np.concatenate([numbers[-1:], numbers, numbers[:1]])
+    if len(places) == 1:
+        return field.isel({dim: 0}, drop=True)
+    below = int(np.clip(np.searchsorted(places, position, "right") - 1, 0, len(places) - 2))
+    weight = float(np.clip((position - places[below]) / (places[below + 1] - places[below]), 0.0, 1.0))
+    left, right = (field.isel({dim: numbers[n]}, drop=True) for n in (below, below + 1))
+    return left if weight == 0.0 else (1.0 - weight) * left + weight * right
+
+
+def on_cells(ds: xr.Dataset) -> list[str]:
+    """Names of what has a value in, or beside, each cell."""
+    return [str(name) for name, field in ds.data_vars.items() if {"x", "y", "z"} <= {str(dim)[0] for dim in field.dims}]
+
+
+def on_plane(ds: xr.Dataset, field: str, plane: Plane) -> np.ndarray:
+    """The field's values [up, across] at the cell centres of the plane."""
+    cut = interpolate(ds, ds[field], plane.normal, plane.position)
+    values = np.asarray(cut.values, dtype="f8")
+    for number, dim in enumerate(map(str, cut.dims)):
+        if dim.endswith("_f"):
+            right = np.roll(values, -1, axis=number)
+            values = (values + right) / 2
+            if not periodic(ds, dim[0]):
+                values = np.delete(values, -1, axis=number)
+    return values
+
+
+def choices(directory: str | Path) -> dict[str, Any]:
+    """All that can be shown of a run: names of `fields`, `times` of snapshots, and across which axis to cut first."""
+    ds = dataset(Path(directory) / STORE)
+    return {"fields": shown_fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
+
+
+def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -> dict[str, Any]:
+    """The values of a field, or of the `speed`, on a plane ("y", or "y=0.3") of a snapshot, counted from 0 or, below 0,
+    from the last: single precision, little-endian, row by row upwards, in base64; NaN where a body is.
+
+    Raises BadInput where something asked for is not there.
+    """
+    ds = dataset(Path(directory) / STORE)
+    count = ds.sizes["time"]
+    if not -count <= snapshot < count:
+        raise BadInput(f"snapshot {snapshot}: the run has {count}")
+    if field not in shown_fields(ds):
+        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(shown_fields(ds))}")
+    ds = ds.isel(time=snapshot)
+    cut = plane_of(ds, plane)
+    columns, rows = (_even(ds[f"{axis}_c"].values, *extent(ds, axis)) for axis in (cut.across, cut.up))
+    values = fluid_on_plane(ds, field, cut)[np.ix_(rows, columns)]
+    return {
+        "field": field,
+        "plane": str(cut),
+        "axes": [cut.across, cut.up],
+        "extents": [extent(ds, cut.across), extent(ds, cut.up)],
+        "time": float(ds["time"]),
+        "shape": values.shape,
+        "values": b64encode(values.astype("<f4").tobytes()).decode("ascii"),
+    }
+
+
+def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
+    """The cells in which evenly spaced points lie, as many as show the smallest cell, MOST at most."""
+    narrowest = np.diff(centres).min() if len(centres) > 1 else high - low
+    count = min(MOST, max(len(centres), ceil((high - low) / narrowest * (1 - 1e-9))))
+    points = low + (np.arange(count) + 0.5) * (high - low) / count
+    return np.searchsorted((centres[1:] + centres[:-1]) / 2, points)
+
+
+def shown_fields(ds: xr.Dataset) -> list[str]:
+    """Names of the fields that can be shown; the speed comes first, where there are velocities."""
+    names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims]
+    return [SPEED, *names] if set(VELOCITY.values()) <= set(names) else names
+
+
+def fluid_on_plane(ds: xr.Dataset, field: str, plane: Plane) -> np.ndarray:
+    """Values [up, across] of a field, or of the speed, on a plane of a snapshot; NaN where a body is."""
+    if field == SPEED:
+        values = np.sqrt(sum(on_plane(ds, name, plane) ** 2 for name in VELOCITY.values()))
+    else:
+        values = on_plane(ds, field, plane)
+    return np.where(on_plane(ds, SOLID, plane) >= 0.5, np.nan, values) if SOLID in ds else values

@@ -1,0 +1,99 @@
+"""Boundary conditions and properties of the fluid, as attributes of a store: numbers, vectors and text.
+
+`boundary_x_min` is the type of a side, `boundary_x_min_velocity`, ... are its values. docs/reference/run_directory.md
+lists all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
+BOUNDARY, DIFFUSIVITY = "boundary_", "diffusivity_"  # how names of attributes begin
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """A side of the domain. `type` is "periodic", "wall", "slip", "inflow" or "outflow"; all else is of walls.
+
+    With heat a wall has one of `temperature`, `heat_flux` into the fluid, and `heat_transfer`, which has an
+    `outside_temperature`; fluxes are over density and heat capacity. `roughness` is the length of the logarithmic law,
+    None of a smooth wall.
+    """
+
+    type: str
+    velocity: Vector | None = None
+    temperature: float | None = None
+    heat_flux: float | None = None
+    heat_transfer: float | None = None
+    outside_temperature: float | None = None
+    roughness: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """The six sides of the domain by name, and the fluid in it; NaN is what a store does not say.
+
+    `cells` counts those of the whole domain, also in a group that has a part of it. `viscosity` is kinematic;
+    `diffusivities` are by name of the quantity that diffuses.
+    """
+
+    sides: Mapping[str, Side]
+    cells: tuple[int, int, int]
+    viscosity: float = math.nan
+    diffusivities: Mapping[str, float] = field(default_factory=dict)
+    thermal_expansion: float = 0.0
+    gravity: Vector = (0.0, 0.0, 0.0)
+
+    @classmethod
+    def of(cls, attributes: Mapping[str, Any]) -> Conditions | None:
+        """The conditions that the attributes of a store say; None where they say nothing of boundaries."""
+        if f"{BOUNDARY}x_min" not in attributes:
+            return None
+        nx, ny, nz = (int(n) for n in attributes["cells"])
+        return cls(
+            sides={name: _side(attributes, f"{BOUNDARY}{name}") for name in SIDES},
+            cells=(nx, ny, nz),
+            viscosity=float(attributes["viscosity"]),
+            diffusivities={
+                name.removeprefix(DIFFUSIVITY): float(value)
+                for name, value in attributes.items()
+                if name.startswith(DIFFUSIVITY)
+            },
+            thermal_expansion=float(attributes["thermal_expansion"]),
+            gravity=_vector(attributes["gravity"]),
+        )
+
+    def attributes(self) -> dict[str, Any]:
+        """The attributes that say this."""
+        attributes: dict[str, Any] = {"cells": np.array(self.cells), "viscosity": self.viscosity}
+        attributes |= {f"{DIFFUSIVITY}{name}": value for name, value in self.diffusivities.items()}
+        attributes |= {"thermal_expansion": self.thermal_expansion, "gravity": np.array(self.gravity)}
+        for name, side in self.sides.items():
+            attributes[f"{BOUNDARY}{name}"] = side.type
+            for option in OPTIONS:
+                if (value := getattr(side, option)) is not None:
+                    attributes[f"{BOUNDARY}{name}_{option}"] = np.array(value) if option == "velocity" else value
+        return attributes
+
+
+OPTIONS = tuple(option.name for option in fields(Side) if option.name != "type")
+
+
+def _side(attributes: Mapping[str, Any], name: str) -> Side:
+    options = {option: attributes[f"{name}_{option}"] for option in OPTIONS if f"{name}_{option}" in attributes}
+    velocity = _vector(options.pop("velocity")) if "velocity" in options else None
+    numbers = {option: float(value) for option, value in options.items()}
+    return Side(type=str(attributes[name]), velocity=velocity, **numbers)
+
+
+def _vector(values: Any) -> Vector:
+    x, y, z = (float(value) for value in values)
+    return x, y, z

@@ -1,0 +1,124 @@
+"""Charts of one run: its log over time, its velocity profiles beside tables, and the shares of a step's time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from taskflow.analysis.profiles import difference, plane_with_velocities, profile, read_reference
+from taskflow.errors import BadInput
+from taskflow.output import LOG
+from taskflow.output.damage import RESTORE, Damaged
+from taskflow.output.log import read_log
+from taskflow.output.reading import extent, snapshot
+from taskflow.plots import save
+from taskflow.plots.snapshots import label, title
+from taskflow.text import literal
+
+# The columns of the log that get a curve each; those that span decades on a logarithmic axis.
+CURVES = (
+    ("kinetic_energy", "mean kinetic energy", False),
+    ("residual", "relative residual of the pressure", True),
+    ("divergence", "largest divergence", True),
+    ("dt", "time step", False),
+)
+
+COLOURS = {"compute": "#abd9e9", "copy": "#a6d96a", "communication": "#fdae61", "rest": "#d9d9d9"}
+PHASES = 12  # most bars
+SMALL = 5e-4  # shares below which a phase gets none
+
+
+def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
+    """Draw kinetic energy, residual, divergence and time step over time, also of a run that goes on; the file written.
+
+    `out` is a file or a folder, as for `plot_run`. Raises BadInput where there is no log, or it has not begun.
+    """
+    try:
+        log = read_log(Path(directory) / LOG)
+    except OSError as error:
+        raise BadInput(f"{directory}: no log to read; give the folder that `taskflow run` wrote") from error
+    if not log:
+        raise BadInput(f"{directory}: the log has no line yet; wait for the first one")
+    figure = Figure(figsize=(10.5, 6.0), layout="constrained")
+    try:
+        times = np.array([line["time"] for line in log], dtype="f8")
+        curves = [np.array([line.get(name, np.nan) for line in log], dtype="f8") for name, _, _ in CURVES]
+    except (KeyError, TypeError, ValueError) as error:
+        raise Damaged(f"{Path(directory) / LOG}: damaged, it has no number where one belongs; {RESTORE}") from error
+    for axes, values, (_, words, decades) in zip(figure.subplots(2, 2, sharex=True).flat, curves, CURVES, strict=True):
+        if decades:
+            values = np.where(values > 0, values, np.nan)  # nothing was solved yet, or nothing is left
+            axes.set_yscale("log", nonpositive="mask")
+        axes.plot(times, values, color="tab:blue", linewidth=1.2, marker="." if len(log) < 20 else "")
+        axes.set_ylabel(words)
+        axes.grid(alpha=0.3)
+    for axes in figure.axes[2:]:
+        axes.set_xlabel("time")
+    return save(figure, directory, "series", out)
+
+
+def plot_profiles(
+    directory: str | Path,
+    references: Sequence[str | Path] = (),
+    plane: str | None = None,
+    time: float | None = None,
+    out: str | Path | None = None,
+) -> list[Path]:
+    """Draw both centreline profiles of a plane over the tables; the files written. Arguments as for `plot_run`.
+
+    Points not in use are hollow. The tables' y, v are the picture's upward axis, whichever of x, y, z that is.
+    """
+    ds = snapshot(directory, time)
+    cut = plane_with_velocities(ds, plane)
+    tables = [read_reference(path) for path in references]
+    figure = Figure(figsize=(10.5, 5.0), layout="constrained")
+    figure.suptitle(title(ds, cut), fontsize="large")
+    for axes, quantity in zip(figure.subplots(1, 2), "uv", strict=True):
+        component, line = (cut.across, cut.up) if quantity == "u" else (cut.up, cut.across)
+        places, values = profile(ds, cut, quantity)
+        turned = slice(None, None, -1 if quantity == "u" else 1)  # the vertical centreline stands upright
+        axes.plot(*(places, values)[turned], color="tab:blue", label="taskflow", zorder=2)
+        for number, table in enumerate(t for t in tables if t.quantity == quantity):
+            largest = difference(ds, cut, table)
+            style = {"linestyle": "none", "marker": "osD^v"[number % 5], "markersize": 5, "color": "black", "zorder": 3}
+            compared = literal(f"{table.name}\nlargest difference {largest:.2g}")
+            for chosen, fill, words in ((table.used, "full", compared), (~table.used, "none", "not compared")):
+                if chosen.any():
+                    points = (table.places[chosen], table.values[chosen])
+                    axes.plot(*points[turned], fillstyle=fill, label=words, clip_on=False, **style)
+        names = label(ds[f"{line}_c"], line), label(ds["u"], f"velocity along {component}")
+        axes.set_xlabel(names[turned][0])
+        axes.set_ylabel(names[turned][1])
+        bounds = axes.set_ylim if quantity == "u" else axes.set_xlim
+        bounds(*extent(ds, line))
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small", frameon=False)
+    return [save(figure, directory, "profiles", out)]
+
+
+def plot_shares(summary: Mapping[str, Any], path: Path, heading: str) -> Path:
+    """Draw the shares of a profile's summary by phase, longest first, and of all phases together, into a file.
+
+    Raises BadInput where its suffix is no format of pictures, OSError where it cannot be written.
+    """
+    phases = [(name, shares) for name, shares in summary["phases"].items() if sum(shares.values()) >= SMALL][:PHASES]
+    bars = [("all", summary["shares"]), *reversed(phases)]
+    figure = Figure(figsize=(7.5, 0.32 * len(bars) + 1.5), layout="constrained")
+    axes = figure.subplots()
+    for row, (_, shares) in enumerate(bars):
+        left = 0.0
+        for name, share in ((name, share) for name, share in shares.items() if share > 0):
+            axes.barh(row, 100 * share, left=left, color=COLOURS[name], edgecolor="0.3", linewidth=0.5)
+            left += 100 * share
+    for name, colour in COLOURS.items():
+        axes.barh(0, 0, color=colour, edgecolor="0.3", linewidth=0.5, label=name)
+    axes.set_yticks(range(len(bars)), [name for name, _ in bars])
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of the time; what is hidden under computing does not count")
+    axes.set_title(heading, fontsize="medium")
+    figure.legend(loc="outside lower center", ncols=len(COLOURS), frameon=False, fontsize="small")
+    return save(figure, path.parent, path.stem, path)

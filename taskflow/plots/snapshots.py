@@ -1,0 +1,174 @@
+"""Pictures of a snapshot on a plane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from taskflow.analysis.planes import Plane, on_cells, on_plane, plane_of
+from taskflow.errors import BadInput
+from taskflow.output.layout import VELOCITY
+from taskflow.output.metadata import SOLID
+from taskflow.output.reading import edges, extent, snapshot, uniform
+from taskflow.plots import save
+from taskflow.text import literal
+
+SIDE = 5.2  # inches along the longer side of a panel
+DENSITY = 1.5  # streamlines, in units of 30 along the longer side
+WIDE = 1.5  # width over height from which on panels are stacked
+THIN = 10.0  # length over width from which on a domain is drawn wider than it is, to see anything
+
+Panel = Callable[[Axes, xr.Dataset, Plane], None]
+
+
+def plot_run(
+    directory: str | Path,
+    field: str | None = None,
+    plane: str | None = None,
+    time: float | None = None,
+    out: str | Path | None = None,
+) -> list[Path]:
+    """Draw a snapshot of a run, the last one by default, on a plane; the files written.
+
+    Without `field`: the velocity magnitude with streamlines, and the temperature where there is one; with it, that
+    field. `plane` is "x", "y", "z" (the middle) or "z=0.3"; by default the middle of the thinnest direction. `out` is a
+    file, whose suffix says the format, or a folder; by default the run's folder.
+    Raises BadInput where something asked for is not there.
+    """
+    ds = snapshot(directory, time)
+    cut = plane_of(ds, plane)
+    names = [name for name in on_cells(ds) if name != SOLID]
+    if field is not None and field not in names:
+        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(names))}")
+    panels: list[Panel]
+    if field is not None:
+        panels, name = [_scalar(field)], field
+    elif set(VELOCITY.values()) <= set(names):
+        panels, name = [_speed, *([_scalar("T")] if "T" in names else [])], "velocity"
+    else:
+        name = "T" if "T" in names else min(names)
+        panels = [_scalar(name)]
+    return [save(_figure(panels, ds, cut), directory, name, out)]
+
+
+def draw_streamlines(ds: xr.Dataset, plane: Plane) -> Figure:
+    """The magnitude of the velocity of a snapshot on a plane, with streamlines."""
+    return _figure([_speed], ds, plane)
+
+
+def title(ds: xr.Dataset, plane: Plane) -> str:
+    """The case, the time and the plane."""
+    return literal(f"{ds.attrs.get('title', '')}\nt = {float(ds['time']):g},  {plane}".strip())
+
+
+def label(array: xr.DataArray, words: str) -> str:
+    """Words with the unit; a case in its own consistent units has none to show."""
+    units = array.attrs.get("units", "1")
+    return words if units == "1" else f"{words} [{units}]"
+
+
+def _figure(panels: list[Panel], ds: xr.Dataset, plane: Plane) -> Figure:
+    """The panels beside each other, or above each other where they are wide, in the proportions of the domain."""
+    true = _aspect(ds, plane)
+    aspect = min(max(true, 1 / THIN), THIN)
+    width, height = SIDE * min(1.0, aspect), SIDE / max(1.0, aspect)
+    rows, columns = (len(panels), 1) if aspect > WIDE else (1, len(panels))
+    figure = Figure(figsize=(columns * (width + 1.6), rows * (height + 0.8) + 0.6), layout="constrained")
+    figure.suptitle(title(ds, plane), fontsize="large")
+    for axes, draw in zip(figure.subplots(rows, columns, squeeze=False).flat, panels, strict=True):
+        draw(axes, ds, plane)
+        _bodies(axes, ds, plane)
+        axes.set_aspect(true / aspect)
+        axes.set_xlim(*extent(ds, plane.across))
+        axes.set_ylim(*extent(ds, plane.up))
+        axes.locator_params(axis="x", nbins=max(2, round(1.2 * width)))
+        axes.locator_params(axis="y", nbins=max(2, round(1.2 * height)))
+        axes.set_xlabel(label(ds[f"{plane.across}_c"], plane.across))
+        axes.set_ylabel(label(ds[f"{plane.up}_c"], plane.up))
+    return figure
+
+
+def _aspect(ds: xr.Dataset, plane: Plane) -> float:
+    """Width over height of the domain in the plane."""
+    (left, right), (bottom, top) = extent(ds, plane.across), extent(ds, plane.up)
+    return (right - left) / (top - bottom)
+
+
+def _image(axes: Axes, ds: xr.Dataset, plane: Plane, values: np.ndarray, words: str, **colours: Any) -> None:
+    """Values [up, across] of the cells as colours, with a colour bar."""
+    if uniform(ds, plane.across) and uniform(ds, plane.up):
+        domain = (*extent(ds, plane.across), *extent(ds, plane.up))
+        image: Any = axes.imshow(values, origin="lower", extent=domain, interpolation="bilinear", **colours)
+    else:
+        image = axes.pcolormesh(edges(ds, plane.across), edges(ds, plane.up), values, **colours)
+    axes.figure.colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.03, 1.0)), label=words)
+
+
+def _bodies(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
+    """The cells that are solid, in grey."""
+    if SOLID not in ds:
+        return
+    solid = on_plane(ds, SOLID, plane) >= 0.5
+    shade = np.ma.masked_where(~solid, np.full(solid.shape, 0.6))
+    cells = edges(ds, plane.across), edges(ds, plane.up)
+    axes.pcolormesh(*cells, shade, cmap="gray", vmin=0.0, vmax=1.0, zorder=3)
+
+
+def _speed(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
+    """Velocity magnitude, all three components, with streamlines of the two in the plane."""
+    velocity = {axis: on_plane(ds, name, plane) for axis, name in VELOCITY.items()}
+    speed = np.sqrt(sum(component**2 for component in velocity.values()))
+    _image(axes, ds, plane, speed, label(ds["u"], "velocity magnitude"), cmap="viridis", vmin=0.0)
+    along, upwards = velocity[plane.across], velocity[plane.up]
+    aspect = _aspect(ds, plane)
+    if min(speed.shape) >= 4 and np.hypot(along, upwards).max() > 0:
+        x, y = _even(ds, plane.across), _even(ds, plane.up)
+        axes.streamplot(
+            x,
+            y,
+            _evenly(ds, plane, along, x, y),
+            _evenly(ds, plane, upwards, x, y),
+            color=(1.0, 1.0, 1.0, 0.75),
+            linewidth=0.7,
+            arrowsize=0.7,
+            density=(DENSITY * min(1.0, aspect), DENSITY / max(1.0, aspect)),
+        )
+
+
+def _even(ds: xr.Dataset, axis: str) -> np.ndarray:
+    """As many places as there are cells along an axis, all as far from each other."""
+    centres = ds[f"{axis}_c"].values
+    return centres if uniform(ds, axis) else np.linspace(centres[0], centres[-1], len(centres))
+
+
+def _evenly(ds: xr.Dataset, plane: Plane, values: np.ndarray, across: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """Values [up, across] of the cells at evenly spaced places."""
+    rows = np.array([np.interp(across, ds[f"{plane.across}_c"].values, row) for row in values])
+    return np.array([np.interp(up, ds[f"{plane.up}_c"].values, column) for column in rows.T]).T
+
+
+def _scalar(field: str) -> Panel:
+    """A panel of one field: temperature with isolines, others with a scale that shows the sign where both occur."""
+
+    def draw(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
+        values = on_plane(ds, field, plane)
+        names = dict.fromkeys((field, ds[field].attrs.get("long_name", field)))
+        words = label(ds[field], ", ".join(names))
+        top = float(np.abs(values).max())
+        if field == "T":
+            _image(axes, ds, plane, values, words, cmap="RdYlBu_r")
+        elif values.min() < 0 < values.max():
+            _image(axes, ds, plane, values, words, cmap="RdBu_r", vmin=-top, vmax=top)
+        else:
+            _image(axes, ds, plane, values, words, cmap="viridis")
+        if field == "T" and min(values.shape) >= 2 and np.ptp(values) > 0:
+            centres = ds[f"{plane.across}_c"].values, ds[f"{plane.up}_c"].values
+            axes.contour(*centres, values, levels=15, colors="black", linewidths=0.5, linestyles="solid", alpha=0.6)
+
+    return draw

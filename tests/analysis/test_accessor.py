@@ -1,0 +1,48 @@
+"""`ds.flow` of a run: what is not there is told, and pictures are drawn."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from taskflow.accessor import dataset
+from taskflow.errors import BadInput
+
+
+@pytest.mark.parametrize(("asked", "told"), [
+    (lambda flow: flow.wall_shear("x_min"), "choose one of z_min, z_max"),
+    (lambda flow: flow.nusselt("up"), "there is no wall"),
+    (lambda flow: flow.spectrum("u", "z"), "spectra are along periodic directions; this run has x, y"),
+    (lambda flow: flow.energy_spectrum(), "choose one, as ds.isel"),
+    (lambda flow: flow.profiles("z"), "these are no statistics"),
+    (lambda flow: flow.spectrum("p", "x"), "there is no p in this dataset"),
+])  # fmt: skip
+def test_what_is_not_there_is_told(asked, told, warm):
+    with pytest.raises(BadInput, match=told):
+        asked(dataset(warm / "fields.zarr").flow)
+
+
+def test_what_was_recorded_beside_snapshots_lies_on_the_same_cells(warm):
+    """Statistics, planes and probes of a stretched grid."""
+    ds, store = dataset(warm / "fields.zarr").load(), warm / "fields.zarr"
+    mean, layer = dataset(store, "statistics"), dataset(store, "layer").load()
+    np.testing.assert_array_equal(mean.mean_u[0], ds.flow.velocity().u[-1])
+    assert mean.flow.profiles("z").mean_u.sizes["z_c"] == 9
+    index = int(np.abs(ds.z_c.values - 0.1).argmin())
+    np.testing.assert_array_equal(layer["T"][-1, 0], ds["T"][-1, index])
+    np.testing.assert_array_equal([layer.z_f[0], layer.z_c[0]], [ds.z_f[index], ds.z_c[index]])
+    beside = ds["T"][0].interp(x_c=0.3, y_c=0.3, z_c=0.05)
+    assert dataset(store, "here")["T"][0, 0].item() == pytest.approx(float(beside), rel=1e-13)
+
+
+def test_streamlines_are_drawn(warm):
+    figure = dataset(warm / "fields.zarr").flow.streamlines("y")
+    assert figure.axes[0].collections
+
+
+def test_a_run_loads_neither_pictures_nor_the_analysis():
+    heavy = "{'matplotlib', 'xarray', 'xgcm'}"
+    script = f"import sys, taskflow.simulation.job, taskflow.simulation.run; print(*{heavy} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert not done.stdout.split()

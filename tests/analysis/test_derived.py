@@ -1,0 +1,116 @@
+"""Derived fields: exact for flows known exactly, beside walls and bodies, too, and lazy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from taskflow.output import Layout
+from tests.analysis.conftest import CELLS, LENGTHS, ORIGIN, PERIODIC, STRETCHED, WALLS, linear, stored
+
+
+@pytest.mark.parametrize("matrix", [
+    [[0, -1, 0], [1, 0, 0], [0, 0, 0]], [[0.3, 0.7, -0.4], [-0.2, 0.5, 1.1], [0.9, 0.6, -0.8]],
+])  # fmt: skip
+@pytest.mark.parametrize("edges", [(None, None, None), STRETCHED], ids=["uniform", "stretched"])
+def test_a_constant_gradient_is_found_everywhere(matrix, edges, tmp_path):
+    """At boundaries, too."""
+    flow, (a, b, c) = stored(tmp_path, edges=edges, **linear(matrix)).flow, matrix
+    vorticity = flow.vorticity().load()
+    for name, value in zip("xyz", (c[1] - b[2], a[2] - c[0], b[0] - a[1]), strict=True):
+        np.testing.assert_allclose(vorticity[f"vorticity_{name}"], value, rtol=0, atol=1e-12)
+    g = np.array(matrix)
+    np.testing.assert_allclose(flow.q_criterion(), -0.5 * np.trace(g @ g), rtol=0, atol=1e-12)
+    velocity = flow.velocity().load()
+    for name, row in zip("uvw", matrix, strict=True):
+        expected = row[0] * velocity.x_c + row[1] * velocity.y_c + row[2] * velocity.z_c
+        np.testing.assert_allclose(velocity[name][0].transpose("z_c", "y_c", "x_c"),
+                                   expected.transpose("z_c", "y_c", "x_c"), rtol=0, atol=1e-13)  # fmt: skip
+
+
+def test_derivatives_go_round_periodic_directions(tmp_path):
+    """Of second order: a quarter of the error with half the spacing, in all cells."""
+    errors = []
+    for cells in (16, 32):
+        ds = stored(
+            tmp_path / str(cells), PERIODIC, (cells, cells, 1), (2 * np.pi, 2 * np.pi, 1.0),
+            u=lambda x, y, z: -np.cos(x) * np.sin(y), v=lambda x, y, z: np.sin(x) * np.cos(y), w=lambda x, y, z: 0 * z,
+        )  # fmt: skip
+        found = ds.flow.vorticity()["vorticity_z"].isel(time=0, z_c=0)
+        expected = 2 * np.cos(ds.x_c) * np.cos(ds.y_c)
+        errors.append(float(np.abs(found - expected).max()))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
+
+
+@pytest.mark.parametrize("edges", [(None, None, None), STRETCHED], ids=["uniform", "stretched"])
+@pytest.mark.parametrize("upwards", [True, False])
+def test_derivatives_are_one_sided_at_bodies(edges, upwards, tmp_path):
+    """Of a shear flow above, or below, a body that takes two layers of cells: exact beside it, nothing in it."""
+    layout = Layout(cells=CELLS, lengths=LENGTHS, origin=ORIGIN, edges=edges)
+    body = slice(0, 2) if upwards else slice(-2, None)
+    surface, solid = layout.coordinate("z_f")[2 if upwards else -3], np.zeros(CELLS[::-1])
+    solid[body] = 1
+
+    def shear(x, y, z):
+        return np.where((z > surface) == upwards, 3 * (z - surface), 0.0)
+
+    ds = stored(tmp_path, edges=edges, solid=solid, u=shear, v=lambda x, y, z: 0 * x, w=lambda x, y, z: 0 * x)
+    vorticity, q = ds.flow.vorticity().load(), ds.flow.q_criterion().load()
+    for found, expected in ((vorticity.vorticity_y, 3.0), (vorticity.vorticity_z, 0.0), (q, 0.0)):
+        assert found.dims == ("time", "z_c", "y_c", "x_c")
+        np.testing.assert_array_equal(found.isnull()[0], solid == 1)
+        np.testing.assert_allclose(found.where(ds.solid == 0).to_numpy()[0][solid == 0], expected, rtol=0, atol=1e-12)
+
+
+def test_between_bodies_and_ends_derivatives_have_what_is_there(tmp_path):
+    """A cell between two sees the image of its own value on both sides; one at the end of the domain that alone, where
+    nothing is round the end.
+    """
+    solid = np.zeros(CELLS[::-1])
+    solid[:, :, 1], solid[:, :, 3] = 1, 1  # along x, of 6 cells: one at the end, one between, two behind
+
+    def v(x, y, z):
+        return np.where(solid.any(axis=(0, 1))[((x - ORIGIN[0]) / 0.25).astype(int)], 0.0, x)
+
+    for name, periodic in (("walls", WALLS), ("round", (True, False, False))):
+        rest = {"u": lambda x, y, z: 0 * x, "w": lambda x, y, z: 0 * x}
+        ds = stored(tmp_path / name, periodic, solid=solid, v=v, **rest)
+        found = ds.flow.vorticity().vorticity_z.load()[0, 0, 0]  # dv/dx
+        x, h = ds.x_c.values, 0.25
+        assert found.isnull().values.tolist() == [False, True, False, True, False, False]
+        assert found[2] == pytest.approx(0.0, abs=1e-14)
+        assert found[4] == pytest.approx((x[5] + x[4]) / (2 * h))
+        first = (-x[0] - x[0]) / h if name == "walls" else (-x[0] - x[5]) / (2 * h)
+        assert found[0] == pytest.approx(first)
+
+
+def test_all_is_lazy_and_cut_into_pieces(tmp_path, monkeypatch):
+    """A store of which no field fits into a piece."""
+    flow = stored(tmp_path, **linear(np.eye(3)), p=lambda x, y, z: x * y + z).flow
+    whole = [flow.velocity().load(), flow.vorticity().load(), flow.q_criterion().load(), flow.plane("y").load()]
+    import dask
+
+    with dask.config.set({"array.chunk-size": "800B"}):
+        pieces = [flow.velocity(), flow.vorticity(), flow.q_criterion(), flow.plane("y")]
+        for each, expected in zip(pieces, whole, strict=True):
+            fields = each.data_vars.values() if isinstance(each, xr.Dataset) else [each]
+            assert all(len(field.chunks[1]) > 1 for field in fields)
+            xr.testing.assert_allclose(each, expected, rtol=0, atol=1e-14)
+
+
+def test_a_plane_lies_between_the_values_on_both_sides(tmp_path):
+    matrix = [[0.3, 0.7, -0.4], [-0.2, 0.5, 1.1], [0.9, 0.6, -0.8]]
+    ds = stored(tmp_path, **linear(matrix), p=lambda x, y, z: x - y + 2 * z).flow.plane("y=0.13").load()
+    assert ds.y == 0.13
+    assert ds.p.dims == ("time", "z_c", "x_c")
+    expected = ds.x_c - 0.13 + 2 * ds.z_c
+    np.testing.assert_allclose(ds.p[0], expected.transpose("z_c", "x_c"), rtol=0, atol=1e-13)
+    stretched = stored(tmp_path / "stretched", edges=STRETCHED, **linear(matrix)).flow
+    found = stretched.plane("z=1.5").load()
+    for name, row in zip("uvw", matrix, strict=True):
+        expected = row[0] * found.x_c + row[1] * found.y_c + row[2] * 1.5
+        np.testing.assert_allclose(found[name][0], expected.transpose("y_c", "x_c"), rtol=0, atol=1e-13)
+    assert stretched.streamlines("y").axes[0].collections
+    np.testing.assert_allclose(ds.v[0], (-0.2 * ds.x_c + 0.5 * 0.13 + 1.1 * ds.z_c).transpose("z_c", "x_c"),
+                               rtol=0, atol=1e-13)  # fmt: skip

@@ -1,0 +1,38 @@
+"""Shear and heat at walls: as the equations and the log have them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taskflow.output import dataset, read_log
+from tests.analysis.conftest import CELLS, linear, stored
+
+
+def test_walls_have_no_shear_where_bodies_stand_on_them(tmp_path):
+    solid = np.zeros(CELLS[::-1])
+    solid[:2, :, 3] = 1
+    case = '[fluid]\nviscosity = 0.1\n[heat]\n[boundaries.z_min]\ntype = "wall"\ntemperature = 1.0\n'
+    case += '[boundaries.z_max]\ntype = "wall"\ntemperature = 0.0\n'
+    ds = stored(tmp_path, case=case, solid=solid, T=lambda x, y, z: 1 - z / 2.1, **linear(np.eye(3)[[2, 0, 1]]))
+    for found in (ds.flow.wall_shear("z_min").shear_x, ds.flow.nusselt("z_min")):
+        np.testing.assert_array_equal(found.isnull()[0], solid[0] == 1)
+    np.testing.assert_allclose(ds.flow.wall_shear("z_min").shear_x[0].to_numpy()[solid[0] == 0], 0.1)
+    np.testing.assert_allclose(ds.flow.nusselt("z_min")[0].to_numpy()[solid[0] == 0], 1.0)
+    assert ds.flow.nusselt("z_max").notnull().all()
+
+
+@pytest.mark.parametrize("face", ["z_min", "z_max"])
+def test_nusselt_numbers_are_those_of_the_log(face, warm):
+    found = dataset(warm / "fields.zarr").flow.nusselt(face)
+    assert found.dims == ("time", "y_c", "x_c")
+    log = read_log(warm / "log.jsonl")[-1]
+    assert float(found[-1].mean()) == pytest.approx(log[f"nusselt_{face}"], rel=1e-12)
+
+
+def test_shear_is_that_of_the_equations(warm):
+    ds = dataset(warm / "fields.zarr")
+    shear = ds.flow.wall_shear("z_max")
+    inside = (ds.u[-1, -1] + ds.u[-1, -1].roll(x_f=-1)) / 2
+    np.testing.assert_allclose(shear.shear_x[-1], 0.01 * (inside - 0.4) / (1.3 - ds.z_c[-1]), rtol=1e-12)
+    assert set(shear.data_vars) == {"shear_x", "shear_y"}

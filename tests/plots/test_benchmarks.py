@@ -1,0 +1,55 @@
+"""Pictures of benchmarks: a panel for everything that was measured."""
+
+import pytest
+from matplotlib.figure import Figure
+
+from taskflow.errors import BadInput
+from taskflow.plots.benchmarks import plot_campaign, plot_convergence, plot_scaling
+
+SWEEP = [
+    {
+        "shape": shape, "name": name, "blocks": blocks, "efficiency": 0.9, "speedup": 0.9 * blocks,
+        "seconds": 1 / blocks, "flops": 1e12 * blocks, "joules_per_cell": 2e-9, "cells_per_dollar": None,
+    }
+    for shape in ("cube", "strong") for blocks, name in ((1, "none"), (2, "none"), (2, "full"), (4, "full"))
+]  # fmt: skip
+SOLVERS = [
+    {"cells": [n, n, n], "blocks": blocks, "method": method, "seconds": 1e-3 * k, "residual": 10.0**-k}
+    for n in (32, 64) for blocks in (1, 2) for method in ("jacobi", "cg") for k in (1, 2)
+]  # fmt: skip
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that are saved."""
+    figures = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, dpi: figures.append(figure))
+    return figures
+
+
+def titles(figure: Figure) -> list[str]:
+    return [axes.get_title() for axes in figure.axes]
+
+
+def test_scaling_has_weak_and_strong(drawn, tmp_path):
+    assert plot_scaling(SWEEP, "Heading", tmp_path / "a.svg") == tmp_path / "a.svg"
+    assert titles(drawn[0]) == ["weak scaling", "strong scaling"]
+    labels = [text.get_text() for text in drawn[0].axes[0].get_legend().get_texts()]
+    assert labels == ["cube, none", "cube, full", "ideal"]
+
+
+def test_a_campaign_has_what_was_measured(drawn, tmp_path):
+    plot_campaign(SWEEP, {"cube": 3e12}, "Heading", tmp_path / "a.png")
+    assert titles(drawn[0])[2:] == ["arithmetic, all blocks", "the fastest overlap of each"]
+    assert [axes.get_ylabel() for axes in drawn[0].axes][3:] == ["energy per cell and step [nJ]"]
+
+
+def test_solvers_have_a_panel_for_each_size(drawn, tmp_path):
+    plot_convergence(SOLVERS, "Heading", tmp_path / "a.png")
+    assert titles(drawn[0]) == ["32 x 32 x 32 cells", "64 x 64 x 64 cells"]
+    assert len(drawn[0].axes[0].lines) == 4
+
+
+def test_an_unknown_format_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="cannot draw this format"):
+        plot_scaling(SWEEP, "Heading", tmp_path / "a.xyz")
