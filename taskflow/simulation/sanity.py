@@ -1,14 +1,15 @@
 """Whether a state is one that its case can explain, as every block finds it; and if not, where that shows.
 
-A state is insane where a number is not finite, or `SANE` times as large as all that the case gives (see
-`taskflow.simulation.scales`) and the initial fields had. The velocity is looked at after every step, what it carries
-before every checkpoint: none is made of what a run that diverges leaves.
+A state is insane where a number is not finite, or `SANE` times as large as all that the case gives (see `build.scales`)
+and the initial fields had. The velocity is looked at after every step, what it carries before every checkpoint: none is
+made of what a run that diverges leaves.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,11 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
 from taskflow.machine.extreme import extreme
-from taskflow.simulation.blame import Blame
+from taskflow.simulation.block_spec import BlockSpec
+from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.inflow.inflow import FINEST
-from taskflow.simulation.scales import Scale, Scales
 from taskflow.simulation.schedule import Tick
+from taskflow.simulation.stability import StepWatch, better
 
 SANE = 100.0
 GROWTH = 0.01  # of the least energy so far
@@ -31,7 +33,7 @@ SPEED = "speed"
 class Sanity:
     """The judgement on one block; all blocks come to the same."""
 
-    def __init__(self, scales: Scales, grid: StaggeredGrid, shard: Shard, blame: Blame) -> None:
+    def __init__(self, scales: Scales, grid: StaggeredGrid, shard: Shard, blame: Diagnosis) -> None:
         self._scales, self._grid, self._shard, self._blame = scales, grid, shard, blame
         self._known: dict[str, float] = {}  # how large what was found at the start was, and what has entered since
         self._least, self._most = math.inf, 0.0  # of the kinetic energy
@@ -51,7 +53,7 @@ class Sanity:
         return dict(self._known)
 
     def entered(self, numbers: Mapping[str, float]) -> None:
-        """Note how fast fluid enters in a step, from what `Entering.advance` gives for it."""
+        """Note how fast fluid enters in a step, from what `Inflows.advance` gives for it."""
         self._known[SPEED] = max(self._known[SPEED], numbers.get("quantum", 0.0) / FINEST)
 
     def moves(self, tick: Tick) -> None:
@@ -127,3 +129,37 @@ class Sanity:
 
 def _sane(magnitude: float, most: float) -> bool:
     return math.isfinite(magnitude) and (most == 0 or magnitude <= most)
+
+
+LEFT = 0.1  # share of the divergence that solves of a fixed number of iterations may leave
+
+
+class Diagnosis:
+    """What was seen so far; called with the last step, the remedy in words.
+
+    `watch` looks at the steps of the run; None where none that its case allows is too long.
+    """
+
+    def __init__(self, spec: BlockSpec) -> None:
+        self._spec, self._residual = spec, 0.0
+        self.watch = None if spec.stability.certain else StepWatch(spec.stability)
+
+    def note(self, numbers: Mapping[str, Any]) -> None:
+        """Note what a sane state was like, from its line in the log."""
+        self._residual = numbers["residual"]
+
+    @property
+    def steps(self) -> str:
+        """What to change where steps are too long."""
+        return f"{self._spec.clock.remedy}{better(self._spec.stability)}"
+
+    def __call__(self, tick: Tick) -> str:
+        spec = self._spec
+        if self.watch is not None and self.watch.exceeded:
+            return self.steps
+        if spec.sweeps is not None and self._residual > LEFT:
+            now = f"pressure.iterations (now {spec.sweeps})"
+            return f"{self._residual:.0%} of the divergence was left: give more {now}, or another pressure.solver"
+        if not spec.stability.damped(tick.dt, spec.clock.limit.cfl):
+            return self.steps
+        return 'steps are stable, so the grid may be too coarse: give more cells, or fluid.scheme = "quick"'

@@ -7,8 +7,8 @@ from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
 from taskflow.machine.trace import wavefront
 from taskflow.regions import Partition, region
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup
 from taskflow.tasks import Read, ReadWrite, Write, task
 
 WALLS = {
@@ -58,7 +58,7 @@ def setup(boundaries, blocks):
         pressure={"iterations": 9},
         time={"steps": 1},
     )
-    return Setup(case, blocks)
+    return Simulation(case, blocks)
 
 
 def fields(boundaries, cache, blocks=(1, 1, 1), overlap="none"):

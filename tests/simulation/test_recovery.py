@@ -8,8 +8,8 @@ import pytest
 from taskflow.cluster import embedded
 from taskflow.errors import BadInput, ChannelTimeout, Lost, RunFailed, TaskflowError
 from taskflow.machine import Status, cause
+from taskflow.simulation.attempt import Recovery
 from taskflow.simulation.job import Loop
-from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.run import run
 from tests.simulation.going_on import check_same
 from tests.simulation.test_resuming import stirred

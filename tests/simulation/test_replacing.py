@@ -11,8 +11,8 @@ import pytest
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import dataset, unguarded
-from taskflow.simulation import replacing
-from taskflow.simulation.replacing import STAGES, entries, follow, placed, settle
+from taskflow.simulation import replacement
+from taskflow.simulation.replacement import STAGES, entries, follow, placed, settle
 from taskflow.simulation.run import run
 from tests.simulation.test_resuming import stirred
 
@@ -111,7 +111,7 @@ def test_what_was_there_can_be_found_meanwhile(tmp_path):
 
 def test_it_goes_as_soon_as_there_is_a_state(tmp_path, monkeypatch):
     """While the run goes on."""
-    monkeypatch.setattr(replacing, "LOOK", 0.02)
+    monkeypatch.setattr(replacement, "LOOK", 0.02)
     write(tmp_path, OLD)
     with placed(tmp_path, own=False) as draft:
         write(draft, NEW)
@@ -127,7 +127,7 @@ def test_it_goes_as_soon_as_there_is_a_state(tmp_path, monkeypatch):
 
 
 def test_a_directory_that_was_taken_over_is_not_touched(tmp_path, monkeypatch):
-    monkeypatch.setattr(replacing, "LOOK", 0.02)
+    monkeypatch.setattr(replacement, "LOOK", 0.02)
     write(tmp_path, OLD)
     with placed(tmp_path, own=False) as draft:
         write(draft, NEW)

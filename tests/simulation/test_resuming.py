@@ -19,9 +19,9 @@ from taskflow.machine.device import cpu
 from taskflow.output import Checkpoint, Checkpoints, newest
 from taskflow.output.checkpoint import Damaged
 from taskflow.regions import Box
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.saving import Keeping, Saving
-from taskflow.simulation.setup import Setup
+from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter
 from tests.simulation.going_on import Killed, check_same, contents, go, steps
 
 BOX = {
@@ -393,15 +393,15 @@ def test_a_full_disk(when, tmp_path, whole, monkeypatch):
 
 def test_a_slow_disk_is_no_lost_block(tmp_path, monkeypatch):
     """One block waits for it, and the others for that block: longer than for a message."""
-    write, setup = Checkpoints.write, Setup(stirred(), (1, 1, 2))
-    keeping = Keeping.of(setup, tmp_path, "run-1")
+    write, setup = Checkpoints.write, Simulation(stirred(), (1, 1, 2))
+    keeping = CheckpointPolicy.of(setup, tmp_path, "run-1")
 
     def slow(checkpoints, step, block, *more):
         time.sleep(0.8 * block)
         write(checkpoints, step, block, *more)
 
     def job(shard):
-        saving = Saving(keeping, shard)
+        saving = CheckpointWriter(keeping, shard)
         for step in range(2):
             saving.take(step, {}, {"time": 0.0})
         assert saving.writer.close()
@@ -418,7 +418,7 @@ def test_a_state_that_is_not_finite_is_no_checkpoint(tmp_path):
         go(case, tmp_path / "run")
     found, _ = newest(Checkpoints(tmp_path / "run" / "checkpoints", ""))
     values = np.zeros((9, 5, 8))
-    found.fill("u", values, Setup(case, (1, 1, 1)).grid.box)
+    found.fill("u", values, Simulation(case, (1, 1, 1)).grid.box)
     assert np.isfinite(values).all()
 
 
@@ -458,7 +458,7 @@ def test_what_may_change(broken):
 def test_the_state_is_what_a_step_reads_and_does_not_make():
     """With FFT the last pressure is not read; nobody reads what a buffer held in the cells of the grid."""
     for solver in SOLVERS:
-        setup = Setup(stirred(solver, boundaries=dict.fromkeys("xyz", "periodic")), (1, 1, 2))
+        setup = Simulation(stirred(solver, boundaries=dict.fromkeys("xyz", "periodic")), (1, 1, 2))
         wanted = {"u", "v", "w", "T", "h_u", "h_v", "h_w", "h_T"} | ({"p"} if solver != "fft" else set())
         assert setup.carried == dict.fromkeys(wanted, (setup.grid.box,))
 

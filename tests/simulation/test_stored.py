@@ -18,8 +18,7 @@ from taskflow.output import Checkpoint, Checkpoints, Comparison
 from taskflow.output.damage import Damaged
 from taskflow.output.manifest import MANIFEST, manifest, sealed
 from taskflow.simulation.case import Case
-from taskflow.simulation.resuming import beginning, usable
-from taskflow.simulation.state import check_state
+from taskflow.simulation.restart import beginning, check_state, usable
 from tests.simulation.going_on import check_same, go, steps
 
 RECORDED = {

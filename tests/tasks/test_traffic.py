@@ -5,8 +5,8 @@ from math import prod
 import pytest
 
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup
 from taskflow.tasks import Read, Traffic, Write, box, exchange, offsets, star, task, traffic
 
 from .known import both, duplicate, fill, jacobi, partition, whole
@@ -143,4 +143,4 @@ def test_a_step_of_the_cavity(slabs, iterations, precision):
     plane = nx * ny
     up = Traffic(iterations + 1, size * ((iterations + 3) * plane + nx + ny), iterations + 1)
     down = Traffic(iterations + 3, size * ((iterations + 4) * plane + nx + ny), iterations + 3)
-    assert Setup(case, (1, 1, slabs)).stepping.traffic == [up, *[up + down] * (slabs - 2), down]
+    assert Simulation(case, (1, 1, slabs)).step_cost.traffic == [up, *[up + down] * (slabs - 2), down]

@@ -1,19 +1,26 @@
 """The six sides of the box: [boundaries]."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from taskflow.errors import BadInput
+from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.inflow import LogLaw, Value, Values, one_value, three_values
 from taskflow.simulation.case.problems import CaseError, Problem, missing, present, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import ProfileTable
 from taskflow.simulation.values import number, one_of
 
-AXES = ("x", "y", "z")
+if TYPE_CHECKING:
+    from taskflow.simulation.case.grid import Grid
+    from taskflow.simulation.case.initial import Initial
+    from taskflow.simulation.case.physics import Heat
+
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 OPTIONS = {  # of each type
     "wall": ("velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness"),
@@ -24,6 +31,7 @@ OPTIONS = {  # of each type
 }
 PRESSURES: dict[str, Any] = {"anyOf": [{"type": "number"}, {"enum": ["advected"]}]}
 GIVEN = ("velocity", "log_law", "table")  # one of them says what enters
+NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
 Kind = Literal["periodic", "wall", "slip", "symmetry", "inflow", "outflow"]
@@ -172,6 +180,16 @@ class Boundaries(Table):
             elif len(sides) == 1 and _kind(given[sides[0]]) != "periodic":
                 yield missing(high if sides == [low] else low, WANTED)
 
+    @property
+    def periodic(self) -> tuple[bool, bool, bool]:
+        """Which of x, y and z are periodic."""
+        return self.x is not None, self.y is not None, self.z is not None
+
+    @property
+    def sides(self) -> dict[str, Boundary]:
+        """The sides that are not periodic, by face."""
+        return {face: side for face in FACES if (side := getattr(self, face))}
+
     @field_validator(*FACES, mode="before")
     @classmethod
     def _spelled_out(cls, value: Any, info: ValidationInfo) -> Any:
@@ -200,3 +218,69 @@ def _kind(side: Any) -> str | None:
     """The type of a side in any of the ways to give it."""
     kind = side.get("type") if isinstance(side, Mapping) else getattr(side, "type", side)
     return kind if isinstance(kind, str) else None
+
+
+def _walls_have_room(grid: Grid, boundaries: Boundaries) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        axis = face[0]
+        if side.type in ("wall", "inflow", "outflow") and grid.cells[AXES.index(axis)] == 1:
+            kind = f"{'a' if side.type == 'wall' else 'an'} {side.type}"
+            remedy = f'one cell in {axis} has no room for {kind}; give {axis} = "periodic" for 2D, or more cells'
+            yield wrong(("boundaries", face), side.written(), remedy)
+
+
+def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
+            value, key = getattr(side, option), ("boundaries", face, option)
+            if heat is None:
+                yield wrong(key, written(value), NO_HEAT)
+            elif option != "temperature" and value != 0 and heat.diffusivity == 0:
+                yield wrong(key, value, "no heat flows without heat.diffusivity; give one")
+        if heat is None and side.table and "T" in side.table.names:
+            message = "it has T, but this case has no temperature; add a [heat] table, or leave the column out"
+            yield wrong(("boundaries", face, "table"), side.table.source, message)
+    if heat is None and initial.temperature is not None:
+        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
+
+
+def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
+    """Convection knows how fast, but not how much leaves through which of several sides; pressure does."""
+    sides = boundaries.sides
+    leaving = [face for face, side in sides.items() if side.type == "outflow"]
+    carried = [face for face in leaving if sides[face].pressure != 0]
+    for face in carried:
+        if len(leaving) > 1:
+            yield wrong(
+                ("boundaries", face), sides[face].written(),
+                f"with {len(leaving)} outflows pressure decides how much leaves where; give all of them pressure = 0",
+            )  # fmt: skip
+        elif all(side.type != "inflow" for side in sides.values()):
+            yield wrong(
+                ("boundaries", face), sides[face].written(),
+                "nothing enters that could leave; give an inflow, or the outflow pressure = 0",
+            )  # fmt: skip
+
+
+def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        law, table, axis = side.log_law, side.table, AXES.index(face[0])
+        inward = -1.0 if face.endswith("max") else 1.0
+        if law and law.up == face[0]:
+            yield wrong(("boundaries", face, "log_law", "up"), law.up, f"the wind would not blow through {face}")
+        elif law and law.direction and law.direction[axis] * inward <= 0:
+            sign = ">" if inward > 0 else "<"
+            remedy = f"the wind has to blow in at {face}; give a direction with {face[0]} {sign} 0"
+            yield wrong(("boundaries", face, "log_law", "direction"), law.direction, remedy)
+        elif law and law.direction and law.direction[AXES.index(law.up)] != 0:
+            remedy = f"the wind blows along the ground; give 0 as its {law.up} component"
+            yield wrong(("boundaries", face, "log_law", "direction"), law.direction, remedy)
+        if table and "T" in table.names and side.temperature is not None:
+            remedy = "the table has T as well; give one of them"
+            yield wrong(("boundaries", face, "temperature"), written(side.temperature), remedy)
+        if table and face[0] in table.axes:
+            remedy = f"{face} has one {face[0]}; leave the column {face[0]} out"
+            yield wrong(("boundaries", face, "table"), table.source, remedy)
+
+
+RULES = (_walls_have_room, _heat_is_on, _outflow_is_determined, _inflow_fits_its_side)

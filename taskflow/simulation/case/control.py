@@ -8,12 +8,13 @@ from pydantic import Field, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
-from taskflow.simulation.case.problems import Problem, missing, present, wrong
+from taskflow.simulation.case.problems import Problem, missing, present, unknown_fields, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import one_of, positive, text
 
 LEAST_ERROR = 1e-15
+MOST_SNAPSHOTS = 1_000_000
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
 EVERYTHING = "all that the case has"
@@ -161,3 +162,24 @@ class Checkpoint(Table):
 def _either(given: Mapping[str, Any], first: str, second: str) -> Iterator[Problem]:
     if len(present(given, first, second)) == 2:
         yield wrong(second, given[second], f"{first} is given as well; give one of them")
+
+
+def _fields_exist(fields: tuple[str, ...], output: Output) -> Iterator[Problem]:
+    return unknown_fields(("output", "fields"), output.fields, fields)
+
+
+def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
+    every = output.every
+    if every is None:
+        return
+    count = 0.0
+    if time.end is not None and every.time is not None:
+        count = time.end / every.time
+    elif time.steps is not None and every.steps is not None:
+        count = time.steps / every.steps
+    if count > MOST_SNAPSHOTS:
+        remedy = f"this is {count:.3g} snapshots; give a longer interval, for at most {MOST_SNAPSHOTS}"
+        yield wrong(("output", "every"), every.written(), remedy)
+
+
+RULES = (_fields_exist, _snapshots_can_be_counted)

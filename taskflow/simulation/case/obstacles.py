@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 
 from taskflow.errors import BadInput
+from taskflow.flow.obstacles import MOST
+from taskflow.simulation.case.boundaries import NO_HEAT
 from taskflow.simulation.case.initial import Profile, profile
-from taskflow.simulation.case.problems import Problem, present, wrong
+from taskflow.simulation.case.problems import Problem, numbered, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, listed, reads
 from taskflow.simulation.values import number, one_of
+
+if TYPE_CHECKING:
+    from taskflow.simulation.case.physics import Heat
+    from taskflow.simulation.case.pressure import Pressure
 
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
     "box": (("low", "high"), ()),
@@ -31,6 +37,7 @@ REMEDIES = {
     "inside": "give an expression in x, y, z that is negative inside the body",
     "file": "give the path of a file",
 }
+NO_OBSTACLES = "this case has no [[obstacles]]; leave it out"
 
 Kind = Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"]
 
@@ -117,3 +124,28 @@ class Obstacle(Table):
 
 obstacles = listed(Obstacle, "tables, each under [[obstacles]]")
 Obstacles = Annotated[tuple[Obstacle, ...], reads(obstacles)]
+
+
+def _obstacles_have_heat(heat: Heat | None, obstacles: Obstacles) -> Iterator[Problem]:
+    for key, obstacle in numbered(obstacles=obstacles):
+        if heat is None and obstacle.temperature is not None:
+            yield wrong((*key, "temperature"), obstacle.temperature, NO_HEAT)
+
+
+def _forces_can_be_followed(obstacles: Obstacles) -> Iterator[Problem]:
+    names = list(dict.fromkeys(obstacle.name for obstacle in obstacles if obstacle.name))
+    if len(names) > MOST:
+        remedy = f"the forces on at most {MOST} bodies are followed; leave out names, or give several parts one name"
+        yield wrong(("obstacles",), f"{len(names)} names", remedy)
+
+
+def _options_are_for_obstacles(pressure: Pressure, bodies: Bodies, obstacles: Obstacles) -> Iterator[Problem]:
+    if obstacles:
+        return
+    if pressure.forcing is not None:
+        yield wrong(("pressure", "forcing"), pressure.forcing, NO_OBSTACLES)
+    if bodies.treatment != "flagged":
+        yield wrong(("bodies", "treatment"), bodies.treatment, NO_OBSTACLES)
+
+
+RULES = (_obstacles_have_heat, _forces_can_be_followed, _options_are_for_obstacles)

@@ -1,16 +1,26 @@
 """The solver of the pressure equation: [pressure]."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import model_validator
 
+from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.values import one_of
 
+if TYPE_CHECKING:
+    from taskflow.simulation.case.boundaries import Boundaries
+    from taskflow.simulation.case.grid import Grid
+    from taskflow.simulation.case.machine import Machine
+
 SWEEPS = 30  # of Jacobi, in a step
 MOST_ITERATIONS = 1000
+LEAST_TOLERANCE = {"single": 1e-5, "double": 1e-13}  # some hundred roundings
+FEWEST = 4  # cells in a row that multigrid can make fewer of
 OF_MULTIGRID = {"outer": "cg", "cycle": "v", "smoother": "red-black"}  # options, each with its default
 
 MORE_OF_MULTIGRID = ("precision", "amalgamate", "levels")  # whose defaults are not in this table
@@ -103,3 +113,41 @@ class Pressure(Table):
         if not present(given, "iterations", "max_iterations"):
             found["max_iterations"] = MOST_ITERATIONS
         return found
+
+
+def _tolerance_can_be_reached(pressure: Pressure, machine: Machine) -> Iterator[Problem]:
+    least = LEAST_TOLERANCE[machine.precision]
+    if pressure.tolerance is not None and not least <= pressure.tolerance < 1:
+        rounded = f"residuals are relative, and rounded in {machine.precision} precision"
+        remedy = f"{rounded}; give {least:g} or more, below 1"
+        yield wrong(("pressure", "tolerance"), pressure.tolerance, remedy)
+
+
+def _levels_are_no_finer(pressure: Pressure, machine: Machine) -> Iterator[Problem]:
+    if pressure.precision == "double" and machine.precision == "single":
+        remedy = 'machine.precision is "single", and corrections cannot be finer; leave it out'
+        yield wrong(("pressure", "precision"), pressure.precision, remedy)
+
+
+def _multigrid_has_cells(grid: Grid, pressure: Pressure) -> Iterator[Problem]:
+    if pressure.solver == "multigrid" and max(grid.cells) < FEWEST:
+        remedy = f'{" x ".join(map(str, grid.cells))} cells are too few to coarsen; give "fft" or "jacobi"'
+        yield wrong(("pressure", "solver"), pressure.solver, remedy)
+
+
+def untransformed(grid: Grid, boundaries: Boundaries) -> str | None:
+    """Why an FFT cannot solve for the pressure; None where it can."""
+    stretched = [axis for axis in AXES if grid.stretching and getattr(grid.stretching, axis) is not None]
+    if sideways := [axis for axis in stretched if axis != "z"]:
+        verb = "is" if len(sideways) == 1 else "are"
+        return f"FFT transforms along x and y, and {' and '.join(sideways)} {verb} stretched"
+    return "z is stretched and periodic" if stretched and boundaries.z is not None else None
+
+
+def _pressure_can_be_solved(grid: Grid, boundaries: Boundaries, pressure: Pressure) -> Iterator[Problem]:
+    reason = untransformed(grid, boundaries)
+    if reason and pressure.solver == "fft":
+        yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; stretch z alone, or give "multigrid"')
+
+
+RULES = (_tolerance_can_be_reached, _levels_are_no_finer, _multigrid_has_cells, _pressure_can_be_solved)

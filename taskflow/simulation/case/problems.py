@@ -1,7 +1,7 @@
 """What is wrong with a case, said in one line per problem: key, value, remedy."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from taskflow.text import visible
 Key = tuple[str, ...]  # names of tables from the outermost inwards, then the name of the value
 
 LONGEST = 60  # characters of a value that are shown
+NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}
 
 
 @dataclass(frozen=True)
@@ -103,3 +104,17 @@ def _advice(keys: Key, known: Sequence[Key]) -> str:
 def present(given: Mapping[str, Any], *names: str) -> list[str]:
     """Those of `names` that are given."""
     return [name for name in names if given.get(name) is not None]
+
+
+def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:
+    """The tables of lists, each with its key."""
+    for name, tables in lists.items():
+        yield from (((name, f"[{n}]"), table) for n, table in enumerate(tables, start=1))
+
+
+def unknown_fields(key: Key, names: Collection[str] | None, fields: Collection[str]) -> Iterator[Problem]:
+    """A problem for each of the names under a key that is none of the fields of the case."""
+    for name in names or ():
+        if name not in fields:
+            message = f"this case has no field {shown(name)}; it has {', '.join(fields)}{NEEDS.get(name, '')}"
+            yield wrong(key, names, message)

@@ -1,7 +1,9 @@
 """What the grid does not resolve: [turbulence]."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import model_validator
 
@@ -9,6 +11,10 @@ from taskflow.flow.turbulence import PRANDTL, Smagorinsky, Vreman, Wale
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import NonNegative, Positive, Table, entry, reads
 from taskflow.simulation.values import one_of
+
+if TYPE_CHECKING:
+    from taskflow.flow import StaggeredGrid
+    from taskflow.simulation.case.boundaries import Boundaries
 
 MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
 Model = Literal["smagorinsky", "wale", "vreman"]
@@ -50,3 +56,18 @@ def _model(given: Any) -> str | None:
     """The name of a model that there is."""
     model = given.get("model") if isinstance(given, Mapping) else None
     return model if isinstance(model, str) and model in MODELS else None
+
+
+def _rough_walls_are_resolved(
+    cells: StaggeredGrid, boundaries: Boundaries, turbulence: Turbulence | None
+) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        key, most = ("boundaries", face, "roughness"), cells.constants.beside(face) / 2
+        if side.roughness is not None and turbulence is None:
+            yield wrong(key, side.roughness, "the law of the wall is one of turbulent flow; add a [turbulence] table")
+        elif side.roughness is not None and side.roughness > most:
+            remedy = f"the first cell is not as far from the wall; give at most {most:g}, or fewer cells in {face[0]}"
+            yield wrong(key, side.roughness, remedy)
+
+
+RULES = (_rough_walls_are_resolved,)

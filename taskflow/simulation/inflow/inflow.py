@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, log1p, log2
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,12 +15,12 @@ from taskflow.flow.boundaries.boundary import on_face, place
 from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.openings import Openings
 from taskflow.flow.boundaries.outflow import carrying, released
+from taskflow.flow.boundaries.rough_wall import KARMAN
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
 from taskflow.regions import Box, triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.inflow.log_law import LogProfile, friction_velocity
 from taskflow.simulation.inflow.profile_table import Column
 
 AXES = "xyz"
@@ -39,7 +39,7 @@ class Profile(Protocol):
 
 
 @dataclass(frozen=True)
-class Entering:
+class Inflows:
     """The profiles of u, v, w and, with heat, T, by face; empty without inflows."""
 
     grid: StaggeredGrid
@@ -177,3 +177,33 @@ def moments(case: Case) -> list[float]:
     """Times of the run, the first and, where that is known, the last among them."""
     end = case.time.end or (case.time.steps or 0) * (case.time.step or 0.0)
     return [end * n / (SAMPLES - 1) for n in range(SAMPLES)] if end else [0.0]
+
+
+@dataclass(frozen=True)
+class LogProfile:
+    """A velocity component over rough ground (P. J. Richards, R. P. Hoxey 1993, J. Wind Eng. Ind. Aerodyn. 46, 145):
+
+        share (friction_velocity / 0.41) ln((s - ground + roughness) / roughness)
+
+    where s is the coordinate along `up`, a direction by its number, and 0 below the ground. `share` is the component
+    of the wind's direction, a unit vector.
+    """
+
+    friction_velocity: float
+    roughness: float
+    up: int
+    ground: float
+    share: float
+
+    varies = False
+
+    def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
+        """Values in float64, in the shape to which x, y and z broadcast."""
+        height = np.maximum((x, y, z)[self.up] - self.ground, 0.0)
+        speed = self.friction_velocity / KARMAN * np.log1p(height / self.roughness)
+        return np.broadcast_to(self.share * speed, np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)))
+
+
+def friction_velocity(speed: float, height: float, roughness: float) -> float:
+    """That of the profile with a speed at a height above the ground."""
+    return speed * KARMAN / log1p(height / roughness)

@@ -17,8 +17,7 @@ from taskflow.output import load_initial
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial.noise import Noise
-from taskflow.simulation.initial.spectrum import SPECTRA
+from taskflow.simulation.initial.noise import SPECTRA, Noise
 from taskflow.simulation.initial.wave_sum import PIECE as WAVES
 
 PIECE = 1 << 24  # cells that are evaluated at a time

@@ -1,22 +1,41 @@
-"""Random velocities without divergence, of a given spectrum.
-
-They are a sum of all waves that fit the domain. Each has a random direction, normal to its wavenumber, random phases,
-and the energy that the spectrum gives it (Rogallo 1981, NASA TM 81315). Waves are periodic over the domain; along a
-direction that is not periodic they are mirrored at both ends, where nothing flows through. The wavenumber to which they
-are normal is that of the staggered grid, k~ = 2 sin(k h / 2) / h: the divergence of each cell is 0 to rounding.
-
-The waves follow from the seed, the spectrum and the domain; but for k~, the cells only say how fine they can be.
-"""
+"""Spectra of turbulence: how kinetic energy is spread over wavenumbers. Their scale is free, their peak is at 1."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.simulation.initial.spectrum import Spectrum
 from taskflow.simulation.initial.wave_sum import Lattice, WaveSum
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """E(k / k_peak), and where it ends, in multiples of k_peak."""
+
+    energy: Callable[[np.ndarray], np.ndarray]
+    end: float
+
+
+def _passot_pouquet(x: np.ndarray) -> np.ndarray:
+    return x**4 * np.exp(-2 * x**2)
+
+
+def _von_karman(x: np.ndarray) -> np.ndarray:
+    return x**4 / (1 + 12 / 5 * x**2) ** (17 / 6)
+
+
+SPECTRA = {
+    "passot-pouquet": Spectrum(_passot_pouquet, 4.0),
+    "von-karman": Spectrum(_von_karman, 8.0),
+}
+"""`passot-pouquet`: E ~ x^4 exp(-2 x^2), a band, less than 1e-10 of its peak beyond 4 (Passot & Pouquet 1987, J. Fluid
+Mech. 181, 441). `von-karman`: E ~ x^4 / (1 + 12/5 x^2)^(17/6), which falls like x^(-5/3) (von Karman 1948, Proc. Natl.
+Acad. Sci. 34, 530); cut off at 8.
+"""
+
 
 ROUNDING = 1e-6  # what is left of a random vector where none can be normal to its wavenumber
 

@@ -11,8 +11,8 @@ from taskflow.machine.device import gpu, lanes
 from taskflow.machine.profile import chrome, profiled, summarise
 from taskflow.machine.profile.stamp import Stamps
 from taskflow.regions import Partition
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup
 from tests.machine.test_shard import NAMES, Everything, noise, region
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
@@ -41,7 +41,7 @@ def test_stamps_are_in_order_and_on_the_hosts_clock():
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 def test_a_flow(blocks, overlap, graphs):
-    setup = Setup(Case.load("examples/lid_driven_cavity.toml", SETTINGS), blocks)
+    setup = Simulation(Case.load("examples/lid_driven_cavity.toml", SETTINGS), blocks)
 
     def job(shard):
         shard.run(setup.model.start, dt=1.0)
