@@ -8,12 +8,11 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from taskflow.cli.words import duration, say, several, times
-from taskflow.flow import AdvectedOutflow, ConvectiveOutflow, PressureOutflow
 from taskflow.flow.spectra import Spectra
 from taskflow.flow.statistics import Statistics
 from taskflow.simulation.bodies import Part, Survey
 from taskflow.simulation.build.pressure import described
-from taskflow.simulation.build.projection import model_described
+from taskflow.simulation.build.projection import model_described, outflows_described
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.grid import width_ratios
@@ -124,18 +123,12 @@ def _proof(found: Estimate) -> str:
 
 def _openings(found: Estimate) -> Iterator[str]:
     """The sides where fluid enters and leaves."""
-    entering = found.sim.inflows
-    for face in entering.profiles:
-        speeds = entering.inward(face, 0.0)
-        often = " at first, and changes in time" if entering.varies else ""
+    inflows = found.sim.inflows
+    for face in inflows.profiles:
+        speeds = inflows.inward(face, 0.0)
+        often = " at first, and changes in time" if inflows.varies else ""
         yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
-    for face, side in found.sim.model.boundaries.items():
-        if isinstance(side, ConvectiveOutflow):
-            yield f"{face}: as much leaves, carried out at its mean speed"
-        elif isinstance(side, AdvectedOutflow):
-            yield f"{face}: as much leaves, carried out at its mean speed with its pressure"
-        elif isinstance(side, PressureOutflow):
-            yield f"{face}: p = 0, which decides how much leaves or enters"
+    yield from outflows_described(found.sim.model)
 
 
 def _blocks(found: Estimate) -> str:

@@ -9,6 +9,7 @@ from taskflow.flow.stability import Stability
 from taskflow.flow.statistics import Statistics
 from taskflow.output import TimeSeries
 from taskflow.simulation.bodies import Masks
+from taskflow.simulation.build.projection import Measures
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.inflow.inflow import Inflows
 from taskflow.simulation.records.series import Integral, Layer, Probe
@@ -29,6 +30,7 @@ class BlockSpec:
 
     case: str
     model: NavierStokes
+    measures: Measures
     clock: Clock
     settled: SteadyCriterion | None
     stability: Stability

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from taskflow.cluster import cut, placed, processes, slabs, threads_per_block
 from taskflow.errors import BadInput
@@ -14,7 +15,6 @@ from taskflow.machine import Mapper, Place, choose_device, copy_bandwidth, look
 from taskflow.machine.channel import segment_bytes
 from taskflow.machine.device import open_device
 from taskflow.machine.inventory import transport
-from taskflow.machine.proof import Hardware, Programs, Proof, prove
 from taskflow.simulation.build.scales import advective_rate
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
@@ -24,6 +24,9 @@ from taskflow.simulation.initial.initial import largest
 from taskflow.simulation.memory import Memory, Needs
 from taskflow.simulation.step_cost import often
 from taskflow.tasks import TaskGraph
+
+if TYPE_CHECKING:
+    from taskflow.machine.proof import Proof
 
 # What turns a lower bound into an expectation: the share of the copy bandwidth that a whole step usually reaches, the
 # rounds of an iteration to a tolerance, and the seconds that a launch and a message cost however small they are.
@@ -106,6 +109,8 @@ class Estimate:
 
     def prove(self) -> Proof:
         """Prove the templates of all blocks for every order of steps and monitors after the start."""
+        from taskflow.machine.proof import Hardware, Programs, prove  # which a run does without
+
         sim, blocks, gpu = self.sim, len(self.places), self.device == "gpu"
         model, debug = sim.model, sim.case.machine.debug
         direct = gpu and (blocks == 1 or self.channel == "peer")

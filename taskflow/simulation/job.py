@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.errors import RunFailed
-from taskflow.flow.poisson import NotConverged
 from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.machine.profile import Timeline
 from taskflow.output.files import LOG, STORE
 from taskflow.simulation.block_spec import BlockSpec
+from taskflow.simulation.build.pressure import explained
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter, restore
 from taskflow.simulation.initial.initial import InitialFields
 from taskflow.simulation.profiling import Profiling, Window
@@ -71,7 +70,7 @@ class Loop:
         self.spec, directory = job.spec, policy.folder.parent
         self.directory = directory
         self.model, self.clock = self.spec.model, self.spec.clock
-        self.measuring = StateLog(self.model, shard, directory / LOG, policy.guard)
+        self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
         self.blame = Diagnosis(self.spec)
         self.sanity = Sanity(self.spec.scales, self.model.staggered, shard, self.blame)
         self.warnings: list[str] = []
@@ -273,15 +272,3 @@ class Loop:
     def _tell(self, **more: Any) -> None:
         """Tell the client something beside what it was told."""
         self.control.report(**{**self.control.progress, **more})
-
-
-@contextmanager
-def explained(where: str) -> Iterator[None]:
-    """Adds to the error of a solver that did not converge where that was, and what to change in the case."""
-    try:
-        yield
-    except NotConverged as error:
-        raise RunFailed(
-            f"in {where}, {error}; give a larger pressure.tolerance or pressure.max_iterations, another"
-            ' pressure.solver, or, where it stopped falling, machine.precision = "double"'
-        ) from None

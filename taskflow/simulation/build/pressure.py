@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from taskflow.errors import RunFailed
 from taskflow.flow import Grid
 from taskflow.flow.grid import Flags
 from taskflow.flow.obstacles import ConvergedObstructedJacobi, ObstructedJacobi
@@ -13,6 +17,7 @@ from taskflow.flow.poisson import (
     Cycle,
     Jacobi,
     Multigrid,
+    NotConverged,
     Solver,
     Tolerance,
     blocking_pays,
@@ -136,3 +141,15 @@ def described(case: Case) -> str:
     else:
         how = f"{wanted.iterations} iterations per solve"
     return f"{kinds[chosen.name]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}"
+
+
+@contextmanager
+def explained(where: str) -> Iterator[None]:
+    """Adds to the error of a solver that did not converge where that was, and what to change in the case."""
+    try:
+        yield
+    except NotConverged as error:
+        raise RunFailed(
+            f"in {where}, {error}; give a larger pressure.tolerance or pressure.max_iterations, another"
+            ' pressure.solver, or, where it stopped falling, machine.precision = "double"'
+        ) from None

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
 import numpy as np
+
 from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
 from taskflow.flow.boundaries.boundary import on_face
 from taskflow.flow.grid import StaggeredGrid

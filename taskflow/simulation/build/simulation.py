@@ -5,36 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby
+
 import numpy as np
+
 from taskflow.flow import Monitor, NavierStokes, StaggeredGrid
 from taskflow.flow.energy_budget import EnergyBudget
 from taskflow.flow.isosurface import Isosurface
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.passing import Passing
 from taskflow.flow.spectra import CENTRED, Spectra, partitions
+from taskflow.flow.stability import Stability
 from taskflow.flow.statistics import Statistics
 from taskflow.flow.steadiness import Steadiness
 from taskflow.output import at_points, of_surface, through_sides
 from taskflow.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
-from taskflow.simulation.records.statistics import Averages
-from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
-from taskflow.simulation.case import FACES, SCHEMES, Case
-from taskflow.simulation.inflow.inflow import Inflows, Profile, profiles
-from taskflow.simulation.records.series import Integral, geometry, sides
-from taskflow.simulation.build.projection import buoyancy, driving, fluid, side
-from taskflow.simulation.records.series import Layer, Probe
-from taskflow.simulation.build.projection import passive, temperature
-from taskflow.simulation.records.fields import STATISTICS
-from taskflow.simulation.build.scales import scales
 from taskflow.simulation.block_spec import BlockSpec
+from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
+from taskflow.simulation.build.pressure import FORCING, choice, solver, sweeps
+from taskflow.simulation.build.projection import Measures, projection
+from taskflow.simulation.build.scales import scales
+from taskflow.simulation.case import FACES, Case
+from taskflow.simulation.inflow.inflow import Inflows, Profile, profiles
+from taskflow.simulation.records.fields import STATISTICS
+from taskflow.simulation.records.series import Integral, Layer, Probe, geometry, sides
+from taskflow.simulation.records.statistics import AveragedSpectra, Averages, averaged_spectra
 from taskflow.simulation.schedule import Clock
 from taskflow.simulation.steady import SteadyCriterion
-from taskflow.simulation.build.pressure import FORCING, choice, solver, sweeps
-from taskflow.flow.stability import Stability
 from taskflow.simulation.step_cost import StepCost
-from taskflow.simulation.build.projection import turbulence
-from taskflow.simulation.records.statistics import AveragedSpectra, averaged_spectra
 from taskflow.tasks import Cells, Program, carried, overwritten
+
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
@@ -54,20 +53,9 @@ class Simulation:
         """The equations with their boundary conditions."""
         case = self.case
         near = self.bodies.near if case.obstacles else None
-        return NavierStokes(
-            self.grid,
-            fluid(case),
-            {face: side(case, face) for face in FACES if not case.periodic["xyz".index(face[0])]},
-            solver(case, self.grid.constants, self.blocks, self.device, near),
-            heat=temperature(case, self.grid),
-            buoyancy=buoyancy(case),
-            scheme=SCHEMES[case.time.scheme],
-            driving=driving(case),
-            varying=any(profile.varies for side in self._profiles.values() for profile in side.values()),
-            obstacles=self.obstacles,
-            passive=passive(case, self.grid),
-            turbulence=turbulence(case),
-        )
+        pressure = solver(case, self.grid.constants, self.blocks, self.device, near)
+        varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
+        return projection(case, self.grid, pressure, self.obstacles, varying=varying)
 
     @cached_property
     def clock(self) -> Clock:
@@ -76,15 +64,20 @@ class Simulation:
         return self.case.clock(self.model.step_limit(time.step, time.cfl or 0.5, time.diffusion))
 
     @cached_property
+    def measures(self) -> Measures:
+        """The quantities in the log."""
+        return Measures(self.model)
+
+    @property
     def monitor(self) -> Monitor:
-        """What is measured of a state."""
-        return Monitor(self.model)
+        """The program that measures them."""
+        return self.measures.monitor
 
     @cached_property
     def settled(self) -> SteadyCriterion | None:
         """What a steady state is; None where the run does not stop there."""
-        wanted = self.case.time.steady
-        return None if wanted is None else SteadyCriterion(Steadiness(self.model), wanted.rate, wanted.every, wanted.over)
+        steady = self.case.time.steady
+        return SteadyCriterion(Steadiness(self.model), steady.rate, steady.every, steady.over) if steady else None
 
     @cached_property
     def stability(self) -> Stability:
@@ -199,6 +192,7 @@ class Simulation:
         return BlockSpec(
             case=self.case.to_toml(),
             model=self.model,
+            measures=self.measures,
             clock=self.clock,
             settled=self.settled,
             stability=self.stability,
