@@ -10,7 +10,7 @@ from pathlib import Path
 from taskflow.cli.words import duration, say, several, times
 from taskflow.flow.spectra import Spectra
 from taskflow.flow.statistics import Statistics
-from taskflow.simulation.bodies import Part, Survey
+from taskflow.simulation.bodies import BodyPart, Survey
 from taskflow.simulation.build.pressure import described
 from taskflow.simulation.build.projection import model_described, outflows_described
 from taskflow.simulation.build.simulation import Simulation
@@ -91,7 +91,7 @@ def _bodies(survey: Survey) -> Iterator[tuple[str, str]]:
         yield "warning", warning
 
 
-def _part(part: Part) -> str:
+def _part(part: BodyPart) -> str:
     gap = "no gap beside it" if part.gap is None else f"smallest gap {several(part.gap, 'cell')}"
     return f"{several(part.cells, 'cell')}, volume {part.volume:.6g}, {gap}"
 

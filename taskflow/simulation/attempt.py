@@ -45,6 +45,8 @@ from taskflow.simulation.stability import cautions
 if TYPE_CHECKING:
     from distributed import Client
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 @dataclass(frozen=True)
 class Deployment:
     """On what a run began: its blocks, which decide its last bits, its kind of device, and how many workers there were.
@@ -86,9 +88,6 @@ class Recovery:
             f"the run has begun again from step {step} as often as it may without coming to another checkpoint"
             f" (machine.restarts = {self.allowed}); when the reason is mended, {self.remedy}"
         )
-
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -169,10 +168,10 @@ def _places(cluster: Client, recovery: Recovery, *, embedded: bool) -> list[Plac
     """Where blocks can live: wherever the cluster says, at first; later where what the run began on still is."""
     if recovery.deployment is None:
         return survey(cluster, embedded=embedded, lost=recovery.lost)
-    found = look_at(cluster, mended(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
-    usable = [place for place in found if recovery.deployment.device == "cpu" or place.gpu_problem is None]
+    places = look_at(cluster, mended(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
+    usable = [place for place in places if recovery.deployment.device == "cpu" or place.gpu_problem is None]
     if not usable:
-        raise RunFailed(f"no usable GPU is left: {found[0].gpu_problem}")
+        raise RunFailed(f"no usable GPU is left: {places[0].gpu_problem}")
     return usable
 
 

@@ -12,7 +12,7 @@ from taskflow.simulation.bodies import Masks
 from taskflow.simulation.build.projection import Measures
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.inflow.inflow import Inflows
-from taskflow.simulation.records.series import Integral, Layer, Probe
+from taskflow.simulation.records.series import Integral, Layer, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, Averages
 from taskflow.simulation.schedule import Clock
 from taskflow.simulation.steady import SteadyCriterion
@@ -41,16 +41,16 @@ class BlockSpec:
     masks: Masks | None
     averages: Averages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
-    probes: tuple[Probe, ...]
+    probes: tuple[ProbeSeries, ...]
     layers: tuple[Layer, ...]
     integrals: tuple[Integral, ...]
 
     @property
-    def followed(self) -> tuple[Probe | Integral, ...]:
+    def followed(self) -> tuple[ProbeSeries | Integral, ...]:
         """What is recorded as numbers in time, of single states."""
         return *self.probes, *self.integrals
 
     @property
     def series(self) -> tuple[TimeSeries, ...]:
         """The groups of the store with numbers in time."""
-        return tuple(each.series for each in (*self.followed, *self.spectra))
+        return tuple(recorded.series for recorded in (*self.followed, *self.spectra))

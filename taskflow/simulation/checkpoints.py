@@ -39,10 +39,10 @@ class CheckpointPolicy:
     @classmethod
     def of(cls, sim: Simulation, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
         """As the case wants it. `run` ends in the name that no other run has, behind a hyphen."""
-        wanted = sim.case.checkpoint
-        minutes = wanted.every.minutes if wanted.every else None
+        table = sim.case.checkpoint
+        minutes = table.every.minutes if table.every else None
         folder = directory.absolute() / CHECKPOINTS
-        return cls(folder, run.rpartition("-")[2], sim.carried, wanted.keep, minutes, guard)
+        return cls(folder, run.rpartition("-")[2], sim.carried, table.keep, minutes, guard)
 
     @property
     def checkpoints(self) -> Checkpoints:

@@ -78,12 +78,12 @@ class RunDirectory:
 
     def _check(self, path: Path, *, force: bool) -> None:
         if path.exists() or path.is_symlink():
-            there = entries(path) if path.is_dir() else [path]
-            if not force and (there or not begun(path)):
+            content = entries(path) if path.is_dir() else [path]
+            if not force and (content or not begun(path)):
                 if (lock := Lock.read(path)) is not None and lock.alive is not False:
                     raise refusal(path, lock)
                 raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
-            if there and not (path.is_dir() and ours(path)):
+            if content and not (path.is_dir() and ours(path)):
                 raise BadInput(f"{path} exists and is not a run directory: it is kept; choose another one ({OUTPUT})")
         parent = next(p for p in path.absolute().parents if p.exists())
         if not parent.is_dir():
@@ -147,7 +147,7 @@ class RunDirectory:
         self.guard()
         try:
             recover(path)
-            times = {each.group: self._cut(path, each, beginning, sim.case) for each in _groups(layouts, sim)}
+            times = {group.group: self._cut(path, group, beginning, sim.case) for group in _groups(layouts, sim)}
             reshard(path, layouts, sim.partition.blocks, _solid(sim))
             RunLog(self.path / LOG).cut(checkpoint.state["lines"])
             sweep(self.path)
@@ -202,8 +202,8 @@ class RunDirectory:
         try:
             visible = {}
             for group in groups:
-                told = [block.get("records", {}).get(group, WriteStatus((), 0)) for block in blocks]
-                visible[group] = complete(self.path / STORE, group, told)
+                statuses = [block.get("records", {}).get(group, WriteStatus((), 0)) for block in blocks]
+                visible[group] = complete(self.path / STORE, group, statuses)
             finish(policy, blocks, visible)
         finally:
             policy.checkpoints.abandon()
@@ -245,18 +245,18 @@ class RunDirectory:
             relative_error=case.output.relative_error,
             slots=min(sim.clock.snapshots() or SLOTS, SLOTS),
         )
-        found = [snapshots]
+        layouts = [snapshots]
         if sim.averages is not None:
             statistics = sim.averages.statistics
             budget = statistics.budget.written if statistics.budget else {}
             described = statistics_attributes(statistics.means, statistics.covariances, budget)
             averages = replace(snapshots, slots=1, relative_error=None, described=described, columns=COLUMNS)
-            found.append(replace(averages, group=STATISTICS, fields=statistics.written))
+            layouts.append(replace(averages, group=STATISTICS, fields=statistics.written))
         for plane in case.planes:
             places = sim.grid.coordinates("c", plane.axis)
             layer = snapshots.layer(plane.axis, int(np.abs(places - plane.position).argmin()))
-            found.append(replace(layer, slots=SLOTS, group=plane.name, fields=plane.fields or case.fields))
-        return tuple(found)
+            layouts.append(replace(layer, slots=SLOTS, group=plane.name, fields=plane.fields or case.fields))
+        return tuple(layouts)
 
 
 def _groups(layouts: Iterable[Layout], sim: Simulation) -> list[Layout | TimeSeries]:

@@ -50,7 +50,7 @@ class Estimate:
 
     needs: Needs
     threads: int
-    steps: Steps
+    steps: StepCount
     bandwidth: float
 
     @property
@@ -97,7 +97,7 @@ class Estimate:
     def seconds_per_step(self) -> float:
         """What a step will probably take."""
         step = self.sim.step_cost
-        launches = sum(times * len(each) for each, times in often(step.parts, self.rounds))
+        launches = sum(times * len(repeated) for repeated, times in often(step.parts, self.rounds))
         messages = max(step.traffic).messages * launches / len(step.launches)
         fixed = launches * LAUNCH[self.device] + messages * MESSAGE[self.channel]
         return step.nbytes(self.rounds) / (COPY_SHARE * self.bandwidth) + fixed
@@ -128,7 +128,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepCount:
     """A number of steps, and what it rests on; `exact` where that is the case itself."""
 
     count: int
@@ -169,7 +169,7 @@ def step_graph(case: Case) -> TaskGraph:
     return sim.step_cost.analysed(split=mapper.split).graph
 
 
-def count_steps(sim: Simulation) -> Steps:
+def count_steps(sim: Simulation) -> StepCount:
     """The steps of a run whose flow is as fast as its walls, its inflows and its initial velocity, or else as diffusion
     allows.
 
@@ -177,10 +177,10 @@ def count_steps(sim: Simulation) -> Steps:
     """
     case, limit = sim.case, sim.clock.limit
     if case.time.steps is not None:
-        return Steps(case.time.steps, "time.steps", exact=True)
+        return StepCount(case.time.steps, "time.steps", exact=True)
     end = case.time.end or 0.0
     if limit.fixed is not None:
-        return Steps(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True)
+        return StepCount(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True)
     rate = advective_rate(sim)
     if rate == 0 and limit.spread == 0:
         rate = sum(1 / sim.grid.narrowest(axis) for axis in range(3))
@@ -191,7 +191,7 @@ def count_steps(sim: Simulation) -> Steps:
         basis = "what bounded scalars need at the speed of walls, inflows and initial velocity"
     else:
         basis = f"diffusion number {limit.diffusion:g}; a fast flow takes more"
-    return Steps(max(1, _counted(end, limit.longest(rate))), basis)
+    return StepCount(max(1, _counted(end, limit.longest(rate))), basis)
 
 
 def _counted(end: float, step: float) -> int:
@@ -223,8 +223,8 @@ def _check_sizes(sim: Simulation, initial: dict[str, float]) -> None:
     x, y, z = (grid.narrowest(axis) for axis in range(3))
     numbers = Magnitudes((x, y, z), case.fluid.viscosity, case.machine.precision)
     entering = zip(sim.inflows.profiles, sim.inflows.fastest(moments(case)), strict=True)
-    found = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
-    found += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]
-    for key, value, kind in found:
+    sizes = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
+    sizes += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]
+    for key, value, kind in sizes:
         if lost := numbers.velocity(value) if kind and value > 1 else numbers.carried(value):
             raise BadInput(f"{key}: values of {value:g}; {lost}; give smaller ones")

@@ -49,7 +49,7 @@ class FlowJob:
 
         Raises RunFailed where the flow diverges or the output cannot be written.
         """
-        loop = Loop(self, shard, control)
+        loop = RunLoop(self, shard, control)
         try:
             loop.run()
         finally:
@@ -58,7 +58,7 @@ class FlowJob:
 
 
 @dataclass(eq=False)
-class Loop:
+class RunLoop:
     """A run in progress on one block; block 0 keeps the log and makes snapshots visible."""
 
     job: FlowJob
@@ -71,8 +71,8 @@ class Loop:
         self.directory = directory
         self.model, self.clock = self.spec.model, self.spec.clock
         self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
-        self.blame = Diagnosis(self.spec)
-        self.sanity = Sanity(self.spec.scales, self.model.staggered, shard, self.blame)
+        self.diagnosis = Diagnosis(self.spec)
+        self.sanity = Sanity(self.spec.scales, self.model.staggered, shard, self.diagnosis)
         self.warnings: list[str] = []
         self.settling = SteadyWatch(self.spec.settled, shard) if self.spec.settled else None
         self.saving = CheckpointWriter(policy, shard)
@@ -215,17 +215,17 @@ class Loop:
         self.sanity.moves(tick)
         if (name := self.measuring.insane(numbers)) is not None:
             raise self.sanity.failure(tick, f"{name} is {numbers[name]}: ")
-        self.blame.note(numbers)
-        if (told := self.sanity.grows(tick, numbers["kinetic_energy"])) is not None:
-            self._warn(told)
+        self.diagnosis.note(numbers)
+        if (warning := self.sanity.grows(tick, numbers["kinetic_energy"])) is not None:
+            self._warn(warning)
 
     def _compared(self, tick: Tick) -> None:
         """Warn, once, where a step is too long for its scheme."""
-        if self.blame.watch is not None:
-            found = self.shard.scalars
-            told = self.blame.watch.look(tick, found["rate"], found.get("eddy", 0.0))
-            if told is not None and not self.job.cautioned:
-                self._warn(f"{told}; {self.blame.steps}")
+        if self.diagnosis.watch is not None:
+            scalars = self.shard.scalars
+            warning = self.diagnosis.watch.look(tick, scalars["rate"], scalars.get("eddy", 0.0))
+            if warning is not None and not self.job.cautioned:
+                self._warn(f"{warning}; {self.diagnosis.steps}")
 
     def _warn(self, words: str) -> None:
         self.warnings.append(words)

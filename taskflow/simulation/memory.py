@@ -36,6 +36,7 @@ from taskflow.tasks import (
 )
 
 LEAST = 8  # fields of any flow: the velocity, its next one or its tendency, pressure and its right-hand side
+State = int  # the number of a Valid: equal ones have the same
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,8 @@ class Needs:
     def blocks(self) -> list[Memory]:
         """The memory of each block. Of many, all but the fields is that of the one that is looked at in its place."""
         sample, partition = self.sim.step_cost.sample, self.sim.partition
-        found = {block: self._of(block) for block in sample.blocks}
-        return [replace(found[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
+        sampled = {block: self._of(block) for block in sample.blocks}
+        return [replace(sampled[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
 
     def check(self) -> None:
         """Raises BadInput where the blocks need more memory than is free where they will live. What flows have at the
@@ -94,8 +95,8 @@ class Needs:
             for launch in launches:
                 if over := place(launch, partition).owned[block] & launch.over:
                     folds += len(launch.task.reductions) * partial_bytes(over, self.device)
-                    found = (table for constant in launch.constants.values() for table in tables(constant))
-                    looked_up.update((table, partition.fields[launch.own].nbytes) for table in found)
+                    used = (table for constant in launch.constants.values() for table in tables(constant))
+                    looked_up.update((table, partition.fields[launch.own].nbytes) for table in used)
         value = partition.blocks[block].volume * sim.value_bytes
         return Memory(
             fields=partition.nbytes(block),
@@ -149,15 +150,15 @@ class Needs:
         for n, programs in enumerate(recorded):
             then |= {one: [other] for one, other in pairwise(programs)}
             then[programs[-1]] = [model.step, *first[n + 1 :]]
-        found: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
-        for stretch, moved in Passes(self.sim.step_cost.sample, model.start, then):
+        passes: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
+        for stretch, moved in RunPasses(self.sim.step_cost.sample, model.start, then):
             messages: dict[int, list[Message]] = defaultdict(list)
             for message in (message for moment in moved.messages.values() for message in moment):
                 if message.source != message.target:
                     messages[message.source].append(message)
                     messages[message.target].append(message)
-            found.append((stretch.launches, messages))
-        return found
+            passes.append((stretch.launches, messages))
+        return passes
 
     def _buffers(self, messages: Sequence[Message]) -> Iterator[tuple[int, ...]]:
         """The buffers through which the messages of a pass go, each with its size in the end."""
@@ -196,11 +197,8 @@ class Needs:
         return Inboxes(self.sim.partition)
 
 
-State = int  # the number of a Valid: equal ones have the same
-
-
 @dataclass(eq=False)
-class Passes:
+class RunPasses:
     """Every stretch of the passes that can follow `first`, in every state, and what blocks of a sample exchange in it.
 
     `then` says of each program which ones can come after it.
@@ -236,28 +234,28 @@ class Passes:
             after: dict[State, Valid] = {}
             for end in ends:
                 if isinstance(part, Stretch):
-                    found = [self._done(part, end)]
+                    ends_here = [self._done(part, end)]
                 else:
-                    found = self._rounds(part.body, end, part.repeat.times)
+                    ends_here = self._rounds(part.body, end, part.repeat.times)
                     if part.repeat.further:
-                        found.insert(0, end)
+                        ends_here.insert(0, end)
                     if part.repeat.until is None:
-                        found = found[-1:]
-                after.update({self._state(each): each for each in found})
+                        ends_here = ends_here[-1:]
+                after.update({self._state(then): then for then in ends_here})
             ends = list(after.values())
         return ends
 
     def _rounds(self, body: Sequence[Part], valid: Valid, times: int) -> list[Valid]:
         """What can be valid after each of at most so many rounds, as long as that is new."""
-        found: dict[State, Valid] = {}
+        known: dict[State, Valid] = {}
         now = [valid]
         for _ in range(times):
-            ends = [end for each in now for end in self._through(body, each)]
-            now = [end for end in ends if self._state(end) not in found]
-            found.update({self._state(end): end for end in ends})
+            ends = [end for begin in now for end in self._through(body, begin)]
+            now = [end for end in ends if self._state(end) not in known]
+            known.update({self._state(end): end for end in ends})
             if not now:
                 break
-        return list(found.values())
+        return list(known.values())
 
     def _done(self, stretch: Stretch, valid: Valid) -> Valid:
         key = stretch, self._state(valid)

@@ -26,22 +26,25 @@ SINGLE = ("time", "output", "machine", "statistics")
 Name = Annotated[str, Field(max_length=200)]
 Count = Annotated[int, Field(ge=0, lt=2**62)]
 Checksum = Annotated[int, Field(ge=0, lt=2**32)]
+FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "machine")
+STORED = ("fields", "precision", "compression", "relative_error")
+FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
 
 
-class Part(BaseModel):
+class SavedPart(BaseModel):
     """Values of a known kind; what there is besides stays as it is. No number is infinite, none is NaN."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False)
 
 
-class Sums(Part):
+class Sums(SavedPart):
     """The checksums of a group of the store: of the times of its records, and of what does not change."""
 
     times: Checksum
     fixed: Checksum
 
 
-class Samples(Part):
+class Samples(SavedPart):
     """Where an average over time stands."""
 
     since: float
@@ -49,7 +52,7 @@ class Samples(Part):
     samples: NonNegativeInt
 
 
-class While(Part):
+class While(SavedPart):
     """Where the judgement stands whether the state is steady."""
 
     since: float
@@ -57,7 +60,7 @@ class While(Part):
     ranges: dict[Name, NonNegativeFloat]
 
 
-class State(Part):
+class SavedState(SavedPart):
     """What `job` writes, and whoever goes on reads."""
 
     time: NonNegativeFloat
@@ -80,7 +83,7 @@ class State(Part):
 def check_state(checkpoint: Checkpoint) -> None:
     """Raises Damaged where the state of a checkpoint is not of the kind that a run writes."""
     try:
-        state = State.model_validate(checkpoint.state)
+        state = SavedState.model_validate(checkpoint.state)
         tables = tomllib.loads(state.case)
     except ValidationError as error:
         first = error.errors()[0]
@@ -92,23 +95,18 @@ def check_state(checkpoint: Checkpoint) -> None:
         raise _damaged(checkpoint, "store: its groups are not those of records")
     for key, value in tables.items():
         sound = key == "title" or (isinstance(value, Mapping) and key not in FOLLOWED) or _tables(value)
-        if not sound or (key in FOLLOWED and not all(isinstance(each.get("name"), str) for each in value)):
+        if not sound or (key in FOLLOWED and not all(isinstance(table.get("name"), str) for table in value)):
             raise _damaged(checkpoint, f"case: {key}")
     if any(key in tables and not isinstance(tables[key], Mapping) for key in SINGLE):
         raise _damaged(checkpoint, f"case: one of {', '.join(SINGLE)}")
 
 
 def _tables(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, Mapping) for each in value)
+    return isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
 
 
 def _damaged(checkpoint: Checkpoint, what: str) -> Damaged:
     return Damaged(f"{checkpoint.path}: of its state {what[:200]!r} is not what a run writes")
-
-
-FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "machine")
-STORED = ("fields", "precision", "compression", "relative_error")
-FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,7 @@ class RestartPoint:
         alike = was["time"].get("steady") == now["time"].get("steady")
         over = (alike and state["ended"] == "steady") or case.clock().over(tick)
         kept = _kept(checkpoint, case)
-        averages = {group: each for group, each in state["averages"].items() if group in kept}
+        averages = {group: average for group, average in state["averages"].items() if group in kept}
         settling = state.get("settling") if alike else None
         return cls(checkpoint, replace(tick, finished=over), kept, averages, settling)
 
@@ -146,7 +144,8 @@ class RestartPoint:
             sim.model.spreads(self.checkpoint.state["scalars"]), self.checkpoint.state["scalars"]["rate"]
         except KeyError as error:
             raise BadInput(f"{self.checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
-        begun = {role for group, each in sim.averaged.items() if group not in self.averages for role in each.roles}
+        anew = (averaged for group, averaged in sim.averaged.items() if group not in self.averages)
+        begun = {role for averaged in anew for role in averaged.roles}
         begun |= {*sim.settled.steadiness.fields} if sim.settled and self.settling is None else set()
         for role, boxes in sim.carried.items():
             if role in begun:
@@ -171,8 +170,8 @@ def begins_again(directory: Path, case: Case, report: Mapping[str, Any]) -> bool
         old = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    wanted = old.get("checkpoint")
-    if not isinstance(wanted, Mapping) or "every" not in wanted:
+    asked = old.get("checkpoint")
+    if not isinstance(asked, Mapping) or "every" not in asked:
         return False
     _check_same(old, case)
     return True
@@ -199,12 +198,12 @@ def beginning(directory: Path, case: Case) -> tuple[RestartPoint, list[str]]:
 
     Raises BadInput where there is none, and where the case is another one.
     """
-    found, skipped = usable(directory, case, contents=True)
-    if found is None:
+    checkpoint, skipped = usable(directory, case, contents=True)
+    if checkpoint is None:
         why = "".join(f"\n{reason}" for reason in skipped)
         whole, copy = ("whole ", "restore what is damaged from a copy, ") if skipped else ("", "")
         raise BadInput(f"{directory}: it has no {whole}checkpoint to go on from; {copy}{AGAIN}{why}")
-    return RestartPoint.of(found, case), skipped
+    return RestartPoint.of(checkpoint, case), skipped
 
 
 def _check_same(old: Mapping[str, Any], case: Case) -> None:
@@ -216,20 +215,20 @@ def _check_same(old: Mapping[str, Any], case: Case) -> None:
 def _kept(checkpoint: Checkpoint, case: Case) -> frozenset[str]:
     """The groups of the store that go on, being of what they were."""
     old, new = (_groups(tomllib.loads(text)) for text in (checkpoint.state["case"], case.to_toml()))
-    there = checkpoint.state["records"]
-    return frozenset(group for group, table in new.items() if group in there and old.get(group) == table)
+    recorded = checkpoint.state["records"]
+    return frozenset(group for group, table in new.items() if group in recorded and old.get(group) == table)
 
 
 def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
     """What the records in each group of the store are of, whenever they are written."""
-    found: dict[str, Any] = {SNAPSHOTS: {}}
+    groups: dict[str, Any] = {SNAPSHOTS: {}}
     if table := case.get("statistics"):
-        found[STATISTICS] = {name: value for name, value in table.items() if name != "write"}
+        groups[STATISTICS] = {name: value for name, value in table.items() if name != "write"}
     for kind in FOLLOWED:
         often = "write" if kind == "spectra" else "every"
         for table in case.get(kind, ()):
-            found[table["name"]] = kind, {name: value for name, value in table.items() if name != often}
-    return found
+            groups[table["name"]] = kind, {name: value for name, value in table.items() if name != often}
+    return groups
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -167,10 +167,10 @@ def _newest(loss: Lost, before: RestartPoint | None, request: RunRequest) -> Res
 
     Raises RunFailed where it cannot go on.
     """
-    found, skipped = usable(request.directory.path, request.case, contents=False)
+    checkpoint, skipped = usable(request.directory.path, request.case, contents=False)
     _warn_of(skipped)
-    if found is not None:
-        return RestartPoint.of(found, request.case)
+    if checkpoint is not None:
+        return RestartPoint.of(checkpoint, request.case)
     if skipped or before is not None:
         raise RunFailed(f"{loss}; no checkpoint is whole from which the run could go on")
     if request.case.checkpoint.every is None and not request.directory.bare():

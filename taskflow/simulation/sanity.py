@@ -28,13 +28,14 @@ SANE = 100.0
 GROWTH = 0.01  # of the least energy so far
 NOISE = 1e-6  # of the largest energy so far: so much may come and go
 SPEED = "speed"
+LEFT = 0.1  # share of the divergence that solves of a fixed number of iterations may leave
 
 
 class Sanity:
     """The judgement on one block; all blocks come to the same."""
 
-    def __init__(self, scales: Scales, grid: StaggeredGrid, shard: Shard, blame: Diagnosis) -> None:
-        self._scales, self._grid, self._shard, self._blame = scales, grid, shard, blame
+    def __init__(self, scales: Scales, grid: StaggeredGrid, shard: Shard, diagnosis: Diagnosis) -> None:
+        self._scales, self._grid, self._shard, self._diagnosis = scales, grid, shard, diagnosis
         self._known: dict[str, float] = {}  # how large what was found at the start was, and what has entered since
         self._least, self._most = math.inf, 0.0  # of the kinetic energy
         self._nearest = sum(1 / grid.narrowest(axis) for axis in range(3))
@@ -63,8 +64,8 @@ class Sanity:
 
     def carries(self, tick: Tick) -> None:
         """Raises RunFailed where the temperature or a scalar is insane. All blocks have to call it."""
-        found = self._largest(tuple(self._scales.carried))
-        if not all(_sane(most, self._most_of(role, tick.time)) for role, most in found.items()):
+        largest = self._largest(tuple(self._scales.carried))
+        if not all(_sane(most, self._most_of(role, tick.time)) for role, most in largest.items()):
             raise self.failure(tick)
 
     def grows(self, tick: Tick, energy: float) -> str | None:
@@ -78,7 +79,7 @@ class Sanity:
             return None
         return (
             f"at step {tick.step}, time {tick.time:g}, the kinetic energy has grown from {before:.4g} to {energy:.4g},"
-            f" though nothing drives the flow: the numbers are not to be trusted; {self._blame(tick)}"
+            f" though nothing drives the flow: the numbers are not to be trusted; {self._diagnosis(tick)}"
         )
 
     def failure(self, tick: Tick, what: str = "") -> RunFailed:
@@ -87,11 +88,11 @@ class Sanity:
         """
         roles = (*VELOCITY, *self._scales.carried)
         limits = np.array([self._most_of(SPEED if role in VELOCITY else role, tick.time) for role in roles])
-        found = self._extremes(roles)
+        extremes = self._extremes(roles)
         with np.errstate(divide="ignore", invalid="ignore"):
-            excess = np.where(np.isfinite(found[:, :, 3]), np.abs(found[:, :, 3]) / limits, np.inf)
+            excess = np.where(np.isfinite(extremes[:, :, 3]), np.abs(extremes[:, :, 3]) / limits, np.inf)
         block, n = np.unravel_index(int(np.argmax(np.nan_to_num(excess, posinf=np.inf))), excess.shape)
-        i, j, k, value = found[block, n]
+        i, j, k, value = extremes[block, n]
         cell = int(i), int(j), int(k)
         x, y, z = (
             float(self._grid.coordinates(self._shard.partition.fields[roles[n]].location, axis, at, at + 1)[0])
@@ -101,18 +102,18 @@ class Sanity:
         most = f" (the case explains {limits[n] / SANE:.3g})" if limits[n] > 0 and math.isfinite(value) else ""
         return RunFailed(
             f"the run diverged: at step {tick.step}, time {tick.time:g}, {what}{roles[n]} is {value:.4g}{most}"
-            f" {where}; {self._blame(tick)}"
+            f" {where}; {self._diagnosis(tick)}"
         )
 
     def _most_of(self, name: str, time: float) -> float:
         """The largest magnitude that is sane at a time; 0 where nothing tells one."""
         if name != SPEED:
             scale = self._scales.carried[name]
-            return SANE * Scale(max(scale.given, self._known[name]), scale.gain).at(time)
-        given, lift = self._scales.speed, 0.0
+            return SANE * Scale(max(scale.largest, self._known[name]), scale.gain).at(time)
+        scale, lift = self._scales.speed, 0.0
         if self._scales.lift:
             lift = self._scales.lift * 2 * self._most_of("T", time) / SANE
-        return SANE * Scale(max(given.given, self._known[SPEED]), given.gain + lift).at(time)
+        return SANE * Scale(max(scale.largest, self._known[SPEED]), scale.gain + lift).at(time)
 
     def _largest(self, roles: Sequence[str]) -> dict[str, float]:
         """The largest magnitude of each field; no number where one is none."""
@@ -129,9 +130,6 @@ class Sanity:
 
 def _sane(magnitude: float, most: float) -> bool:
     return math.isfinite(magnitude) and (most == 0 or magnitude <= most)
-
-
-LEFT = 0.1  # share of the divergence that solves of a fixed number of iterations may leave
 
 
 class Diagnosis:

@@ -60,8 +60,8 @@ class SteadyWatch:
         if not settled.every.due(before, now.step, now.time):
             return False
         shard.run(settled.steadiness.compare)
-        found = settled.steadiness.motions(shard.scalars, now.dt, self._rounding)
-        self.rates = {name: self._rate(name, motion, now.time - self._since) for name, motion in found.items()}
+        motions = settled.steadiness.motions(shard.scalars, now.dt, self._rounding)
+        self.rates = {name: self._rate(name, motion, now.time - self._since) for name, motion in motions.items()}
         self._moved = self._moved or any(rate > 0 for rate in self.rates.values())
         if not (self._moved and all(rate < settled.rate for rate in self.rates.values())):  # nor what is not finite
             self.begin(now.time)

@@ -29,6 +29,7 @@ from taskflow.tasks import (
 )
 
 MANY = 16  # blocks: up to so many are all looked at
+LAYERS = "boundary layers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +69,6 @@ def _like(n: int, blocks: int, lone: bool) -> int:
     if n in (0, blocks - 1):
         return n if lone else 0
     return blocks // 2
-
-
-LAYERS = "boundary layers"
 
 
 @dataclass(frozen=True)
@@ -145,8 +143,8 @@ class StepCost:
         """What each block sends, or the one that is looked at in its place."""
         launches, following, valid = self._settled
         blocks, known = self.sample.blocks, self.sample.known
-        found = exchange(launches, self.partition, following=following, valid=valid, blocks=blocks, known=known)
-        sent = traffic((message for moment in found.messages.values() for message in moment), self.partition)
+        exchanged = exchange(launches, self.partition, following=following, valid=valid, blocks=blocks, known=known)
+        sent = traffic((message for moment in exchanged.messages.values() for message in moment), self.partition)
         return [sent[block] for block in self.sample.like]
 
     @cached_property

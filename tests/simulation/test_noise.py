@@ -16,7 +16,7 @@ from taskflow.simulation.build.scales import advective_rate
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
-from taskflow.simulation.initial.noise import SPECTRA, Noise
+from taskflow.simulation.initial.noise import SPECTRA, RandomVelocity
 from tests.flows import VELOCITY, Lengths, compute
 
 TAU = 2 * np.pi
@@ -25,7 +25,8 @@ CELLS, LENGTHS = (14, 12, 9), (TAU, 5.0, 4.0)
 
 
 def drawn(cells=CELLS, lengths=LENGTHS, periodic=(True,) * 3, wavenumber=2.0, spectrum="passot-pouquet", seed=7):
-    return Noise(StaggeredGrid(cells, lengths, periodic=periodic), RMS, wavenumber, SPECTRA[spectrum], seed).drawn()
+    grid = StaggeredGrid(cells, lengths, periodic=periodic)
+    return RandomVelocity(grid, RMS, wavenumber, SPECTRA[spectrum], seed).drawn()
 
 
 def velocity(waves) -> list[np.ndarray]:

@@ -19,6 +19,8 @@ from taskflow.simulation.bodies.masks import Masks
 from taskflow.simulation.bodies.solids import Solids
 from taskflow.simulation.case import Case, Obstacle
 
+ORIGIN = (0.0, 0.0, 0.0)
+
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
@@ -51,9 +53,9 @@ class Bodies:
         """What fills the fields of flags that play these roles."""
         numbers = {name: n for n, name in enumerate(self.names, start=1)}
         owners = tuple(numbers.get(obstacle.name or "", 0) for obstacle in self.case.obstacles)
-        given = (obstacle.temperature for obstacle in self.case.obstacles)
+        temperatures = (obstacle.temperature for obstacle in self.case.obstacles)
         kind = ImmersedMasks if self._immersed else Masks
-        return kind(self.solids, roles, owners, tuple(np.nan if T is None else T for T in given))
+        return kind(self.solids, roles, owners, tuple(np.nan if T is None else T for T in temperatures))
 
     def obstacles(self, forced: int) -> Obstacles:
         """What the model knows of them; `forced` is how often a projection forces the velocity in them."""
@@ -89,18 +91,15 @@ class Bodies:
         return Box(lo, hi) & domain
 
 
-ORIGIN = (0.0, 0.0, 0.0)
-
-
 def shapes(case: Case) -> tuple[Shape, ...]:
     """The bodies of a case, read from their files. Raises BadInput where one cannot be."""
-    found = []
+    read = []
     for number, obstacle in enumerate(case.obstacles, start=1):
         try:
-            found.append(shape(obstacle, case))
+            read.append(shape(obstacle, case))
         except BadInput as error:
             raise BadInput(f"obstacles[{number}]: {error}") from None
-    return tuple(found)
+    return tuple(read)
 
 
 def shape(obstacle: Obstacle, case: Case) -> Shape:

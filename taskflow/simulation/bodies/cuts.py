@@ -47,7 +47,7 @@ class ImmersedMasks(Masks):
             numbers = {at: self.solids.numbers_around(piece, at, LAYERS) for at in points}
             for part in self.solids.together(piece, LAYERS):
                 view = part.grow(LAYERS).slices(around.lo)
-                yield part, self._cut(part, {at: each[view] for at, each in numbers.items()})
+                yield part, self._cut(part, {at: values[view] for at, values in numbers.items()})
 
     @property
     def _warm(self) -> bool:
@@ -57,21 +57,21 @@ class ImmersedMasks(Masks):
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
         """The roles in a part, from the shapes that have its points and those of `LAYERS` around it."""
         beside = cuts.near(np.any([wide[at] != 0 for at in FACES], axis=0))
-        numbers: Numbers = {at: each if at == "corner" else moved(each) for at, each in wide.items()}
+        numbers: Numbers = {at: values if at == "corner" else moved(values) for at, values in wide.items()}
         closed = [numbers[at] != 0 for at in FACES]
-        found = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside), **self._faces(part, numbers)}
+        masks = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside), **self._faces(part, numbers)}
         if "edges" in self.roles:
-            found |= {"faces": cuts.face_bits(closed), "edges": cuts.edge_bits(closed)}
+            masks |= {"faces": cuts.face_bits(closed), "edges": cuts.edge_bits(closed)}
         if "owner_x" in self.roles:
-            found |= {f"owner_{at[1]}": cuts.owners(self._bodies(numbers[at])) for at in FACES}
-        shut = (found["solid"] & ITSELF) > 0
+            masks |= {f"owner_{at[1]}": cuts.owners(self._bodies(numbers[at])) for at in FACES}
+        shut = (masks["solid"] & ITSELF) > 0
         if self._warm:
-            found["T_faces"] = cuts.heat_bits(closed, shut, np.isfinite(self._held(numbers["c"])))
+            masks["T_faces"] = cuts.heat_bits(closed, shut, np.isfinite(self._held(numbers["c"])))
         if "scalar_faces" in self.roles:
-            found["scalar_faces"] = cuts.heat_bits(closed, shut, np.zeros_like(closed[0]))
+            masks["scalar_faces"] = cuts.heat_bits(closed, shut, np.zeros_like(closed[0]))
         if "bond_T" in self.roles:
-            found |= self._bonds(part, numbers["c"])
-        return {name: values for name, values in found.items() if name in self.roles}
+            masks |= self._bonds(part, numbers["c"])
+        return {name: values for name, values in masks.items() if name in self.roles}
 
     def _faces(self, part: Box, numbers: Numbers) -> dict[str, np.ndarray]:
         """`cuts.stick` of each component, summed over neighbours inside, and `cuts.cover`, of faces that are cut."""
@@ -88,12 +88,12 @@ class ImmersedMasks(Masks):
             for n, (where, *surface) in enumerate(surfaces.values()):
                 stick[n].reshape(-1)[where] += cuts.stick(*surface)
                 touched[n].reshape(-1)[where] = True
-        found: dict[str, np.ndarray] = {}
+        masks: dict[str, np.ndarray] = {}
         for axis, name in enumerate("xyz"):
             faces, cover = np.unravel_index(np.flatnonzero(touched[axis]), shape), np.zeros(shape)
             cover[faces] = cuts.cover(1 - cuts.covered_share(corners, edges, axis, faces))
-            found |= {f"stick_{name}": stick[axis], f"cover_{name}": cover}
-        return found
+            masks |= {f"stick_{name}": stick[axis], f"cover_{name}": cover}
+        return masks
 
     def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
         """Of cells beside bodies with temperatures: what these weigh, with and without them; whose they are."""
@@ -102,9 +102,9 @@ class ImmersedMasks(Masks):
         inside = np.isfinite(held)
         for axis, side in NEIGHBOURS:
             where, *surface = self._surfaces(part, {"c": numbers}, {"c": inside}, axis, side)["c"]
-            each = cuts.bond(*surface)
-            bond.reshape(-1)[where] += each
-            warm.reshape(-1)[where] += each * moved(held, (axis, side)).reshape(-1)[where]
+            bonds = cuts.bond(*surface)
+            bond.reshape(-1)[where] += bonds
+            warm.reshape(-1)[where] += bonds * moved(held, (axis, side)).reshape(-1)[where]
         owners = cuts.owners(np.where(inside, self._bodies(numbers), np.uint8(0)))
         return {"bond_T": bond, "warm_T": warm, "owner_T": owners}
 
@@ -112,7 +112,7 @@ class ImmersedMasks(Masks):
         """What is known of the surfaces to this side of points that are not `inside` while the next ones are, at each
         location; both have one layer more than the part, for corners two.
         """
-        points, owners, steps, extents, found = [], [], [], [], []
+        points, owners, steps, extents, places = [], [], [], [], []
         for at, mask in inside.items():
             box = part.grow(1) if at == "corner" else part
             where = np.flatnonzero(cuts.cut(mask, axis, side))
@@ -123,39 +123,39 @@ class ImmersedMasks(Masks):
             cells[axis] = cells[axis] + side
             points.append(np.stack([self._places[at, n][cells[n] + AROUND] for n in range(3)], axis=1))
             owners.append(moved(numbers[at], (axis, side)).reshape(-1)[where])
-            found.append(where)
+            places.append(where)
         shares = self.solids.shares(np.concatenate(points), np.concatenate(owners), axis, side * np.concatenate(steps))
-        split = np.split(shares, np.cumsum([len(where) for where in found])[:-1])
-        return dict(zip(inside, map(Surfaces, found, split, steps, extents), strict=True))
+        split = np.split(shares, np.cumsum([len(where) for where in places])[:-1])
+        return dict(zip(inside, map(Surfaces, places, split, steps, extents), strict=True))
 
     @cached_property
     def _places(self) -> dict[tuple[Point, int], np.ndarray]:
         """By location and axis the coordinates of points in all cells, and in `AROUND` more on both sides: beyond
         periodic ones those of the cells that are seen there.
         """
-        grid, found = self.solids.grid, dict[tuple[Point, int], np.ndarray]()
+        grid, coordinates = self.solids.grid, dict[tuple[Point, int], np.ndarray]()
         for at, axis in product(POINTS, range(3)):
             n = grid.cells[axis]
-            places = grid.coordinates(at, axis, -AROUND, n + AROUND)
-            found[at, axis] = places[np.arange(-AROUND, n + AROUND) % n + AROUND] if grid.periodic[axis] else places
-        return found
+            x = grid.coordinates(at, axis, -AROUND, n + AROUND)
+            coordinates[at, axis] = x[np.arange(-AROUND, n + AROUND) % n + AROUND] if grid.periodic[axis] else x
+        return coordinates
 
     @cached_property
     def _metric(self) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
         """By location and axis the distances to the next points, and the extents of volumes, of as many cells."""
-        grid, found = self.solids.grid, dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]()
+        grid, metric = self.solids.grid, dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]()
         for at, axis in product(POINTS, range(3)):
             ends = -AROUND, grid.cells[axis] + AROUND
-            found[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
-        return found
+            metric[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
+        return metric
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """For each axis: which low faces of the cells of a part, and of one layer around it, lie on walls."""
-        found, wide, grid = [], part.grow(1), self.solids.grid
+        on_walls, wide, grid = [], part.grow(1), self.solids.grid
         for axis, periodic in enumerate(grid.periodic):
             index = np.arange(wide.lo[axis], wide.hi[axis])
             walls = np.isin(index, (0, grid.cells[axis])) & (not periodic)
             shape = [1, 1, 1]
             shape[2 - axis] = -1
-            found.append(np.broadcast_to(walls.reshape(shape), wide.shape[::-1]))
-        return found
+            on_walls.append(np.broadcast_to(walls.reshape(shape), wide.shape[::-1]))
+        return on_walls

@@ -51,18 +51,18 @@ class Masks:
 
     def _of(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         solid = numbers != 0
-        found = {"solid": flags.solid_bits(solid), "faces": flags.face_bits(solid)}
+        masks = {"solid": flags.solid_bits(solid), "faces": flags.face_bits(solid)}
         if "edges" in self.roles:
-            found["edges"] = flags.edge_bits(solid)
+            masks["edges"] = flags.edge_bits(solid)
         if "T_faces" in self.roles:
             held = np.isfinite(self._held(numbers))
-            found["T_faces"] = flags.heat_bits(solid, held)
+            masks["T_faces"] = flags.heat_bits(solid, held)
         if "scalar_faces" in self.roles:
-            found["scalar_faces"] = flags.heat_bits(solid, np.zeros_like(solid))
+            masks["scalar_faces"] = flags.heat_bits(solid, np.zeros_like(solid))
         if "owner_x" in self.roles:
             bodies = self._bodies(numbers)
-            found |= {f"owner_{name}": flags.owners(bodies, axis) for axis, name in enumerate("xyz")}
-        return found
+            masks |= {f"owner_{name}": flags.owners(bodies, axis) for axis, name in enumerate("xyz")}
+        return masks
 
     def _held(self, numbers: np.ndarray) -> np.ndarray:
         """The temperature that shapes of these numbers have, or NaN."""

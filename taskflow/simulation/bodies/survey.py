@@ -19,7 +19,7 @@ OPEN = ("inflow", "outflow")
 
 
 @dataclass(frozen=True)
-class Part:
+class BodyPart:
     """A body, or all of them: its cells, their volume, and the narrowest gap beside it in cells, None without one."""
 
     name: str
@@ -32,8 +32,8 @@ class Part:
 class Survey:
     """All bodies together, those with names, which part of the domain is fluid, and warnings in words."""
 
-    all: Part
-    parts: tuple[Part, ...]
+    all: BodyPart
+    parts: tuple[BodyPart, ...]
     fluid: float
     warnings: tuple[str, ...] = field(default=())
 
@@ -68,7 +68,7 @@ def survey(bodies: Bodies) -> Survey:
     _check_openings(bodies)
     parts = tuple(_part(bodies, name, count, volume, gaps) for name in bodies.names)
     least = min(gaps.narrowest, default=None)
-    together = Part("all", int(count[1:].sum()), float(volume[1:].sum()), least.cells if least else None)
+    together = BodyPart("all", int(count[1:].sum()), float(volume[1:].sum()), least.cells if least else None)
     fluid = 1 - together.volume / math.prod(grid.lengths)
     return Survey(together, parts, fluid, tuple(_warnings(bodies, gaps)))
 
@@ -78,10 +78,10 @@ def _whole(domain: Box, axis: int, part: Box) -> Box:
     return domain.layer(axis, 0, part.lo[axis], part.hi[axis])
 
 
-def _part(bodies: Bodies, name: str, count: np.ndarray, volume: np.ndarray, gaps: Gaps) -> Part:
+def _part(bodies: Bodies, name: str, count: np.ndarray, volume: np.ndarray, gaps: Gaps) -> BodyPart:
     numbers = [n for n, obstacle in enumerate(bodies.case.obstacles, start=1) if obstacle.name == name]
-    found = [int(gaps.beside[n]) for n in numbers if gaps.beside[n] < gaps.none]
-    return Part(name, int(count[numbers].sum()), float(volume[numbers].sum()), min(found, default=None))
+    widths = [int(gaps.beside[n]) for n in numbers if gaps.beside[n] < gaps.none]
+    return BodyPart(name, int(count[numbers].sum()), float(volume[numbers].sum()), min(widths, default=None))
 
 
 def _check_places(bodies: Bodies) -> None:
@@ -139,7 +139,7 @@ def _where(bodies: Bodies, cell: tuple[int, int, int]) -> str:
     return f"({', '.join(f'{value:g}' for value in at)})"
 
 
-def _apart(solids: Solids, pair: tuple[int, int], place: Gap) -> bool:
+def _apart(solids: Solids, pair: tuple[int, int], place: BodyGap) -> bool:
     """Whether between the centre of a cell and that of the next one along an axis some point is in neither shape."""
     grid = solids.grid
     points = [grid.coordinates("c", axis, n, n + 1) for axis, n in enumerate(place.cell)]
@@ -150,7 +150,7 @@ def _apart(solids: Solids, pair: tuple[int, int], place: Gap) -> bool:
 
 
 @dataclass(frozen=True, order=True)
-class Gap:
+class BodyGap:
     """So many cells, the first of them behind `cell` along an axis."""
 
     cells: int
@@ -170,8 +170,8 @@ class Gaps:
     periodic: tuple[bool, bool, bool]
     shapes: int
     beside: np.ndarray = field(init=False)
-    touching: dict[tuple[int, int], Gap] = field(default_factory=dict)
-    narrowest: list[Gap] = field(default_factory=list)  # of each piece and axis
+    touching: dict[tuple[int, int], BodyGap] = field(default_factory=dict)
+    narrowest: list[BodyGap] = field(default_factory=list)  # of each piece and axis
 
     def __post_init__(self) -> None:
         self.none = int(max(self.cells)) + 1
@@ -191,7 +191,7 @@ class Gaps:
         meeting = before[width == 0]
         for pair, n in _pairs(has[meeting], has[meeting + 1]):
             cell = _cell(rows.shape, piece, axis, int(end[meeting[n]]))
-            self.touching.setdefault(pair, Gap(0, axis, cell))
+            self.touching.setdefault(pair, BodyGap(0, axis, cell))
         low, high = np.flatnonzero(np.r_[True, ~same]), np.flatnonzero(np.r_[~same, True])  # the outermost of each row
         if self.periodic[axis]:
             ends = [(end[high], has[high], has[low], first[low] + count - 1 - last[high])]
@@ -208,7 +208,7 @@ class Gaps:
             if open_.any():
                 n = int(np.flatnonzero(open_)[cells[open_].argmin()])
                 cell = _cell(rows.shape, piece, axis, int(where[n]))
-                self.narrowest.append(Gap(int(cells[n]), axis, cell))
+                self.narrowest.append(BodyGap(int(cells[n]), axis, cell))
 
 
 def _runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -224,13 +224,13 @@ def _runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _pairs(one: np.ndarray, other: np.ndarray) -> Iterator[tuple[tuple[int, int], int]]:
     """The different pairs, whichever comes first, and where each is found."""
-    found = np.stack([np.minimum(one, other), np.maximum(one, other)])
-    pairs, places = np.unique(found, axis=1, return_index=True)
+    both = np.stack([np.minimum(one, other), np.maximum(one, other)])
+    pairs, places = np.unique(both, axis=1, return_index=True)
     return zip(zip(*pairs.tolist(), strict=True), places.tolist(), strict=True)
 
 
 def _cell(shape: tuple[int, ...], piece: Box, axis: int, place: int) -> Triple:
     """The cell at a place in the rows of a piece."""
     outer = [2 - d for d in range(3) if 2 - d != axis]  # the axes of the rows' array, the last one being `axis`
-    found = dict(zip([*outer, axis], (int(n) for n in np.unravel_index(place, shape)), strict=True))
-    return triple(piece.lo[d] + found[d] for d in range(3))
+    indices = dict(zip([*outer, axis], (int(n) for n in np.unravel_index(place, shape)), strict=True))
+    return triple(piece.lo[d] + indices[d] for d in range(3))

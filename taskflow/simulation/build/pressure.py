@@ -55,9 +55,9 @@ def choice(case: Case) -> Choice:
         return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
     if reason := untransformed(case.grid, case.boundaries):
         return Choice("multigrid" if max(case.grid.cells) >= FEWEST else "jacobi", reason)
-    given = " or sides with p = 0" if released(case) else ""
+    opened = " or sides with p = 0" if released(case) else ""
     along = " along x and y" if case.grid.stretching else ""
-    return Choice("fft", f"cells are uniform{along}, and each direction is periodic or between walls{given}")
+    return Choice("fft", f"cells are uniform{along}, and each direction is periodic or between walls{opened}")
 
 
 def released(case: Case) -> tuple[str, ...]:
@@ -74,16 +74,16 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
     """The solver, for a grid that is cut into blocks on such a device; `near` are the cells around bodies and beside
     them, None without any.
     """
-    wanted, name = case.pressure, choice(case).name
+    table, name = case.pressure, choice(case).name
     if name == "fft":
         return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
-    tolerance = Tolerance(wanted.tolerance or 0.0, wanted.iterations or wanted.max_iterations or 0)
+    tolerance = Tolerance(table.tolerance or 0.0, table.iterations or table.max_iterations or 0)
     if name == "jacobi":
         return _jacobi(case, grid, tolerance, _twice(case, blocks, device), near)
-    smoother, sweeps = (WeightedJacobi(), 2) if wanted.smoother == "jacobi" else (RedBlack(), 1)
-    single = wanted.precision == "single" and case.machine.precision == "double"
-    shape = SHAPES[wanted.cycle or "v"]
-    gathered = wanted.amalgamate or AMALGAMATED[device]
+    smoother, sweeps = (WeightedJacobi(), 2) if table.smoother == "jacobi" else (RedBlack(), 1)
+    single = table.precision == "single" and case.machine.precision == "double"
+    shape = SHAPES[table.cycle or "v"]
+    gathered = table.amalgamate or AMALGAMATED[device]
     cycle = Cycle(
         grid,
         released(case),
@@ -95,11 +95,11 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
         redundant=REDUNDANT[device],
         blocks=blocks,
         exact=1 if case.obstacles else min(EXACT, gathered),
-        depth=wanted.levels,
+        depth=table.levels,
         single=single,
         variable=bool(case.obstacles),
     )
-    return Multigrid(cycle, tolerance) if wanted.outer == "none" else ConjugateGradients(cycle, tolerance)
+    return Multigrid(cycle, tolerance) if table.outer == "none" else ConjugateGradients(cycle, tolerance)
 
 
 def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box | None) -> Solver:
@@ -128,18 +128,18 @@ def sweeps(case: Case) -> int | None:
 
 def described(case: Case) -> str:
     """The solver in words, with the reason for it where the case leaves it open."""
-    wanted, chosen = case.pressure, choice(case)
+    table, chosen = case.pressure, choice(case)
     kinds = {
         "fft": "FFT",
         "jacobi": "Jacobi",
-        "multigrid": "multigrid" if wanted.outer == "none" else "conjugate gradients with multigrid",
+        "multigrid": "multigrid" if table.outer == "none" else "conjugate gradients with multigrid",
     }
     if chosen.name == "fft":
         how = "direct"
-    elif wanted.tolerance is not None:
-        how = f"to {wanted.tolerance:g} of the divergence, in at most {wanted.max_iterations} iterations"
+    elif table.tolerance is not None:
+        how = f"to {table.tolerance:g} of the divergence, in at most {table.max_iterations} iterations"
     else:
-        how = f"{wanted.iterations} iterations per solve"
+        how = f"{table.iterations} iterations per solve"
     return f"{kinds[chosen.name]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}"
 
 

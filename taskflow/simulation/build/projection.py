@@ -135,16 +135,16 @@ def _driving(case: Case) -> Driving:
 
 def _side(case: Case, face: str) -> Boundary:
     """What holds on a face that is not periodic."""
-    given = case.boundary(face)
-    if given.type == "inflow":
+    table = case.boundary(face)
+    if table.type == "inflow":
         return Inflow()
-    if given.type == "outflow":
-        return OUTFLOWS[given.pressure]
-    if given.type == "slip":
+    if table.type == "outflow":
+        return OUTFLOWS[table.pressure]
+    if table.type == "slip":
         return Slip()
-    temperature = given.temperature if isinstance(given.temperature, float) else None
-    transfer = given.heat_transfer or 0.0, given.outside_temperature or 0.0
-    return Wall(given.numbers, temperature, given.heat_flux or 0.0, *transfer, given.roughness or 0.0)
+    temperature = table.temperature if isinstance(table.temperature, float) else None
+    transfer = table.heat_transfer or 0.0, table.outside_temperature or 0.0
+    return Wall(table.numbers, temperature, table.heat_flux or 0.0, *transfer, table.roughness or 0.0)
 
 
 def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:

@@ -26,12 +26,12 @@ SIDES = 6  # of a cell, through which heat may come
 class Scale:
     """A magnitude that is given, and one more per time."""
 
-    given: float
+    largest: float
     gain: float = 0.0
 
     def at(self, time: float) -> float:
         """The magnitude that there can be at a time, about."""
-        return self.given + self.gain * time
+        return self.largest + self.gain * time
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def scales(sim: Simulation) -> Scales:
     speeds += sim.inflows.fastest(moments(case))
     speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
     speeds.append(np.array(case.body.geostrophic_wind))
-    speed = Scale(max(float(np.linalg.norm(each)) for each in speeds), math.hypot(*model.fluid.force))
+    speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force))
     lift = abs(model.buoyancy.expansion) * math.hypot(*model.buoyancy.gravity) if model.buoyancy else 0.0
-    carried = {each.name: _passive(each, sim.grid) for each in model.passive}
+    carried = {scalar.name: _passive(scalar, sim.grid) for scalar in model.passive}
     if model.heat:
         carried["T"] = _heat(sim, model.heat)
     opened = any(isinstance(side, Inflow | ConvectiveOutflow | PressureOutflow) for side in model.boundaries.values())
@@ -70,14 +70,14 @@ def _heat(sim: Simulation, heat: Quantity) -> Scale:
     """Of the temperature."""
     case, grid, sides = sim.case, sim.grid, sim.model.boundaries
     walls = [side for side in sides.values() if isinstance(side, Wall)]
-    given = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
-    given += [side.outside_temperature for side in walls]
-    given += [body.temperature or 0.0 for body in case.obstacles]
-    given += list(_entering(sim))
+    temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
+    temperatures += [side.outside_temperature for side in walls]
+    temperatures += [body.temperature or 0.0 for body in case.obstacles]
+    temperatures += list(_entering(sim))
     slopes = zip(sim.model.driving.gradient, grid.lengths, strict=True)
     departure = sum(abs(slope) * length for slope, length in slopes)
     fluxes = [side.heat_flux for side in walls]
-    return Scale(max(map(abs, given)) + departure, _gain(heat, fluxes, grid))
+    return Scale(max(map(abs, temperatures)) + departure, _gain(heat, fluxes, grid))
 
 
 def _entering(sim: Simulation) -> Iterator[float]:
@@ -89,8 +89,8 @@ def _entering(sim: Simulation) -> Iterator[float]:
 
 def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:
     faces = quantity.faces.values()
-    given = max((abs(each.value) for each in faces if isinstance(each, Fixed)), default=0.0)
-    return Scale(given, _gain(quantity, [each.flux for each in faces if isinstance(each, Flux)], grid))
+    largest = max((abs(face.value) for face in faces if isinstance(face, Fixed)), default=0.0)
+    return Scale(largest, _gain(quantity, [face.flux for face in faces if isinstance(face, Flux)], grid))
 
 
 def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float:

@@ -25,9 +25,9 @@ from taskflow.simulation.build.pressure import FORCING, choice, solver, sweeps
 from taskflow.simulation.build.projection import Measures, projection
 from taskflow.simulation.build.scales import scales
 from taskflow.simulation.case import FACES, Case
-from taskflow.simulation.inflow.inflow import Inflows, Profile, profiles
+from taskflow.simulation.inflow.inflow import InflowProfile, Inflows, profiles
 from taskflow.simulation.records.fields import STATISTICS
-from taskflow.simulation.records.series import Integral, Layer, Probe, geometry, sides
+from taskflow.simulation.records.series import Integral, Layer, ProbeSeries, geometry, sides
 from taskflow.simulation.records.statistics import AveragedSpectra, Averages, averaged_spectra
 from taskflow.simulation.schedule import Clock
 from taskflow.simulation.steady import SteadyCriterion
@@ -85,7 +85,7 @@ class Simulation:
         return self.model.stability(self.clock.limit)
 
     @cached_property
-    def _profiles(self) -> dict[str, dict[str, Profile]]:
+    def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
         return {face: profiles(self.case, face) for face in FACES if self.case.boundary(face).type == "inflow"}
 
     @cached_property
@@ -119,15 +119,15 @@ class Simulation:
     @cached_property
     def averages(self) -> Averages[Statistics] | None:
         """What is averaged over time; None where nothing is."""
-        wanted = self.case.statistics
-        if wanted is None or wanted.fields is None:
+        table = self.case.statistics
+        if table is None or table.fields is None:
             return None
-        names = tuple(sorted(wanted.fields, key=self.case.fields.index))
+        names = tuple(sorted(table.fields, key=self.case.fields.index))
         grid, flow = self.grid.constants, self.model
         eddies, viscosity = flow.turbulence is not None, flow.fluid.viscosity
-        budget = EnergyBudget(grid, flow.boundaries, viscosity, eddies, self.obstacles) if wanted.budget else None
-        statistics = Statistics(names, self.grid.box, wanted.order, budget)
-        return Averages(statistics, wanted.start, wanted.every, wanted.write)
+        budget = EnergyBudget(grid, flow.boundaries, viscosity, eddies, self.obstacles) if table.budget else None
+        statistics = Statistics(names, self.grid.box, table.order, budget)
+        return Averages(statistics, table.start, table.every, table.write)
 
     @cached_property
     def spectra(self) -> tuple[AveragedSpectra, ...]:
@@ -137,44 +137,44 @@ class Simulation:
     @property
     def averaged(self) -> dict[str, Statistics | Spectra]:
         """All that is averaged over time, by the group that it is recorded in, in the order of the samples."""
-        found = {STATISTICS: self.averages.statistics} if self.averages else {}
-        return {**found, **{each.series.group: each.averages.statistics for each in self.spectra}}
+        averaged = {STATISTICS: self.averages.statistics} if self.averages else {}
+        return {**averaged, **{spectra.series.group: spectra.averages.statistics for spectra in self.spectra}}
 
     @cached_property
-    def probes(self) -> tuple[Probe, ...]:
+    def probes(self) -> tuple[ProbeSeries, ...]:
         """What is recorded at points."""
         case, fields = self.case, self.model.fields
-        found = []
+        probes = []
         for probe in case.probes:
             names = probe.fields or case.fields
             points = np.array(probe.places)
             series = at_points(probe.name, points, names, case.output.precision)
-            found.append(Probe(series, points, tuple(fields[name] for name in names), probe.every))
-        return tuple(found)
+            probes.append(ProbeSeries(series, points, tuple(fields[name] for name in names), probe.every))
+        return tuple(probes)
 
     @cached_property
     def integrals(self) -> tuple[Integral, ...]:
         """What is integrated over surfaces, what is measured equally often side by side."""
-        found = []
+        integrals = []
         for surface in self.case.surfaces:
             around = sides(surface, self.grid)
             measured = tuple(Passing(self.model, side) for side in around)
             series = through_sides(surface.name, measured[0].names, *geometry(around, self.grid))
-            found.append(Integral(series, measured, surface.every))
-        for each in self.case.isosurfaces:
-            words = f"area of the surface on which {each.field} = {each.value:g}"
-            series = of_surface(each.name, words, {"field": each.field, "value": each.value})
-            found.append(Integral(series, (Isosurface(self.grid, each.field, each.value),), each.every))
-        return tuple(sorted(found, key=lambda each: str(each.every)))
+            integrals.append(Integral(series, measured, surface.every))
+        for iso in self.case.isosurfaces:
+            words = f"area of the surface on which {iso.field} = {iso.value:g}"
+            series = of_surface(iso.name, words, {"field": iso.field, "value": iso.value})
+            integrals.append(Integral(series, (Isosurface(self.grid, iso.field, iso.value),), iso.every))
+        return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 
     @property
     def recorded(self) -> tuple[tuple[Program, ...], ...]:
         """The programs by which something is recorded after steps, in their order; those that always come one after the
         other, as they are due at the same time, together.
         """
-        often = groupby(self.integrals, key=lambda each: each.every)
-        found = [tuple(program for each in group for program in each.measured) for _, group in often]
-        return (*found, *((each.sample,) for each in self.averaged.values()))
+        often = groupby(self.integrals, key=lambda integral: integral.every)
+        measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
+        return (*measured, *((averaged.sample,) for averaged in self.averaged.values()))
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -211,7 +211,7 @@ class Simulation:
     @cached_property
     def partition(self) -> Partition:
         """The region of all fields, cut into the blocks; beside it those of the pressure solver and of spectra."""
-        spectra = partitions([each.averages.statistics for each in self.spectra])
+        spectra = partitions([waves.averages.statistics for waves in self.spectra])
         return replace(self._main, beside=(*self.model.partitions(self._main), *spectra))
 
     @cached_property
@@ -243,17 +243,17 @@ class Simulation:
         """
         model, main = self.model, self.partition.region.fields
         judged = (self.settled.steadiness.compare, self.settled.steadiness.keep) if self.settled else ()
-        begun = (*judged, *(each.begin for each in self.averaged.values()))
+        begun = (*judged, *(averaged.begin for averaged in self.averaged.values()))
         written = overwritten((model.start, *begun, model.step), self.partition)
         after = (*judged, self.monitor, *chain(*self.recorded))
         cells = carried((model.step, *after), self.partition, self.case.output_fields)
-        found = {
+        kept = {
             role: boxes
             if role in main
-            else tuple(c for box in boxes for each in written.get(role, ()) if (c := box & each))
+            else tuple(c for box in boxes for averaged in written.get(role, ()) if (c := box & averaged))
             for role, boxes in cells.items()
         }
-        return {role: boxes for role, boxes in found.items() if boxes and role in written}
+        return {role: boxes for role, boxes in kept.items() if boxes and role in written}
 
     @property
     def value_bytes(self) -> int:

@@ -7,7 +7,7 @@ from taskflow.simulation.case.grid import Grid
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacle
-from taskflow.simulation.case.physics import Body, Fluid, Heat
+from taskflow.simulation.case.physics import Fluid, Forcing, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.probes import Line, Plane, Probe
 from taskflow.simulation.case.scalars import PassiveScalar, ScalarBoundaries, ScalarFace, Source
@@ -20,11 +20,11 @@ __all__ = [
     "FACES",
     "MODELS",
     "SCHEMES",
-    "Body",
     "Boundaries",
     "Boundary",
     "Case",
     "Fluid",
+    "Forcing",
     "Grid",
     "Heat",
     "Initial",

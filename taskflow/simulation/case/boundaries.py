@@ -90,23 +90,23 @@ class Boundary(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        kind = _kind(given)
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        kind = _kind(values)
         if kind not in OPTIONS:
             return
-        for option in present(given, *cls.model_fields):
+        for option in present(values, *cls.model_fields):
             if option not in ("type", *OPTIONS[kind]):
                 homes = " or ".join(f'"{name}"' for name, options in OPTIONS.items() if option in options)
                 has_none = f"{'an' if kind[0] in 'io' else 'a'} {kind} boundary has none"
-                yield wrong(option, given[option], f"{has_none}; leave it out, or give type = {homes}")
+                yield wrong(option, values[option], f"{has_none}; leave it out, or give type = {homes}")
         if kind in CONFLICTS:
-            yield from CONFLICTS[kind](given)
+            yield from CONFLICTS[kind](values)
 
     @model_validator(mode="before")
     @classmethod
-    def _at_rest(cls, given: Any) -> Any:
-        resting = _kind(given) == "wall" and not present(given, "velocity")
-        return {**given, "velocity": (0.0, 0.0, 0.0)} if resting else given
+    def _at_rest(cls, values: Any) -> Any:
+        resting = _kind(values) == "wall" and not present(values, "velocity")
+        return {**values, "velocity": (0.0, 0.0, 0.0)} if resting else values
 
     def written(self) -> Any:
         return super().written() if len(present(dict(self), *Boundary.model_fields)) > 1 else self.type
@@ -118,30 +118,30 @@ class Boundary(Table):
         return x, y, z
 
 
-def _of_wall(given: Mapping[str, Any]) -> Iterator[Problem]:
-    heat = present(given, "temperature", "heat_flux", "heat_transfer")
+def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
+    heat = present(values, "temperature", "heat_flux", "heat_transfer")
     for option in heat[1:]:
-        yield wrong(option, given[option], f"{heat[0]} is given as well; give one of them")
-    if isinstance(given.get("temperature"), str | Expression):
-        yield wrong("temperature", given["temperature"], "a wall has one temperature; give a number")
-    moving = given.get("velocity")
+        yield wrong(option, values[option], f"{heat[0]} is given as well; give one of them")
+    if isinstance(values.get("temperature"), str | Expression):
+        yield wrong("temperature", values["temperature"], "a wall has one temperature; give a number")
+    moving = values.get("velocity")
     if isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving):
         yield wrong("velocity", moving, "a wall moves as a whole; give three numbers, in the order x, y, z")
     for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
-        if present(given, one, other) == [one]:
+        if present(values, one, other) == [one]:
             yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
 
 
-def _of_inflow(given: Mapping[str, Any]) -> Iterator[Problem]:
-    found = present(given, *GIVEN)
-    if not found:
+def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:
+    ways = present(values, *GIVEN)
+    if not ways:
         yield missing("velocity", "give three numbers or expressions; or a log_law, or a table")
-    for option in found[1:]:
-        yield wrong(option, given[option], f"{found[0]} is given as well; give one of them")
+    for option in ways[1:]:
+        yield wrong(option, values[option], f"{ways[0]} is given as well; give one of them")
 
 
-def _of_outflow(given: Mapping[str, Any]) -> Iterator[Problem]:
-    pressure = given.get("pressure")
+def _of_outflow(values: Mapping[str, Any]) -> Iterator[Problem]:
+    pressure = values.get("pressure")
     if isinstance(pressure, int | float) and pressure != 0:
         yield wrong("pressure", pressure, "give 0, in all outflows: the pressure elsewhere is relative to it")
 
@@ -168,16 +168,16 @@ class Boundaries(Table):
     z_max: Side = entry(ONE, None, otherwise=NEEDED)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         for axis in AXES:
             low, high = f"{axis}_min", f"{axis}_max"
-            sides = present(given, low, high)
-            if given.get(axis) is not None:
+            sides = present(values, low, high)
+            if values.get(axis) is not None:
                 for side in sides:
-                    yield wrong(side, given[side], f"{axis} says what both sides are; leave out {axis} or {side}")
+                    yield wrong(side, values[side], f"{axis} says what both sides are; leave out {axis} or {side}")
             elif not sides:
                 yield missing(low, f'and so is {high}; give each a type, or {axis} = "periodic" for the pair')
-            elif len(sides) == 1 and _kind(given[sides[0]]) != "periodic":
+            elif len(sides) == 1 and _kind(values[sides[0]]) != "periodic":
                 yield missing(high if sides == [low] else low, WANTED)
 
     @property

@@ -33,8 +33,8 @@ from taskflow.simulation.case.control import Checkpoint, Monitor, Output, Time
 from taskflow.simulation.case.grid import AXES, NOWHERE, Grid, cells_fit
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
-from taskflow.simulation.case.obstacles import Bodies, Obstacles
-from taskflow.simulation.case.physics import Body, Fluid, Heat
+from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
+from taskflow.simulation.case.physics import Fluid, Forcing, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.probes import Planes, Probes
 from taskflow.simulation.case.problems import CaseError, Problem, present
@@ -73,9 +73,9 @@ class Case(Table):
     heat: Heat | None = entry("temperature and buoyancy", None)
     scalars: Scalars = entry("passive scalars", ())
     turbulence: Turbulence | None = entry("large eddies alone are resolved", None)
-    body: Body = entry("what acts on all fluid", Body())
+    body: Forcing = entry("what acts on all fluid", Forcing())
     obstacles: Obstacles = entry("bodies in the flow", ())
-    bodies: Bodies = entry("how their surfaces are treated", Bodies())
+    bodies: BodyTreatment = entry("how their surfaces are treated", BodyTreatment())
     initial: Initial = entry("the state at time 0", Initial())
     time: Time = entry("where the run stops, and how long steps are", remedy="give a table [time] with end or steps")
     pressure: Pressure = entry("the solver of the pressure equation", Pressure())

@@ -37,8 +37,8 @@ class Steady(Table):
     every: Interval = entry("how often it is looked at; cuts no step", Every(steps=10))
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        every, over = given.get("every"), given.get("over")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        every, over = values.get("every"), values.get("over")
         if isinstance(every, int | float) and isinstance(over, int | float) and every > over:
             yield wrong("over", over, "it is looked at less often than that; give more, or a smaller time.steady.every")
 
@@ -81,17 +81,17 @@ class Time(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if not present(given, "end", "steps"):
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not present(values, "end", "steps"):
             yield missing("end", "give the time at which to stop, or time.steps")
-        yield from _either(given, "end", "steps")
-        yield from _either(given, "cfl", "step")
+        yield from _either(values, "end", "steps")
+        yield from _either(values, "cfl", "step")
 
     @model_validator(mode="before")
     @classmethod
-    def _adaptive(cls, given: Any) -> Any:
-        fixed = not isinstance(given, Mapping) or present(given, "cfl", "step")
-        return given if fixed else {**given, "cfl": 0.5}
+    def _adaptive(cls, values: Any) -> Any:
+        fixed = not isinstance(values, Mapping) or present(values, "cfl", "step")
+        return values if fixed else {**values, "cfl": 0.5}
 
 
 def names(value: object) -> tuple[str, ...]:
@@ -154,14 +154,14 @@ class Checkpoint(Table):
     keep: Natural = entry("the newest so many stay; 0: none is ever written", 2)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if given.get("keep") == 0 and present(given, "every"):
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if values.get("keep") == 0 and present(values, "every"):
             yield wrong("keep", 0, "then none is written; give 1 or more, or leave checkpoint.every out")
 
 
-def _either(given: Mapping[str, Any], first: str, second: str) -> Iterator[Problem]:
-    if len(present(given, first, second)) == 2:
-        yield wrong(second, given[second], f"{first} is given as well; give one of them")
+def _either(values: Mapping[str, Any], first: str, second: str) -> Iterator[Problem]:
+    if len(present(values, first, second)) == 2:
+        yield wrong(second, values[second], f"{first} is given as well; give one of them")
 
 
 def _fields_exist(fields: tuple[str, ...], output: Output) -> Iterator[Problem]:

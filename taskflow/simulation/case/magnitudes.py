@@ -17,12 +17,15 @@ from taskflow.simulation.case.grid import AXES, Grid, narrowest
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacles
-from taskflow.simulation.case.physics import Body, Fluid, Heat
+from taskflow.simulation.case.physics import Fluid, Forcing, Heat
 from taskflow.simulation.case.problems import Key, Problem, numbered, wrong
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.expression import Expression
 
 Products = Mapping[str, float]
+Checked = tuple[Key, Any, Callable[[float], str | None]]
+FARTHEST = 1e100  # as lengths of the domain
+REMEDY = "give another unit of length or time, or a number nearer to 1"
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,6 @@ class Magnitudes:
         return None
 
 
-Checked = tuple[Key, Any, Callable[[float], str | None]]
-FARTHEST = 1e100  # as lengths of the domain
-REMEDY = "give another unit of length or time, or a number nearer to 1"
-
-
 def _widths_go_together(grid: Grid, cells: StaggeredGrid, machine: Machine) -> Iterator[Problem]:
     numbers = Magnitudes(narrowest(cells), 0.0, machine.precision)
     for name, width in zip(AXES, numbers.spacings, strict=True):
@@ -104,11 +102,11 @@ def _widths_go_together(grid: Grid, cells: StaggeredGrid, machine: Machine) -> I
 
 def _numbers_can_be_computed(
     grid: Grid, cells: StaggeredGrid, fluid: Fluid, heat: Heat | None, scalars: Scalars, boundaries: Boundaries,
-    body: Body, initial: Initial, machine: Machine,
+    body: Forcing, initial: Initial, machine: Machine,
 ) -> Iterator[Problem]:  # fmt: skip
     if list(_widths_go_together(grid, cells, machine)):
         return
-    spread = max([fluid.viscosity, *([heat.diffusivity] if heat else []), *(each.diffusivity for each in scalars)])
+    spread = max([fluid.viscosity, *([heat.diffusivity] if heat else []), *(scalar.diffusivity for scalar in scalars)])
     numbers = Magnitudes(narrowest(cells), spread, machine.precision)
     checked = [
         *_of_fluid(fluid, scalars, numbers),
@@ -150,7 +148,7 @@ def _of_boundaries(boundaries: Boundaries, numbers: Magnitudes) -> Iterator[Chec
             yield ("boundaries", face, key), getattr(side, key), numbers.plain
 
 
-def _of_body(body: Body, numbers: Magnitudes) -> Iterator[Checked]:
+def _of_body(body: Forcing, numbers: Magnitudes) -> Iterator[Checked]:
     for key in ("gravity", "force", "rotation"):
         yield ("body", key), getattr(body, key), numbers.plain
     yield ("body", "geostrophic_wind"), body.geostrophic_wind, numbers.velocity
@@ -183,7 +181,7 @@ def _steps_have_squares(time: Time) -> Iterator[Problem]:
         yield wrong(("time", "step"), time.step, f"give a number up to {FARTHEST:g}")
 
 
-def _oscillations_have_a_frequency(heat: Heat | None, body: Body) -> Iterator[Problem]:
+def _oscillations_have_a_frequency(heat: Heat | None, body: Forcing) -> Iterator[Problem]:
     """Products of what a stratified fluid oscillates with are numbers."""
     if heat is None or math.isfinite(buoyancy_frequency(heat.expansion, body.gravity, heat.background_gradient)):
         return

@@ -51,7 +51,7 @@ def _extent(value: object) -> tuple[float, float, float, float]:
     return x0, x1, y0, y1
 
 
-class Bodies(Table):
+class BodyTreatment(Table):
     """How surfaces of obstacles are treated."""
 
     treatment: Annotated[Literal["flagged", "immersed"], reads(one_of("flagged", "immersed"))] = entry(
@@ -99,19 +99,19 @@ class Obstacle(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        kind = given.get("type")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        kind = values.get("type")
         if not isinstance(kind, str) or kind not in SHAPES:
             return
         needed, other = SHAPES[kind]
         for key in needed:
-            if given.get(key) is None:
+            if values.get(key) is None:
                 yield Problem((key,), f"missing; {REMEDIES[key]}")
-        for key in present(given, *OF_SHAPES):
+        for key in present(values, *OF_SHAPES):
             if key not in (*needed, *other):
-                yield wrong(key, given[key], f'type = "{kind}" has no {key}; it has {", ".join((*needed, *other))}')
-        if given.get("moment_about") is not None and given.get("name") is None:
-            yield wrong("moment_about", given["moment_about"], "moments are of bodies with a name; give it one")
+                yield wrong(key, values[key], f'type = "{kind}" has no {key}; it has {", ".join((*needed, *other))}')
+        if values.get("moment_about") is not None and values.get("name") is None:
+            yield wrong("moment_about", values["moment_about"], "moments are of bodies with a name; give it one")
 
     @field_validator("high")
     @classmethod
@@ -139,7 +139,7 @@ def _forces_can_be_followed(obstacles: Obstacles) -> Iterator[Problem]:
         yield wrong(("obstacles",), f"{len(names)} names", remedy)
 
 
-def _options_are_for_obstacles(pressure: Pressure, bodies: Bodies, obstacles: Obstacles) -> Iterator[Problem]:
+def _options_are_for_obstacles(pressure: Pressure, bodies: BodyTreatment, obstacles: Obstacles) -> Iterator[Problem]:
     if obstacles:
         return
     if pressure.forcing is not None:

@@ -57,8 +57,8 @@ class BulkVelocity(Table):
     z: Number | None = entry(ALONG, None)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if not given:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not values:
             yield missing("x", "give x, y or z, the mean velocity along it")
 
     @property
@@ -67,7 +67,7 @@ class BulkVelocity(Table):
         return self.x, self.y, self.z
 
 
-class Body(Table):
+class Forcing(Table):
     """Accelerations of the whole fluid."""
 
     gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
@@ -96,7 +96,7 @@ def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
         yield wrong(("heat", "scheme"), heat.scheme, remedy)
 
 
-def _bulk_velocity_is_free(boundaries: Boundaries, body: Body) -> Iterator[Problem]:
+def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
     if body.bulk_velocity is None:
         return
     for axis, mean, acceleration in zip(AXES, body.bulk_velocity.means, body.force, strict=True):
@@ -114,7 +114,7 @@ def _bulk_velocity_is_free(boundaries: Boundaries, body: Body) -> Iterator[Probl
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
-def _wind_is_geostrophic(body: Body) -> Iterator[Problem]:
+def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
     if any(body.geostrophic_wind) and not any(body.rotation):
         remedy = "without rotation no Coriolis force balances it; give body.rotation, or leave it out"
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)

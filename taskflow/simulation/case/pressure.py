@@ -83,36 +83,36 @@ class Pressure(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        solver = given.get("solver", "auto")
-        if solver != "fft" and given.get("forcing") is not None:
-            yield wrong("forcing", given["forcing"], 'of solver = "fft": others know where bodies are; leave it out')
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        solver = values.get("solver", "auto")
+        if solver != "fft" and values.get("forcing") is not None:
+            yield wrong("forcing", values["forcing"], 'of solver = "fft": others know where bodies are; leave it out')
         if solver != "multigrid":
-            for key in present(given, *OF_MULTIGRID, *MORE_OF_MULTIGRID):
-                yield wrong(key, given[key], 'an option of multigrid; give solver = "multigrid", or leave it out')
+            for key in present(values, *OF_MULTIGRID, *MORE_OF_MULTIGRID):
+                yield wrong(key, values[key], 'an option of multigrid; give solver = "multigrid", or leave it out')
         if solver == "fft":
-            for key in present(given, "iterations", "tolerance", "max_iterations"):
-                yield wrong(key, given[key], 'solver = "fft" is direct, and exact to rounding; leave it out')
+            for key in present(values, "iterations", "tolerance", "max_iterations"):
+                yield wrong(key, values[key], 'solver = "fft" is direct, and exact to rounding; leave it out')
             return
-        if len(present(given, "iterations", "tolerance")) == 2:
-            yield wrong("tolerance", given["tolerance"], "iterations is given as well; give one of them")
-        if present(given, "iterations", "max_iterations") == ["iterations", "max_iterations"]:
+        if len(present(values, "iterations", "tolerance")) == 2:
+            yield wrong("tolerance", values["tolerance"], "iterations is given as well; give one of them")
+        if present(values, "iterations", "max_iterations") == ["iterations", "max_iterations"]:
             remedy = "it bounds the iterations to a tolerance; give one of iterations and max_iterations"
-            yield wrong("max_iterations", given["max_iterations"], remedy)
-        if solver == "jacobi" and given.get("max_iterations") == 1:
+            yield wrong("max_iterations", values["max_iterations"], remedy)
+        if solver == "jacobi" and values.get("max_iterations") == 1:
             yield wrong("max_iterations", 1, "Jacobi's sweeps to a tolerance come in pairs; give 2 or more")
 
     @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or given.get("solver") == "fft":
-            return given
-        found = {**OF_MULTIGRID, **given} if given.get("solver") == "multigrid" else dict(given)
-        if given.get("solver") == "jacobi" and not present(given, "iterations", "tolerance", "max_iterations"):
-            return {**found, "iterations": SWEEPS}
-        if not present(given, "iterations", "max_iterations"):
-            found["max_iterations"] = MOST_ITERATIONS
-        return found
+    def _defaults(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping) or values.get("solver") == "fft":
+            return values
+        filled = {**OF_MULTIGRID, **values} if values.get("solver") == "multigrid" else dict(values)
+        if values.get("solver") == "jacobi" and not present(values, "iterations", "tolerance", "max_iterations"):
+            return {**filled, "iterations": SWEEPS}
+        if not present(values, "iterations", "max_iterations"):
+            filled["max_iterations"] = MOST_ITERATIONS
+        return filled
 
 
 def _tolerance_can_be_reached(pressure: Pressure, machine: Machine) -> Iterator[Problem]:

@@ -84,10 +84,10 @@ class Probe(Table):
     fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if len(present(given, "points", "line")) == 2:
-            yield wrong("line", given["line"], "points are given as well; give one of them")
-        elif not present(given, "points", "line"):
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if len(present(values, "points", "line")) == 2:
+            yield wrong("line", values["line"], "points are given as well; give one of them")
+        elif not present(values, "points", "line"):
             yield missing("points", "give a list of points, or a line")
 
     @property
@@ -97,8 +97,8 @@ class Probe(Table):
             return self.points or ()
         shares = [n / (self.line.points - 1) for n in range(self.line.points)]
         ends = list(zip(self.line.low, self.line.high, strict=True))
-        found = [tuple(low * (1 - share) + high * share for low, high in ends) for share in shares]
-        return tuple((x, y, z) for x, y, z in found)
+        points = [tuple(low * (1 - share) + high * share for low, high in ends) for share in shares]
+        return tuple((x, y, z) for x, y, z in points)
 
 
 class Across(Table):
@@ -127,17 +127,17 @@ class Plane(Across):
     fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        yield from one_place(given, ("x", "y", "z"), "give x, y or z: where the plane is")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        yield from one_place(values, ("x", "y", "z"), "give x, y or z: where the plane is")
 
 
-def one_place(given: Mapping[str, Any], keys: tuple[str, ...], remedy: str) -> Iterator[Problem]:
+def one_place(values: Mapping[str, Any], keys: tuple[str, ...], remedy: str) -> Iterator[Problem]:
     """One of the keys says where something is, and no other one."""
-    where = present(given, *keys)
+    where = present(values, *keys)
     if not where:
         yield missing("z", remedy)
     for key in where[1:]:
-        yield wrong(key, given[key], f"{where[0]} is given as well; give one of them")
+        yield wrong(key, values[key], f"{where[0]} is given as well; give one of them")
 
 
 probes, planes = listed(Probe, "tables, each under [[probes]]"), listed(Plane, "tables, each under [[planes]]")

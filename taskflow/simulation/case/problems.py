@@ -101,9 +101,9 @@ def _advice(keys: Key, known: Sequence[Key]) -> str:
     return f"there is no such key; known here: {', '.join(here)}" if here else "there is no such key"
 
 
-def present(given: Mapping[str, Any], *names: str) -> list[str]:
+def present(values: Mapping[str, Any], *names: str) -> list[str]:
     """Those of `names` that are given."""
-    return [name for name in names if given.get(name) is not None]
+    return [name for name in names if values.get(name) is not None]
 
 
 def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:

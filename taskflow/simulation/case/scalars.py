@@ -63,10 +63,10 @@ class Source(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if len(present(given, "box", "point")) == 2:
-            yield wrong("point", given["point"], "box is given as well; give one of them")
-        elif not present(given, "box", "point"):
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if len(present(values, "box", "point")) == 2:
+            yield wrong("point", values["point"], "box is given as well; give one of them")
+        elif not present(values, "box", "point"):
             yield missing("point", "give the place of the source, or its box")
 
 
@@ -80,9 +80,9 @@ class ScalarFace(Table):
     flux: Number | None = entry("what diffuses into the domain, per area and time", None)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if len(present(given, "value", "flux")) == 2:
-            yield wrong("flux", given["flux"], "value is given as well; give one of them")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if len(present(values, "value", "flux")) == 2:
+            yield wrong("flux", values["flux"], "value is given as well; give one of them")
 
 
 SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradient across it"

@@ -67,10 +67,10 @@ def locate(tables: dict[str, Any], folder: Path) -> None:
 
 
 def _parsed(setting: Any) -> tuple[Key, Any]:
-    found = _OVERRIDE.fullmatch(setting) if isinstance(setting, str) else None
-    if not found:
+    match = _OVERRIDE.fullmatch(setting) if isinstance(setting, str) else None
+    if not match:
         raise BadInput("give table.key=VALUE, as time.end=10")
-    key, value = found.groups()
+    key, value = match.groups()
     if not value:
         raise BadInput(f"give a value, as {key}=VALUE")
     return tuple(key.split(".")), _value(value)
@@ -132,6 +132,6 @@ def _rivals(key: Key) -> Iterator[Key]:
 def _reason(error: Exception, text: str) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    found = _LINE.search(str(error))
-    line = text.splitlines()[int(found[1]) - 1].strip() if found and int(found[1]) <= len(text.splitlines()) else ""
+    match = _LINE.search(str(error))
+    line = text.splitlines()[int(match[1]) - 1].strip() if match and int(match[1]) <= len(text.splitlines()) else ""
     return f"{error}: {shown(line)}" if line else str(error)

@@ -29,17 +29,17 @@ def _pairs(value: object) -> tuple[tuple[str, str], ...]:
     """Two different names each, no two alike in any order."""
     if not isinstance(value, (list, tuple)):
         raise BadInput('give a list of pairs of names, as [["u", "w"]]')
-    found = []
+    pairs = []
     for pair in value:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
             raise BadInput('give pairs of names, as [["u", "w"]]')
         one, other = pair
         if one == other:
             raise BadInput(f"name two different fields; the spectrum of {text(one)} itself is that of fields")
-        if (one, other) in found or (other, one) in found:
+        if (one, other) in pairs or (other, one) in pairs:
             raise BadInput(f"give the pair of {text(one)} and {text(other)} once")
-        found.append((one, other))
-    return tuple(found)
+        pairs.append((one, other))
+    return tuple(pairs)
 
 
 class Spectrum(Table):

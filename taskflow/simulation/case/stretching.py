@@ -33,15 +33,15 @@ def _faces(value: object) -> Places:
 
 def _read(text: str) -> list[float]:
     """The numbers of a text. Raises BadInput with the place of what is none."""
-    found = []
+    numbers = []
     for line, words in enumerate(text.splitlines(), start=1):
         for word in re.finditer(r"[^\s,]+", words):
             try:
-                found.append(float(word[0]))
+                numbers.append(float(word[0]))
             except ValueError:
                 place = f"line {line}, column {word.start() + 1}: {shown(word[0])} is no number"
                 raise BadInput(f"{place}; give a file of numbers, the places of all faces") from None
-    return found
+    return numbers
 
 
 def _ratio(value: object) -> float:
@@ -81,14 +81,14 @@ class Spacing(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        kinds = present(given, *KINDS)
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        kinds = present(values, *KINDS)
         if not kinds:
             yield missing("tanh", "give one of tanh, geometric and faces")
         for key in kinds[1:]:
-            yield wrong(key, given[key], f"{kinds[0]} is given as well; give one of them")
-        if kinds == ["faces"] and present(given, "toward"):
-            yield wrong("toward", given["toward"], "faces say where cells are narrow; leave it out")
+            yield wrong(key, values[key], f"{kinds[0]} is given as well; give one of them")
+        if kinds == ["faces"] and present(values, "toward"):
+            yield wrong("toward", values["toward"], "faces say where cells are narrow; leave it out")
 
     def edges(self, cells: int, start: float, length: float) -> Places:
         """The places of all faces. For xi from 0 to 1, with a = `tanh`, they are, narrow toward both ends,
@@ -122,6 +122,6 @@ class Stretching(Table):
     z: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if not given:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not values:
             yield missing("z", "give x, y or z, and how cells are spaced along it")

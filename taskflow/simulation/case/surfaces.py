@@ -36,8 +36,8 @@ class Surface(Across):
     every: Interval = entry(OFTEN, Every(steps=10))
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        yield from one_place(given, ("x", "y", "z", "box"), "give x, y or z, where a plane is, or a box")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        yield from one_place(values, ("x", "y", "z", "box"), "give x, y or z, where a plane is, or a box")
 
 
 class Isosurface(Table):

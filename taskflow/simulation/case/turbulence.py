@@ -35,26 +35,26 @@ class Turbulence(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if _model(given) in ("wale", "vreman"):
-            for key in present(given, "damping"):
-                yield wrong(key, given[key], "its viscosity vanishes at walls of itself; leave it out")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if _model(values) in ("wale", "vreman"):
+            for key in present(values, "damping"):
+                yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
 
     @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, given: Any) -> Any:
-        model = _model(given)
+    def _defaults(cls, values: Any) -> Any:
+        model = _model(values)
         if model is None:
-            return given
-        found = {**given} if present(given, "constant") else {**given, "constant": MODELS[model]().constant}
-        if model == "smagorinsky" and not present(given, "damping"):
-            found["damping"] = "van-driest"
-        return found
+            return values
+        filled = {**values} if present(values, "constant") else {**values, "constant": MODELS[model]().constant}
+        if model == "smagorinsky" and not present(values, "damping"):
+            filled["damping"] = "van-driest"
+        return filled
 
 
-def _model(given: Any) -> str | None:
+def _model(values: Any) -> str | None:
     """The name of a model that there is."""
-    model = given.get("model") if isinstance(given, Mapping) else None
+    model = values.get("model") if isinstance(values, Mapping) else None
     return model if isinstance(model, str) and model in MODELS else None
 
 

@@ -29,7 +29,7 @@ ROUNDING = 64  # roundings of a sum of all that enters may be left where nothing
 SAMPLES = 9  # moments at which what enters is tried
 
 
-class Profile(Protocol):
+class InflowProfile(Protocol):
     """A quantity on a side as a function of place and time; without `varies` it is the same at all times."""
 
     @property
@@ -43,7 +43,7 @@ class Inflows:
     """The profiles of u, v, w and, with heat, T, by face; empty without inflows."""
 
     grid: StaggeredGrid
-    profiles: Mapping[str, Mapping[str, Profile]]
+    profiles: Mapping[str, Mapping[str, InflowProfile]]
     openings: Openings
     dtype: str
 
@@ -82,12 +82,12 @@ class Inflows:
 
     def fastest(self, times: list[float]) -> list[np.ndarray]:
         """The largest |u|, |v|, |w| that enter on each side."""
-        found = []
+        fastest = []
         for face in self.profiles:
             over = on_face(face, self.grid.constants)
             speeds = [[np.abs(self.at(face, name, t, over)).max() for name in VELOCITY] for t in times]
-            found.append(np.max(speeds, axis=0))
-        return found
+            fastest.append(np.max(speeds, axis=0))
+        return fastest
 
     def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:
         if not self.profiles:
@@ -105,13 +105,13 @@ class Inflows:
         """What enters at a side at a time for each ending. All blocks write; where one is not at the side nobody reads
         what it has written.
         """
-        axis, names, found = place(face)[0], list(self.profiles[face]), {}
+        axis, names, fields = place(face)[0], list(self.profiles[face]), {}
         own = shard.partition.homes[values(face, names[0], next(iter(moments)))].blocks[shard.block]
         beside = own.lo[axis] == on_face(face, self.grid.constants).lo[axis]
         for ending, time in moments.items():
             for name in names:
-                found[values(face, name, ending)] = self.at(face, name, time, own) if beside else np.zeros((1, 1, 1))
-        shard.write(found)
+                fields[values(face, name, ending)] = self.at(face, name, time, own) if beside else np.zeros((1, 1, 1))
+        shard.write(fields)
 
     def inward(self, face: str, time: float) -> np.ndarray:
         """The speeds at which fluid enters at an inflow, as its fields hold them, in double precision."""
@@ -142,19 +142,19 @@ class Inflows:
         return 0.0, largest
 
 
-def profiles(case: Case, face: str) -> dict[str, Profile]:
+def profiles(case: Case, face: str) -> dict[str, InflowProfile]:
     """What the case says that enters at a face."""
     side = case.boundary(face)
-    found: dict[str, Profile] = {}
+    profiles: dict[str, InflowProfile] = {}
     if side.table:
-        found = {name: Column(side.table, name) for name in (*VELOCITY, *(["T"] if case.heat else []))}
+        profiles = {name: Column(side.table, name) for name in (*VELOCITY, *(["T"] if case.heat else []))}
     elif side.log_law:
-        found = dict(zip(VELOCITY, _wind(case, face), strict=True))
+        profiles = dict(zip(VELOCITY, _wind(case, face), strict=True))
     else:
-        found = {name: _formula(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
+        profiles = {name: _formula(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
     if case.heat and side.temperature is not None:
-        found["T"] = _formula(side.temperature)
-    return found
+        profiles["T"] = _formula(side.temperature)
+    return profiles
 
 
 def _formula(value: float | Expression) -> Expression:

@@ -10,9 +10,11 @@ import numpy as np
 from taskflow.flow import StaggeredGrid
 from taskflow.simulation.initial.wave_sum import Lattice, WaveSum
 
+ROUNDING = 1e-6  # what is left of a random vector where none can be normal to its wavenumber
+
 
 @dataclass(frozen=True)
-class Spectrum:
+class EnergySpectrum:
     """E(k / k_peak), and where it ends, in multiples of k_peak."""
 
     energy: Callable[[np.ndarray], np.ndarray]
@@ -28,8 +30,8 @@ def _von_karman(x: np.ndarray) -> np.ndarray:
 
 
 SPECTRA = {
-    "passot-pouquet": Spectrum(_passot_pouquet, 4.0),
-    "von-karman": Spectrum(_von_karman, 8.0),
+    "passot-pouquet": EnergySpectrum(_passot_pouquet, 4.0),
+    "von-karman": EnergySpectrum(_von_karman, 8.0),
 }
 """`passot-pouquet`: E ~ x^4 exp(-2 x^2), a band, less than 1e-10 of its peak beyond 4 (Passot & Pouquet 1987, J. Fluid
 Mech. 181, 441). `von-karman`: E ~ x^4 / (1 + 12/5 x^2)^(17/6), which falls like x^(-5/3) (von Karman 1948, Proc. Natl.
@@ -37,11 +39,8 @@ Acad. Sci. 34, 530); cut off at 8.
 """
 
 
-ROUNDING = 1e-6  # what is left of a random vector where none can be normal to its wavenumber
-
-
 @dataclass(frozen=True)
-class Noise:
+class RandomVelocity:
     """u, v, w with mean 0; `rms` is the root mean square of a component, on average over the components and the domain.
     The energy spectrum peaks at `wavenumber`, in radians per length.
     """
@@ -49,7 +48,7 @@ class Noise:
     grid: StaggeredGrid
     rms: float
     wavenumber: float
-    spectrum: Spectrum
+    spectrum: EnergySpectrum
     seed: int
 
     @property

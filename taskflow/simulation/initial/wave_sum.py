@@ -48,7 +48,7 @@ class Lattice:
         if axis not in self.dimensions:
             return np.zeros(1, int)
         most = int(self.end / self.unit(axis) * (1 + 1e-12))
-        periodic = [each for each in self.dimensions if self.grid.periodic[each]]
+        periodic = [other for other in self.dimensions if self.grid.periodic[other]]
         return np.arange(-most if axis in periodic[1:] else 0, most + 1)
 
     @property

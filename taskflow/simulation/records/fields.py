@@ -25,7 +25,7 @@ class WriteStatus:
 
 
 @dataclass(frozen=True)
-class Place:
+class GroupPlace:
     """Where records go: a group of a store, by way of a block and its writer, behind those of given `times`. `guard` is
     called before the store is changed.
     """
@@ -41,7 +41,7 @@ class Place:
 class Recording(ABC):
     """The part of one block in a group of the store; block 0 makes records visible."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: GroupPlace) -> None:
         self.place, self.shard = place, place.shard
         self._store = Store(place.path, place.group) if place.shard.block == 0 else None
         self._records: list[Mapping[str, float]] = [{"time": time} for time in place.times]
@@ -129,7 +129,7 @@ class Recording(ABC):
 class FieldRecording(Recording):
     """Fields, or layers of them: every block writes what it has."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: GroupPlace) -> None:
         super().__init__(place)
         files, guard = place.writer.files, place.guard
         self._output = BlockStore(place.path, place.shard.cells, place.group, files=files, guard=guard)
@@ -147,9 +147,9 @@ class FieldRecording(Recording):
 
 def complete(path: Path, group: str, blocks: Iterable[WriteStatus]) -> int:
     """Make the records of a group visible that every block has written; how many there are then."""
-    store, told = Store(path, group), list(blocks)
-    records = max((each.records for each in told), key=len, default=())
-    written = min((each.complete for each in told), default=0)
+    store, statuses = Store(path, group), list(blocks)
+    records = max((status.records for status in statuses), key=len, default=())
+    written = min((status.complete for status in statuses), default=0)
     for index in range(len(store.times), min(written, len(records))):
         store.commit(index, **records[index])
     store.sync()

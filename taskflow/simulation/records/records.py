@@ -11,7 +11,7 @@ from typing import Any
 from taskflow.machine import Shard
 from taskflow.output import Guard, Writer, unguarded
 from taskflow.simulation.block_spec import BlockSpec
-from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, FieldRecording, Place, Recording, WriteStatus
+from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, FieldRecording, GroupPlace, Recording, WriteStatus
 from taskflow.simulation.records.series import IntegralRecording, PointRecording
 from taskflow.simulation.records.statistics import AverageRecorder, SpectraRecording
 from taskflow.simulation.schedule import Tick
@@ -32,8 +32,8 @@ class Records:
     ) -> None:
         self.writer = Writer(before=guard)
 
-        def place(group: str) -> Place:
-            return Place(path, group, shard, self.writer, times.get(group, ()), guard)
+        def place(group: str) -> GroupPlace:
+            return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard)
 
         self._groups: dict[str, Recording] = {SNAPSHOTS: FieldRecording(place(SNAPSHOTS))}
         self._averaging: dict[str, AverageRecorder] = {}
@@ -53,7 +53,7 @@ class Records:
             group = integral.series.group
             self._groups[group] = IntegralRecording(place(group), integral)
         self._every = {layer.group: layer.every for layer in spec.layers}
-        self._every |= {each.series.group: each.every for each in spec.followed}
+        self._every |= {followed.series.group: followed.every for followed in spec.followed}
 
     def begin(self, now: float, averages: Mapping[str, Any]) -> None:
         """From the time `now` on: what is averaged begins, or goes on from the state that a checkpoint has of it, by

@@ -14,14 +14,14 @@ from taskflow.flow.passing import Passing, Side
 from taskflow.output import TimeSeries, write_time_series
 from taskflow.regions import Box, Location, triple
 from taskflow.simulation.case import Surface
-from taskflow.simulation.records.fields import Place, Recording
+from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.schedule import Every
 
 
 class SeriesRecording(Recording):
     """Numbers that are the same on all blocks."""
 
-    def __init__(self, place: Place, series: TimeSeries) -> None:
+    def __init__(self, place: GroupPlace, series: TimeSeries) -> None:
         super().__init__(place)
         self._series = series
         self._waiting: list[np.ndarray] = []  # of block 0: records [field, ...]
@@ -31,11 +31,11 @@ class SeriesRecording(Recording):
         """The numbers [field, ...] now. All blocks have to call it."""
 
     def _copy(self, index: int) -> None:
-        found = self._found()
+        numbers = self._found()
         if self.shard.block > 0:
             self.complete += 1
             return
-        self._waiting.append(found)
+        self._waiting.append(numbers)
         if len(self._waiting) >= self._series.batch:
             self.flush()
 
@@ -55,7 +55,7 @@ class SeriesRecording(Recording):
 
 
 @dataclass(frozen=True, eq=False)
-class Probe:
+class ProbeSeries:
     """A group of points [point, axis], and which fields are recorded there, each with its location, how often."""
 
     series: TimeSeries
@@ -77,22 +77,22 @@ class PointRecording(SeriesRecording):
     that the bits do not depend on the blocks.
     """
 
-    def __init__(self, place: Place, probe: Probe, grid: StaggeredGrid) -> None:
+    def __init__(self, place: GroupPlace, probe: ProbeSeries, grid: StaggeredGrid) -> None:
         super().__init__(place, probe.series)
         self._corners = [corners(grid, location, probe.points) for location in probe.locations]
         owned = place.shard.partition.owned[place.shard.block]
-        cells = [each.cells.reshape(-1, 3) for each in self._corners]
-        self._mine = [np.all((each >= owned.lo) & (each < owned.hi), axis=1) for each in cells]
-        self._cells = [each[mine] for each, mine in zip(cells, self._mine, strict=True)]
+        cells = [around.cells.reshape(-1, 3) for around in self._corners]
+        self._mine = [np.all((cell >= owned.lo) & (cell < owned.hi), axis=1) for cell in cells]
+        self._cells = [cell[mine] for cell, mine in zip(cells, self._mine, strict=True)]
 
     def _found(self) -> np.ndarray:
         values = np.zeros((len(self._corners), self._corners[0].weights.size))
         for row, name, mine, cells in zip(values, self._series.fields, self._mine, self._cells, strict=True):
             row[mine] = self.shard.pick(name, cells)
-        found = self.shard.allreduce(values.ravel(), "sum").reshape(values.shape)
+        total = self.shard.allreduce(values.ravel(), "sum").reshape(values.shape)
         shape = self._corners[0].weights.shape
-        weighted = [row.reshape(shape) * each.weights for row, each in zip(found, self._corners, strict=True)]
-        return np.array([each.sum(axis=1) for each in weighted])
+        weighted = [row.reshape(shape) * around.weights for row, around in zip(total, self._corners, strict=True)]
+        return np.array([values.sum(axis=1) for values in weighted])
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,15 +107,15 @@ class Integral:
 class IntegralRecording(SeriesRecording):
     """The numbers of all sides, one after the other: each side leaves its own in the same scalars."""
 
-    def __init__(self, place: Place, integral: Integral) -> None:
+    def __init__(self, place: GroupPlace, integral: Integral) -> None:
         super().__init__(place, integral.series)
         self._measured = integral.measured
 
     def _found(self) -> np.ndarray:
         rows = []
-        for each in self._measured:
-            self.shard.run(each)
-            rows.append(each.numbers(self.shard.scalars))
+        for measure in self._measured:
+            self.shard.run(measure)
+            rows.append(measure.numbers(self.shard.scalars))
         return np.array(rows).T.reshape(len(self._series.fields), *self._series.shape)
 
 
@@ -126,12 +126,12 @@ def sides(surface: Surface, grid: StaggeredGrid) -> tuple[Side, ...]:
         layer = grid.box.layer(surface.axis, 0, face, face + 1)
         return (Side(_within(layer, surface.axis, grid), surface.axis),)
     low, high = (triple(grid.nearest_face(axis, place[axis]) for axis in range(3)) for place in surface.box)
-    inside, found = Box(low, high), []
+    inside, layers = Box(low, high), []
     for axis in range(3):
         for side, outward in ((0, -1), (1, 1)):
             layer = inside.layer(axis, side, 0, 1).shift(triple(side * (a == axis) for a in range(3)))
-            found.append(Side(_within(layer, axis, grid), axis, outward))
-    return tuple(found)
+            layers.append(Side(_within(layer, axis, grid), axis, outward))
+    return tuple(layers)
 
 
 def _within(layer: Box, axis: int, grid: StaggeredGrid) -> Box:
@@ -144,10 +144,10 @@ def _within(layer: Box, axis: int, grid: StaggeredGrid) -> Box:
     )
 
 
-def geometry(found: tuple[Side, ...], grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def geometry(layers: tuple[Side, ...], grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Centres [side, axis], outward normals [side, axis], and areas."""
-    centres, normals, areas = np.zeros((len(found), 3)), np.zeros((len(found), 3)), np.zeros(len(found))
-    for n, side in enumerate(found):
+    centres, normals, areas = np.zeros((len(layers), 3)), np.zeros((len(layers), 3)), np.zeros(len(layers))
+    for n, side in enumerate(layers):
         ends = [(grid.faces(a)[side.cells.lo[a]], grid.faces(a)[side.cells.hi[a] - (a == side.axis)]) for a in range(3)]
         centres[n] = [(low + high) / 2 for low, high in ends]
         normals[n, side.axis] = side.outward

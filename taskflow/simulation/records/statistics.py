@@ -15,7 +15,7 @@ from taskflow.machine import Shard
 from taskflow.output import TimeSeries, of_waves
 from taskflow.regions import Partition
 from taskflow.simulation.case import Case, Spectrum
-from taskflow.simulation.records.fields import Place, Recording
+from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.records.series import SeriesRecording
 from taskflow.simulation.schedule import Every, Tick
 
@@ -91,17 +91,17 @@ class AveragedSpectra:
 
 def averaged_spectra(case: Case, table: Spectrum, grid: StaggeredGrid, main: Partition) -> AveragedSpectra:
     """What a table asks for, on blocks as those of `main`."""
-    found: Spectra
-    wanted = table.name, table.fields or case.fields, grid, main
+    spectra: Spectra
+    common = table.name, table.fields or case.fields, grid, main
     if table.along == "all":
-        found = ShellSpectra(*wanted, pairs=table.pairs)
+        spectra = ShellSpectra(*common, pairs=table.pairs)
     else:
         axis = "xyz".index(table.along)
-        found = LineSpectra(*wanted, axis, alike(case, axis), pairs=table.pairs)
-    places = {axis: (grid.coordinates("c", axis), grid.faces(axis)[: grid.cells[axis]]) for axis in found.resolved}
-    about = table.along, places, found.wavenumbers
-    series = of_waves(table.name, found.fields, found.crossed, *about, case.output.precision, COLUMNS)
-    return AveragedSpectra(series, Averages(found, table.start, table.every, table.write, afresh=True))
+        spectra = LineSpectra(*common, axis, alike(case, axis), pairs=table.pairs)
+    places = {axis: (grid.coordinates("c", axis), grid.faces(axis)[: grid.cells[axis]]) for axis in spectra.resolved}
+    about = table.along, places, spectra.wavenumbers
+    series = of_waves(table.name, spectra.fields, spectra.crossed, *about, case.output.precision, COLUMNS)
+    return AveragedSpectra(series, Averages(spectra, table.start, table.every, table.write, afresh=True))
 
 
 def alike(case: Case, axis: int) -> tuple[int, ...]:
@@ -115,7 +115,7 @@ def alike(case: Case, axis: int) -> tuple[int, ...]:
 class SpectraRecording(SeriesRecording):
     """The mean power is gathered from all slabs; what comes of it does not depend on their number."""
 
-    def __init__(self, place: Place, waves: AveragedSpectra) -> None:
+    def __init__(self, place: GroupPlace, waves: AveragedSpectra) -> None:
         super().__init__(place, waves.series)
         self._spectra = waves.averages.statistics
 
