@@ -16,7 +16,7 @@ from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, ByHand
 from tests.flow.test_stretched import Uneven
 from tests.flows import compute
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 
 def measured(case: Case, side: Side, blocks=(1, 1, 1), **options) -> dict[str, float]:

@@ -12,7 +12,7 @@ from taskflow.errors import BadInput
 from taskflow.output import Checkpoint
 from taskflow.simulation.restart import RestartPoint
 from tests.simulation.going_on import found, go
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 FOLLOWED = {
     "surfaces": [{"name": "plane", "z": 0.7, "every": {"steps": 2}}, {"name": "end", "y": 0.7, "every": {"steps": 9}},

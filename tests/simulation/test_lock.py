@@ -18,7 +18,7 @@ from taskflow.simulation import lock as module
 from taskflow.simulation.lock import Lock, Owner, locked, unlock
 from taskflow.simulation.run import run
 from tests.locks import ALIVE, ANOTHER, ELSEWHERE, GONE, owner, write_lock
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 
 @pytest.fixture(autouse=True)

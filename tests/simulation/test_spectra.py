@@ -14,7 +14,7 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs
 from tests.simulation.going_on import check_same, found, go
-from tests.simulation.test_resuming import BOX, stirred
+from tests.simulation.test_restart import BOX, stirred
 
 EACH = {"every": {"steps": 1}, "write": {"steps": 1}}
 FIELDS = ("u", "v", "w", "T")

@@ -13,7 +13,7 @@ from taskflow.output import dataset
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from tests.simulation.going_on import check_same, go
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 ALL = ["u", "v", "w", "p", "T"]
 

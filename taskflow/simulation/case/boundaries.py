@@ -10,7 +10,7 @@ from pydantic import ValidationInfo, WithJsonSchema, field_validator, model_vali
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.inflow import LogLaw, Value, Values, one_value, three_values
-from taskflow.simulation.case.problems import CaseError, Problem, missing, present, wrong
+from taskflow.simulation.case.problems import CaseError, Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import ProfileTable
@@ -30,7 +30,6 @@ OPTIONS = {  # of each type
     "outflow": ("pressure",),
 }
 PRESSURES: dict[str, Any] = {"anyOf": [{"type": "number"}, {"enum": ["advected"]}]}
-GIVEN = ("velocity", "log_law", "table")  # one of them says what enters
 NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
@@ -119,9 +118,7 @@ class Boundary(Table):
 
 
 def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
-    heat = present(values, "temperature", "heat_flux", "heat_transfer")
-    for option in heat[1:]:
-        yield wrong(option, values[option], f"{heat[0]} is given as well; give one of them")
+    yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
     if isinstance(values.get("temperature"), str | Expression):
         yield wrong("temperature", values["temperature"], "a wall has one temperature; give a number")
     moving = values.get("velocity")
@@ -133,11 +130,8 @@ def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:
-    ways = present(values, *GIVEN)
-    if not ways:
-        yield missing("velocity", "give three numbers or expressions; or a log_law, or a table")
-    for option in ways[1:]:
-        yield wrong(option, values[option], f"{ways[0]} is given as well; give one of them")
+    needed = missing("velocity", "give three numbers or expressions; or a log_law, or a table")
+    return exclusive(values, "velocity", "log_law", "table", needed=needed)
 
 
 def _of_outflow(values: Mapping[str, Any]) -> Iterator[Problem]:

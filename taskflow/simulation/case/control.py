@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
-from taskflow.simulation.case.problems import Problem, missing, present, unknown_fields, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, present, unknown_fields, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import one_of, positive, text
@@ -82,10 +82,9 @@ class Time(Table):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        if not present(values, "end", "steps"):
-            yield missing("end", "give the time at which to stop, or time.steps")
-        yield from _either(values, "end", "steps")
-        yield from _either(values, "cfl", "step")
+        needed = missing("end", "give the time at which to stop, or time.steps")
+        yield from exclusive(values, "end", "steps", needed=needed)
+        yield from exclusive(values, "cfl", "step")
 
     @model_validator(mode="before")
     @classmethod
@@ -157,11 +156,6 @@ class Checkpoint(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         if values.get("keep") == 0 and present(values, "every"):
             yield wrong("keep", 0, "then none is written; give 1 or more, or leave checkpoint.every out")
-
-
-def _either(values: Mapping[str, Any], first: str, second: str) -> Iterator[Problem]:
-    if len(present(values, first, second)) == 2:
-        yield wrong(second, values[second], f"{first} is given as well; give one of them")
 
 
 def _fields_exist(fields: tuple[str, ...], output: Output) -> Iterator[Problem]:

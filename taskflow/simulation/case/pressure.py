@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import model_validator
 
 from taskflow.simulation.case.grid import AXES
-from taskflow.simulation.case.problems import Problem, present, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.values import one_of
 
@@ -94,8 +94,7 @@ class Pressure(Table):
             for key in present(values, "iterations", "tolerance", "max_iterations"):
                 yield wrong(key, values[key], 'solver = "fft" is direct, and exact to rounding; leave it out')
             return
-        if len(present(values, "iterations", "tolerance")) == 2:
-            yield wrong("tolerance", values["tolerance"], "iterations is given as well; give one of them")
+        yield from exclusive(values, "iterations", "tolerance")
         if present(values, "iterations", "max_iterations") == ["iterations", "max_iterations"]:
             remedy = "it bounds the iterations to a tolerance; give one of iterations and max_iterations"
             yield wrong("max_iterations", values["max_iterations"], remedy)

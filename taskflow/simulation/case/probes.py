@@ -12,7 +12,7 @@ from pydantic import Field
 from taskflow.errors import BadInput
 from taskflow.simulation.case.control import EVERYTHING, Interval, names
 from taskflow.simulation.case.grid import AXES
-from taskflow.simulation.case.problems import Key, Problem, missing, numbered, present, unknown_fields, wrong
+from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, unknown_fields, wrong
 from taskflow.simulation.case.table import Number, Table, Vector, entry, listed, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import number, text, three, whole
@@ -85,10 +85,7 @@ class Probe(Table):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        if len(present(values, "points", "line")) == 2:
-            yield wrong("line", values["line"], "points are given as well; give one of them")
-        elif not present(values, "points", "line"):
-            yield missing("points", "give a list of points, or a line")
+        return exclusive(values, "points", "line", needed=missing("points", "give a list of points, or a line"))
 
     @property
     def places(self) -> tuple[tuple[float, float, float], ...]:
@@ -128,16 +125,7 @@ class Plane(Across):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        yield from one_place(values, ("x", "y", "z"), "give x, y or z: where the plane is")
-
-
-def one_place(values: Mapping[str, Any], keys: tuple[str, ...], remedy: str) -> Iterator[Problem]:
-    """One of the keys says where something is, and no other one."""
-    where = present(values, *keys)
-    if not where:
-        yield missing("z", remedy)
-    for key in where[1:]:
-        yield wrong(key, values[key], f"{where[0]} is given as well; give one of them")
+        return exclusive(values, "x", "y", "z", needed=missing("z", "give x, y or z: where the plane is"))
 
 
 probes, planes = listed(Probe, "tables, each under [[probes]]"), listed(Plane, "tables, each under [[planes]]")

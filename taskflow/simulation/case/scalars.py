@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.initial import Profile, profile
-from taskflow.simulation.case.problems import Problem, missing, numbered, present, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, listed, reads
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.values import number, one_of, text, three
@@ -64,10 +64,7 @@ class Source(Table):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        if len(present(values, "box", "point")) == 2:
-            yield wrong("point", values["point"], "box is given as well; give one of them")
-        elif not present(values, "box", "point"):
-            yield missing("point", "give the place of the source, or its box")
+        return exclusive(values, "box", "point", needed=missing("point", "give the place of the source, or its box"))
 
 
 Sources = Annotated[tuple[Source, ...], reads(listed(Source, "{ point = [x, y, z], rate = r }"))]
@@ -81,8 +78,7 @@ class ScalarFace(Table):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        if len(present(values, "value", "flux")) == 2:
-            yield wrong("flux", values["flux"], "value is given as well; give one of them")
+        return exclusive(values, "value", "flux")
 
 
 SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradient across it"

@@ -12,7 +12,7 @@ from pydantic import Field, WithJsonSchema
 from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Places
-from taskflow.simulation.case.problems import Problem, missing, present, shown, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, present, shown, wrong
 from taskflow.simulation.case.table import Table, entry, reads
 from taskflow.simulation.values import number, one_of
 
@@ -82,12 +82,8 @@ class Spacing(Table):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        kinds = present(values, *KINDS)
-        if not kinds:
-            yield missing("tanh", "give one of tanh, geometric and faces")
-        for key in kinds[1:]:
-            yield wrong(key, values[key], f"{kinds[0]} is given as well; give one of them")
-        if kinds == ["faces"] and present(values, "toward"):
+        yield from exclusive(values, *KINDS, needed=missing("tanh", "give one of tanh, geometric and faces"))
+        if present(values, *KINDS, "toward") == ["faces", "toward"]:
             yield wrong("toward", values["toward"], "faces say where cells are narrow; leave it out")
 
     def edges(self, cells: int, start: float, length: float) -> Places:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from taskflow.simulation.case.control import Interval
 from taskflow.simulation.case.grid import AXES
-from taskflow.simulation.case.probes import Across, GroupName, named, one_place, plane_is_inside
-from taskflow.simulation.case.problems import Problem, numbered, wrong
+from taskflow.simulation.case.probes import Across, GroupName, named, plane_is_inside
+from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.scalars import Corners
 from taskflow.simulation.case.table import Number, Table, Text, entry, listed, reads
 from taskflow.simulation.schedule import Every
@@ -37,7 +37,8 @@ class Surface(Across):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        yield from one_place(values, ("x", "y", "z", "box"), "give x, y or z, where a plane is, or a box")
+        needed = missing("z", "give x, y or z, where a plane is, or a box")
+        return exclusive(values, "x", "y", "z", "box", needed=needed)
 
 
 class Isosurface(Table):

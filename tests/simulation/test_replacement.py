@@ -14,7 +14,7 @@ from taskflow.output import dataset, unguarded
 from taskflow.simulation import replacement
 from taskflow.simulation.replacement import STAGES, entries, follow, placed, settle
 from taskflow.simulation.run import run
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 OLD = {"case.toml": "old", "fields.zarr/u/c/0": "values", "fields.zarr/zarr.json": "{", "mine.txt": "precious"}
 NEW = {"case.toml": "new", "fields.zarr/u/c/1": "others", "fields.zarr/zarr.json": "["}
