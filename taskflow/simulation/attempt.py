@@ -59,7 +59,7 @@ class Deployment:
 
 @dataclass(eq=False)
 class Recovery:
-    """What became of a run's attempts so far, and how often in a row it may go on from one step: `allowed`.
+    """The outcome of a run's attempts so far, and how often in a row it may go on from one step: `allowed`.
 
     `remedy` says how somebody can go on with it later. `attempts` counts those that had machines, `deployment` is that
     of the first, `begun` says whether the run directory is the run's own already, `lost` has the workers of the last
@@ -92,7 +92,7 @@ class Recovery:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What is to be run, into which directory (which `force` replaces), and on which cluster; see `run`."""
+    """The case to be run, its directory (which `force` replaces), and its cluster; see `run`."""
 
     case: Case
     directory: RunDirectory

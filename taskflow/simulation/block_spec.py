@@ -1,4 +1,4 @@
-"""What every block has to know of a case, and nothing that is large or belongs to the client."""
+"""The part of a simulation that every block has to know: nothing large, nothing that belongs to the client."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class BlockSpec:
 
     @property
     def followed(self) -> tuple[ProbeSeries | Integral, ...]:
-        """What is recorded as numbers in time, of single states."""
+        """The records of numbers in time, of single states."""
         return *self.probes, *self.integrals
 
     @property

@@ -68,7 +68,7 @@ class CheckpointWriter:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What the client has to know to commit what is left at the end."""
+        """The status from which the client commits what is left at the end."""
         return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}
 
     def take(

@@ -213,7 +213,7 @@ class RunDirectory:
                 store.sync()
 
     def report(self) -> dict[str, Any]:
-        """What report.json says; nothing where it is not there, or damaged."""
+        """The content of report.json; nothing where it is not there, or damaged."""
         try:
             return read_report(self.path / REPORT)
         except (OSError, BadInput):
@@ -230,7 +230,7 @@ class RunDirectory:
         return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})")
 
     def _layouts(self, sim: Simulation) -> tuple[Layout, ...]:
-        """Those of all groups of the store, that of the snapshots first."""
+        """The layouts of all groups of the store, that of the snapshots first."""
         case = sim.case
         snapshots = Layout(
             cells=case.grid.cells,

@@ -1,4 +1,4 @@
-"""What a case will cost on this machine, before anything is allocated: what `taskflow check` tells."""
+"""The cost of a case on this machine, before anything is allocated, and whether it can start: for `taskflow check`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Estimate:
 
     @property
     def memory(self) -> list[Memory]:
-        """What each block needs."""
+        """The memory that each block needs."""
         return self.needs.blocks
 
     @property
@@ -85,7 +85,7 @@ class Estimate:
 
     @property
     def channel(self) -> str:
-        """What carries messages between blocks."""
+        """The name of the channel between blocks."""
         return transport(self.sim.case.machine.channel, self.processes)
 
     @property
@@ -95,7 +95,7 @@ class Estimate:
 
     @property
     def seconds_per_step(self) -> float:
-        """What a step will probably take."""
+        """The time that a step will probably take."""
         step = self.sim.step_cost
         launches = sum(times * len(repeated) for repeated, times in often(step.parts, self.rounds))
         messages = max(step.traffic).messages * launches / len(step.launches)

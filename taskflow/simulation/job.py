@@ -20,8 +20,7 @@ from taskflow.simulation.build.pressure import explained
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter, restore
 from taskflow.simulation.initial.initial import InitialFields
 from taskflow.simulation.profiling import Profiling, Window
-from taskflow.simulation.records.log import StateLog
-from taskflow.simulation.records.records import Records
+from taskflow.simulation.records.records import Records, StateLog
 from taskflow.simulation.restart import RestartPoint
 from taskflow.simulation.sanity import Diagnosis, Sanity
 from taskflow.simulation.schedule import Tick
@@ -196,7 +195,7 @@ class RunLoop:
         return replace(tick, checkpoint=tick.checkpoint or bool(due))
 
     def _look(self, tick: Tick, before: Tick) -> None:
-        """What is due now, and was not `before`: a line in the log, a snapshot, a sample."""
+        """Do all that is due now, and was not `before`: a line in the log, a snapshot, a sample."""
         numbers: dict[str, Any] = {}
         if tick.monitor or tick.checkpoint:  # a state that is not finite is no checkpoint
             numbers = self.measuring.take(tick, self.seconds, self.stopped)
@@ -261,7 +260,7 @@ class RunLoop:
         self._report(tick)
 
     def _written(self) -> dict[str, Any]:
-        """What there is on disk of this block, or will be."""
+        """The records and checkpoints of this block that are on disk, or will be."""
         return {"records": self.records.told, **self.saving.told}
 
     def _report(self, tick: Tick, **numbers: Any) -> None:

@@ -61,7 +61,7 @@ class Owner:
 
     @classmethod
     def of(cls, told: Any) -> Owner:
-        """What `told` says. Raises ValueError where it says no owner."""
+        """The owner that `told` describes. Raises ValueError where it describes none."""
         if not isinstance(told, Mapping):
             raise ValueError("no owner")
         for name, text in TEXTS.items():
@@ -131,7 +131,7 @@ def _line(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Lock:
-    """What a lock says: a line that no other one has, who that is, and a number that grows."""
+    """The content of a lock: a line that no other one has, its owner, and a number that grows."""
 
     line: bytes
     owner: Owner
@@ -139,7 +139,7 @@ class Lock:
 
     @classmethod
     def read(cls, directory: Path) -> Lock | None:
-        """That of a run directory, if there is one. Raises BadInput where it cannot be read, or is damaged."""
+        """The lock of a run directory, if there is one. Raises BadInput where it cannot be read, or is damaged."""
         path = directory / LOCK
         try:
             text = content(path)

@@ -1,4 +1,4 @@
-"""What blocks need in the memory where they live, counted before they are made."""
+"""The memory that blocks need, counted before they are made."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Needs:
-    """What the blocks of a case need at their places, on a CPU or a GPU (`device`)."""
+    """The memory that the blocks of a case need at their places, on a CPU or a GPU (`device`)."""
 
     sim: Simulation
     placed: Sequence[Place]
@@ -184,7 +184,7 @@ class Needs:
 
     @cached_property
     def _alone(self) -> list[bool]:
-        """Of each block, whether it shares its GPU with no other one of its process."""
+        """Whether each block shares its GPU with no other one of its process."""
         homes = [(place.worker, place.gpus[0].identity) for place in self.placed]
         count = Counter(homes)
         return [count[home] == 1 for home in homes]
@@ -228,7 +228,7 @@ class RunPasses:
         yield from ((stretch, moved) for (stretch, _), moved in self._found.items())
 
     def _through(self, parts: Sequence[Part], valid: Valid) -> list[Valid]:
-        """What can be valid after some parts that are begun with `valid`."""
+        """All that can be valid after some parts that are begun with `valid`."""
         ends = [valid]
         for part in parts:
             after: dict[State, Valid] = {}
@@ -246,7 +246,7 @@ class RunPasses:
         return ends
 
     def _rounds(self, body: Sequence[Part], valid: Valid, times: int) -> list[Valid]:
-        """What can be valid after each of at most so many rounds, as long as that is new."""
+        """All that can be valid after each of at most so many rounds, as long as that is new."""
         known: dict[State, Valid] = {}
         now = [valid]
         for _ in range(times):

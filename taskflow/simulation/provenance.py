@@ -1,4 +1,4 @@
-"""What ran, and from which source: for the report and for the history of the store."""
+"""The version, source and environment of a run: for the report and for the history of the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user can do about a run directory, in the words of the command and of a call: one message serves both."""
+"""Remedies for a run directory, in the words of the command and of a call: one message serves both."""
 
 import shlex
 from pathlib import Path

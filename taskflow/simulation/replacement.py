@@ -62,7 +62,7 @@ def _warn(words: str) -> None:
 
 
 def entries(directory: Path) -> list[Path]:
-    """What is in a run directory besides the lock and what replacing needs; nothing where there is none."""
+    """The content of a run directory, without the lock and what replacing needs; nothing where there is none."""
     if not directory.exists():
         return []
     ours = {directory / name for name in (LOCK, *STAGES)}.union(drafts(directory / LOCK))

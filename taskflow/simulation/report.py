@@ -20,7 +20,7 @@ LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies")
 def opening(
     sim: Simulation, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]
 ) -> dict[str, Any]:
-    """What is known before the first step. `ended` is "running"; `leader` is the process that will say otherwise."""
+    """The report before the first step. `ended` is "running"; `leader` is the process that will say otherwise."""
     case = sim.case
     chosen, owner = choice(case), Owner.this()
     return {

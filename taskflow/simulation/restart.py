@@ -61,7 +61,7 @@ class While(SavedPart):
 
 
 class SavedState(SavedPart):
-    """What `job` writes, and whoever goes on reads."""
+    """The state that a run writes, and whoever goes on reads."""
 
     time: NonNegativeFloat
     dt: NonNegativeFloat
@@ -220,7 +220,7 @@ def _kept(checkpoint: Checkpoint, case: Case) -> frozenset[str]:
 
 
 def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What the records in each group of the store are of, whenever they are written."""
+    """The settings of the records in each group of the store, but for how often they are written."""
     groups: dict[str, Any] = {SNAPSHOTS: {}}
     if table := case.get("statistics"):
         groups[STATISTICS] = {name: value for name, value in table.items() if name != "write"}
@@ -232,7 +232,7 @@ def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """What may not be another one than it was, a line each."""
+    """The changes of what may not change, a line each."""
     for table in dict.fromkeys((*old, *new)):
         if table not in FREE:
             yield from _differences((table,), old.get(table), new.get(table))

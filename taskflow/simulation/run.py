@@ -38,7 +38,7 @@ class Run:
 
     @classmethod
     def open(cls, directory: str | PathLike[str]) -> Run:
-        """That of a run directory, finished or not. Raises BadInput where it is none."""
+        """The run of a directory, finished or not. Raises BadInput where it is none."""
         path = Path(directory)
         report = RunDirectory(path).report()
         if not report:

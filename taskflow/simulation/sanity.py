@@ -50,7 +50,7 @@ class Sanity:
 
     @property
     def state(self) -> dict[str, float]:
-        """What a checkpoint has to hold."""
+        """The state for a checkpoint."""
         return dict(self._known)
 
     def entered(self, numbers: Mapping[str, float]) -> None:
@@ -69,7 +69,7 @@ class Sanity:
             raise self.failure(tick)
 
     def grows(self, tick: Tick, energy: float) -> str | None:
-        """What is to be said of a mean kinetic energy that nothing can have made; once."""
+        """A warning of a mean kinetic energy that nothing can have made; once."""
         if self._scales.driven or self._least < 0:
             return None
         grown = energy > (1 + GROWTH) * self._least + NOISE * self._most
@@ -133,7 +133,7 @@ def _sane(magnitude: float, most: float) -> bool:
 
 
 class Diagnosis:
-    """What was seen so far; called with the last step, the remedy in words.
+    """The probable cause of a divergence, from all that was seen; called with the last step, the remedy in words.
 
     `watch` looks at the steps of the run; None where none that its case allows is too long.
     """
@@ -148,7 +148,7 @@ class Diagnosis:
 
     @property
     def steps(self) -> str:
-        """What to change where steps are too long."""
+        """The remedy where steps are too long."""
         return f"{self._spec.clock.remedy}{better(self._spec.stability)}"
 
     def __call__(self, tick: Tick) -> str:

@@ -208,7 +208,7 @@ class Clock:
 
     @property
     def remedy(self) -> str:
-        """What to change in a case whose steps are too long or too short."""
+        """The remedy for a case whose steps are too long or too short."""
         limit = self.limit
         if limit.fixed is not None:
             now = f"time.step (now {limit.fixed:g})"

@@ -32,7 +32,7 @@ class StepWatch:
         self._known = (-1.0, -1.0)  # a CFL number that is stable with a diffusion number
 
     def look(self, tick: Tick, advection: float, eddy: float) -> str | None:
-        """What is to be said of the step that leads to `tick`, from a state with this advection and eddy viscosity."""
+        """A warning of the step that leads to `tick`, from a state with this advection and eddy viscosity; once."""
         cfl, diffusion = self._stability.numbers(tick.dt, advection, eddy)
         slowest, alike = self._known
         if self.exceeded or (cfl <= slowest and abs(diffusion - alike) <= (MARGIN - 1) * alike):

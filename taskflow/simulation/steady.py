@@ -15,8 +15,8 @@ from taskflow.simulation.schedule import Every, Tick
 
 @dataclass(frozen=True)
 class SteadyCriterion:
-    """What a steady state is: for the time `over`, by default `Steadiness.patience`, no rate reached `rate`, whenever
-    it was looked at (`every`). `fields` are the programs' own.
+    """The criterion of a steady state: for the time `over`, by default `Steadiness.patience`, no rate reached
+    `rate`, whenever it was looked at (`every`). `fields` are the programs' own.
     """
 
     steadiness: Steadiness
@@ -51,7 +51,7 @@ class SteadyWatch:
 
     @property
     def state(self) -> dict[str, Any]:
-        """What a checkpoint has to hold besides fields."""
+        """The state for a checkpoint, besides fields."""
         return {"since": self._since, "moved": self._moved, "ranges": dict(self._ranges)}
 
     def look(self, before: Tick, now: Tick) -> bool:

@@ -34,7 +34,7 @@ LAYERS = "boundary layers"
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Of many blocks those at the low end and in the middle of every direction, of slabs the last one, too."""
+    """The blocks that stand for all: those at the low end and the middle of every direction, of slabs the last, too."""
 
     partition: Partition
 
@@ -60,12 +60,12 @@ class Sample:
 
     @cached_property
     def known(self) -> Geometries:
-        """What exchanges of these blocks have worked out, for the next one."""
+        """The geometry that exchanges of these blocks have worked out, for the next one."""
         return Geometries(self.partition) if self.complete else Geometries.sampled(self.partition, self.blocks)
 
 
 def _like(n: int, blocks: int, lone: bool) -> int:
-    """Of `blocks` in a row the one that is looked at in place of number n."""
+    """The number of the block, of so many in a row, that is looked at in place of number n."""
     if n in (0, blocks - 1):
         return n if lone else 0
     return blocks // 2
@@ -73,7 +73,7 @@ def _like(n: int, blocks: int, lone: bool) -> int:
 
 @dataclass(frozen=True)
 class TaskTraffic:
-    """What the launches of a task move, on all blocks together; `reads` and `writes` are the fields by parameter."""
+    """The bytes that all launches of a task move together; `reads` and `writes` are the fields by parameter."""
 
     task: str
     launches: float
@@ -130,7 +130,7 @@ class StepCost:
 
     @property
     def launches(self) -> tuple[Launch, ...]:
-        """Those of a step, repetitions once."""
+        """The launches of a step, repetitions once."""
         return self._settled.launches
 
     def analysed(self, *, split: bool) -> Analysis:
@@ -140,7 +140,7 @@ class StepCost:
 
     @cached_property
     def traffic(self) -> list[Traffic]:
-        """What each block sends, or the one that is looked at in its place."""
+        """The messages that each block sends, or the one that is looked at in its place."""
         launches, following, valid = self._settled
         blocks, known = self.sample.blocks, self.sample.known
         exchanged = exchange(launches, self.partition, following=following, valid=valid, blocks=blocks, known=known)
@@ -158,9 +158,9 @@ class StepCost:
         return tuple(dict.fromkeys(counts(self.parts)))
 
     def nbytes(self, rounds: Mapping[str, float]) -> float:
-        """What the step must move through memory; `rounds` has the numbers of `counted`."""
+        """The bytes that the step must move through memory; `rounds` has the numbers of `counted`."""
         return sum(times * self.bytes_of(launches) for launches, times in often(self.parts, rounds))
 
     def bytes_of(self, launches: Iterable[Launch]) -> int:
-        """What some launches must move through memory."""
+        """The bytes that some launches must move through memory."""
         return sum(moved(launch, self.partition) for launch in launches)

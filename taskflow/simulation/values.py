@@ -1,4 +1,4 @@
-"""What counts as a number, a vector or a choice: strict readings of one value. `BadInput` says what to give instead."""
+"""Strict readings of one value as a number, a vector or a choice. `BadInput` says what to give instead."""
 
 import difflib
 import math

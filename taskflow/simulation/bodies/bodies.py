@@ -14,8 +14,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.obstacles import Body, ImmersedObstacles, Obstacles
 from taskflow.geometry import Cuboid, Cylinder, Implicit, Shape, Sphere, read_heights, read_surface
 from taskflow.regions import Box, hull, triple
-from taskflow.simulation.bodies.cuts import ImmersedMasks
-from taskflow.simulation.bodies.masks import Masks
+from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
 from taskflow.simulation.bodies.solids import Solids
 from taskflow.simulation.case import Case, Obstacle
 
@@ -50,7 +49,7 @@ class Bodies:
         return self._beside(hull(self.solids.boxes), 2 if self._immersed else 1)
 
     def masks(self, roles: tuple[str, ...]) -> Masks:
-        """What fills the fields of flags that play these roles."""
+        """The masks that fill the fields of these roles."""
         numbers = {name: n for n, name in enumerate(self.names, start=1)}
         owners = tuple(numbers.get(obstacle.name or "", 0) for obstacle in self.case.obstacles)
         temperatures = (obstacle.temperature for obstacle in self.case.obstacles)
@@ -58,7 +57,7 @@ class Bodies:
         return kind(self.solids, roles, owners, tuple(np.nan if T is None else T for T in temperatures))
 
     def obstacles(self, forced: int) -> Obstacles:
-        """What the model knows of them; `forced` is how often a projection forces the velocity in them."""
+        """The bodies as the model knows them; `forced` is how often a projection forces the velocity in them."""
         if not self._immersed:
             return Obstacles(self.followed, forced)
         held = any(obstacle.temperature is not None for obstacle in self.case.obstacles)

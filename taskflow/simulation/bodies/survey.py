@@ -1,4 +1,4 @@
-"""What is to be said of bodies before anything is computed: volumes, gaps, and what cannot be."""
+"""The volumes of bodies and the gaps between them, before anything is computed, and refusals of what cannot be."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class BodyGap:
 
 @dataclass(eq=False)
 class Gaps:
-    """What was found in the pieces of the domain looked at so far.
+    """The gaps in the pieces of the domain looked at so far.
 
     `beside` is by number of a shape: the fewest cells in a row beside it, `none` where there are none. `touching` has,
     for shapes that have cells next to each other, one such place.

@@ -127,14 +127,14 @@ def _buoyancy(case: Case) -> Buoyancy | None:
 
 
 def _driving(case: Case) -> Driving:
-    """What drives the flow besides constant forces."""
+    """The forces besides constant ones."""
     body = case.body
     gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
     return Driving(body.rotation, gradient, body.bulk_velocity.means if body.bulk_velocity else (None, None, None))
 
 
 def _side(case: Case, face: str) -> Boundary:
-    """What holds on a face that is not periodic."""
+    """The condition on a face that is not periodic."""
     table = case.boundary(face)
     if table.type == "inflow":
         return Inflow()

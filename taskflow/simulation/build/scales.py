@@ -36,7 +36,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Scales:
-    """What moves, heats and fills the fluid. Picklable.
+    """The magnitudes of all that moves, heats and fills the fluid. Picklable.
 
     `speed` is that of walls, of what enters, of winds and of means that are kept, with the acceleration by forces;
     `lift` the acceleration by buoyancy per temperature; `carried` has what is given of each quantity on boundaries, in
@@ -50,7 +50,7 @@ class Scales:
 
 
 def scales(sim: Simulation) -> Scales:
-    """Those of a case."""
+    """The scales of a case."""
     case, model = sim.case, sim.model
     speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
     speeds += sim.inflows.fastest(moments(case))
@@ -67,7 +67,7 @@ def scales(sim: Simulation) -> Scales:
 
 
 def _heat(sim: Simulation, heat: Quantity) -> Scale:
-    """Of the temperature."""
+    """The scale of the temperature."""
     case, grid, sides = sim.case, sim.grid, sim.model.boundaries
     walls = [side for side in sides.values() if isinstance(side, Wall)]
     temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
@@ -94,7 +94,7 @@ def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:
 
 
 def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float:
-    """What sources and fluxes can add per time to a cell."""
+    """The amount that sources and fluxes can add per time to a cell."""
     narrowest = [grid.narrowest(axis) for axis in range(3)]
     released = sum(abs(source.rate) for source in quantity.sources) / math.prod(narrowest)
     through = SIDES * max(map(abs, fluxes), default=0.0) / min(narrowest)

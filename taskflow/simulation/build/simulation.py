@@ -75,7 +75,7 @@ class Simulation:
 
     @cached_property
     def settled(self) -> SteadyCriterion | None:
-        """What a steady state is; None where the run does not stop there."""
+        """The criterion of a steady state; None where the run does not stop there."""
         steady = self.case.time.steady
         return SteadyCriterion(Steadiness(self.model), steady.rate, steady.every, steady.over) if steady else None
 
@@ -90,12 +90,12 @@ class Simulation:
 
     @cached_property
     def inflows(self) -> Inflows:
-        """What enters at inflows."""
+        """The values that enter at inflows."""
         return Inflows(self.grid, self._profiles, self.model.openings, self.dtype)
 
     @property
     def dtype(self) -> str:
-        """Of all fields."""
+        """The type of numbers in all fields."""
         return "f8" if self.case.machine.precision == "double" else "f4"
 
     @cached_property
@@ -105,12 +105,12 @@ class Simulation:
 
     @cached_property
     def survey(self) -> Survey | None:
-        """What is to be said of the bodies; None without any. Raises BadInput where they cannot be."""
+        """The volumes, gaps and warnings of the bodies; None without any. Raises BadInput where they cannot be."""
         return survey(self.bodies) if self.case.obstacles else None
 
     @cached_property
     def obstacles(self) -> Obstacles | None:
-        """What the model knows of the bodies; None without any."""
+        """The bodies as the model knows them; None without any."""
         if not self.case.obstacles:
             return None
         forced = self.case.pressure.forcing or FORCING if choice(self.case).name == "fft" else 0
@@ -118,7 +118,7 @@ class Simulation:
 
     @cached_property
     def averages(self) -> Averages[Statistics] | None:
-        """What is averaged over time; None where nothing is."""
+        """The averages over time; None where nothing is averaged."""
         table = self.case.statistics
         if table is None or table.fields is None:
             return None
@@ -142,7 +142,7 @@ class Simulation:
 
     @cached_property
     def probes(self) -> tuple[ProbeSeries, ...]:
-        """What is recorded at points."""
+        """The records at points."""
         case, fields = self.case, self.model.fields
         probes = []
         for probe in case.probes:
@@ -154,7 +154,7 @@ class Simulation:
 
     @cached_property
     def integrals(self) -> tuple[Integral, ...]:
-        """What is integrated over surfaces, what is measured equally often side by side."""
+        """The integrals over surfaces; those that are measured equally often stand side by side."""
         integrals = []
         for surface in self.case.surfaces:
             around = sides(surface, self.grid)
@@ -178,17 +178,17 @@ class Simulation:
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """What is recorded in layers of cells."""
+        """The records of layers of cells."""
         return tuple(Layer(plane.name, plane.every) for plane in self.case.planes)
 
     @property
     def masks(self) -> Masks | None:
-        """What fills the fields that say where bodies are; None without any."""
+        """The masks that fill the fields of bodies; None without any."""
         return self.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.case.obstacles else None
 
     @property
     def spec(self) -> BlockSpec:
-        """What every block has to know."""
+        """The part of this that every block has to know."""
         return BlockSpec(
             case=self.case.to_toml(),
             model=self.model,

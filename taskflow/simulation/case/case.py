@@ -60,7 +60,7 @@ REST = StepLimit()  # of a schedule by which nobody steps
 
 
 class Case(Table):
-    """What to compute, and how. Every problem is found at once and told in a `BadInput`, one line each."""
+    """A whole case. Every problem is found at once and told in a `BadInput`, one line each."""
 
     title: Text = entry(
         "names the case in pictures and reports",
@@ -144,7 +144,7 @@ class Case(Table):
         return self.output.fields or ()
 
     def boundary(self, face: str) -> Boundary:
-        """What holds on `face` ("x_min" ... "z_max"), with nothing left open.
+        """The condition on `face` ("x_min" ... "z_max"), with nothing left open.
 
         `type` is "periodic", "wall", "slip", "inflow" or "outflow". But for the last two `velocity` is three numbers;
         `temperature` or else `heat_flux` a number.

@@ -111,7 +111,7 @@ def _relative(value: object) -> float:
 
 
 class Output(Table):
-    """What is written, and when besides time 0 and the end."""
+    """The snapshots, and when they are written besides time 0 and the end."""
 
     fields: Annotated[tuple[str, ...] | None, reads(names)] = entry(
         "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity",

@@ -1,4 +1,4 @@
-"""What enters at an inflow: numbers, formulas of place and time, a log law, a table."""
+"""The values at an inflow: numbers, formulas of place and time, a log law, a table."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal

@@ -13,8 +13,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, field_values
-from taskflow.simulation.initial.noise import SPECTRA
-from taskflow.simulation.initial.wave_sum import FLAT, Lattice
+from taskflow.simulation.initial.noise import FLAT, SPECTRA, Lattice
 from taskflow.simulation.values import number, one_of, three
 
 if TYPE_CHECKING:

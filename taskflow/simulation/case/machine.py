@@ -40,7 +40,7 @@ Blocks = tuple[Whole, Whole, Whole]
 
 
 class Machine(Table):
-    """What computes, and by what means."""
+    """Devices, blocks and channels."""
 
     device: Annotated[Device, reads(one_of("auto", "cpu", "gpu"))] = entry(
         "`auto` is a GPU where one is usable; judged where the blocks will run, not where the command is typed", "auto"

@@ -45,33 +45,33 @@ class Magnitudes:
         return np.finfo("f8" if self.precision == "double" else "f4")
 
     def spacing(self, width: float) -> str | None:
-        """Of a width of cells: its square and what it divides are formed."""
+        """A width of cells: its square and what it divides are formed."""
         with np.errstate(all="ignore"):
             h = np.float64(width)
             return self._lost({"its square": h * h, "one over its square": 1 / (h * h)}, small=True)
 
     def velocity(self, value: float) -> str | None:
-        """Of a component of the velocity: its square, and how it changes over a cell."""
+        """A component of the velocity: its square, and how it changes over a cell."""
         with np.errstate(all="ignore"):
             u, h = np.float64(value), np.float64(min(self.spacings))
             squares = {"its square": u * u, "its square over the spacing": u * u / h}
             return self._lost({**squares, "its diffusion over a cell": self.diffusivity * u / (h * h)})
 
     def carried(self, value: float) -> str | None:
-        """Of a temperature or another scalar."""
+        """A temperature or another scalar."""
         with np.errstate(all="ignore"):
             c, h = np.float64(value), np.float64(min(self.spacings))
             diffusing = self.diffusivity * c / (h * h)
             return self._lost({"its square": c * c, "its diffusion over a cell": diffusing})
 
     def diffuses(self, value: float) -> str | None:
-        """Of a viscosity or another diffusivity."""
+        """A viscosity or another diffusivity."""
         with np.errstate(all="ignore"):
             h = np.float64(min(self.spacings))
             return self._lost({"it": value, "it over the square of the spacing": np.float64(value) / (h * h)})
 
     def plain(self, value: float) -> str | None:
-        """Of a number that is used as it is."""
+        """A number that is used as it is."""
         return self._lost({"it": value})
 
     def _lost(self, products: Products, *, small: bool = False) -> str | None:

@@ -1,4 +1,4 @@
-"""What is wrong with a case, said in one line per problem: key, value, remedy."""
+"""Problems of a case, one line each: key, value, remedy."""
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -102,7 +102,7 @@ def _advice(keys: Key, known: Sequence[Key]) -> str:
 
 
 def present(values: Mapping[str, Any], *names: str) -> list[str]:
-    """Those of `names` that are given."""
+    """The `names` that have a value."""
     return [name for name in names if values.get(name) is not None]
 
 

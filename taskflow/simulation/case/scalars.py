@@ -1,4 +1,4 @@
-"""What the flow carries besides heat, and what releases it: [[scalars]], and the sources of heat."""
+"""Passive scalars: [[scalars]], and the sources of these and of heat."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Corners = Annotated[tuple[Vector, Vector], reads(_box)]
 
 
 class Source(Table):
-    """What is released in a `box` or around a `point`."""
+    """A source in a `box` or around a `point`."""
 
     box: Corners | None = entry("its lowest and its highest corner; what is released is spread over it", None)
     point: Vector | None = entry("in place of `box`: what is released is spread over a box of the size of a cell", None)
@@ -85,7 +85,7 @@ SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradien
 
 
 class ScalarBoundaries(Table):
-    """What holds on the sides."""
+    """The conditions on the sides."""
 
     x_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
     x_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)

@@ -1,4 +1,4 @@
-"""What is averaged over time: [statistics]."""
+"""Averages over time: [statistics]."""
 
 from __future__ import annotations
 

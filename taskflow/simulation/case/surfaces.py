@@ -1,4 +1,4 @@
-"""What is integrated over surfaces: [[surfaces]], [[isosurfaces]]."""
+"""Integrals over surfaces: [[surfaces]], [[isosurfaces]]."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OFTEN = "as `output.every`; cuts no step. Time 0 is always there"
 
 
 class Surface(Across):
-    """What passes through a plane, or through the sides of a box."""
+    """A plane, or the sides of a box, through which fluxes are integrated."""
 
     x: Number | None = entry(PLACE, None)
     y: Number | None = entry(PLACE, None)

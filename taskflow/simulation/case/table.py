@@ -1,4 +1,4 @@
-"""What all tables of a case share: strict, frozen, and every problem reported at once in words of our own."""
+"""The base of all tables of a case: strict, frozen, and every problem reported at once in words of our own."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the grid does not resolve: [turbulence]."""
+"""The model of unresolved eddies: [turbulence]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What enters over time: each block evaluates it for its faces, and all of them how much it is together."""
+"""Inflows over time: each block evaluates them on its own faces, and all of them how much enters together."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ class Inflows:
         return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "quantum": quantum}
 
     def _write(self, shard: Shard, face: str, moments: Mapping[str, float]) -> None:
-        """What enters at a side at a time for each ending. All blocks write; where one is not at the side nobody reads
-        what it has written.
+        """Write the values that enter at a side, at a time for each ending. All blocks write; the values of one that is
+        not at the side are never read.
         """
         axis, names, fields = place(face)[0], list(self.profiles[face]), {}
         own = shard.partition.homes[values(face, names[0], next(iter(moments)))].blocks[shard.block]
@@ -143,7 +143,7 @@ class Inflows:
 
 
 def profiles(case: Case, face: str) -> dict[str, InflowProfile]:
-    """What the case says that enters at a face."""
+    """The profiles that enter at a face, by field."""
     side = case.boundary(face)
     profiles: dict[str, InflowProfile] = {}
     if side.table:
@@ -205,5 +205,5 @@ class LogProfile:
 
 
 def friction_velocity(speed: float, height: float, roughness: float) -> float:
-    """That of the profile with a speed at a height above the ground."""
+    """The friction velocity of the profile that has a speed at a height above the ground."""
     return speed * KARMAN / log1p(height / roughness)

@@ -17,8 +17,8 @@ from taskflow.output import load_initial
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
+from taskflow.simulation.initial.noise import PIECE as WAVES
 from taskflow.simulation.initial.noise import SPECTRA, RandomVelocity
-from taskflow.simulation.initial.wave_sum import PIECE as WAVES
 
 PIECE = 1 << 24  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
@@ -67,7 +67,7 @@ def pieces(shard: Shard, cells: int) -> Iterator[Box]:
 
 
 def noise(case: Case, grid: StaggeredGrid) -> RandomVelocity | None:
-    """What is added to the velocity, if anything."""
+    """The random velocity that is added, if any."""
     table = case.initial.noise
     if table is None:
         return None

@@ -1,1 +1,1 @@
-"""What a run records: snapshots, statistics, spectra, planes, probes, integrals and the log."""
+"""Records of a run: snapshots, statistics, spectra, planes, probes, integrals and the log."""

@@ -16,7 +16,7 @@ SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
 
 @dataclass(frozen=True)
 class WriteStatus:
-    """What the client has to know of a block's records to make visible what is left at the end: the numbers of each,
+    """The records of a block, from which the client makes visible what is left at the end: the numbers of each,
     its time among them, and how many the block has written.
     """
 
@@ -122,7 +122,7 @@ class Recording(ABC):
 
     @property
     def told(self) -> WriteStatus:
-        """What the client has to know."""
+        """The status of these records, for the client."""
         return WriteStatus(tuple(self._records), self.complete)
 
 

@@ -1,20 +1,54 @@
-"""All that a run records, on one block: snapshots, statistics, spectra, planes, probes, integrals, each in a group of
-the store.
-"""
+"""All that a run records, on one block: the log, and the groups of the store."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from taskflow.machine import Shard
-from taskflow.output import Guard, Writer, unguarded
+from taskflow.output import Guard, RunLog, Writer, unguarded
 from taskflow.simulation.block_spec import BlockSpec
+from taskflow.simulation.build.projection import Measures
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, FieldRecording, GroupPlace, Recording, WriteStatus
 from taskflow.simulation.records.series import IntegralRecording, PointRecording
 from taskflow.simulation.records.statistics import AverageRecorder, SpectraRecording
 from taskflow.simulation.schedule import Tick
+
+
+class StateLog:
+    """The log at `path`, which is written after a call of `guard`."""
+
+    def __init__(self, measures: Measures, shard: Shard, path: Path, guard: Guard = unguarded) -> None:
+        self._measures, self._shard = measures, shard
+        self._log = RunLog(path, guard) if shard.block == 0 else None
+        self._unplanned = 0
+
+    def take(self, tick: Tick, wall: float, stopped: Tick | None) -> dict[str, Any]:
+        """The numbers of the present state, so many seconds after the first one; a line of the log where one is due.
+        `stopped` is what would have been due where the run ends because somebody asked for it. All blocks have to call.
+        """
+        self._shard.run(self._measures.monitor)
+        numbers = self._measures.line(self._shard.scalars, tick, wall)
+        if self._log is not None and tick.monitor:
+            self._log.write(numbers)
+            self._unplanned = int(stopped is not None and not stopped.monitor)
+        return numbers
+
+    def insane(self, numbers: Mapping[str, Any]) -> str | None:
+        """The name of one of these numbers that has to be finite and is not."""
+        return next((name for name in self._measures.finite if not math.isfinite(numbers[name])), None)
+
+    @property
+    def planned(self) -> int:
+        """How many lines there are without one that is only there because the run was stopped."""
+        return self._log.lines - self._unplanned if self._log is not None else 0
+
+    @property
+    def checksum(self) -> int:
+        """The checksum of these lines."""
+        return self._log.checksum(self.planned) if self._log is not None else 0
 
 
 class Records:
@@ -98,8 +132,8 @@ class Records:
             recording.sync()
 
     def stored(self) -> Callable[[], dict[str, Any]]:
-        """What a checkpoint has to know of the records that there are now, by group, when that is called: then the disk
-        has what this block has written of them.
+        """A function for a checkpoint: it gives the checksums of the present records, by group, once the disk has what
+        this block has written of them.
         """
         times = {group: recording.sum_of_times for group, recording in self._groups.items()}
 
@@ -123,10 +157,10 @@ class Records:
 
     @property
     def averages(self) -> dict[str, Any]:
-        """What a checkpoint has to hold of what is averaged besides fields, by group."""
+        """The state of all averages for a checkpoint, besides fields, by group."""
         return {group: averaging.state for group, averaging in self._averaging.items()}
 
     @property
     def told(self) -> dict[str, WriteStatus]:
-        """What the client has to know, by group."""
+        """The status of each group, for the client."""
         return {group: recording.told for group, recording in self._groups.items()}

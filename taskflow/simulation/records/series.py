@@ -97,7 +97,7 @@ class PointRecording(SeriesRecording):
 
 @dataclass(frozen=True, eq=False)
 class Integral:
-    """What is measured of the sides of a surface, or of an isosurface, in which group of the store, how often."""
+    """The measures of the sides of a surface, or of an isosurface, their group of the store, and how often."""
 
     series: TimeSeries
     measured: tuple[Passing | Isosurface, ...]

@@ -77,7 +77,7 @@ class AverageRecorder:
 
     @property
     def state(self) -> dict[str, Any]:
-        """What a checkpoint has to hold besides fields."""
+        """The state for a checkpoint, besides fields."""
         return {"since": self.since, "until": self.until, "samples": self.samples}
 
 
@@ -90,7 +90,7 @@ class AveragedSpectra:
 
 
 def averaged_spectra(case: Case, table: Spectrum, grid: StaggeredGrid, main: Partition) -> AveragedSpectra:
-    """What a table asks for, on blocks as those of `main`."""
+    """The spectra that a table asks for, on blocks as those of `main`."""
     spectra: Spectra
     common = table.name, table.fields or case.fields, grid, main
     if table.along == "all":
