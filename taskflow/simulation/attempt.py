@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+
 @dataclass(frozen=True)
 class Deployment:
     """On what a run began: its blocks, which decide its last bits, its kind of device, and how many workers there were.

@@ -1,24 +1,20 @@
 """The state at time 0: [initial]."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
+from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.grid import Grid
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, field_values
 from taskflow.simulation.initial.noise import FLAT, SPECTRA, Lattice
 from taskflow.simulation.values import number, one_of, three
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.boundaries import Boundaries
-    from taskflow.simulation.case.grid import Grid
 
 MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 

@@ -1,19 +1,14 @@
 """Where the run happens: [machine]."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.grid import AXES, Grid
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.values import one_of, three, truth, whole
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.grid import Grid
 
 MOST_BLOCKS = 1024
 

@@ -1,9 +1,7 @@
 """Bodies in the flow: [[obstacles]]."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 
@@ -11,13 +9,11 @@ from taskflow.errors import BadInput
 from taskflow.flow.obstacles import MOST
 from taskflow.simulation.case.boundaries import NO_HEAT
 from taskflow.simulation.case.initial import Profile, profile
+from taskflow.simulation.case.physics import Heat
+from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.problems import Problem, numbered, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, listed, reads
 from taskflow.simulation.values import number, one_of
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.physics import Heat
-    from taskflow.simulation.case.pressure import Pressure
 
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
     "box": (("low", "high"), ()),

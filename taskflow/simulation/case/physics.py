@@ -1,18 +1,14 @@
 """The fluid and what acts on it: [fluid], [heat], [body]."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
+from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.problems import Problem, missing, wrong
 from taskflow.simulation.case.scalars import Sources, TransportScheme
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
 from taskflow.simulation.values import one_of
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.boundaries import Boundaries
 
 ALONG = "the mean velocity along this direction; one of them at least"
 

@@ -1,21 +1,16 @@
 """The solver of the pressure equation: [pressure]."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import model_validator
 
-from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.grid import AXES, Grid
+from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.problems import Problem, exclusive, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.values import one_of
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.boundaries import Boundaries
-    from taskflow.simulation.case.grid import Grid
-    from taskflow.simulation.case.machine import Machine
 
 SWEEPS = 30  # of Jacobi, in a step
 MOST_ITERATIONS = 1000

@@ -1,25 +1,20 @@
 """Which spectra are averaged over time: [[spectra]]."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from taskflow.errors import BadInput
+from taskflow.flow import StaggeredGrid
+from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.control import EVERYTHING, Interval, names
-from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.grid import AXES, Grid
+from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.probes import GroupName, named
 from taskflow.simulation.case.problems import Problem, numbered, unknown_fields, wrong
 from taskflow.simulation.case.table import NonNegative, Table, entry, listed, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import one_of, text
-
-if TYPE_CHECKING:
-    from taskflow.flow import StaggeredGrid
-    from taskflow.simulation.case.boundaries import Boundaries
-    from taskflow.simulation.case.grid import Grid
-    from taskflow.simulation.case.obstacles import Obstacles
 
 MOST = 2**24  # numbers of one field, which one process has in memory to write them
 ALONG = ("x", "y", "z", "all")

@@ -1,13 +1,12 @@
 """Averages over time: [statistics]."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from taskflow.errors import BadInput
 from taskflow.flow.statistics import VELOCITY, covariance_of
+from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.control import EVERYTHING, Interval, names
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.problems import Problem, unknown_fields, wrong
@@ -15,8 +14,6 @@ from taskflow.simulation.case.table import NonNegative, Table, entry, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import truth, whole
 
-if TYPE_CHECKING:
-    from taskflow.simulation.case.boundaries import Boundaries
 KEY = ("statistics", "fields")
 
 

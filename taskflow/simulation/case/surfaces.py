@@ -1,24 +1,18 @@
 """Integrals over surfaces: [[surfaces]], [[isosurfaces]]."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.control import Interval
-from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.grid import AXES, Grid
+from taskflow.simulation.case.obstacles import Obstacles
+from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.probes import Across, GroupName, named, plane_is_inside
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
-from taskflow.simulation.case.scalars import Corners
+from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.table import Number, Table, Text, entry, listed, reads
 from taskflow.simulation.schedule import Every
-
-if TYPE_CHECKING:
-    from taskflow.flow import StaggeredGrid
-    from taskflow.simulation.case.grid import Grid
-    from taskflow.simulation.case.obstacles import Obstacles
-    from taskflow.simulation.case.physics import Heat
-    from taskflow.simulation.case.scalars import Scalars
 
 PLACE = "a plane through the whole domain, along one of them; the nearest faces are taken"
 OFTEN = "as `output.every`; cuts no step. Time 0 is always there"

@@ -1,20 +1,16 @@
 """The model of unresolved eddies: [turbulence]."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import model_validator
 
+from taskflow.flow import StaggeredGrid
 from taskflow.flow.turbulence import PRANDTL, Smagorinsky, Vreman, Wale
+from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import NonNegative, Positive, Table, entry, reads
 from taskflow.simulation.values import one_of
-
-if TYPE_CHECKING:
-    from taskflow.flow import StaggeredGrid
-    from taskflow.simulation.case.boundaries import Boundaries
 
 MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
 Model = Literal["smagorinsky", "wale", "vreman"]
