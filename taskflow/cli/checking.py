@@ -17,7 +17,7 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.grid import width_ratios
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
-from taskflow.simulation.records.statistics import Averages
+from taskflow.simulation.records.statistics import TimeAverages
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.stability import cautions
 from taskflow.simulation.steady import SteadyCriterion
@@ -205,7 +205,7 @@ def _output(found: Estimate) -> str:
     return f"{several(count, 'snapshot')}, at most {size(count * snapshot)}: {each}"
 
 
-def _averaged(sim: Simulation) -> Iterator[tuple[Averages[Statistics | Spectra], str]]:
+def _averaged(sim: Simulation) -> Iterator[tuple[TimeAverages[Statistics | Spectra], str]]:
     """All that is averaged over time, and what that is in words."""
     if sim.averages:
         yield sim.averages, "statistics"
@@ -213,7 +213,7 @@ def _averaged(sim: Simulation) -> Iterator[tuple[Averages[Statistics | Spectra],
         yield waves.averages, f"spectra {'over shells' if asked.along == 'all' else f'along {asked.along}'}"
 
 
-def _sampling(found: Estimate, averages: Averages[Statistics | Spectra]) -> str:
+def _sampling(found: Estimate, averages: TimeAverages[Statistics | Spectra]) -> str:
     """What a sample costs, beside a step."""
     sim = found.sim
     launches, _ = record(averages.statistics.sample, Roles.of(tuple(sim.partition.fields)))

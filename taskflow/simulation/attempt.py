@@ -116,7 +116,7 @@ class Outcome:
     timelines: list[Timeline]
 
 
-def run_once(request: RunRequest, going_on: RestartPoint | None, recovery: Recovery) -> dict[str, Any]:
+def run_once(request: RunRequest, restart: RestartPoint | None, recovery: Recovery) -> dict[str, Any]:
     """Run a case from its beginning, or go on with it; the report of a run that has come to its end.
 
     Raises Lost where another attempt could go on, and else as `run` does.
@@ -134,23 +134,23 @@ def run_once(request: RunRequest, going_on: RestartPoint | None, recovery: Recov
         check_start(sim)
         plan = _plan(sim, directory, where)
         policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
-        if going_on is None:
+        if restart is None:
             directory.create(sim, force=request.force, again=recovery.begun)
             for warning in sim.survey.warnings if sim.survey else ():
                 warnings.warn(warning, stacklevel=3)
         else:
-            going_on.check(sim)
-            going_on = directory.reopen(sim, going_on, policy)
+            restart.check(sim)
+            restart = directory.reopen(sim, restart, policy)
         recovery.begun = True
         directory.check_visible(cluster, [place.worker for place in places])
         cautioned = tuple(cautions(sim))
         for warning in cautioned if recovery.attempts == 1 else ():
             warnings.warn(warning, stacklevel=3)
-        job = FlowJob(sim.spec, directory.initial(sim), policy, going_on, request.profile, bool(cautioned))
+        job = FlowJob(sim.spec, directory.initial(sim), policy, restart, request.profile, bool(cautioned))
         with Gang(cluster, plan, [place.worker for place in where]) as gang:
             about = opening(sim, plan, where, gang.connect())
-            if going_on is not None:
-                about["resumed"] = {"step": going_on.tick.step, "time": going_on.tick.time}
+            if restart is not None:
+                about["resumed"] = {"step": restart.tick.step, "time": restart.tick.time}
             if recovery.restarts:
                 about["restarts"] = recovery.restarts
             if cautioned:
@@ -234,7 +234,7 @@ def _completed(
         failure = failure or error
     if isinstance(came, signal.Signals) and isinstance(failure, Lost):  # who ends a run may end its workers, too
         failure = (Stopped if came == signal.SIGTERM and policy.keep else RunFailed)(
-            f"{came.name} came, and {failure}; {remedies.going_on(directory.path)}"
+            f"{came.name} came, and {failure}; {remedies.how_to_resume(directory.path)}"
         )
     if failure is not None:
         with suppress(RunFailed):  # the disk may be full
@@ -250,7 +250,7 @@ def _completed(
     directory.write_report(report)
     if raised is not None:
         raise raised
-    remedy = f"with a checkpoint; {remedies.going_on(directory.path)}"
+    remedy = f"with a checkpoint; {remedies.how_to_resume(directory.path)}"
     if report["ended"] == "stopped":
         raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, {remedy}")
     if report["ended"] == "interrupted":

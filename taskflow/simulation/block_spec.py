@@ -13,7 +13,7 @@ from taskflow.simulation.build.projection import Measures
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.inflow.inflow import Inflows
 from taskflow.simulation.records.series import Integral, Layer, ProbeSeries
-from taskflow.simulation.records.statistics import AveragedSpectra, Averages
+from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages
 from taskflow.simulation.schedule import Clock
 from taskflow.simulation.steady import SteadyCriterion
 
@@ -39,7 +39,7 @@ class BlockSpec:
     counted: tuple[str, ...]
     inflows: Inflows
     masks: Masks | None
-    averages: Averages[Statistics] | None
+    averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
     probes: tuple[ProbeSeries, ...]
     layers: tuple[Layer, ...]

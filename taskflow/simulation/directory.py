@@ -138,16 +138,16 @@ class RunDirectory:
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def reopen(self, sim: Simulation, beginning: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
+    def reopen(self, sim: Simulation, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
         """Cut what the run has written back to the checkpoint with which it goes on, and make it fit these blocks.
 
         Raises BadInput where that fails.
         """
-        checkpoint, path, layouts = beginning.checkpoint, self.path / STORE, self._layouts(sim)
+        checkpoint, path, layouts = restart.checkpoint, self.path / STORE, self._layouts(sim)
         self.guard()
         try:
             recover(path)
-            times = {group.group: self._cut(path, group, beginning, sim.case) for group in _groups(layouts, sim)}
+            times = {group.group: self._cut(path, group, restart, sim.case) for group in _groups(layouts, sim)}
             reshard(path, layouts, sim.partition.blocks, _solid(sim))
             RunLog(self.path / LOG).cut(checkpoint.state["lines"])
             sweep(self.path)
@@ -155,14 +155,14 @@ class RunDirectory:
             replace_synced(self.path / CASE, sim.case.to_toml())
         except OSError as error:
             raise self._unwritable(error) from error
-        return replace(beginning, times=times)
+        return replace(restart, times=times)
 
-    def _cut(self, path: Path, group: Layout | TimeSeries, beginning: RestartPoint, case: Case) -> tuple[float, ...]:
+    def _cut(self, path: Path, group: Layout | TimeSeries, restart: RestartPoint, case: Case) -> tuple[float, ...]:
         """Cut a group of the store back to the records of a checkpoint, whose times are returned; one that does not go
         on begins anew.
         """
-        checkpoint, name = beginning.checkpoint, group.group
-        if name not in beginning.kept:
+        checkpoint, name = restart.checkpoint, group.group
+        if name not in restart.kept:
             remove(path, name)
             _create(path, group, case)
             return ()

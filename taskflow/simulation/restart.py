@@ -158,7 +158,7 @@ class RestartPoint:
                 )
 
 
-def begins_again(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:
+def starts_over(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:
     """Whether the run of a directory, which has this report, was killed or failed before the first of the checkpoints
     that it was to write: then it begins again, as one that loses a worker there does.
 
@@ -193,7 +193,7 @@ def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint |
     return newest(Checkpoints(directory / CHECKPOINTS, ""), check)
 
 
-def beginning(directory: Path, case: Case) -> tuple[RestartPoint, list[str]]:
+def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]]:
     """The newest checkpoint of a run directory that is whole, and what is wrong with newer ones.
 
     Raises BadInput where there is none, and where the case is another one.

@@ -20,7 +20,7 @@ from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.profiling import Window
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.report import broken
-from taskflow.simulation.restart import RestartPoint, beginning, begins_again, usable
+from taskflow.simulation.restart import RestartPoint, newest_restart, starts_over, usable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -104,44 +104,44 @@ def run(
     try:
         with terminable(), directory.locked() as own:
             own.check(force=over)
-            going_on = _going_on(own, case) if resume else None
+            restart = _restart_point(own, case) if resume else None
             report = own.report()
-            if going_on is not None and going_on.tick.finished and report.get("ended") in ("end", "steady"):
+            if restart is not None and restart.tick.finished and report.get("ended") in ("end", "steady"):
                 return Run(directory.path, report)
             with held(client) as lasting:
                 request = RunRequest(case, own, lasting, scheduler_file, over, progress or unwatched, profile)
-                return Run(directory.path, _computed(request, going_on))
+                return Run(directory.path, _computed(request, restart))
     except Terminated:
         raise Stopped(f"stopped by SIGTERM while no blocks computed; {remedies.SAME}") from None
 
 
-def _going_on(directory: RunDirectory, case: Case) -> RestartPoint | None:
+def _restart_point(directory: RunDirectory, case: Case) -> RestartPoint | None:
     """From where to go on with what is in a directory, or None for its beginning."""
     if directory.bare():
         return None
-    if begins_again(directory.path, case, directory.report()):
+    if starts_over(directory.path, case, directory.report()):
         warnings.warn(f"{directory.path}: the run ended before its first checkpoint; it begins again", stacklevel=3)
         return None
-    going_on, skipped = beginning(directory.path, case)
+    restart, skipped = newest_restart(directory.path, case)
     _warn_of(skipped)
-    return going_on
+    return restart
 
 
-def _computed(request: RunRequest, going_on: RestartPoint | None) -> dict[str, Any]:
+def _computed(request: RunRequest, restart: RestartPoint | None) -> dict[str, Any]:
     """The report of a run, in as many attempts as it needs, and may have."""
-    recovery = Recovery(request.case.machine.restarts, remedies.going_on(request.directory.path))
+    recovery = Recovery(request.case.machine.restarts, remedies.how_to_resume(request.directory.path))
     while True:
         try:
-            return run_once(request, going_on, recovery)
+            return run_once(request, restart, recovery)
         except Lost as loss:
-            going_on = _again(loss, going_on, request, recovery)
+            restart = _again(loss, restart, request, recovery)
         except BadInput as error:
             if recovery.restarts:  # the input was good: what is left of the machines does not suffice
                 raise RunFailed(f"after a loss the run cannot go on: {error}") from error
             raise
 
 
-def _again(loss: Lost, going_on: RestartPoint | None, request: RunRequest, recovery: Recovery) -> RestartPoint | None:
+def _again(loss: Lost, restart: RestartPoint | None, request: RunRequest, recovery: Recovery) -> RestartPoint | None:
     """From where a run goes on that has lost something: its newest checkpoint, or None for its beginning.
 
     Raises RunFailed where it may not, or cannot: without any machine from the beginning nothing would be another time.
@@ -150,8 +150,8 @@ def _again(loss: Lost, going_on: RestartPoint | None, request: RunRequest, recov
         raise loss
     try:
         if recovery.begun:
-            going_on = _newest(loss, going_on, request)
-        step = going_on.tick.step if going_on is not None else 0
+            restart = _newest(loss, restart, request)
+        step = restart.tick.step if restart is not None else 0
         recovery.note(loss, step)
     except RunFailed as error:
         if recovery.begun:
@@ -159,7 +159,7 @@ def _again(loss: Lost, going_on: RestartPoint | None, request: RunRequest, recov
                 request.directory.write_report(broken(request.directory.report(), error))
         raise
     warnings.warn(f"{loss}; the run goes on from step {step}", stacklevel=3)
-    return going_on
+    return restart
 
 
 def _newest(loss: Lost, before: RestartPoint | None, request: RunRequest) -> RestartPoint | None:

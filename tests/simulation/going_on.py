@@ -25,7 +25,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.job import FlowJob
-from taskflow.simulation.restart import beginning
+from taskflow.simulation.restart import newest_restart
 
 
 class Killed(Exception):
@@ -69,7 +69,7 @@ def go(
     keeping = CheckpointPolicy.of(setup, path, uuid.uuid4().hex)
     going_on = None
     if resume:
-        going_on, _ = beginning(path, case)
+        going_on, _ = newest_restart(path, case)
         going_on.check(setup)
         going_on = directory.reopen(setup, going_on, keeping)
     else:

@@ -28,7 +28,7 @@ from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.inflow.inflow import InflowProfile, Inflows, profiles
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.records.series import Integral, Layer, ProbeSeries, geometry, sides
-from taskflow.simulation.records.statistics import AveragedSpectra, Averages, averaged_spectra
+from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
 from taskflow.simulation.schedule import Clock
 from taskflow.simulation.steady import SteadyCriterion
 from taskflow.simulation.step_cost import StepCost
@@ -117,7 +117,7 @@ class Simulation:
         return self.bodies.obstacles(forced)
 
     @cached_property
-    def averages(self) -> Averages[Statistics] | None:
+    def averages(self) -> TimeAverages[Statistics] | None:
         """The averages over time; None where nothing is averaged."""
         table = self.case.statistics
         if table is None or table.fields is None:
@@ -127,7 +127,7 @@ class Simulation:
         eddies, viscosity = flow.turbulence is not None, flow.fluid.viscosity
         budget = EnergyBudget(grid, flow.boundaries, viscosity, eddies, self.obstacles) if table.budget else None
         statistics = Statistics(names, self.grid.box, table.order, budget)
-        return Averages(statistics, table.start, table.every, table.write)
+        return TimeAverages(statistics, table.start, table.every, table.write)
 
     @cached_property
     def spectra(self) -> tuple[AveragedSpectra, ...]:

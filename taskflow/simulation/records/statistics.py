@@ -27,7 +27,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Averages(Generic[Averaged]):
+class TimeAverages(Generic[Averaged]):
     """Statistics of samples that are taken `every` so often from the time `start` on; written at the end, and whenever
     `write` says. With `afresh` each record is of the samples since the one before.
     """
@@ -46,7 +46,7 @@ class AverageRecorder:
     of all is the time from `since` to `until`.
     """
 
-    def __init__(self, averages: Averages[Statistics | Spectra], shard: Shard, recording: Recording) -> None:
+    def __init__(self, averages: TimeAverages[Statistics | Spectra], shard: Shard, recording: Recording) -> None:
         self._averages, self._shard, self._recording = averages, shard, recording
         self.since = self.until = averages.start
         self.samples = 0
@@ -86,7 +86,7 @@ class AveragedSpectra:
     """Spectra that are averaged over time, and their group of the store."""
 
     series: TimeSeries
-    averages: Averages[Spectra]
+    averages: TimeAverages[Spectra]
 
 
 def averaged_spectra(case: Case, table: Spectrum, grid: StaggeredGrid, main: Partition) -> AveragedSpectra:
@@ -101,7 +101,7 @@ def averaged_spectra(case: Case, table: Spectrum, grid: StaggeredGrid, main: Par
     places = {axis: (grid.coordinates("c", axis), grid.faces(axis)[: grid.cells[axis]]) for axis in spectra.resolved}
     about = table.along, places, spectra.wavenumbers
     series = of_waves(table.name, spectra.fields, spectra.crossed, *about, case.output.precision, COLUMNS)
-    return AveragedSpectra(series, Averages(spectra, table.start, table.every, table.write, afresh=True))
+    return AveragedSpectra(series, TimeAverages(spectra, table.start, table.every, table.write, afresh=True))
 
 
 def alike(case: Case, axis: int) -> tuple[int, ...]:
