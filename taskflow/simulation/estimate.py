@@ -34,8 +34,6 @@ COPY_SHARE = 0.65
 LAUNCH = {"cpu": 15e-6, "gpu": 10e-6}
 ROUNDS = 5.0
 MESSAGE = {"local": 15e-6, "peer": 10e-6, "ucx": 15e-6, "actor": 2e-3}
-
-
 MOST_STEPS = 1e15  # of a run: at a microsecond each they take 30 years
 ROUNDING = 1e-9
 

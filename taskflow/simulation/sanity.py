@@ -15,7 +15,6 @@ import numpy as np
 
 from taskflow.errors import RunFailed
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
 from taskflow.machine.extreme import extreme
 from taskflow.simulation.block_spec import BlockSpec
@@ -86,8 +85,9 @@ class Sanity:
         """The error that says where the present state is worst, or in which number that shows. All blocks have to call
         it, and get the same one.
         """
-        roles = (*VELOCITY, *self._scales.carried)
-        limits = np.array([self._most_of(SPEED if role in VELOCITY else role, tick.time) for role in roles])
+        velocity, time = self._scales.velocity, tick.time
+        roles = (*velocity, *self._scales.carried)
+        limits = np.array([self._most_of(SPEED if role in velocity else role, time) for role in roles])
         extremes = self._extremes(roles)
         with np.errstate(divide="ignore", invalid="ignore"):
             excess = np.where(np.isfinite(extremes[:, :, 3]), np.abs(extremes[:, :, 3]) / limits, np.inf)

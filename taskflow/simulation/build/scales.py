@@ -38,11 +38,12 @@ class Scale:
 class Scales:
     """The magnitudes of all that moves, heats and fills the fluid. Picklable.
 
-    `speed` is that of walls, of what enters, of winds and of means that are kept, with the acceleration by forces;
-    `lift` the acceleration by buoyancy per temperature; `carried` has what is given of each quantity on boundaries, in
-    bodies and by sources. `driven`: something gives energy to the flow.
+    `velocity` names its components; `speed` is that of walls, of what enters, of winds and of means that are kept, with
+    the acceleration by forces; `lift` the acceleration by buoyancy per temperature; `carried` has what is given of each
+    quantity on boundaries, in bodies and by sources. `driven`: something gives energy to the flow.
     """
 
+    velocity: tuple[str, ...]
     speed: Scale
     lift: float
     carried: Mapping[str, Scale]
@@ -63,7 +64,7 @@ def scales(sim: Simulation) -> Scales:
         carried["T"] = _heat(sim, model.heat)
     opened = any(isinstance(side, Inflow | ConvectiveOutflow | PressureOutflow) for side in model.boundaries.values())
     kept = any(mean is not None for mean in model.driving.means)
-    return Scales(speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
+    return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
 
 
 def _heat(sim: Simulation, heat: Quantity) -> Scale:
