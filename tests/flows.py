@@ -19,11 +19,11 @@ from taskflow.machine.mapper import Mapper
 from taskflow.machine.shard import Shard
 from taskflow.machine.threads import run_threads
 from taskflow.regions import Box, Location, Triple
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.schedule import Clock, Tick
-from taskflow.simulation.settling import Settling
-from taskflow.simulation.setup import Setup
+from taskflow.simulation.steady import SteadyWatch
 from taskflow.tasks import Launch, Program
 
 DATA = Path(__file__).parent / "data"
@@ -38,7 +38,7 @@ class Flow:
     of the last monitor, and of `after`. `history` has the monitor's at each of its ticks.
     """
 
-    setup: Setup
+    setup: Simulation
     padded: dict[str, np.ndarray]
     scalars: dict[str, float]
     tick: Tick
@@ -81,8 +81,8 @@ def compute(
     `device` is the CPU with so many threads if not given. `clock` leads the run in place of the case's own.
     `planned` is the kind of device that the case is set up for, by default the one it runs on.
     """
-    setup = Setup(case, blocks, device=planned or (device.kind if device else "cpu"))
-    job = partial(_run, setup, after, garbage, clock or case.clock())
+    setup = Simulation(case, blocks, device=planned or (device.kind if device else "cpu"))
+    job = partial(_run, setup, after, garbage, clock or setup.clock)
     shares = run_threads(setup.partition, job, device or cpu(threads), Mapper(overlap))
     bounds = setup.partition.region.bounds
     padded = {name: np.full(bounds.shape[::-1], np.nan) for name in setup.model.fields}
@@ -123,7 +123,7 @@ class _Share:
     history: list[dict[str, float]]
 
 
-def flags(setup: Setup, box: Box | None = None) -> dict[str, np.ndarray]:
+def flags(setup: Simulation, box: Box | None = None) -> dict[str, np.ndarray]:
     """What is known of bodies in the cells of a box, by default all, by role."""
     assert setup.masks is not None
     cells = box or setup.grid.box
@@ -136,7 +136,9 @@ def flags(setup: Setup, box: Box | None = None) -> dict[str, np.ndarray]:
     return found
 
 
-def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard) -> _Share:
+def _run(
+    setup: Simulation, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard
+) -> _Share:
     """The run loop of simulation.job without output."""
     case, model = setup.case, setup.model
     owned, history = setup.partition.owned[shard.block], []
@@ -146,8 +148,8 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
     InitialFields(setup.grid, profiles(case), Path(), noise(case, setup.grid)).fill(shard)
     if setup.masks is not None:
         setup.masks.fill(shard)
-    shard.run(model.start, dt=1.0, **setup.entering.begin(shard))
-    settling = Settling(setup.settled, shard) if setup.settled else None
+    shard.run(model.start, dt=1.0, **setup.inflows.begin(shard))
+    settling = SteadyWatch(setup.settled, shard) if setup.settled else None
     if settling is not None:
         settling.begin(0.0)
     tick = clock.start()
@@ -158,7 +160,7 @@ def _run(setup: Setup, after: Program | None, garbage: float | None, clock: Cloc
         if tick.finished:
             break
         before, tick = tick, clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
-        numbers = setup.entering.advance(shard, before.time, tick.dt)
+        numbers = setup.inflows.advance(shard, before.time, tick.dt)
         shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
         if settling is not None and settling.look(before, tick):
             tick = tick.last()

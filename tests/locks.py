@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from taskflow.simulation.owner import Owner, _stat
+from taskflow.simulation.lock import Owner, _stat
 
 
 def owner(process: int, **changes: Any) -> Owner:

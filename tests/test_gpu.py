@@ -17,7 +17,7 @@ from tests.flows import compute
 from tests.machine.test_shard import NAMES, Everything, noise, oracle, region
 from tests.simulation.going_on import go
 from tests.simulation.test_probes import FOLLOWED
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 from tests.simulation.test_spectra import turning
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]

@@ -94,7 +94,7 @@ def check_same_bits(flow: Flow, one: Flow) -> None:
 @pytest.mark.parametrize("name", BOUNDARIES)
 def test_two_sweeps_in_one_pass(name, overlap, blocks, monkeypatch):
     """As on a GPU with large blocks."""
-    monkeypatch.setattr("taskflow.simulation.solver.blocking_pays", lambda _: True)
+    monkeypatch.setattr("taskflow.simulation.build.pressure.blocking_pays", lambda _: True)
     flow = compute(stirred(BOUNDARIES[name]), blocks, overlap=overlap, planned="gpu")
     one = in_one_block(name, UNEVEN, "double")
     assert flow.setup.model.ghost == 2

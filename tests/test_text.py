@@ -13,7 +13,8 @@ from taskflow.cli.app import app
 from taskflow.cli.live import Display
 from taskflow.cli.watching import Meter
 from taskflow.errors import BadInput
-from taskflow.simulation.schedule import Clock, StepLimit
+from taskflow.flow.stability import StepLimit
+from taskflow.simulation.schedule import Clock
 from taskflow.text import LONGEST, literal, visible
 
 CASE = Path(__file__).parent / "cases" / "small_cavity.toml"

@@ -8,22 +8,20 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from taskflow.cli.words import duration, say, several, times
-from taskflow.flow import AdvectedOutflow, ConvectiveOutflow, PressureOutflow
 from taskflow.flow.spectra import Spectra
 from taskflow.flow.statistics import Statistics
-from taskflow.simulation.averaging import Averages
-from taskflow.simulation.bodies import Part, Survey
+from taskflow.simulation.bodies import BodyPart, Survey
+from taskflow.simulation.build.pressure import described
+from taskflow.simulation.build.projection import model_described, outflows_described
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.case.rules.grid import neighbours
-from taskflow.simulation.cautions import cautions
+from taskflow.simulation.case.grid import width_ratios
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
-from taskflow.simulation.moving import table
-from taskflow.simulation.proving import prove_case
+from taskflow.simulation.records.statistics import TimeAverages
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.settling import Settled
-from taskflow.simulation.setup import Setup
-from taskflow.simulation.solver import described
-from taskflow.simulation.turbulence import model_described
+from taskflow.simulation.stability import cautions
+from taskflow.simulation.steady import SteadyCriterion
+from taskflow.simulation.step_cost import table
 from taskflow.tasks import Roles, Traffic, record
 from taskflow.units import size
 
@@ -36,18 +34,18 @@ def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> 
     """
     found = estimate(Case.load(path, settings))
     lines = describe(found)
-    say(f"{found.setup.case.title}: the case is valid", (*lines, ("proof", _proof(found))) if proves else lines)
+    say(f"{found.sim.case.title}: the case is valid", (*lines, ("proof", _proof(found))) if proves else lines)
 
 
 def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     """Label and text of each line."""
-    case = found.setup.case
+    case = found.sim.case
     yield from zip(chain(["grid"], repeat("")), _grid(case), strict=False)
     yield "blocks", f"{_blocks(found)}{_auto(case.machine.blocks)}"
     yield "device", f"{_device(found)}{_auto(case.machine.device)}"
     yield "pressure", f"{described(case)}; {case.machine.precision} precision"
-    if found.setup.survey:
-        yield from _bodies(found.setup.survey)
+    if found.sim.survey:
+        yield from _bodies(found.sim.survey)
     yield from zip(chain(["openings"], repeat("")), _openings(found), strict=False)
     if case.turbulence:
         yield "eddies", model_described(case)
@@ -62,11 +60,11 @@ def describe(found: Estimate) -> Iterator[tuple[str, str]]:
     yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
-    yield from (("warning", told) for told in cautions(found.setup))
-    if found.setup.settled:
-        yield from zip(("steady", ""), _steady(found.setup.settled), strict=True)
+    yield from (("warning", told) for told in cautions(found.sim))
+    if found.sim.settled:
+        yield from zip(("steady", ""), _steady(found.sim.settled), strict=True)
     yield "output", _output(found)
-    for averages, what in _averaged(found.setup):
+    for averages, what in _averaged(found.sim):
         yield "", f"{what} of {_sampling(found, averages)}"
 
 
@@ -77,7 +75,7 @@ def _grid(case: Case) -> Iterator[str]:
     yield f"{times(case.grid.cells)} cells of {times(f'{d:.6g}' for d in case.spacing)}{mean}"
     for axis, name in enumerate("xyz"):
         if not grid.uniform[axis]:
-            widths, ratio = grid.widths(axis), neighbours(grid, axis).max(initial=1.0)
+            widths, ratio = grid.widths(axis), width_ratios(grid, axis).max(initial=1.0)
             narrow, wide = widths.min(), widths.max()
             yield f"{name} is stretched: {narrow:.6g} to {wide:.6g}, ratio of neighbours at most {ratio:.4g}"
             if ratio > SMOOTH:
@@ -93,14 +91,14 @@ def _bodies(survey: Survey) -> Iterator[tuple[str, str]]:
         yield "warning", warning
 
 
-def _part(part: Part) -> str:
+def _part(part: BodyPart) -> str:
     gap = "no gap beside it" if part.gap is None else f"smallest gap {several(part.gap, 'cell')}"
     return f"{several(part.cells, 'cell')}, volume {part.volume:.6g}, {gap}"
 
 
 def _step(found: Estimate) -> Iterator[tuple[str, str]]:
     """What a step moves, task by task."""
-    step, cells = found.setup.stepping, found.setup.grid.box.volume
+    step, cells = found.sim.step_cost, found.sim.grid.box.volume
     moved = step.nbytes(found.rounds)
     copy = f"a copy reaches {size(found.bandwidth)}/s (measured now)"
     yield "step", f"moves {size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
@@ -115,7 +113,7 @@ def _step(found: Estimate) -> Iterator[tuple[str, str]]:
 
 
 def _proof(found: Estimate) -> str:
-    proof = prove_case(found)
+    proof = found.prove()
     proof.hold()
     return (
         f"{several(proof.templates, 'template')}: {proof.pairs:,} interfering pairs are ordered,"
@@ -125,23 +123,17 @@ def _proof(found: Estimate) -> str:
 
 def _openings(found: Estimate) -> Iterator[str]:
     """The sides where fluid enters and leaves."""
-    entering = found.setup.entering
-    for face in entering.profiles:
-        speeds = entering.inward(face, 0.0)
-        often = " at first, and changes in time" if entering.varies else ""
+    inflows = found.sim.inflows
+    for face in inflows.profiles:
+        speeds = inflows.inward(face, 0.0)
+        often = " at first, and changes in time" if inflows.varies else ""
         yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
-    for face, side in found.setup.model.boundaries.items():
-        if isinstance(side, ConvectiveOutflow):
-            yield f"{face}: as much leaves, carried out at its mean speed"
-        elif isinstance(side, AdvectedOutflow):
-            yield f"{face}: as much leaves, carried out at its mean speed with its pressure"
-        elif isinstance(side, PressureOutflow):
-            yield f"{face}: p = 0, which decides how much leaves or enters"
+    yield from outflows_described(found.sim.model)
 
 
 def _blocks(found: Estimate) -> str:
     where = "one process" if found.processes == 1 else f"{found.processes} processes"
-    return f"{times(found.setup.blocks)} in {where}"
+    return f"{times(found.sim.blocks)} in {where}"
 
 
 def _device(found: Estimate) -> str:
@@ -164,19 +156,19 @@ def _memory(found: Estimate) -> tuple[str, str]:
     }
     what = ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes)
     total = sum(memory.total for memory in found.memory)
-    each = f"{total / found.setup.grid.box.volume:.0f} bytes per cell"
+    each = f"{total / found.sim.grid.box.volume:.0f} bytes per cell"
     if len(found.memory) == 1:
         return f"{size(most.total)} {free}, {each}", what
-    about = "" if found.setup.stepping.sample.complete else "about "
+    about = "" if found.sim.step_cost.sample.complete else "about "
     where = f"{about}{size(most.total)} in the largest block, {about}{size(total)} in all"
     return f"{where}, {each}, {free}{' per GPU' if gpu else ''}", what
 
 
 def _messages(found: Estimate) -> tuple[str, str]:
     """Of the busiest block, and of all; of many blocks some are looked at, and the others are like these."""
-    sample = found.setup.stepping.sample
+    sample = found.sim.step_cost.sample
     looked, about = (("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about "))
-    traffic = found.setup.stepping.traffic
+    traffic = found.sim.step_cost.traffic
     most, total = max(traffic), sum(traffic, Traffic())
     once = " (with one round of the pressure solver)" if found.rounds else ""
     kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
@@ -186,7 +178,7 @@ def _messages(found: Estimate) -> tuple[str, str]:
     )
 
 
-def _steady(settled: Settled) -> tuple[str, str]:
+def _steady(settled: SteadyCriterion) -> tuple[str, str]:
     """What makes the run stop early."""
     watched, most = settled.steadiness.watched, settled.steadiness.patience(0.0)
     names = " and ".join((", ".join(watched[:-1]), watched[-1])) if len(watched) > 1 else watched[0]
@@ -204,31 +196,31 @@ def _often(every: Every) -> str:
 
 
 def _output(found: Estimate) -> str:
-    case = found.setup.case
+    case = found.sim.case
     value = 8 if case.output.precision == "double" else 4
-    snapshot = len(case.output_fields) * found.setup.grid.box.volume * value
-    count, each = case.clock().snapshots(), f"{', '.join(case.output_fields)} in {case.output.precision} precision"
+    snapshot = len(case.output_fields) * found.sim.grid.box.volume * value
+    count, each = found.sim.clock.snapshots(), f"{', '.join(case.output_fields)} in {case.output.precision} precision"
     if count is None:
         return f"snapshots of {size(snapshot)}: {each}"
     return f"{several(count, 'snapshot')}, at most {size(count * snapshot)}: {each}"
 
 
-def _averaged(setup: Setup) -> Iterator[tuple[Averages[Statistics | Spectra], str]]:
+def _averaged(sim: Simulation) -> Iterator[tuple[TimeAverages[Statistics | Spectra], str]]:
     """All that is averaged over time, and what that is in words."""
-    if setup.averages:
-        yield setup.averages, "statistics"
-    for waves, asked in zip(setup.spectra, setup.case.spectra, strict=True):
+    if sim.averages:
+        yield sim.averages, "statistics"
+    for waves, asked in zip(sim.spectra, sim.case.spectra, strict=True):
         yield waves.averages, f"spectra {'over shells' if asked.along == 'all' else f'along {asked.along}'}"
 
 
-def _sampling(found: Estimate, averages: Averages[Statistics | Spectra]) -> str:
+def _sampling(found: Estimate, averages: TimeAverages[Statistics | Spectra]) -> str:
     """What a sample costs, beside a step."""
-    setup = found.setup
-    launches, _ = record(averages.statistics.sample, Roles.of(tuple(setup.partition.fields)))
-    moved, step = setup.stepping.bytes_of(launches), setup.stepping.nbytes(found.rounds)
+    sim = found.sim
+    launches, _ = record(averages.statistics.sample, Roles.of(tuple(sim.partition.fields)))
+    moved, step = sim.step_cost.bytes_of(launches), sim.step_cost.nbytes(found.rounds)
     every = averages.every
     part = f", {moved / step / every.steps:.1%} of what the steps move" if every.steps else ""
-    cells = setup.grid.box.volume
+    cells = sim.grid.box.volume
     return (
         f"{several(len(averages.statistics.roles), 'field')}, sampled every {_often(every)}:"
         f" {moved / cells:.0f} bytes per cell and sample{part}"

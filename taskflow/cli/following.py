@@ -11,8 +11,9 @@ from taskflow.cli.running import target
 from taskflow.cli.telling import Record, describe, over, state
 from taskflow.cli.watching import Lines, Meter, View, on_terminal
 from taskflow.cli.words import say, times
+from taskflow.flow.stability import StepLimit
 from taskflow.output import LOG
-from taskflow.simulation.schedule import Clock, StepLimit
+from taskflow.simulation.schedule import Clock
 
 if TYPE_CHECKING:
     from taskflow.output import Tail

@@ -14,9 +14,9 @@ from taskflow.cli.watching import Lines, Meter, View, on_terminal
 from taskflow.cli.words import duration, rate, say, several, style, tell, times
 from taskflow.cluster.slurm import Slurm
 from taskflow.output import LOG, STORE
+from taskflow.simulation.build.pressure import described
 from taskflow.simulation.case import Case
 from taskflow.simulation.keys import as_keys
-from taskflow.simulation.solver import described
 from taskflow.units import size
 
 if TYPE_CHECKING:

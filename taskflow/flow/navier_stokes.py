@@ -13,6 +13,7 @@ Laplacian(p) = div(u) / dt with the last pressure as the first guess, and correc
 of the stage. p belongs to the middle of the last one: with Adams-Bashforth to t - dt/2.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -29,13 +30,15 @@ from taskflow.flow.boundaries.openings import Openings
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.diagnostics import advective_rate
 from taskflow.flow.driving.driving import NO_DRIVING, Driving, Setting
+from taskflow.flow.driving.stratification import buoyancy_frequency
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.momentum import Buoyancy, Fluid, momentum
+from taskflow.flow.momentum import Buoyancy, Fluid, Quick, momentum
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.poisson import Solver
 from taskflow.flow.projection import correct, divergence
 from taskflow.flow.scalars.quantity import Flux, Medium, Quantity
 from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme, Spreads
+from taskflow.flow.stability import Stability, StepLimit, Transported
 from taskflow.flow.turbulence import Surroundings, Turbulence, eddy_viscosity
 from taskflow.regions import Location, Partition
 from taskflow.tasks import Launch, Repeat, Roles
@@ -265,3 +268,22 @@ class NavierStokes:
         eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
         carried = [(each.bounded, each.diffusivity + eddy * part) for each in self.quantities]
         return Spreads.of(self.fluid.viscosity + eddy, carried, self.grid.crowding)
+
+    @property
+    def frequency(self) -> float:
+        """The largest angular frequency of inertial and buoyant oscillations together, in radians per time."""
+        inertial, lift = 2 * math.hypot(*self.driving.rotation), self.buoyancy
+        return inertial + (buoyancy_frequency(lift.expansion, lift.gravity, self.driving.gradient) if lift else 0.0)
+
+    def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
+        """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers."""
+        most, bounded = self.spreads({"eddy": 0.0})
+        within = bounded if any(quantity.bounded for quantity in self.quantities) else None
+        return StepLimit(fixed, cfl, diffusion, most, self.scheme, self.frequency, within)
+
+    def stability(self, limit: StepLimit) -> Stability:
+        """Which of the steps within a limit are stable. Bounded quantities have a limit of their own."""
+        part = 1 / self.turbulence.prandtl if self.turbulence else 0.0
+        carried = (Transported(each.diffusivity, part) for each in self.quantities if not each.bounded)
+        momentum = Transported(self.fluid.viscosity, float(bool(self.turbulence)), isinstance(self.fluid, Quick))
+        return Stability(self.scheme, self.grid, (momentum, *carried), limit)

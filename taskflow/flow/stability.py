@@ -9,14 +9,22 @@ that of the scheme of convection: -i sin(k dx) of central differences.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from taskflow.errors import BadInput
 from taskflow.flow.grid import Grid
-from taskflow.flow.schemes import Scheme
+from taskflow.flow.scalars.bounded import CROSSINGS, SPREADINGS
+from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme, Spreads
 
 ROUNDING = 1e-9
+NO_EDDIES = Spreads()
+FASTER = 0.1  # share by which the velocity may grow in a step with bounded quantities
+LEVELS = 8  # diffusion numbers that are tried
 DEEPEST = 40  # halvings in the search for the longest step
 ANGLES = np.linspace(0.0, np.pi, 65)[:, None, None]  # k dx along the flow
 ACROSS = np.linspace(0.0, 1.0, 9)[None, :, None]  # what diffusion along other directions does, of the most
@@ -86,3 +94,95 @@ def longest(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind:
         else:
             high = middle
     return low
+
+
+@dataclass(frozen=True)
+class StepLimit:
+    """The longest stable step: `fixed`, or min(cfl / (advection + frequency), diffusion / spread), and where quantities
+    are to stay within bounds what that needs (`taskflow.flow.scalars.bounded`), less a tenth, as the velocity may grow
+    in the step.
+
+    advection = max(|u|/dx + |v|/dy + |w|/dz) and eddies = what diffuses with them, found anew before each step;
+    spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;
+    `scheme` knows for which numbers it is stable;
+    frequency = that of the fastest oscillation that forces make, in radians per time.
+    bounded = the spread of the bounded quantities alone, None without any.
+    """
+
+    fixed: float | None = None
+    cfl: float = 0.5
+    diffusion: float = 0.2
+    spread: float = 0.0
+    scheme: Scheme = ADAMS_BASHFORTH
+    frequency: float = 0.0
+    bounded: float | None = None
+
+    def longest(self, advection: float, eddies: Spreads = NO_EDDIES) -> float:
+        """Length of the step, with eddies. `BadInput` if nothing moves and nothing diffuses, so that no length can be
+        found.
+        """
+        if self.fixed is not None:
+            return self.fixed
+        spread = max(self.spread, eddies.most)
+        dt = min(_ratio(self.cfl, advection + self.frequency), _ratio(self.diffusion, spread))
+        dt = min(dt, self.within_bounds(advection, eddies.bounded))
+        if dt == math.inf:
+            raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
+        return dt
+
+    def within_bounds(self, advection: float, spread: float = 0.0) -> float:
+        """The longest step with which bounded quantities stay within their bounds: each stage is one of Euler's."""
+        if self.bounded is None:
+            return math.inf
+        stage = max(stage.share for stage in self.scheme.stages)
+        return _ratio(1 - FASTER, stage * (CROSSINGS * advection + SPREADINGS * max(self.bounded, spread)))
+
+
+class Transported(NamedTuple):
+    """What a flow carries, its momentum among it: its diffusivity, the part of the eddy viscosity that is added to it,
+    and whether its differences are biased upwind.
+    """
+
+    diffusivity: float
+    eddies: float
+    upwind: bool = False
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Which steps of a flow are stable, and up to which `limit` they get. Picklable."""
+
+    scheme: Scheme
+    grid: Grid
+    carried: tuple[Transported, ...]
+    limit: StepLimit
+
+    def numbers(self, dt: float, advection: float, eddy: float = 0.0) -> tuple[float, float]:
+        """The CFL number of a step, and its largest diffusion number."""
+        most = max(each.diffusivity + each.eddies * eddy for each in self.carried)
+        return dt * (advection + self.limit.frequency), dt * most * self.grid.crowding
+
+    def share(self, dt: float, cfl: float, eddy: float = 0.0) -> float:
+        """The share of a step that is stable, 1 at most: with eddies as large as they are, and where there are none."""
+        once = dt * self.grid.crowding
+        cases = {(one.diffusivity + one.eddies * nu_t, one.upwind) for one in self.carried for nu_t in (0.0, eddy)}
+        return min(longest(self.scheme, self.grid, cfl, once * nu, upwind=upwind) for nu, upwind in cases)
+
+    def damped(self, dt: float, cfl: float) -> bool:
+        """Whether no wave grows at all in a step, without eddies: a scheme may allow some growth."""
+        once = dt * self.grid.crowding
+        numbers = {(once * each.diffusivity, each.upwind) for each in self.carried}
+        return all(growth(self.scheme, self.grid, cfl, d, upwind=way) <= ROUNDING for d, way in numbers)
+
+    @property
+    def certain(self) -> bool:
+        """Whether all steps that the limit allows are stable, however fast the flow is."""
+        limit, found = self.limit, {each.upwind for each in self.carried}
+        if limit.fixed is not None:
+            return False
+        levels = [limit.diffusion * level / LEVELS for level in range(LEVELS + 1)]
+        return all(longest(self.scheme, self.grid, limit.cfl, d, upwind=way) == 1 for d in levels for way in found)
+
+
+def _ratio(amount: float, rate: float) -> float:
+    return amount / rate if rate > 0 else math.inf

@@ -41,20 +41,19 @@ from taskflow.output import (
     write_report,
 )
 from taskflow.regions import Box
-from taskflow.simulation import recording
-from taskflow.simulation.averaging import COLUMNS
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
+from taskflow.simulation.checkpoints import CheckpointPolicy, finish
 from taskflow.simulation.conditions import conditions
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.lock import Lock, refusal
 from taskflow.simulation.provenance import provenance
-from taskflow.simulation.recording import SNAPSHOTS, STATISTICS, Told
+from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, WriteStatus, complete
+from taskflow.simulation.records.statistics import COLUMNS
 from taskflow.simulation.remedies import FORCE, OUTPUT
-from taskflow.simulation.replacing import begun, entries, follow, ours, owned, placed
-from taskflow.simulation.resuming import Beginning
-from taskflow.simulation.saving import Keeping, finish
-from taskflow.simulation.setup import Setup
+from taskflow.simulation.replacement import begun, entries, follow, ours, owned, placed
+from taskflow.simulation.restart import RestartPoint
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -84,12 +83,12 @@ class RunDirectory:
 
     def _check(self, path: Path, *, force: bool) -> None:
         if path.exists() or path.is_symlink():
-            there = entries(path) if path.is_dir() else [path]
-            if not force and (there or not begun(path)):
+            content = entries(path) if path.is_dir() else [path]
+            if not force and (content or not begun(path)):
                 if (lock := Lock.read(path)) is not None and lock.alive is not False:
                     raise refusal(path, lock)
                 raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
-            if there and not (path.is_dir() and ours(path)):
+            if content and not (path.is_dir() and ours(path)):
                 raise BadInput(f"{path} exists and is not a run directory: it is kept; choose another one ({OUTPUT})")
         parent = next(p for p in path.absolute().parents if p.exists())
         if not parent.is_dir():
@@ -119,56 +118,56 @@ class RunDirectory:
         except (OSError, BadInput):  # no store, or none that anything can read
             return False
 
-    def create(self, setup: Setup, *, force: bool, again: bool = False) -> None:
+    def create(self, sim: Simulation, *, force: bool, again: bool = False) -> None:
         """Make the directory with the case, an empty store and the values of initial fields given as functions. What
         was there before goes when the run has written its first state, see `replacing`; or at once where this run has
         been there itself, and begins `again`.
 
         Raises BadInput where that fails; then what was there before is still there.
         """
-        case = setup.case
+        case = sim.case
         self.check(force=force or again)
         self.guard()
         try:
             with placed(self.path, own=again) as draft:
                 (draft / CASE).write_text(case.to_toml(), encoding="utf-8")
                 about = {**_about(case), "history": _history(), "source": "taskflow"}
-                snapshots, *others = self._layouts(setup)
-                create(draft / STORE, snapshots, about, _solid(setup))
-                for group in _groups(others, setup):
+                snapshots, *others = self._layouts(sim)
+                create(draft / STORE, snapshots, about, _solid(sim))
+                for group in _groups(others, sim):
                     _create(draft / STORE, group, case)
-                functions = {name: p for name, p in profiles(setup.case).items() if not isinstance(p, Expression)}
+                functions = {name: p for name, p in profiles(sim.case).items() if not isinstance(p, Expression)}
                 if functions:
                     save_initial(draft / INITIAL, snapshots, functions)
             follow(self.path, self.guard)
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def reopen(self, setup: Setup, beginning: Beginning, keeping: Keeping) -> Beginning:
+    def reopen(self, sim: Simulation, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
         """Cut what the run has written back to the checkpoint with which it goes on, and make it fit these blocks.
 
         Raises BadInput where that fails.
         """
-        checkpoint, path, layouts = beginning.checkpoint, self.path / STORE, self._layouts(setup)
+        checkpoint, path, layouts = restart.checkpoint, self.path / STORE, self._layouts(sim)
         self.guard()
         try:
             recover(path)
-            times = {each.group: self._cut(path, each, beginning, setup.case) for each in _groups(layouts, setup)}
-            reshard(path, layouts, setup.partition.blocks, _solid(setup))
+            times = {group.group: self._cut(path, group, restart, sim.case) for group in _groups(layouts, sim)}
+            reshard(path, layouts, sim.partition.blocks, _solid(sim))
             RunLog(self.path / LOG).cut(checkpoint.state["lines"])
             sweep(self.path)
-            keeping.checkpoints.clear(after=checkpoint.step)
-            replace_synced(self.path / CASE, setup.case.to_toml())
+            policy.checkpoints.clear(after=checkpoint.step)
+            replace_synced(self.path / CASE, sim.case.to_toml())
         except OSError as error:
             raise self._unwritable(error) from error
-        return replace(beginning, times=times)
+        return replace(restart, times=times)
 
-    def _cut(self, path: Path, group: Layout | TimeSeries, beginning: Beginning, case: Case) -> tuple[float, ...]:
+    def _cut(self, path: Path, group: Layout | TimeSeries, restart: RestartPoint, case: Case) -> tuple[float, ...]:
         """Cut a group of the store back to the records of a checkpoint, whose times are returned; one that does not go
         on begins anew.
         """
-        checkpoint, name = beginning.checkpoint, group.group
-        if name not in beginning.kept:
+        checkpoint, name = restart.checkpoint, group.group
+        if name not in restart.kept:
             remove(path, name)
             _create(path, group, case)
             return ()
@@ -193,12 +192,12 @@ class RunDirectory:
                 f" choose a directory that all machines share ({OUTPUT})"
             )
 
-    def initial(self, setup: Setup) -> InitialFields:
+    def initial(self, sim: Simulation) -> InitialFields:
         """The initial fields as blocks need them."""
-        fields = {name: p if isinstance(p, Expression) else None for name, p in profiles(setup.case).items()}
-        return InitialFields(setup.grid, fields, self.path.absolute() / INITIAL, noise(setup.case, setup.grid))
+        fields = {name: p if isinstance(p, Expression) else None for name, p in profiles(sim.case).items()}
+        return InitialFields(sim.grid, fields, self.path.absolute() / INITIAL, noise(sim.case, sim.grid))
 
-    def finish(self, blocks: Sequence[Mapping[str, Any]], keeping: Keeping) -> None:
+    def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:
         """Make the snapshots and checkpoints visible that every block has written, and drop what others were begun.
 
         Raises RunFailed where the disk is full; what is dropped makes room first.
@@ -208,18 +207,18 @@ class RunDirectory:
         try:
             visible = {}
             for group in groups:
-                told = [block.get("records", {}).get(group, Told((), 0)) for block in blocks]
-                visible[group] = recording.complete(self.path / STORE, group, told)
-            finish(keeping, blocks, visible)
+                statuses = [block.get("records", {}).get(group, WriteStatus((), 0)) for block in blocks]
+                visible[group] = complete(self.path / STORE, group, statuses)
+            finish(policy, blocks, visible)
         finally:
-            keeping.checkpoints.abandon()
+            policy.checkpoints.abandon()
             for group in groups:
                 store = Store(self.path / STORE, group)
                 store.finish()
                 store.sync()
 
     def report(self) -> dict[str, Any]:
-        """What report.json says; nothing where it is not there, or damaged."""
+        """The content of report.json; nothing where it is not there, or damaged."""
         try:
             return read_report(self.path / REPORT)
         except (OSError, BadInput):
@@ -235,39 +234,39 @@ class RunDirectory:
         reason = getattr(error, "strerror", None) or error
         return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})")
 
-    def _layouts(self, setup: Setup) -> tuple[Layout, ...]:
-        """Those of all groups of the store, that of the snapshots first."""
-        case = setup.case
+    def _layouts(self, sim: Simulation) -> tuple[Layout, ...]:
+        """The layouts of all groups of the store, that of the snapshots first."""
+        case = sim.case
         snapshots = Layout(
             cells=case.grid.cells,
             lengths=case.grid.lengths,
             origin=case.grid.origin,
             periodic=case.periodic,
-            edges=setup.grid.edges,
+            edges=sim.grid.edges,
             fields=case.output_fields,
-            starts=starts_of(setup.partition.blocks),
+            starts=starts_of(sim.partition.blocks),
             precision=case.output.precision,
             compression=case.output.compression,
             relative_error=case.output.relative_error,
-            slots=min(case.clock().snapshots() or SLOTS, SLOTS),
+            slots=min(sim.clock.snapshots() or SLOTS, SLOTS),
         )
-        found = [snapshots]
-        if setup.averages is not None:
-            statistics = setup.averages.statistics
+        layouts = [snapshots]
+        if sim.averages is not None:
+            statistics = sim.averages.statistics
             budget = statistics.budget.written if statistics.budget else {}
             described = statistics_attributes(statistics.means, statistics.covariances, budget)
             averages = replace(snapshots, slots=1, relative_error=None, described=described, columns=COLUMNS)
-            found.append(replace(averages, group=STATISTICS, fields=statistics.written))
+            layouts.append(replace(averages, group=STATISTICS, fields=statistics.written))
         for plane in case.planes:
-            places = setup.grid.coordinates("c", plane.axis)
+            places = sim.grid.coordinates("c", plane.axis)
             layer = snapshots.layer(plane.axis, int(np.abs(places - plane.position).argmin()))
-            found.append(replace(layer, slots=SLOTS, group=plane.name, fields=plane.fields or case.fields))
-        return tuple(found)
+            layouts.append(replace(layer, slots=SLOTS, group=plane.name, fields=plane.fields or case.fields))
+        return tuple(layouts)
 
 
-def _groups(layouts: Iterable[Layout], setup: Setup) -> list[Layout | TimeSeries]:
+def _groups(layouts: Iterable[Layout], sim: Simulation) -> list[Layout | TimeSeries]:
     """These groups of the store, and those of numbers in time."""
-    return [*layouts, *setup.scenario.series]
+    return [*layouts, *sim.spec.series]
 
 
 def _create(path: Path, group: Layout | TimeSeries, case: Case) -> None:
@@ -283,9 +282,9 @@ def _about(case: Case) -> dict[str, Any]:
     return {"title": case.title, "case": case.to_toml(), **conditions(case).attributes()}
 
 
-def _solid(setup: Setup) -> Callable[[Box], np.ndarray] | None:
+def _solid(sim: Simulation) -> Callable[[Box], np.ndarray] | None:
     """Which cells are solid; None without bodies."""
-    return setup.bodies.solids.mask if setup.case.obstacles else None
+    return sim.bodies.solids.mask if sim.case.obstacles else None
 
 
 def _history() -> str:

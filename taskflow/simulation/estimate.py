@@ -1,40 +1,41 @@
-"""What a case will cost on this machine, before anything is allocated: what `taskflow check` tells."""
+"""The cost of a case on this machine, before anything is allocated, and whether it can start: for `taskflow check`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from taskflow.cluster import cut, placed, processes, slabs, threads_per_block
 from taskflow.errors import BadInput
-from taskflow.flow import Wall
 from taskflow.flow.navier_stokes import VELOCITY
+from taskflow.flow.statistics import SHARE
 from taskflow.host import Place, choose_device, look
 from taskflow.host.inventory import transport
 from taskflow.machine import Mapper, copy_bandwidth
 from taskflow.machine.channel import segment_bytes
 from taskflow.machine.device import open_device
+from taskflow.simulation.build.scales import advective_rate
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.magnitudes import Magnitudes
 from taskflow.simulation.inflow.inflow import moments
 from taskflow.simulation.initial.initial import largest
 from taskflow.simulation.keys import as_keys
 from taskflow.simulation.memory import Memory, Needs
-from taskflow.simulation.moving import often
-from taskflow.simulation.setup import Setup
-from taskflow.simulation.start import check_start
+from taskflow.simulation.step_cost import often
 from taskflow.tasks import TaskGraph
+
+if TYPE_CHECKING:
+    from taskflow.proof import Proof
 
 # What turns a lower bound into an expectation: the share of the copy bandwidth that a whole step usually reaches, the
 # rounds of an iteration to a tolerance, and the seconds that a launch and a message cost however small they are.
-SHARE = 0.65
+COPY_SHARE = 0.65
 LAUNCH = {"cpu": 15e-6, "gpu": 10e-6}
 ROUNDS = 5.0
 MESSAGE = {"local": 15e-6, "peer": 10e-6, "ucx": 15e-6, "actor": 2e-3}
-
-
 MOST_STEPS = 1e15  # of a run: at a microsecond each they take 30 years
 ROUNDING = 1e-9
 
@@ -49,13 +50,13 @@ class Estimate:
 
     needs: Needs
     threads: int
-    steps: Steps
+    steps: StepCount
     bandwidth: float
 
     @property
-    def setup(self) -> Setup:
+    def sim(self) -> Simulation:
         """The case made concrete."""
-        return self.needs.setup
+        return self.needs.sim
 
     @property
     def device(self) -> str:
@@ -74,18 +75,18 @@ class Estimate:
 
     @property
     def memory(self) -> list[Memory]:
-        """What each block needs."""
+        """The memory that each block needs."""
         return self.needs.blocks
 
     @property
     def overlap(self) -> str:
         """How transfers are overlapped with computing."""
-        return Mapper(self.setup.case.machine.overlap).decide(self.setup.partition).overlap
+        return Mapper(self.sim.case.machine.overlap).decide(self.sim.partition).overlap
 
     @property
     def channel(self) -> str:
-        """What carries messages between blocks."""
-        return transport(self.setup.case.machine.channel, self.processes)
+        """The name of the channel between blocks."""
+        return transport(self.sim.case.machine.channel, self.processes)
 
     @property
     def shared(self) -> int:
@@ -94,21 +95,40 @@ class Estimate:
 
     @property
     def seconds_per_step(self) -> float:
-        """What a step will probably take."""
-        step = self.setup.stepping
-        launches = sum(times * len(each) for each, times in often(step.parts, self.rounds))
+        """The time that a step will probably take."""
+        step = self.sim.step_cost
+        launches = sum(times * len(repeated) for repeated, times in often(step.parts, self.rounds))
         messages = max(step.traffic).messages * launches / len(step.launches)
         fixed = launches * LAUNCH[self.device] + messages * MESSAGE[self.channel]
-        return step.nbytes(self.rounds) / (SHARE * self.bandwidth) + fixed
+        return step.nbytes(self.rounds) / (COPY_SHARE * self.bandwidth) + fixed
 
     @property
     def rounds(self) -> dict[str, float]:
         """How often a step probably repeats what it repeats until it is enough: nobody knows before."""
-        return dict.fromkeys(self.setup.stepping.counted, ROUNDS)
+        return dict.fromkeys(self.sim.step_cost.counted, ROUNDS)
+
+    def prove(self) -> Proof:
+        """Prove the templates of all blocks for every order of steps and monitors after the start."""
+        from taskflow.proof import Hardware, Programs, prove  # which a run does without
+
+        sim, blocks, gpu = self.sim, len(self.places), self.device == "gpu"
+        model, debug = sim.model, sim.case.machine.debug
+        direct = gpu and (blocks == 1 or self.channel == "peer")
+        hardware = Hardware(gpu, (0,) * blocks if direct else None)
+        programs: Programs = {model.step: tuple(model.scalars(1.0, 1.0)), sim.monitor: ()}
+        start: Programs = {model.start: ("dt",)}
+        if sim.settled is not None:
+            steadiness = sim.settled.steadiness
+            programs = {**programs, steadiness.compare: (), steadiness.keep: ()}
+        for averaged in sim.averaged.values():
+            start = {**start, averaged.begin: ()}
+            programs = {**programs, averaged.sample: (SHARE,)}
+        mapper = Mapper(sim.case.machine.overlap, debug=debug)
+        return prove(sim.partition, programs, mapper, hardware, start=start)
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepCount:
     """A number of steps, and what it rests on; `exact` where that is the case itself."""
 
     count: int
@@ -127,13 +147,13 @@ def estimate(case: Case) -> Estimate:
     device = choose_device(case.machine.device, [here])
     gpus = len(here.gpus) if device == "gpu" else None
     places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.cells, gpus))]
-    setup = Setup(case, cut(case.machine, case.grid.cells, slabs(places, device, embedded=True)), device=device)
-    where = placed(case.machine, setup.blocks, places, embedded=True)
-    needs = Needs(setup, where, device)
+    sim = Simulation(case, cut(case.machine, case.grid.cells, slabs(places, device, embedded=True)), device=device)
+    where = placed(case.machine, sim.blocks, places, embedded=True)
+    needs = Needs(sim, where, device)
     needs.check()
-    check_start(setup)
+    check_start(sim)
     threads = threads_per_block(case.machine, where)
-    return Estimate(needs, threads, count_steps(setup), _bandwidth(device, where, threads))
+    return Estimate(needs, threads, count_steps(sim), _bandwidth(device, where, threads))
 
 
 def _bandwidth(device: str, places: list[Place], threads: int) -> float:
@@ -145,26 +165,26 @@ def _bandwidth(device: str, places: list[Place], threads: int) -> float:
 
 def step_graph(case: Case) -> TaskGraph:
     """The graph of a step in the long run: of the blocks that the case gives, or of one."""
-    setup = Setup(case, cut(case.machine, case.grid.cells, 1))
-    mapper = Mapper(case.machine.overlap).decide(setup.partition)
-    return setup.stepping.analysed(split=mapper.split).graph
+    sim = Simulation(case, cut(case.machine, case.grid.cells, 1))
+    mapper = Mapper(case.machine.overlap).decide(sim.partition)
+    return sim.step_cost.analysed(split=mapper.split).graph
 
 
-def count_steps(setup: Setup) -> Steps:
+def count_steps(sim: Simulation) -> StepCount:
     """The steps of a run whose flow is as fast as its walls, its inflows and its initial velocity, or else as diffusion
     allows.
 
     The speed that a flow will reach is not known before it is computed.
     """
-    case, limit = setup.case, setup.case.clock().limit
+    case, limit = sim.case, sim.clock.limit
     if case.time.steps is not None:
-        return Steps(case.time.steps, "time.steps", exact=True)
+        return StepCount(case.time.steps, "time.steps", exact=True)
     end = case.time.end or 0.0
     if limit.fixed is not None:
-        return Steps(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True)
-    rate = advective_rate(setup)
+        return StepCount(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True)
+    rate = advective_rate(sim)
     if rate == 0 and limit.spread == 0:
-        rate = sum(1 / setup.grid.narrowest(axis) for axis in range(3))
+        rate = sum(1 / sim.grid.narrowest(axis) for axis in range(3))
         basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
     elif rate > 0 and limit.cfl / rate <= limit.longest(rate):
         basis = f"CFL {limit.cfl:g} at the speed of walls, inflows and initial velocity"
@@ -172,7 +192,7 @@ def count_steps(setup: Setup) -> Steps:
         basis = "what bounded scalars need at the speed of walls, inflows and initial velocity"
     else:
         basis = f"diffusion number {limit.diffusion:g}; a fast flow takes more"
-    return Steps(max(1, _counted(end, limit.longest(rate))), basis)
+    return StepCount(max(1, _counted(end, limit.longest(rate))), basis)
 
 
 def _counted(end: float, step: float) -> int:
@@ -185,11 +205,27 @@ def _counted(end: float, step: float) -> int:
     return math.ceil(end / step * (1 - ROUNDING))
 
 
-def advective_rate(setup: Setup) -> float:
-    """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
-    spacing = np.array([setup.grid.narrowest(axis) for axis in range(3)])
-    speeds = [np.abs(side.velocity) for side in setup.model.boundaries.values() if isinstance(side, Wall)]
-    speeds += setup.entering.fastest(moments(setup.case))
-    initial = largest(setup.case, setup.grid)
-    speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
-    return max(float((speed / spacing).sum()) for speed in speeds)
+def check_start(sim: Simulation) -> None:
+    """Raises BadInput where the first step cannot be made: a formula is not finite, or no length of it can be found;
+    where more enters than can leave; and where bodies cannot be.
+    """
+    _ = sim.survey  # finds what is wrong with bodies
+    sim.inflows.check(moments(sim.case))
+    initial = largest(sim.case, sim.grid)
+    _check_sizes(sim, initial)
+    speeds = [value for name, value in initial.items() if name in VELOCITY]
+    if len(speeds) == len(VELOCITY) and not sim.inflows.profiles:
+        sim.clock.limit.longest(max(speeds))
+
+
+def _check_sizes(sim: Simulation, initial: dict[str, float]) -> None:
+    """Raises BadInput where what formulas give is too large for the equations."""
+    case, grid = sim.case, sim.grid
+    x, y, z = (grid.narrowest(axis) for axis in range(3))
+    numbers = Magnitudes((x, y, z), case.fluid.viscosity, case.machine.precision)
+    entering = zip(sim.inflows.profiles, sim.inflows.fastest(moments(case)), strict=True)
+    sizes = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
+    sizes += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]
+    for key, value, kind in sizes:
+        if lost := numbers.velocity(value) if kind and value > 1 else numbers.carried(value):
+            raise BadInput(f"{key}: values of {value:g}; {lost}; give smaller ones")

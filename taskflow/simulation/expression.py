@@ -101,8 +101,8 @@ def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
             raise TypeError
         result[...] = array
     except (TypeError, ValueError):
-        given = getattr(values, "shape", None) or type(values).__name__
-        raise BadInput(f"{who} gives {given} where real numbers of shape {result.shape} are needed") from None
+        kind = getattr(values, "shape", None) or type(values).__name__
+        raise BadInput(f"{who} gives {kind} where real numbers of shape {result.shape} are needed") from None
     bad = np.argwhere(~np.isfinite(result))
     if len(bad):
         where = ", ".join(

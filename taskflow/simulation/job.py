@@ -7,27 +7,24 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.errors import RunFailed
-from taskflow.flow.poisson import NotConverged
 from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.output import LOG, STORE
 from taskflow.profile import Timeline
-from taskflow.simulation.blame import Blame
+from taskflow.simulation.block_spec import BlockSpec
+from taskflow.simulation.build.pressure import explained
+from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter, restore
 from taskflow.simulation.initial.initial import InitialFields
-from taskflow.simulation.measuring import Measuring
 from taskflow.simulation.profiling import Profiling, Window
-from taskflow.simulation.records import Records
-from taskflow.simulation.resuming import Beginning
-from taskflow.simulation.sanity import Sanity
-from taskflow.simulation.saving import Keeping, Saving, restore
-from taskflow.simulation.scenario import Scenario
+from taskflow.simulation.records.records import Records, StateLog
+from taskflow.simulation.restart import RestartPoint
+from taskflow.simulation.sanity import Diagnosis, Sanity
 from taskflow.simulation.schedule import Tick
-from taskflow.simulation.settling import Settling
+from taskflow.simulation.steady import SteadyWatch
 
 # stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
 FOLDED = ("max", "max", "min", "max")
@@ -39,10 +36,10 @@ class FlowJob:
     Picklable; every block gets the same one. `cautioned`: it has been said that its steps may be too long.
     """
 
-    scenario: Scenario
+    spec: BlockSpec
     initial: InitialFields
-    keeping: Keeping
-    resumed: Beginning | None = None
+    policy: CheckpointPolicy
+    resumed: RestartPoint | None = None
     profile: Window | None = None
     cautioned: bool = False
 
@@ -51,7 +48,7 @@ class FlowJob:
 
         Raises RunFailed where the flow diverges or the output cannot be written.
         """
-        loop = Loop(self, shard, control)
+        loop = RunLoop(self, shard, control)
         try:
             loop.run()
         finally:
@@ -60,7 +57,7 @@ class FlowJob:
 
 
 @dataclass(eq=False)
-class Loop:
+class RunLoop:
     """A run in progress on one block; block 0 keeps the log and makes snapshots visible."""
 
     job: FlowJob
@@ -68,23 +65,23 @@ class Loop:
     control: Control
 
     def __post_init__(self) -> None:
-        job, shard, keeping = self.job, self.shard, self.job.keeping
-        self.scenario, directory = job.scenario, keeping.folder.parent
+        job, shard, policy = self.job, self.shard, self.job.policy
+        self.spec, directory = job.spec, policy.folder.parent
         self.directory = directory
-        self.model, self.clock = self.scenario.model, self.scenario.clock
-        self.measuring = Measuring(self.model, shard, directory / LOG, keeping.guard)
-        self.blame = Blame(self.scenario)
-        self.sanity = Sanity(self.scenario.scales, self.model.staggered, shard, self.blame)
+        self.model, self.clock = self.spec.model, self.spec.clock
+        self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
+        self.diagnosis = Diagnosis(self.spec)
+        self.sanity = Sanity(self.spec.scales, self.model.staggered, shard, self.diagnosis)
         self.warnings: list[str] = []
-        self.settling = Settling(self.scenario.settled, shard) if self.scenario.settled else None
-        self.saving = Saving(keeping, shard)
+        self.settling = SteadyWatch(self.spec.settled, shard) if self.spec.settled else None
+        self.saving = CheckpointWriter(policy, shard)
         times = job.resumed.times if job.resumed else {}
-        self.records = Records(self.scenario, directory / STORE, shard, times, keeping.guard)
+        self.records = Records(self.spec, directory / STORE, shard, times, policy.guard)
         self.profiling = Profiling(job.profile, shard)
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or interrupted
         self.stopped: Tick | None = None  # what would have been due where the run was asked to stop
-        self.rounds = dict.fromkeys(self.scenario.counted, 0.0)  # of all steps, by the scalar that counts a step's
+        self.rounds = dict.fromkeys(self.spec.counted, 0.0)  # of all steps, by the scalar that counts a step's
 
     @property
     def seconds(self) -> float:
@@ -100,7 +97,7 @@ class Loop:
             self.sanity.moves(tick)
             before, tick = tick, self.clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
             self._compared(tick)
-            numbers = self.scenario.entering.advance(shard, before.time, tick.dt)
+            numbers = self.spec.inflows.advance(shard, before.time, tick.dt)
             self.sanity.entered(numbers)
             with explained(f"step {tick.step}, time {tick.time:g}"):
                 shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
@@ -142,10 +139,10 @@ class Loop:
         self._look(first, first)
         return first
 
-    def _resumed(self, resumed: Beginning) -> Tick:
+    def _resumed(self, resumed: RestartPoint) -> Tick:
         """The tick of a checkpoint, with its fields."""
         self._given()
-        restore(resumed.checkpoint, self.job.keeping, self.shard)
+        restore(resumed.checkpoint, self.job.policy, self.shard)
         state = resumed.checkpoint.state
         if self.settling is not None and resumed.settling is not None:
             self.settling.go_on(resumed.settling)
@@ -165,9 +162,9 @@ class Loop:
 
     def _given(self) -> dict[str, float]:
         """Write what the case gives besides initial fields; the scalars that the first step needs."""
-        if self.scenario.masks is not None:
-            self.scenario.masks.fill(self.shard)
-        return self.scenario.entering.begin(self.shard)
+        if self.spec.masks is not None:
+            self.spec.masks.fill(self.shard)
+        return self.spec.inflows.begin(self.shard)
 
     def _judged(self, tick: Tick, before: Tick) -> Tick:
         """The tick, made the last one in a steady state."""
@@ -198,7 +195,7 @@ class Loop:
         return replace(tick, checkpoint=tick.checkpoint or bool(due))
 
     def _look(self, tick: Tick, before: Tick) -> None:
-        """What is due now, and was not `before`: a line in the log, a snapshot, a sample."""
+        """Do all that is due now, and was not `before`: a line in the log, a snapshot, a sample."""
         numbers: dict[str, Any] = {}
         if tick.monitor or tick.checkpoint:  # a state that is not finite is no checkpoint
             numbers = self.measuring.take(tick, self.seconds, self.stopped)
@@ -217,17 +214,17 @@ class Loop:
         self.sanity.moves(tick)
         if (name := self.measuring.insane(numbers)) is not None:
             raise self.sanity.failure(tick, f"{name} is {numbers[name]}: ")
-        self.blame.note(numbers)
-        if (told := self.sanity.grows(tick, numbers["kinetic_energy"])) is not None:
-            self._warn(told)
+        self.diagnosis.note(numbers)
+        if (warning := self.sanity.grows(tick, numbers["kinetic_energy"])) is not None:
+            self._warn(warning)
 
     def _compared(self, tick: Tick) -> None:
         """Warn, once, where a step is too long for its scheme."""
-        if self.blame.watch is not None:
-            found = self.shard.scalars
-            told = self.blame.watch.look(tick, found["rate"], found["eddy"] if self.model.turbulence else 0.0)
-            if told is not None and not self.job.cautioned:
-                self._warn(f"{told}; {self.blame.steps}")
+        if self.diagnosis.watch is not None:
+            scalars = self.shard.scalars
+            warning = self.diagnosis.watch.look(tick, scalars["rate"], scalars.get("eddy", 0.0))
+            if warning is not None and not self.job.cautioned:
+                self._warn(f"{warning}; {self.diagnosis.steps}")
 
     def _warn(self, words: str) -> None:
         self.warnings.append(words)
@@ -255,7 +252,7 @@ class Loop:
             "settling": self.settling.state if self.settling else None,
             "sanity": self.sanity.state,
             "blocks": self.shard.partition.shape,
-            "case": self.scenario.case,
+            "case": self.spec.case,
         }
         if self.shard.block == 0:
             self.records.writer.files.note(self.directory, [self.directory / LOG])
@@ -263,7 +260,7 @@ class Loop:
         self._report(tick)
 
     def _written(self) -> dict[str, Any]:
-        """What there is on disk of this block, or will be."""
+        """The records and checkpoints of this block that are on disk, or will be."""
         return {"records": self.records.told, **self.saving.told}
 
     def _report(self, tick: Tick, **numbers: Any) -> None:
@@ -274,15 +271,3 @@ class Loop:
     def _tell(self, **more: Any) -> None:
         """Tell the client something beside what it was told."""
         self.control.report(**{**self.control.progress, **more})
-
-
-@contextmanager
-def explained(where: str) -> Iterator[None]:
-    """Adds to the error of a solver that did not converge where that was, and what to change in the case."""
-    try:
-        yield
-    except NotConverged as error:
-        raise RunFailed(
-            f"in {where}, {error}; give a larger pressure.tolerance or pressure.max_iterations, another"
-            ' pressure.solver, or, where it stopped falling, machine.precision = "double"'
-        ) from None

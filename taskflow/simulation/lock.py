@@ -12,31 +12,126 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import LOCK
 from taskflow.simulation.lock_file import content, first, make, remove
-from taskflow.simulation.owner import Owner
 from taskflow.simulation.remedies import OUTPUT, unlocking
 
+STARTED = 19  # of the numbers behind the name in /proc/PID/stat: when the process began, in ticks after the boot
+TEXTS = {"host": r"[\w.-]{1,255}", "boot": r"[\w-]{0,64}", "space": r"[\w:\[\]]{0,64}", "since": r"[\dT:+-]{1,40}"}
 BEAT = 5.0  # seconds between two numbers
 SILENCE, LOOK = 60.0, 1.0  # seconds without a new number that end a lock, and between two looks
 TRIES = 100  # to take a lock that others take and release meanwhile
 ANOTHER = f"choose another directory ({OUTPUT})"
-
 _held: set[bytes] = set()  # first lines of the locks of this process
 
 
 @dataclass(frozen=True)
+class Owner:
+    """A process: the name of its host, which boot of which kernel that is, the namespace of its number, the number, and
+    the ticks from the boot to its begin, as numbers are used again. No clock that can be set has a part in it: `since`
+    is for people.
+    """
+
+    host: str
+    boot: str
+    space: str
+    process: int
+    began: int
+    since: str
+
+    @classmethod
+    def this(cls) -> Owner:
+        """The present process, from now on."""
+        host = re.sub(r"[^\w.-]", "_", socket.gethostname(), flags=re.ASCII) or "localhost"
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(host, _boot(), _space(), os.getpid(), (_stat(os.getpid()) or ("", 0))[1], since)
+
+    @classmethod
+    def of(cls, told: Any) -> Owner:
+        """The owner that `told` describes. Raises ValueError where it describes none."""
+        if not isinstance(told, Mapping):
+            raise ValueError("no owner")
+        for name, text in TEXTS.items():
+            if not isinstance(told.get(name), str) or not re.fullmatch(text, told[name], re.ASCII):
+                raise ValueError(name)
+        for name in ("process", "began"):
+            if type(told.get(name)) is not int or not 0 <= told[name] < 2**63:
+                raise ValueError(name)
+        return cls(**{name: told[name] for name in (*TEXTS, "process", "began")})
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """For `of`."""
+        return asdict(self)
+
+    def same(self, other: Owner) -> bool:
+        """Whether both are one process."""
+        return self.told | {"since": ""} == other.told | {"since": ""}
+
+    def alive(self) -> bool | None:
+        """Whether the process is still there; None where that cannot be seen from here."""
+        if not self.boot or not self.space or (self.boot, self.space) != (_boot(), _space()):
+            return None
+        try:
+            os.kill(self.process, 0)
+        except ProcessLookupError:
+            return False
+        except OverflowError:  # no number of a process
+            return False
+        except PermissionError:  # there is one, of somebody else
+            pass
+        now = _stat(self.process)
+        if now is None:  # somebody else's, and hidden
+            return None
+        state, began = now
+        return state not in "ZX" and began == self.began
+
+    def __str__(self) -> str:
+        return f"process {self.process} on {self.host}"
+
+
+def _boot() -> str:
+    """A name of this boot of this kernel, which no other one has; nothing where the system tells none."""
+    return _line(Path("/proc/sys/kernel/random/boot_id"))
+
+
+def _space() -> str:
+    """The namespace in which numbers of processes are counted: containers have their own."""
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def _stat(process: int) -> tuple[str, int] | None:
+    """The state of a process, and when it began; None where that cannot be read."""
+    words = _line(Path(f"/proc/{process}/stat")).rpartition(") ")[2].split()
+    return (words[0], int(words[STARTED])) if len(words) > STARTED else None
+
+
+def _line(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+@dataclass(frozen=True)
 class Lock:
-    """What a lock says: a line that no other one has, who that is, and a number that grows."""
+    """The content of a lock: a line that no other one has, its owner, and a number that grows."""
 
     line: bytes
     owner: Owner
@@ -44,7 +139,7 @@ class Lock:
 
     @classmethod
     def read(cls, directory: Path) -> Lock | None:
-        """That of a run directory, if there is one. Raises BadInput where it cannot be read, or is damaged."""
+        """The lock of a run directory, if there is one. Raises BadInput where it cannot be read, or is damaged."""
         path = directory / LOCK
         try:
             text = content(path)
@@ -68,7 +163,7 @@ class Lock:
 
 
 @dataclass(frozen=True)
-class Claim:
+class HeldLock:
     """A lock that this run has taken. Picklable: every block gets it."""
 
     path: Path
@@ -90,19 +185,19 @@ class Claim:
 
 
 @contextmanager
-def locked(directory: Path, told: Callable[[str], None]) -> Iterator[Claim]:
+def locked(directory: Path, tell: Callable[[str], None]) -> Iterator[HeldLock]:
     """The lock of a run directory, until the end; the directory is made where it is not there, and removed where
     nothing else comes into it.
 
-    Where only time can tell whether another run goes on in it, `told` is called with words that say so. Raises BadInput
+    Where only time can tell whether another run goes on in it, `tell` is called with words that say so. Raises BadInput
     where one does, and OSError where no lock can be written.
     """
-    made = [each for each in (directory, *directory.parents) if not each.exists()]
+    made = [folder for folder in (directory, *directory.parents) if not folder.exists()]
     line = json.dumps({"token": uuid.uuid4().hex, **Owner.this().told}).encode()
-    claim, ended = Claim(directory.absolute() / LOCK, line), threading.Event()
+    claim, ended = HeldLock(directory.absolute() / LOCK, line), threading.Event()
     _held.add(line)
     try:
-        file = _taken(directory, line, told)
+        file = _taken(directory, line, tell)
         beating = threading.Thread(target=_beat, args=(file, len(line) + 1, ended), name="taskflow-lock", daemon=True)
         beating.start()
         yield claim
@@ -111,9 +206,9 @@ def locked(directory: Path, told: Callable[[str], None]) -> Iterator[Claim]:
         _held.discard(line)
         with suppress(OSError):
             remove(claim.path, line)
-        for each in made:
+        for folder in made:
             with suppress(OSError):
-                each.rmdir()
+                folder.rmdir()
 
 
 def refusal(directory: Path, lock: Lock) -> BadInput:
@@ -124,10 +219,10 @@ def refusal(directory: Path, lock: Lock) -> BadInput:
     )
 
 
-def unlock(directory: Path, told: Callable[[str], None]) -> bool:
+def unlock(directory: Path, tell: Callable[[str], None]) -> bool:
     """Remove a lock whose run is over, or that is damaged; whether there was one.
 
-    `told` is called with who has it, and what is awaited. Raises BadInput where the run goes on, and OSError.
+    `tell` is called with who has it, and what is awaited. Raises BadInput where the run goes on, and OSError.
     """
     text = content(directory / LOCK)
     if text is None:
@@ -135,38 +230,38 @@ def unlock(directory: Path, told: Callable[[str], None]) -> bool:
     try:
         lock = Lock.parse(text)
     except ValueError:
-        told(f"{directory / LOCK}: damaged: it names nobody")
+        tell(f"{directory / LOCK}: damaged: it names nobody")
     else:
-        told(f"{directory}: locked by {lock.owner}, since {lock.owner.since}")
-        if _lives(directory, lock, told):
+        tell(f"{directory}: locked by {lock.owner}, since {lock.owner.since}")
+        if _lives(directory, lock, tell):
             raise BadInput(f"{directory}: {lock.owner} goes on: stop it there, and its lock is gone")
     remove(directory / LOCK, first(text))
     return True
 
 
-def _taken(directory: Path, line: bytes, told: Callable[[str], None]) -> int:
+def _taken(directory: Path, line: bytes, tell: Callable[[str], None]) -> int:
     """The lock with this line, open."""
     for _ in range(TRIES):
         directory.mkdir(parents=True, exist_ok=True)
-        found = Lock.read(directory)
-        if found is None:
+        lock = Lock.read(directory)
+        if lock is None:
             with suppress(FileExistsError, FileNotFoundError):  # somebody was quicker, or has removed the directory
                 return make(directory / LOCK, _text(line, 0))
-        elif _lives(directory, found, told):
-            raise refusal(directory, found)
+        elif _lives(directory, lock, tell):
+            raise refusal(directory, lock)
         else:
-            remove(directory / LOCK, found.line)
+            remove(directory / LOCK, lock.line)
     raise BadInput(f"{directory / LOCK}: others take and release it all the time; {ANOTHER}")
 
 
-def _lives(directory: Path, lock: Lock, told: Callable[[str], None]) -> bool:
+def _lives(directory: Path, lock: Lock, tell: Callable[[str], None]) -> bool:
     """Whether the run of a lock goes on. That of a process which cannot be seen is watched: looks are counted, so that
     no time passes for it while the file system, or this process, stands still.
     """
     alive = lock.alive
     if alive is not None:
         return alive
-    told(f"{directory}: {lock.owner} cannot be seen from here; its lock is watched for {SILENCE:g} s, unless it moves")
+    tell(f"{directory}: {lock.owner} cannot be seen from here; its lock is watched for {SILENCE:g} s, unless it moves")
     for _ in range(round(SILENCE / LOOK)):
         time.sleep(LOOK)
         now = Lock.read(directory)

@@ -19,7 +19,7 @@ BUSY = 0.1  # seconds to wait for somebody who removes the file
 
 
 def content(path: Path) -> bytes | None:
-    """What is in the file; None where there is none. Raises OSError."""
+    """The content of the file; None where there is none. Raises OSError."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would make others wait
     except FileNotFoundError:
@@ -103,7 +103,7 @@ def _remove(path: Path, file: int, line: bytes) -> None:
 
 
 def drafts(path: Path) -> list[Path]:
-    """What those have left, besides the file, who died while they made or removed it."""
+    """The files that were left beside it by those who died while they made or removed it."""
     return list(path.parent.glob(f".{path.name}.{'[0-9a-f]' * 32}"))
 
 

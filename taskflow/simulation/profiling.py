@@ -81,11 +81,11 @@ def write_profile(directory: Path, timelines: Sequence[Timeline | None], window:
     """
     from taskflow.plots.charts import plot_shares  # loads matplotlib, which the blocks do not need
 
-    found = [timeline for timeline in timelines if timeline is not None]
-    told = summarise(found)
-    if found:
-        write_chrome(directory / f"{NAME}.json", found)
-    if told["passes"]:
-        counted = " and ".join(f"{count} x {name}" for name, count in told["passes"].items())
-        plot_shares(told, directory / f"{NAME}.png", f"{directory.name}: {counted}, blocks: {told['blocks']}")
-    return {"after": window.after, "steps": window.steps, **told}
+    recorded = [timeline for timeline in timelines if timeline is not None]
+    summary = summarise(recorded)
+    if recorded:
+        write_chrome(directory / f"{NAME}.json", recorded)
+    if summary["passes"]:
+        counted = " and ".join(f"{count} x {name}" for name, count in summary["passes"].items())
+        plot_shares(summary, directory / f"{NAME}.png", f"{directory.name}: {counted}, blocks: {summary['blocks']}")
+    return {"after": window.after, "steps": window.steps, **summary}

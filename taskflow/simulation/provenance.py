@@ -1,4 +1,4 @@
-"""What ran, and from which source: for the report and for the history of the store."""
+"""The version, source and environment of a run: for the report and for the history of the store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def provenance() -> dict[str, Any]:
         "taskflow": taskflow.__version__,
         "git_commit": commit(Path(taskflow.__file__).parent),
         "python": platform.python_version(),
-        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "packages": {name: installed for name in PACKAGES if (installed := _version(name))},
         "platform": platform.platform(),
         "command": sys.argv,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -33,8 +33,8 @@ def provenance() -> dict[str, Any]:
 
 def build() -> str:
     """The version, and of a checkout its commit, since the version of one that is installed as such grows old."""
-    found = commit(Path(taskflow.__file__).parent)
-    return f"{taskflow.__version__}{f' (checkout at {brief(found)})' if found else ''}"
+    number = commit(Path(taskflow.__file__).parent)
+    return f"{taskflow.__version__}{f' (checkout at {brief(number)})' if number else ''}"
 
 
 def brief(commit: str) -> str:
@@ -48,13 +48,13 @@ def commit(folder: Path) -> str | None:
     if not (folder.parent / ".git").exists():
         return None
     try:
-        found = subprocess.run(
+        described = subprocess.run(
             ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
             capture_output=True, text=True, timeout=10, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return None
-    return found.stdout.strip()
+    return described.stdout.strip()
 
 
 def _version(name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What a user can do about a run directory, in the words of the command and of a call: one message serves both."""
+"""Remedies for a run directory, in the words of the command and of a call: one message serves both."""
 
 import shlex
 from pathlib import Path
@@ -11,7 +11,7 @@ AGAIN = f"begin again ({FORCE}), or into another directory ({OUTPUT})"
 SAME = "give the same command again, with --resume, or resume=True"
 
 
-def going_on(directory: Path) -> str:
+def how_to_resume(directory: Path) -> str:
     """How to go on with the run in a directory from its newest checkpoint."""
     case, output = (shlex.quote(f"{path}") for path in (directory / CASE, directory))
     return f"go on with it: taskflow run {case} -o {output} --resume, or resume=True"

@@ -9,29 +9,31 @@ from typing import Any
 from taskflow.errors import TaskflowError
 from taskflow.host import Place
 from taskflow.machine import Plan
-from taskflow.simulation.owner import Owner
+from taskflow.simulation.build.pressure import choice
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.lock import Owner
 from taskflow.simulation.provenance import provenance
-from taskflow.simulation.recording import SNAPSHOTS
-from taskflow.simulation.setup import Setup
-from taskflow.simulation.solver import choice
+from taskflow.simulation.records.fields import SNAPSHOTS
 
 LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies")
 
 
-def opening(setup: Setup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]) -> dict[str, Any]:
-    """What is known before the first step. `ended` is "running"; `leader` is the process that will say otherwise."""
-    case = setup.case
+def opening(
+    sim: Simulation, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]
+) -> dict[str, Any]:
+    """The report before the first step. `ended` is "running"; `leader` is the process that will say otherwise."""
+    case = sim.case
     chosen, owner = choice(case), Owner.this()
     return {
         **provenance(),
         "title": case.title,
         "cells": list(case.grid.cells),
-        "blocks": list(setup.blocks),
+        "blocks": list(sim.blocks),
         "device": plan.device,
         "threads_per_block": plan.threads if plan.device == "cpu" else None,
         "precision": case.machine.precision,
         "pressure": {"solver": chosen.name, "why": chosen.why},
-        **({"bodies": asdict(setup.survey)} if setup.survey else {}),
+        **({"bodies": asdict(sim.survey)} if sim.survey else {}),
         "channels": sorted({name for peers in channels for name in peers.values()}),
         "hardware": [_hardware(place) for place in placed],
         "leader": {"host": owner.host, "process": owner.process, "since": owner.since},
@@ -57,7 +59,7 @@ def broken(about: Mapping[str, Any], failure: TaskflowError) -> dict[str, Any]:
     return {**about, "ended": "failed", "reason": str(failure), **notes}
 
 
-def summary(about: Mapping[str, Any], setup: Setup, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summary(about: Mapping[str, Any], sim: Simulation, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The report of a run that came to an end: its beginning, and what its blocks told last.
 
     `t_eff` is what a step must move through memory (as `taskflow check` counts it) over the time of the step loop, in
@@ -66,8 +68,8 @@ def summary(about: Mapping[str, Any], setup: Setup, blocks: Sequence[Mapping[str
     """
     first = blocks[0]
     seconds, steps = max(block["seconds"] for block in blocks), first["step"]
-    cells = setup.partition.region.cells.volume
-    moved = setup.stepping.nbytes(first["rounds"])
+    cells = sim.partition.region.cells.volume
+    moved = sim.step_cost.nbytes(first["rounds"])
     bandwidths = [block["copy_bandwidth"] for block in blocks]
     return {
         **about,

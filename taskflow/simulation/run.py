@@ -14,15 +14,14 @@ from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, T
 from taskflow.host import terminable
 from taskflow.output import LOG, STORE
 from taskflow.simulation import remedies
-from taskflow.simulation.attempt import Order, attempt
+from taskflow.simulation.attempt import Recovery, RunRequest, run_once
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.keys import as_keys
 from taskflow.simulation.profiling import Window
-from taskflow.simulation.recording import STATISTICS
-from taskflow.simulation.recovery import Recovery
+from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.report import broken
-from taskflow.simulation.resuming import Beginning, beginning, begins_again, usable
+from taskflow.simulation.restart import RestartPoint, newest_restart, starts_over, usable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,7 +39,7 @@ class Run:
 
     @classmethod
     def open(cls, directory: str | PathLike[str]) -> Run:
-        """That of a run directory, finished or not. Raises BadInput where it is none."""
+        """The run of a directory, finished or not. Raises BadInput where it is none."""
         path = Path(directory)
         report = RunDirectory(path).report()
         if not report:
@@ -106,45 +105,45 @@ def run(
     try:
         with terminable(), directory.locked() as own:
             own.check(force=over)
-            going_on = _going_on(own, case) if resume else None
+            restart = _restart_point(own, case) if resume else None
             report = own.report()
-            if going_on is not None and going_on.tick.finished and report.get("ended") in ("end", "steady"):
+            if restart is not None and restart.tick.finished and report.get("ended") in ("end", "steady"):
                 return Run(directory.path, report)
             with as_keys(), held(client) as lasting:
-                order = Order(case, own, lasting, scheduler_file, over, progress or unwatched, profile)
-                return Run(directory.path, _computed(order, going_on))
+                request = RunRequest(case, own, lasting, scheduler_file, over, progress or unwatched, profile)
+                return Run(directory.path, _computed(request, restart))
     except Terminated:
         raise Stopped(f"stopped by SIGTERM while no blocks computed; {remedies.SAME}") from None
 
 
-def _going_on(directory: RunDirectory, case: Case) -> Beginning | None:
+def _restart_point(directory: RunDirectory, case: Case) -> RestartPoint | None:
     """From where to go on with what is in a directory, or None for its beginning."""
     if directory.bare():
         return None
-    if begins_again(directory.path, case, directory.report()):
+    if starts_over(directory.path, case, directory.report()):
         warnings.warn(f"{directory.path}: the run ended before its first checkpoint; it begins again", stacklevel=3)
         return None
-    going_on, skipped = beginning(directory.path, case)
+    restart, skipped = newest_restart(directory.path, case)
     _warn_of(skipped)
-    return going_on
+    return restart
 
 
-def _computed(order: Order, going_on: Beginning | None) -> dict[str, Any]:
+def _computed(request: RunRequest, restart: RestartPoint | None) -> dict[str, Any]:
     """The report of a run, in as many attempts as it needs, and may have."""
-    recovery = Recovery(order.case.machine.restarts, remedies.going_on(order.directory.path))
+    recovery = Recovery(request.case.machine.restarts, remedies.how_to_resume(request.directory.path))
     while True:
         try:
             with as_keys():
-                return attempt(order, going_on, recovery)
+                return run_once(request, restart, recovery)
         except Lost as loss:
-            going_on = _again(loss, going_on, order, recovery)
+            restart = _again(loss, restart, request, recovery)
         except BadInput as error:
             if recovery.restarts:  # the input was good: what is left of the machines does not suffice
                 raise RunFailed(f"after a loss the run cannot go on: {error}") from error
             raise
 
 
-def _again(loss: Lost, going_on: Beginning | None, order: Order, recovery: Recovery) -> Beginning | None:
+def _again(loss: Lost, restart: RestartPoint | None, request: RunRequest, recovery: Recovery) -> RestartPoint | None:
     """From where a run goes on that has lost something: its newest checkpoint, or None for its beginning.
 
     Raises RunFailed where it may not, or cannot: without any machine from the beginning nothing would be another time.
@@ -153,30 +152,30 @@ def _again(loss: Lost, going_on: Beginning | None, order: Order, recovery: Recov
         raise loss
     try:
         if recovery.begun:
-            going_on = _newest(loss, going_on, order)
-        step = going_on.tick.step if going_on is not None else 0
+            restart = _newest(loss, restart, request)
+        step = restart.tick.step if restart is not None else 0
         recovery.note(loss, step)
     except RunFailed as error:
         if recovery.begun:
             with suppress(RunFailed):
-                order.directory.write_report(broken(order.directory.report(), error))
+                request.directory.write_report(broken(request.directory.report(), error))
         raise
     warnings.warn(f"{loss}; the run goes on from step {step}", stacklevel=3)
-    return going_on
+    return restart
 
 
-def _newest(loss: Lost, before: Beginning | None, order: Order) -> Beginning | None:
+def _newest(loss: Lost, before: RestartPoint | None, request: RunRequest) -> RestartPoint | None:
     """The newest checkpoint of a run that went on from `before`; None where it has had none, and may begin again.
 
     Raises RunFailed where it cannot go on.
     """
-    found, skipped = usable(order.directory.path, order.case, contents=False)
+    checkpoint, skipped = usable(request.directory.path, request.case, contents=False)
     _warn_of(skipped)
-    if found is not None:
-        return Beginning.of(found, order.case)
+    if checkpoint is not None:
+        return RestartPoint.of(checkpoint, request.case)
     if skipped or before is not None:
         raise RunFailed(f"{loss}; no checkpoint is whole from which the run could go on")
-    if order.case.checkpoint.every is None and not order.directory.bare():
+    if request.case.checkpoint.every is None and not request.directory.bare():
         raise RunFailed(f"{loss}; there is no checkpoint to go on from: give checkpoint.every")
     return None
 

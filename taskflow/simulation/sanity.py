@@ -1,38 +1,40 @@
 """Whether a state is one that its case can explain, as every block finds it; and if not, where that shows.
 
-A state is insane where a number is not finite, or `SANE` times as large as all that the case gives (see
-`taskflow.simulation.scales`) and the initial fields had. The velocity is looked at after every step, what it carries
-before every checkpoint: none is made of what a run that diverges leaves.
+A state is insane where a number is not finite, or `SANE` times as large as all that the case gives (see `build.scales`)
+and the initial fields had. The velocity is looked at after every step, what it carries before every checkpoint: none is
+made of what a run that diverges leaves.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from taskflow.errors import RunFailed
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
 from taskflow.machine.extreme import extreme
-from taskflow.simulation.blame import Blame
+from taskflow.simulation.block_spec import BlockSpec
+from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.inflow.inflow import FINEST
-from taskflow.simulation.scales import Scale, Scales
 from taskflow.simulation.schedule import Tick
+from taskflow.simulation.stability import StepWatch, better
 
 SANE = 100.0
 GROWTH = 0.01  # of the least energy so far
 NOISE = 1e-6  # of the largest energy so far: so much may come and go
 SPEED = "speed"
+LEFT = 0.1  # share of the divergence that solves of a fixed number of iterations may leave
 
 
 class Sanity:
     """The judgement on one block; all blocks come to the same."""
 
-    def __init__(self, scales: Scales, grid: StaggeredGrid, shard: Shard, blame: Blame) -> None:
-        self._scales, self._grid, self._shard, self._blame = scales, grid, shard, blame
+    def __init__(self, scales: Scales, grid: StaggeredGrid, shard: Shard, diagnosis: Diagnosis) -> None:
+        self._scales, self._grid, self._shard, self._diagnosis = scales, grid, shard, diagnosis
         self._known: dict[str, float] = {}  # how large what was found at the start was, and what has entered since
         self._least, self._most = math.inf, 0.0  # of the kinetic energy
         self._nearest = sum(1 / grid.narrowest(axis) for axis in range(3))
@@ -47,11 +49,11 @@ class Sanity:
 
     @property
     def state(self) -> dict[str, float]:
-        """What a checkpoint has to hold."""
+        """The state for a checkpoint."""
         return dict(self._known)
 
     def entered(self, numbers: Mapping[str, float]) -> None:
-        """Note how fast fluid enters in a step, from what `Entering.advance` gives for it."""
+        """Note how fast fluid enters in a step, from what `Inflows.advance` gives for it."""
         self._known[SPEED] = max(self._known[SPEED], numbers.get("quantum", 0.0) / FINEST)
 
     def moves(self, tick: Tick) -> None:
@@ -61,12 +63,12 @@ class Sanity:
 
     def carries(self, tick: Tick) -> None:
         """Raises RunFailed where the temperature or a scalar is insane. All blocks have to call it."""
-        found = self._largest(tuple(self._scales.carried))
-        if not all(_sane(most, self._most_of(role, tick.time)) for role, most in found.items()):
+        largest = self._largest(tuple(self._scales.carried))
+        if not all(_sane(most, self._most_of(role, tick.time)) for role, most in largest.items()):
             raise self.failure(tick)
 
     def grows(self, tick: Tick, energy: float) -> str | None:
-        """What is to be said of a mean kinetic energy that nothing can have made; once."""
+        """A warning of a mean kinetic energy that nothing can have made; once."""
         if self._scales.driven or self._least < 0:
             return None
         grown = energy > (1 + GROWTH) * self._least + NOISE * self._most
@@ -76,20 +78,21 @@ class Sanity:
             return None
         return (
             f"at step {tick.step}, time {tick.time:g}, the kinetic energy has grown from {before:.4g} to {energy:.4g},"
-            f" though nothing drives the flow: the numbers are not to be trusted; {self._blame(tick)}"
+            f" though nothing drives the flow: the numbers are not to be trusted; {self._diagnosis(tick)}"
         )
 
     def failure(self, tick: Tick, what: str = "") -> RunFailed:
         """The error that says where the present state is worst, or in which number that shows. All blocks have to call
         it, and get the same one.
         """
-        roles = (*VELOCITY, *self._scales.carried)
-        limits = np.array([self._most_of(SPEED if role in VELOCITY else role, tick.time) for role in roles])
-        found = self._extremes(roles)
+        velocity, time = self._scales.velocity, tick.time
+        roles = (*velocity, *self._scales.carried)
+        limits = np.array([self._most_of(SPEED if role in velocity else role, time) for role in roles])
+        extremes = self._extremes(roles)
         with np.errstate(divide="ignore", invalid="ignore"):
-            excess = np.where(np.isfinite(found[:, :, 3]), np.abs(found[:, :, 3]) / limits, np.inf)
+            excess = np.where(np.isfinite(extremes[:, :, 3]), np.abs(extremes[:, :, 3]) / limits, np.inf)
         block, n = np.unravel_index(int(np.argmax(np.nan_to_num(excess, posinf=np.inf))), excess.shape)
-        i, j, k, value = found[block, n]
+        i, j, k, value = extremes[block, n]
         cell = int(i), int(j), int(k)
         x, y, z = (
             float(self._grid.coordinates(self._shard.partition.fields[roles[n]].location, axis, at, at + 1)[0])
@@ -99,18 +102,18 @@ class Sanity:
         most = f" (the case explains {limits[n] / SANE:.3g})" if limits[n] > 0 and math.isfinite(value) else ""
         return RunFailed(
             f"the run diverged: at step {tick.step}, time {tick.time:g}, {what}{roles[n]} is {value:.4g}{most}"
-            f" {where}; {self._blame(tick)}"
+            f" {where}; {self._diagnosis(tick)}"
         )
 
     def _most_of(self, name: str, time: float) -> float:
         """The largest magnitude that is sane at a time; 0 where nothing tells one."""
         if name != SPEED:
             scale = self._scales.carried[name]
-            return SANE * Scale(max(scale.given, self._known[name]), scale.gain).at(time)
-        given, lift = self._scales.speed, 0.0
+            return SANE * Scale(max(scale.largest, self._known[name]), scale.gain).at(time)
+        scale, lift = self._scales.speed, 0.0
         if self._scales.lift:
             lift = self._scales.lift * 2 * self._most_of("T", time) / SANE
-        return SANE * Scale(max(given.given, self._known[SPEED]), given.gain + lift).at(time)
+        return SANE * Scale(max(scale.largest, self._known[SPEED]), scale.gain + lift).at(time)
 
     def _largest(self, roles: Sequence[str]) -> dict[str, float]:
         """The largest magnitude of each field; no number where one is none."""
@@ -127,3 +130,34 @@ class Sanity:
 
 def _sane(magnitude: float, most: float) -> bool:
     return math.isfinite(magnitude) and (most == 0 or magnitude <= most)
+
+
+class Diagnosis:
+    """The probable cause of a divergence, from all that was seen; called with the last step, the remedy in words.
+
+    `watch` looks at the steps of the run; None where none that its case allows is too long.
+    """
+
+    def __init__(self, spec: BlockSpec) -> None:
+        self._spec, self._residual = spec, 0.0
+        self.watch = None if spec.stability.certain else StepWatch(spec.stability)
+
+    def note(self, numbers: Mapping[str, Any]) -> None:
+        """Note what a sane state was like, from its line in the log."""
+        self._residual = numbers["residual"]
+
+    @property
+    def steps(self) -> str:
+        """The remedy where steps are too long."""
+        return f"{self._spec.clock.remedy}{better(self._spec.stability)}"
+
+    def __call__(self, tick: Tick) -> str:
+        spec = self._spec
+        if self.watch is not None and self.watch.exceeded:
+            return self.steps
+        if spec.sweeps is not None and self._residual > LEFT:
+            now = f"pressure.iterations (now {spec.sweeps})"
+            return f"{self._residual:.0%} of the divergence was left: give more {now}, or another pressure.solver"
+        if not spec.stability.damped(tick.dt, spec.clock.limit.cfl):
+            return self.steps
+        return 'steps are stable, so the grid may be too coarse: give more cells, or fluid.scheme = "quick"'

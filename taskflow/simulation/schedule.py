@@ -1,4 +1,4 @@
-"""When things happen: how often, how long the next step is, and when a run is over.
+"""When things happen: how often, where the next step leads, and when a run is over.
 
 Every block of a run asks its own `Clock` and gets the same answer: no I/O, no state, no time of day.
 """
@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.flow.scalars.bounded import CROSSINGS, SPREADINGS
-from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme, Spreads
+from taskflow.flow.schemes import Spreads
+from taskflow.flow.stability import NO_EDDIES, StepLimit
 from taskflow.simulation.values import positive, whole
 
 MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one
 FITS = 9e-13  # relative excess over the longest step that is rounding, not a reason for one more step
-NO_EDDIES = Spreads()
-GROWTH = 0.1  # share by which the velocity may grow in a step with bounded quantities
 ROUNDING = 2.0**-50  # relative: moments this close cannot be told apart
 
 
@@ -85,48 +83,6 @@ def intervals(time: float, length: float) -> int:
     if length < 16 * ROUNDING * time:
         raise BadInput(f"intervals of {length:g} cannot be told apart at time {time:g}; give longer ones")
     return math.floor(time / length)
-
-
-@dataclass(frozen=True)
-class StepLimit:
-    """The longest stable step: `fixed`, or min(cfl / (advection + frequency), diffusion / spread), and where quantities
-    are to stay within bounds what that needs (`taskflow.flow.scalars.bounded`), less a tenth, as the velocity may grow
-    in the step.
-
-    advection = max(|u|/dx + |v|/dy + |w|/dz) and eddies = what diffuses with them, found anew before each step;
-    spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;
-    `scheme` knows for which numbers it is stable;
-    frequency = that of the fastest oscillation that forces make, in radians per time.
-    bounded = the spread of the bounded quantities alone, None without any.
-    """
-
-    fixed: float | None = None
-    cfl: float = 0.5
-    diffusion: float = 0.2
-    spread: float = 0.0
-    scheme: Scheme = ADAMS_BASHFORTH
-    frequency: float = 0.0
-    bounded: float | None = None
-
-    def longest(self, advection: float, eddies: Spreads = NO_EDDIES) -> float:
-        """Length of the step, with eddies. `BadInput` if nothing moves and nothing diffuses, so that no length can be
-        found.
-        """
-        if self.fixed is not None:
-            return self.fixed
-        spread = max(self.spread, eddies.most)
-        stable = min(_ratio(self.cfl, advection + self.frequency), _ratio(self.diffusion, spread))
-        dt = min(stable, self.within_bounds(advection, eddies.bounded))
-        if dt == math.inf:
-            raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
-        return dt
-
-    def within_bounds(self, advection: float, spread: float = 0.0) -> float:
-        """The longest step with which bounded quantities stay within their bounds: each stage is one of Euler's."""
-        if self.bounded is None:
-            return math.inf
-        stage = max(stage.share for stage in self.scheme.stages)
-        return _ratio(1 - GROWTH, stage * (CROSSINGS * advection + SPREADINGS * max(self.bounded, spread)))
 
 
 @dataclass(frozen=True)
@@ -252,7 +208,7 @@ class Clock:
 
     @property
     def remedy(self) -> str:
-        """What to change in a case whose steps are too long or too short."""
+        """The remedy for a case whose steps are too long or too short."""
         limit = self.limit
         if limit.fixed is not None:
             now = f"time.step (now {limit.fixed:g})"
@@ -261,7 +217,3 @@ class Clock:
             beyond = [cfl] * (limit.cfl > limit.scheme.cfl) + [diffusion] * (limit.diffusion > limit.scheme.diffusion)
             now = " and ".join(beyond or [cfl])
         return f"give a smaller {now}, or more cells"
-
-
-def _ratio(amount: float, rate: float) -> float:
-    return amount / rate if rate > 0 else math.inf

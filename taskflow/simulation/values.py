@@ -1,4 +1,4 @@
-"""What counts as a number, a vector or a choice: strict readings of one value. `BadInput` says what to give instead."""
+"""Strict readings of one value as a number, a vector or a choice. `BadInput` says what to give instead."""
 
 import difflib
 import math
@@ -26,9 +26,9 @@ def positive(value: object) -> float:
     return _real(value, "a number > 0", "give a finite number > 0", 0.0)
 
 
-def _real(value: object, wanted: str, finite: str, above: float) -> float:
+def _real(value: object, what: str, finite: str, above: float) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise BadInput(f"give {wanted}")
+        raise BadInput(f"give {what}")
     try:
         result = float(value)
     except OverflowError:
@@ -36,7 +36,7 @@ def _real(value: object, wanted: str, finite: str, above: float) -> float:
     if not math.isfinite(result):
         raise BadInput(finite)
     if not result > above:
-        raise BadInput(f"give {wanted}")
+        raise BadInput(f"give {what}")
     return result
 
 
@@ -57,19 +57,19 @@ def natural(value: object) -> int:
         raise BadInput(str(error).replace(">= 1", ">= 0")) from None
 
 
-def three(kind: Callable[[object], Any], wanted: str) -> Callable[[object], tuple[Any, Any, Any]]:
+def three(kind: Callable[[object], Any], what: str) -> Callable[[object], tuple[Any, Any, Any]]:
     """Reads three values of one `kind`; `wanted` names them in the message."""
 
     def read(value: object) -> tuple[Any, Any, Any]:
         items = value.tolist() if isinstance(value, np.ndarray) else value
         if not isinstance(items, (list, tuple)) or len(items) != 3:
-            raise BadInput(f"give {wanted}, in the order x, y, z")
+            raise BadInput(f"give {what}, in the order x, y, z")
         values = []
         for axis, item in zip("xyz", items, strict=True):
             try:
                 values.append(kind(item))
             except BadInput as error:
-                raise BadInput(f"give {wanted}, in the order x, y, z ({axis}: {error})") from None
+                raise BadInput(f"give {what}, in the order x, y, z ({axis}: {error})") from None
         return values[0], values[1], values[2]
 
     return read
@@ -92,12 +92,12 @@ def truth(value: object) -> bool:
 def one_of(*choices: str) -> Callable[[object], str]:
     """Reads one of `choices`."""
     quoted = [f'"{choice}"' for choice in choices]
-    wanted = "give " + " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+    what = "give " + " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
     def read(value: object) -> str:
         if isinstance(value, str) and value in choices:
             return str(value)
         close = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
-        raise BadInput(wanted + (f'; did you mean "{close[0]}"?' if close else ""))
+        raise BadInput(what + (f'; did you mean "{close[0]}"?' if close else ""))
 
     return read

@@ -15,7 +15,7 @@ from taskflow.output import BlockStore, Layout, create, dataset
 from taskflow.regions import Box
 from tests.output.conftest import layout_of, written  # noqa: F401
 from tests.simulation.going_on import go
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 CELLS, LENGTHS, ORIGIN = (6, 5, 7), (1.5, 1.0, 2.1), (0.2, -0.4, 0.0)
 WALLS, PERIODIC = (False, False, False), (True, True, True)

@@ -10,9 +10,9 @@ from taskflow.host import look
 from taskflow.host.accelerators import Accelerator
 from taskflow.machine.channel import channel_problem
 from taskflow.proof import Proof
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.estimate import count_steps, estimate
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.setup import Setup
 from tests.speed import seconds
 
 
@@ -109,29 +109,29 @@ AT_REST = 'boundaries.z_max="wall"'
     (["time.end=10", AT_REST, 'initial.velocity=["2*z", 0, 0]'], 620, "CFL 0.5"),
 ])
 def test_steps(here, settings, count, basis):
-    steps = count_steps(Setup(Case.load("cavity.toml", settings), (1, 1, 1)))
+    steps = count_steps(Simulation(Case.load("cavity.toml", settings), (1, 1, 1)))
     assert steps.count == pytest.approx(count, abs=1)
     assert basis in steps.basis
 
 
 def test_the_messages_of_many_blocks_are_counted_in_a_moment(here, monkeypatch):
     """Measured: 0.35 s, without a graph. The limit leaves room for a busy machine."""
-    from taskflow.simulation import stepping as room
+    from taskflow.simulation import step_cost as room
 
     monkeypatch.delattr(room, "analyse")
     case = Case.load("cavity.toml", ["grid.cells=[64,64,64]", "machine.blocks=[4,4,4]"])
-    setup = Setup(case, (4, 4, 4))
-    assert seconds(lambda: setup.stepping.traffic) < 1.5
-    assert sum(sent.messages for sent in setup.stepping.traffic) > 64 * 3 * 30
+    setup = Simulation(case, (4, 4, 4))
+    assert seconds(lambda: setup.step_cost.traffic) < 1.5
+    assert sum(sent.messages for sent in setup.step_cost.traffic) > 64 * 3 * 30
 
 
 def test_messages_are_those_of_the_graph(here):
     found = estimate(Case.load("cavity.toml", ["machine.blocks=[1,1,2]", "pressure.iterations=7"]))
     assert found.processes == len(found.places) == 2
-    between = found.setup.stepping.analysed(split=False).messages
-    assert [sent.messages for sent in found.setup.stepping.traffic] == [between[0, 1], between[1, 0]]
-    assert found.seconds_per_step > found.setup.stepping.nbytes({}) / found.bandwidth > 0
-    assert found.memory == Needs(found.setup, found.places, found.device).blocks
+    between = found.sim.step_cost.analysed(split=False).messages
+    assert [sent.messages for sent in found.sim.step_cost.traffic] == [between[0, 1], between[1, 0]]
+    assert found.seconds_per_step > found.sim.step_cost.nbytes({}) / found.bandwidth > 0
+    assert found.memory == Needs(found.sim, found.places, found.device).blocks
 
 
 @pytest.mark.parametrize(("settings", "words"), [
@@ -151,7 +151,7 @@ def test_what_cannot_run_is_refused(give, refused, here, settings, words):
 
 @pytest.mark.parametrize("cells", [[2147483647, 2147483647, 2147483647], [8, 8, 10**9]], ids=str)
 def test_bodies_are_not_looked_for_on_cells_that_do_not_fit(give, refused, here, cells, monkeypatch):
-    monkeypatch.setattr("taskflow.simulation.setup.Bodies", None)
+    monkeypatch.setattr("taskflow.simulation.build.simulation.Bodies", None)
     body = "obstacles=[{type='sphere', centre=[0.5, 0.06, 0.5], radius=0.2}]"
     result = give("check", "cavity.toml", "--set", f"grid.cells={cells}", "--set", body)
     refused(result.exit_code, result.stderr, f"grid.cells = {cells}", "needs", "are free", "fewer cells")
@@ -187,7 +187,7 @@ def test_a_case_is_proved(give, here):
 
 def test_a_proof_that_fails_ends_the_check(give, here, monkeypatch):
     broken = Proof(templates=1, faults=["block 0, field p, cells [0,1)x[0,1)x[0,1): this and that are not ordered"])
-    monkeypatch.setattr("taskflow.cli.checking.prove_case", lambda found: broken)
+    monkeypatch.setattr("taskflow.simulation.estimate.Estimate.prove", lambda found: broken)
     result = give("check", "cavity.toml", "--prove")
     assert result.exit_code == 1
     assert "the proof fails:" in result.stderr

@@ -16,7 +16,7 @@ import pytest
 import taskflow as tf
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.simulation import attempt
-from taskflow.simulation.job import Loop
+from taskflow.simulation.job import RunLoop
 from tests.cli.test_resume import steps
 from tests.cluster.waiting import until_ended
 from tests.integration.test_direct import gang, relaxed
@@ -53,7 +53,7 @@ def arm(fault, mark):
     """From now on the process does to itself what `fault` prepares when its block 1 has come to a step and a checkpoint
     is there; unless it has been done already. `mark` is then the time of that.
     """
-    agreed = Loop._agreed
+    agreed = RunLoop._agreed
 
     def strike(loop, tick):
         if tick.step >= STRUCK and loop.shard.block == 1 and not mark.exists():
@@ -65,7 +65,7 @@ def arm(fault, mark):
                 act()
         return agreed(loop, tick)
 
-    Loop._agreed = strike
+    RunLoop._agreed = strike
 
 
 def kernel(text, *arguments):

@@ -13,8 +13,9 @@ import pytest
 
 from taskflow.cli import following, watching
 from taskflow.cli.web import Page
+from taskflow.flow.stability import StepLimit
 from taskflow.output import Tail, dataset
-from taskflow.simulation.schedule import Clock, StepLimit
+from taskflow.simulation.schedule import Clock
 from tests.locks import ALIVE, write_lock
 
 

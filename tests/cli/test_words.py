@@ -10,7 +10,8 @@ from taskflow.cli.live import Display, stage
 from taskflow.cli.watching import Lines, Meter
 from taskflow.cli.words import clock, duration, rate, several
 from taskflow.errors import BadInput, Interrupted, RunFailed
-from taskflow.simulation.schedule import Clock, Every, StepLimit
+from taskflow.flow.stability import StepLimit
+from taskflow.simulation.schedule import Clock, Every
 from taskflow.units import size
 
 NUMBERS = {"dt": 0.1, "cfl": 0.5, "divergence": 1e-9, "residual": None, "iterations": 30}

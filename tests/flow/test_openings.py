@@ -12,8 +12,8 @@ import pytest
 from taskflow.flow.boundaries.boundary import Wall, on_face, temperature_ghosts
 from taskflow.flow.boundaries.outflow import QUANTA, balance, opening
 from taskflow.flow.exact_sums import PARTS, exact_sum
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup
 from taskflow.tasks import Roles
 from tests.flow.byhand import ByHand
 from tests.flows import Flow, compute, norms, orders
@@ -306,9 +306,9 @@ def test_a_closed_flow_has_no_launch_for_openings():
     """Nor regions."""
     case = channel("x", "z", "outflow", "1", initial={})
     sides = {"x_min": "wall", "x_max": "wall", "y": "periodic", "z_min": "wall", "z_max": "wall"}
-    closed = Setup(Case(**{**dict(case), "boundaries": sides}), (1, 1, 1))
-    both = (closed, Setup(case, (1, 1, 1)))
-    count = [Counter(launch.task.name for launch in setup.stepping.launches) for setup in both]
+    closed = Simulation(Case(**{**dict(case), "boundaries": sides}), (1, 1, 1))
+    both = (closed, Simulation(case, (1, 1, 1)))
+    count = [Counter(launch.task.name for launch in setup.step_cost.launches) for setup in both]
     wall = {"impose": 4, "mirror_two_x_min": 1, "mirror_two_x_max": 1, "mirror_two_z_min": 1, "mirror_two_z_max": 1}
     kernels = dict.fromkeys(("momentum", "divergence", "correct", "advective_rate"), 1)
     roles = Roles.of(tuple(closed.partition.fields))

@@ -10,17 +10,17 @@ from taskflow.flow.passing import CARRIED, FLOW, Passing, Sheet, Side
 from taskflow.flow.scalars.bounded import EULER
 from taskflow.flow.scalars.transport import Transport, transport, transport_eddy
 from taskflow.regions import Box
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup
 from tests.flow.byhand import DT, ByHand, momentum_with
 from tests.flow.test_stretched import Uneven
 from tests.flows import compute
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 
 def measured(case: Case, side: Side, blocks=(1, 1, 1), **options) -> dict[str, float]:
     """What passes in the final state."""
-    passing = Passing(Setup(case, (1, 1, 1)).model, side)
+    passing = Passing(Simulation(case, (1, 1, 1)).model, side)
     numbers = passing.numbers(compute(case, blocks, after=passing, **options).scalars)
     return dict(zip(passing.names, numbers, strict=True))
 
@@ -223,5 +223,5 @@ def test_an_inflow_beside_walls_reads_no_cell_that_nothing_fills():
         grid={"cells": [4, 3, 3], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 0.1}, time={"steps": 1},
         boundaries={"x_min": inflow, "x_max": "outflow", **walls},
     )  # fmt: skip
-    passing = Passing(Setup(case, (1, 1, 1)).model, Side(Box((0, 0, 0), (1, 3, 3)), 0))
+    passing = Passing(Simulation(case, (1, 1, 1)).model, Side(Box((0, 0, 0), (1, 3, 3)), 0))
     assert np.isfinite(passing.numbers(compute(case, after=passing, garbage=np.nan).scalars)).all()

@@ -4,8 +4,8 @@ import pytest
 
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup
 from taskflow.tasks import Traffic
 
 WALLS = {f"{axis}_{side}": "wall" for axis in "xyz" for side in ("min", "max")}
@@ -37,7 +37,7 @@ def test_a_step_sends_what_was_counted(boundaries, blocks, overlap):
         pressure={"iterations": 5},
         time={"steps": 1},
     )
-    setup = Setup(case, blocks)
+    setup = Simulation(case, blocks)
 
     def job(shard):
         shard.run(setup.model.start, dt=1.0)
@@ -48,8 +48,8 @@ def test_a_step_sends_what_was_counted(boundaries, blocks, overlap):
         return len(counting.sent), sum(counting.sent)
 
     found = run_threads(setup.partition, job, cpu(1), Mapper(overlap))
-    assert found == [(sent.messages, sent.nbytes) for sent in setup.stepping.traffic]
-    assert sum(setup.stepping.traffic, Traffic()).messages > 0
+    assert found == [(sent.messages, sent.nbytes) for sent in setup.step_cost.traffic]
+    assert sum(setup.step_cost.traffic, Traffic()).messages > 0
 
 
 @pytest.mark.parametrize(("slabs", "iterations", "precision"), [(2, 1, "double"), (3, 6, "single"), (5, 7, "double")])
@@ -69,5 +69,5 @@ def test_a_step_of_the_cavity(slabs, iterations, precision):
     plane = nx * ny
     up = Traffic(iterations + 1, size * ((iterations + 3) * plane + nx + ny), iterations + 1)
     down = Traffic(iterations + 3, size * ((iterations + 4) * plane + nx + ny), iterations + 3)
-    assert Setup(case, (1, 1, slabs)).stepping.traffic == [up, *[up + down] * (slabs - 2), down]
+    assert Simulation(case, (1, 1, slabs)).step_cost.traffic == [up, *[up + down] * (slabs - 2), down]
 

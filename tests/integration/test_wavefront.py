@@ -6,8 +6,8 @@ import pytest
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
 from taskflow.machine.trace import wavefront
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup
 
 WALLS = {
     "x_min": "wall",
@@ -31,7 +31,7 @@ def setup(boundaries, blocks):
         pressure={"iterations": 9},
         time={"steps": 1},
     )
-    return Setup(case, blocks)
+    return Simulation(case, blocks)
 
 
 

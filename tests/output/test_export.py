@@ -14,7 +14,7 @@ from taskflow.errors import BadInput
 from taskflow.output import export_netcdf, export_vtk
 from tests.output.conftest import layout_of
 from tests.simulation.going_on import go
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:

@@ -20,12 +20,12 @@ from taskflow.machine.mapper import Mapper
 from taskflow.machine.threads import run_threads
 from taskflow.output import Checkpoints, Writer, dataset, read_log
 from taskflow.regions import Triple
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
+from taskflow.simulation.checkpoints import CheckpointPolicy
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.job import FlowJob
-from taskflow.simulation.resuming import beginning
-from taskflow.simulation.saving import Keeping
-from taskflow.simulation.setup import Setup
+from taskflow.simulation.restart import newest_restart
 
 
 class Killed(Exception):
@@ -65,16 +65,16 @@ def go(
     wrote by then is on the disk, so that the tests know where it goes on. No bandwidth is measured. All blocks are on
     one `device`, by default a core of the CPU.
     """
-    setup, directory = Setup(case, blocks, device=device.kind if device else "cpu"), RunDirectory(path)
-    keeping = Keeping.of(setup, path, uuid.uuid4().hex)
+    setup, directory = Simulation(case, blocks, device=device.kind if device else "cpu"), RunDirectory(path)
+    keeping = CheckpointPolicy.of(setup, path, uuid.uuid4().hex)
     going_on = None
     if resume:
-        going_on, _ = beginning(path, case)
+        going_on, _ = newest_restart(path, case)
         going_on.check(setup)
         going_on = directory.reopen(setup, going_on, keeping)
     else:
         directory.create(setup, force=False)
-    job = FlowJob(setup.scenario, directory.initial(setup), keeping, going_on)
+    job = FlowJob(setup.spec, directory.initial(setup), keeping, going_on)
     last = kill or stop or 10**9
     controls = [Until(step=last, dies=kill is not None) for _ in setup.partition.blocks]
     at_once = patch.object(Writer, "submit", _submit_and_wait) if kill else nullcontext()

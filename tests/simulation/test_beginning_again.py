@@ -8,7 +8,7 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.simulation.run import run
 from tests.simulation.going_on import check_same, go
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 AGAIN = "run: the run ended before its first checkpoint; it begins again"
 SOON = {"output__every": {"steps": 1}}  # so that there is something that one would miss

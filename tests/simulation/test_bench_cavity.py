@@ -19,9 +19,9 @@ from taskflow.simulation.bench.cavity.cost import cost
 from taskflow.simulation.bench.cavity.initial_velocity import InitialVelocity
 from taskflow.simulation.bench.cavity.memory import Fitting
 from taskflow.simulation.bench.cavity.methods import truncated
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.initial import initial
 from taskflow.simulation.initial.initial import InitialFields, profiles
-from taskflow.simulation.setup import Setup
 from taskflow.tasks import repeat
 
 FOUR = Pressure(iterations=4)
@@ -31,7 +31,7 @@ FOUR = Pressure(iterations=4)
 @pytest.mark.parametrize(("cells", "left"), [((16, 16, 16), 1e-13), ((32, 8, 16), (np.pi / 8) ** 2 / 6)], ids=str)
 def test_velocities_are_free_of_divergence(name, cells, left):
     """In a cube even that on the staggered grid vanishes; else the error of differences along 8 cells stays."""
-    setup = Setup(Flow(name, FOUR).of(cells, "double"), (1, 1, 1))
+    setup = Simulation(Flow(name, FOUR).of(cells, "double"), (1, 1, 1))
     fields = InitialFields(setup.grid, profiles(setup.case), Path())
     u, v, w = (fields.values(name, setup.grid.box.expand((0, 0, 0), (1, 1, 1))) for name in "uvw")
     assert abs(u).max() > 0.3
@@ -43,7 +43,7 @@ def test_velocities_are_free_of_divergence(name, cells, left):
 @pytest.mark.parametrize("name", ["cavity", "taylor-green"])
 @pytest.mark.parametrize("piece", [30, 60, 1 << 24])
 def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, piece, device):
-    setup = Setup(Flow(name, FOUR).of((6, 5, 7), "double"), (1, 1, 2))
+    setup = Simulation(Flow(name, FOUR).of((6, 5, 7), "double"), (1, 1, 2))
     fields = InitialFields(setup.grid, profiles(setup.case), Path())
     monkeypatch.setattr(initial, "PIECE", piece)
     monkeypatch.setattr(initial_velocity, "PIECE", piece)
@@ -62,15 +62,15 @@ def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, pi
 
 
 def test_the_cost_of_a_step():
-    setup = Setup(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 2))
+    setup = Simulation(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 2))
     found = cost(setup, setup.model.step, {})
-    assert found.nbytes == setup.stepping.nbytes({})
-    known = {launch.task: operations(launch, setup.partition) for launch in setup.stepping.launches}
-    assert found.operations == sum(known[launch.task] * launch.over.volume for launch in setup.stepping.launches)
+    assert found.nbytes == setup.step_cost.nbytes({})
+    known = {launch.task: operations(launch, setup.partition) for launch in setup.step_cost.launches}
+    assert found.operations == sum(known[launch.task] * launch.over.volume for launch in setup.step_cost.launches)
 
 
 def test_rounds_count_as_often_as_they_are_done():
-    setup = Setup(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 1))
+    setup = Simulation(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 1))
     model = setup.model
 
     def loops(f):

@@ -10,7 +10,7 @@ from taskflow.accessor import dataset
 from taskflow.errors import BadInput
 from taskflow.output import read_log
 from tests.simulation.going_on import go
-from tests.simulation.test_resuming import BOX, stirred
+from tests.simulation.test_restart import BOX, stirred
 from tests.simulation.test_statistics import averaged, found, in_centres
 
 BUDGET = {"every": {"steps": 1}, "budget": True}

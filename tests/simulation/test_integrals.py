@@ -10,9 +10,9 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output import Checkpoint
-from taskflow.simulation.resuming import Beginning
+from taskflow.simulation.restart import RestartPoint
 from tests.simulation.going_on import found, go
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 FOLLOWED = {
     "surfaces": [{"name": "plane", "z": 0.7, "every": {"steps": 2}}, {"name": "end", "y": 0.7, "every": {"steps": 9}},
@@ -27,8 +27,8 @@ def test_a_surface_does_not_go_on_with_the_records_of_a_plane():
     state = {"time": 0.1, "dt": 0.01, "ended": None, "steady": None, "averages": {}, "case": plane.to_toml()}
     state["records"] = {"": 1, "a": 1}
     before = Checkpoint(Path("step-4"), 4, state, ())
-    assert "a" in Beginning.of(before, plane).kept
-    assert "a" not in Beginning.of(before, surface).kept
+    assert "a" in RestartPoint.of(before, plane).kept
+    assert "a" not in RestartPoint.of(before, surface).kept
 
 
 @pytest.fixture(scope="module")

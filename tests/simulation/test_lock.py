@@ -15,11 +15,10 @@ import pytest
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.simulation import lock as module
-from taskflow.simulation.lock import Lock, locked, unlock
-from taskflow.simulation.owner import Owner
+from taskflow.simulation.lock import Lock, Owner, locked, unlock
 from taskflow.simulation.run import run
 from tests.locks import ALIVE, ANOTHER, ELSEWHERE, GONE, owner, write_lock
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 
 @pytest.fixture(autouse=True)

@@ -18,11 +18,11 @@ from taskflow.machine.device import Cpu, gpu
 from taskflow.machine.direct import Board
 from taskflow.machine.kernel import copying
 from taskflow.machine.trace.rings import DEPTH
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case, Pressure
 from taskflow.simulation.case.control import Time
 from taskflow.simulation.initial.initial import InitialFields, profiles
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.setup import Setup
 from tests.test_invariance import BOUNDARIES, OPEN, stirred
 
 HERE = look("this process")
@@ -41,7 +41,7 @@ class Counting(Cpu):
 
 def all_passes(setup, shard):
     """A run in which steps, with a monitor before or without, come in whatever state they can come in."""
-    shard.run(setup.model.start, dt=1.0, **setup.entering.begin(shard))
+    shard.run(setup.model.start, dt=1.0, **setup.inflows.begin(shard))
     for n, monitor in enumerate((1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0)):
         if setup.settled and n % 3 != 1:
             shard.run(setup.settled.steadiness.compare if n else setup.settled.steadiness.keep)
@@ -49,7 +49,7 @@ def all_passes(setup, shard):
             shard.run(setup.settled.steadiness.keep)
         if monitor:
             shard.run(setup.monitor)
-        shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0), **setup.entering.advance(shard, n * 1e-3, 1e-3))
+        shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0), **setup.inflows.advance(shard, n * 1e-3, 1e-3))
     shard.run(setup.monitor)
 
 
@@ -59,7 +59,7 @@ def all_passes(setup, shard):
     ("periodic", (2, 1, 2), "comm"), ("box", (2, 2, 2), "none"), ("stream", (2, 1, 2), "comm"),
 ], ids=str)  # fmt: skip
 def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
-    setup = Setup(stirred({**BOUNDARIES, **OPEN}[boundaries]), shape)
+    setup = Simulation(stirred({**BOUNDARIES, **OPEN}[boundaries]), shape)
     needs = Needs(setup, [HERE] * len(setup.partition), "cpu").blocks
     devices = [Counting(1) for _ in needs]
 
@@ -78,7 +78,7 @@ def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
 def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
     plain = stirred(BOUNDARIES["box"])
     case = plain.model_copy(update={"time": Time(**{**plain.time.written(), "steady": 1e-3})})
-    setups = [Setup(each, (2, 1, 2)) for each in (plain, case)]
+    setups = [Simulation(each, (2, 1, 2)) for each in (plain, case)]
     free, needs = (Needs(setup, [HERE] * 4, "cpu").blocks for setup in setups)
     devices = [Counting(1) for _ in needs]
     run_threads(setups[1].partition, lambda shard: all_passes(setups[1], shard), devices, Mapper("none"))
@@ -97,7 +97,7 @@ def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
 def test_regions_and_rounds_of_solvers_are_counted_too(solver):
     """What their rounds send, one after the other, and fold."""
     case = stirred(BOUNDARIES["box"])
-    setup = Setup(case.model_copy(update={"pressure": Pressure(**solver)}), (2, 1, 2))
+    setup = Simulation(case.model_copy(update={"pressure": Pressure(**solver)}), (2, 1, 2))
     needs, devices = Needs(setup, [HERE] * 4, "cpu").blocks, [Counting(1) for _ in range(4)]
 
     def job(shard):
@@ -117,18 +117,18 @@ def test_messages_take_turns():
     """However many sweeps there are: the buffers of a few."""
     case = stirred(BOUNDARIES["layer"])
     few, many = (
-        Setup(case.model_copy(update={"pressure": case.pressure.model_copy(update={"iterations": n})}), (1, 1, 2))
+        Simulation(case.model_copy(update={"pressure": case.pressure.model_copy(update={"iterations": n})}), (1, 1, 2))
         for n in (DEPTH + 2, 10 * DEPTH)
     )
     buffers = [Needs(setup, [HERE] * 2, "cpu").blocks[0].buffers for setup in (few, many)]
     assert buffers[0] == buffers[1] > 0
-    assert 2 * many.stepping.traffic[0].nbytes > 3 * buffers[0]
+    assert 2 * many.step_cost.traffic[0].nbytes > 3 * buffers[0]
 
 
 def test_gpus_that_see_each_other_have_boards_in_place_of_buffers():
     gpus = [Accelerator(n, "A fine GPU", f"gpu-{n}", 80 << 30, 80 << 30) for n in range(2)]
     places = [replace(HERE, worker=f"worker {n}", gpus=(gpu,)) for n, gpu in enumerate(gpus)]
-    setup = Setup(stirred(BOUNDARIES["layer"]), (1, 1, 2))
+    setup = Simulation(stirred(BOUNDARIES["layer"]), (1, 1, 2))
     near, far = Needs(setup, places, "gpu").blocks, Needs(setup, [places[0], replace(places[1], host="there")], "gpu")
     assert all(need.buffers == 0 and need.board >= Board(2).nbytes for need in near)
     assert all(need.buffers > 0 and need.board >= Board(2).nbytes for need in far.blocks)
@@ -193,7 +193,7 @@ def test_steps_allocate_nothing(overlap):
 
 def grown_in_steps(overlap):
     """Bytes, at most, beside those before 10 steps."""
-    setup, grown = Setup(large(), (1, 1, 2)), {}
+    setup, grown = Simulation(large(), (1, 1, 2)), {}
     devices = [Counting(1) for _ in range(2)]
 
     def job(shard):
@@ -236,7 +236,7 @@ def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
     """
     import cupy
 
-    setup, device = Setup(large(), blocks), gpu()
+    setup, device = Simulation(large(), blocks), gpu()
     pool = cupy.get_default_memory_pool()
 
     def used():
@@ -268,7 +268,7 @@ def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 1, 1)], ids=str)
 def test_blocks_on_a_gpu_hold_what_was_counted(blocks):
     """Of one process and GPU: through buffers."""
-    setup = Setup(large(), blocks)
+    setup = Simulation(large(), blocks)
     place = replace(HERE, gpus=(Accelerator(0, "A GPU", "gpu-0", 80 << 30, 80 << 30),))
     needs = Needs(setup, [place] * len(setup.partition), "gpu").blocks
 

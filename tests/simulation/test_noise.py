@@ -12,12 +12,11 @@ from taskflow.flow import StaggeredGrid
 from taskflow.machine.device import cpu, gpu
 from taskflow.machine.threads import run_threads
 from taskflow.regions import Box
+from taskflow.simulation.build.scales import advective_rate
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.estimate import advective_rate
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
-from taskflow.simulation.initial.noise import Noise
-from taskflow.simulation.initial.spectrum import SPECTRA
-from taskflow.simulation.setup import Setup
+from taskflow.simulation.initial.noise import SPECTRA, RandomVelocity
 from tests.flows import VELOCITY, Lengths, compute
 
 TAU = 2 * np.pi
@@ -26,7 +25,8 @@ CELLS, LENGTHS = (14, 12, 9), (TAU, 5.0, 4.0)
 
 
 def drawn(cells=CELLS, lengths=LENGTHS, periodic=(True,) * 3, wavenumber=2.0, spectrum="passot-pouquet", seed=7):
-    return Noise(StaggeredGrid(cells, lengths, periodic=periodic), RMS, wavenumber, SPECTRA[spectrum], seed).drawn()
+    grid = StaggeredGrid(cells, lengths, periodic=periodic)
+    return RandomVelocity(grid, RMS, wavenumber, SPECTRA[spectrum], seed).drawn()
 
 
 def velocity(waves) -> list[np.ndarray]:
@@ -131,14 +131,15 @@ def test_a_noise_is_added_to_the_initial_velocity():
         given = [1.0, flow.points("v")[2], 0.0][axis]
         wanted = given + waves.values(axis, flow.setup.grid.box)
         np.testing.assert_allclose(flow[name], wanted, rtol=0, atol=1e-13)  # what the projection leaves
-    assert advective_rate(flow.setup) > advective_rate(Setup(case(noise=None, velocity=[1.0, "z", 0.0]), (1, 1, 1)))
+    without = Simulation(case(noise=None, velocity=[1.0, "z", 0.0]), (1, 1, 1))
+    assert advective_rate(flow.setup) > advective_rate(without)
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 3), (2, 2, 2)])
 def test_any_blocks_have_the_same_bits(blocks, monkeypatch):
     """In as many pieces as it takes."""
     monkeypatch.setattr("taskflow.simulation.initial.initial.WAVES", 100)
-    setup = Setup(case(), blocks)
+    setup = Simulation(case(), blocks)
     fields = InitialFields(setup.grid, profiles(setup.case), Path(), noise(setup.case, setup.grid))
 
     def job(shard):

@@ -9,9 +9,9 @@ from taskflow.cluster import BlockGroup, cut, embedded, placed, processes, slabs
 from taskflow.host import look, survey
 from taskflow.host.accelerators import Accelerator
 from taskflow.machine import Mapper, Plan, actor
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.keys import as_keys
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.setup import Setup
 
 GPUS = tuple(Accelerator(n, "A fine GPU", f"gpu-{n}", 80 << 30, 70 << 30) for n in range(4))
 
@@ -95,7 +95,7 @@ def test_blocks_without_gpus():
 
 
 def test_memory_is_that_of_each_gpu():
-    setup = Setup(case(device="gpu", blocks=[1, 1, 4]), (1, 1, 4))
+    setup = Simulation(case(device="gpu", blocks=[1, 1, 4]), (1, 1, 4))
     need = Needs(setup, spread(4, pinned(1)), "gpu").blocks[0].total
     tight = [
         replace(place, gpus=tuple(replace(gpu, free=int(1.5 * need)) for gpu in place.gpus)) for place in pinned(1)
@@ -110,7 +110,7 @@ def test_memory_is_that_of_each_gpu():
 def test_a_block_opens_the_gpu_that_it_was_given(monkeypatch, ordinals, expected):
     opened = []
     monkeypatch.setattr(actor, "open_device", lambda kind, threads, ordinal: opened.append(ordinal))
-    partition = Setup(case(), (1, 1, 2)).partition
+    partition = Simulation(case(), (1, 1, 2)).partition
     plan = Plan("test-ordinals", partition, "gpu", 1, "local", Mapper(), ordinals=ordinals)
     with embedded(1, gpu=False) as client, BlockGroup(client, plan, [survey(client, embedded=True)[0].worker]) as gang:
         gang.connect()

@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.interpolation import corners
 from tests.simulation.going_on import found, go
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 POINTS = [[0.31, 0.36, 0.4], [0.93, 0.68, 1.29], [0.0, 0.7, 0.0]]
 FOLLOWED = {

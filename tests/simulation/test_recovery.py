@@ -8,11 +8,11 @@ import pytest
 from taskflow.cluster import cause, embedded
 from taskflow.errors import BadInput, ChannelTimeout, Lost, RunFailed, TaskflowError
 from taskflow.machine import Status
-from taskflow.simulation.job import Loop
-from taskflow.simulation.recovery import Recovery
+from taskflow.simulation.attempt import Recovery
+from taskflow.simulation.job import RunLoop
 from taskflow.simulation.run import run
 from tests.simulation.going_on import check_same
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 
 def lost(worker="tcp://a"):
@@ -88,7 +88,7 @@ def test_a_block_that_hangs_is_missed_by_its_neighbours_and_the_run_goes_on(tmp_
     """Its process lives, and answers: only that its messages do not come shows it, after machine.patience."""
     machine = {"device": "cpu", "threads": 1, "blocks": [1, 1, 2], "workers": 1, "patience": 10.0}
     case = stirred(checkpoint__every={"steps": 2}, machine=machine)
-    agreed, hung = Loop._agreed, []
+    agreed, hung = RunLoop._agreed, []
 
     def hang(loop, tick):
         if tick.step == 5 and loop.shard.block == 1 and not hung:
@@ -96,7 +96,7 @@ def test_a_block_that_hangs_is_missed_by_its_neighbours_and_the_run_goes_on(tmp_
             time.sleep(25.0)
         return agreed(loop, tick)
 
-    monkeypatch.setattr(Loop, "_agreed", hang)
+    monkeypatch.setattr(RunLoop, "_agreed", hang)
     words = r"message \d+ from block 1 to block 0 .* after 10 s; the run goes on from step \d"
     with pytest.warns(UserWarning, match=words):
         found = run(case, tmp_path / "run")

@@ -4,11 +4,11 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.host import look
-from taskflow.simulation import sample
+from taskflow.simulation import step_cost
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.sample import Sample
-from taskflow.simulation.setup import Setup
+from taskflow.simulation.step_cost import Sample
 from taskflow.tasks import Traffic
 from tests.cases import FOLDER
 from tests.speed import seconds
@@ -23,9 +23,9 @@ def case(cells, blocks, *settings):
 
 def told(case, blocks):
     """The blocks that are looked at, what each block needs and what it sends."""
-    setup = Setup(case, blocks)
+    setup = Simulation(case, blocks)
     needs = Needs(setup, [HERE] * len(setup.partition), "cpu").blocks
-    return setup.stepping.sample, needs, setup.stepping.traffic
+    return setup.step_cost.sample, needs, setup.step_cost.traffic
 
 
 @pytest.mark.parametrize("solver", ["jacobi", "fft", "multigrid"])
@@ -38,7 +38,7 @@ def test_what_is_looked_at_is_as_if_all_were(cells, blocks, periodic, solver, mo
     some = case(cells, blocks, f"pressure.solver={solver}", *settings)
     looked, needs, sent = told(some, blocks)
     assert 1 < len(looked.blocks) < len(looked.like)
-    monkeypatch.setattr(sample, "MANY", 1000)
+    monkeypatch.setattr(step_cost, "MANY", 1000)
     every, all_needs, all_sent = told(some, blocks)
     assert every.complete
     assert [sent[block] for block in looked.blocks] == [all_sent[block] for block in looked.blocks]
@@ -51,9 +51,9 @@ def test_what_is_looked_at_is_as_if_all_were(cells, blocks, periodic, solver, mo
 
 
 def test_blocks_are_like_one_with_as_many_ends():
-    setup = Setup(case((8, 8, 40), (1, 1, 20)), (1, 1, 20))
+    setup = Simulation(case((8, 8, 40), (1, 1, 20)), (1, 1, 20))
     assert Sample(setup.partition).like == (0, *[10] * 18, 19)
-    deep = Sample(Setup(case((12, 12, 12), (3, 3, 3)), (3, 3, 3)).partition)
+    deep = Sample(Simulation(case((12, 12, 12), (3, 3, 3)), (3, 3, 3)).partition)
     assert deep.blocks == (0, 1, 3, 4, 9, 10, 12, 13)
     assert (deep.like[26], deep.like[13], deep.like[25]) == (0, 13, 1)
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.schemes import RUNGE_KUTTA, Spreads
-from taskflow.simulation.schedule import Clock, Every, StepLimit, Tick
+from taskflow.flow.stability import StepLimit
+from taskflow.simulation.schedule import Clock, Every, Tick
 
 
 def walk(clock, advection=lambda tick: 1.0, most=20_000):

@@ -11,11 +11,11 @@ from taskflow.host import look
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
 from taskflow.proof import Hardware, prove
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.setup import Setup
 from tests.simulation.going_on import check_same, found, go
-from tests.simulation.test_resuming import BOX, stirred
+from tests.simulation.test_restart import BOX, stirred
 
 EACH = {"every": {"steps": 1}, "write": {"steps": 1}}
 FIELDS = ("u", "v", "w", "T")
@@ -308,7 +308,7 @@ def test_what_they_need_is_counted():
     """To the byte, with what blocks send that are not slabs."""
     each = {"fields": ["u", "T"], "pairs": [["u", "T"]]}
     tables = ({"name": name, "along": name, **each} for name in ("y", "all"))
-    setup = Setup(turning(*tables, pressure={"iterations": 2}), (2, 1, 2))
+    setup = Simulation(turning(*tables, pressure={"iterations": 2}), (2, 1, 2))
     needs = Needs(setup, [look("this process")] * 4, "cpu").blocks
 
     def job(shard):
@@ -332,7 +332,7 @@ def test_what_the_runtime_records_is_proved(gpu):
     """Samples between steps, where cells go to slabs and back."""
     each = {"fields": ["u"], "pairs": [["u", "T"]]}
     tables = ({"name": name, "along": name, **each} for name in ("y", "all"))
-    setup = Setup(turning(*tables, pressure={"iterations": 2}), (1, 2, 1))
+    setup = Simulation(turning(*tables, pressure={"iterations": 2}), (1, 2, 1))
     averaged = setup.averaged.values()
     model, samples = setup.model, {each.sample: ("share",) for each in averaged}
     programs = {model.step: tuple(model.scalars(1.0, 1.0)), **samples}

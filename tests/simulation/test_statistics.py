@@ -10,10 +10,10 @@ from taskflow.accessor import dataset
 from taskflow.errors import BadInput
 from taskflow.machine import Mapper
 from taskflow.proof import Hardware, prove
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup
 from tests.simulation.going_on import check_same, go
-from tests.simulation.test_resuming import stirred
+from tests.simulation.test_restart import stirred
 
 ALL = ["u", "v", "w", "p", "T"]
 
@@ -149,7 +149,7 @@ def test_covariances_of_one_name_are_refused():
 @pytest.mark.parametrize("gpu", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_what_the_runtime_records_is_proved(gpu):
     """Samples between steps and monitors, in whatever order."""
-    setup = Setup(averaged(), (1, 1, 2))
+    setup = Simulation(averaged(), (1, 1, 2))
     model, statistics = setup.model, setup.averages.statistics
     programs = {model.step: tuple(model.scalars(1.0, 1.0)), setup.monitor: (), statistics.sample: ("share",)}
     start = {model.start: ("dt",), statistics.begin: ()}

@@ -14,9 +14,8 @@ from taskflow.machine.device import gpu
 from taskflow.output import dataset, read_log
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
-from taskflow.simulation.proving import prove_case
 from taskflow.simulation.schedule import Every, Tick
-from taskflow.simulation.settling import Settled, Settling
+from taskflow.simulation.steady import SteadyCriterion, SteadyWatch
 from tests.flows import compute
 from tests.simulation.going_on import check_same, go
 
@@ -151,7 +150,7 @@ def test_it_does_nothing_to_the_flow():
 def test_it_is_in_the_proof():
     machine = {"device": "cpu", "threads": 1, "blocks": [1, 1, 2], "channel": "actor"}
     cases = stream(machine=machine, time={"steps": 9}), stream(machine=machine)
-    proofs = [prove_case(estimate(case)) for case in cases]
+    proofs = [estimate(case).prove() for case in cases]
     for proof in proofs:
         proof.hold()
     assert proofs[1].templates > proofs[0].templates
@@ -183,7 +182,7 @@ class Fake:
 
     def ends(self, rate: float, over: float | None = None, dt: float = 0.1, most: int = 5000) -> float:
         """When it is steady."""
-        judged = Settling(Settled(self, rate, Every(steps=1), over), self)
+        judged = SteadyWatch(SteadyCriterion(self, rate, Every(steps=1), over), self)
         judged.begin(0.0)
         tick = Tick()
         for step in range(1, most):

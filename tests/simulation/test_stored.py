@@ -18,8 +18,7 @@ from taskflow.output import Checkpoint, Checkpoints, Comparison
 from taskflow.output.damage import Damaged
 from taskflow.output.manifest import MANIFEST, manifest, sealed
 from taskflow.simulation.case import Case
-from taskflow.simulation.resuming import beginning, usable
-from taskflow.simulation.state import check_state
+from taskflow.simulation.restart import check_state, newest_restart, usable
 from tests.simulation.going_on import check_same, go, steps
 
 RECORDED = {
@@ -371,4 +370,4 @@ def test_any_manifest_is_a_checkpoint_or_damaged(seed, broken):
 def test_another_case_is_refused_before_the_store_is_read(broken, monkeypatch):
     monkeypatch.setattr(Comparison, "check", lambda *_: pytest.fail("the store was read"))
     with pytest.raises(BadInput, match=r"fluid\.viscosity = .* stays so"):
-        beginning(broken, recorded(fluid={"viscosity": 0.5}))
+        newest_restart(broken, recorded(fluid={"viscosity": 0.5}))

@@ -7,9 +7,9 @@ from taskflow.cli.checking import describe
 from taskflow.errors import BadInput
 from taskflow.flow.poisson import relative_residual
 from taskflow.output import Layout
+from taskflow.simulation.build.pressure import choice
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
-from taskflow.simulation.solver import choice
 from tests.flows import compute
 
 CHANNEL = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.machine.device import Device
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Roles
 from tests.flows import DATA, Flow, compute, extremum, plane_heat_flux
 from tests.validation.cavity import table
@@ -45,7 +45,7 @@ def _case(cells: list[int], Ra: float, sides: dict, time: dict, pressure: dict) 
 
 def compute_fluxes(case: Case, device: Device | None = None) -> Flow:
     """The flow, with the heat flux through plane i across x as scalar plane_i: i = 0, n/2 and n, the hot wall first."""
-    setup = Setup(case, (1, 1, 1))
+    setup = Simulation(case, (1, 1, 1))
     n = case.grid.cells[0]
 
     def fluxes(f: Roles) -> Iterator[Launch]:

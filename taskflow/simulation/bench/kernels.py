@@ -21,8 +21,8 @@ from taskflow.machine.kernel import Layout, compiled
 from taskflow.simulation.bench.cavity.cases import Flow, Pressure
 from taskflow.simulation.bench.measure import about, timed
 from taskflow.simulation.bench.passes import PRECISION, moving
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.setup import Setup
 from taskflow.tasks import Launch, Program, Roles, record
 
 CELLS = {"cpu": 256, "gpu": 512}
@@ -56,7 +56,7 @@ def measure_kernels(
     size, real = cells or CELLS[device], precision or PRECISION[device]
     slow = f"fluid.viscosity={0.1 / size}"  # within the limits of the time step that is measured
     flows = (Flow("cavity", Pressure(solver), settings=(slow, *settings)) for solver in ("jacobi", "multigrid"))
-    setup, other = (Setup(flow.of((size, size, size), real), (1, 1, 1), device=device) for flow in flows)
+    setup, other = (Simulation(flow.of((size, size, size), real), (1, 1, 1), device=device) for flow in flows)
     for each in (setup, other):
         Needs(each, [here], device).check()
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
@@ -101,7 +101,7 @@ class Timing:
 class Measurement:
     """The job of the one block. The step comes first, so that kernels meet the numbers of a flow."""
 
-    setup: Setup
+    setup: Simulation
     device: Device
 
     def __call__(self, shard: Shard) -> list[Timing]:
@@ -119,7 +119,7 @@ class Measurement:
         launches, _ = record(program, shard.roles)
         repeats = SWEEPS if launches[0].task in (jacobi, jacobi_twice) else 1
         timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, repeats)
-        return Timing(name, *timing, shard.cells.volume, self.setup.stepping.bytes_of(launches) // repeats)
+        return Timing(name, *timing, shard.cells.volume, self.setup.step_cost.bytes_of(launches) // repeats)
 
     def _bare(self, shard: Shard) -> Timing:
         """Two bound kernels that write into each other's field, called without anything around them."""
@@ -130,7 +130,7 @@ class Measurement:
         calls = [kernel.bind(shard.cells, layout, fields, {"grid": grid}, {}) for fields in ((p, rhs, q), (q, rhs, p))]
         launch = jacobi("p", "rhs", "p_new", over=shard.cells, grid=grid)
         timing = timed(lambda: [call() for call in calls], self.device.synchronize, len(calls))
-        return Timing("Jacobi sweep, bare kernel", *timing, shard.cells.volume, self.setup.stepping.bytes_of([launch]))
+        return Timing("Jacobi sweep, bare kernel", *timing, shard.cells.volume, self.setup.step_cost.bytes_of([launch]))
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,12 @@ class Solving:
     it computes is of no matter; scalars of 1 keep it finite.
     """
 
-    setup: Setup
+    setup: Simulation
 
     def __call__(self, shard: Shard) -> list[Timing]:
         """Measure everything."""
         largest: dict[str, Launch] = {}
-        for launch in self.setup.stepping.launches:
+        for launch in self.setup.step_cost.launches:
             name = launch.task.name
             if launch.task in PRESSURE and launch.over.volume > (largest[name].over.volume if name in largest else 0):
                 largest[name] = launch
@@ -156,7 +156,7 @@ class Solving:
 
         scalars = dict.fromkeys(launch.scalars.values(), 1.0)
         timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, SWEEPS)
-        return Timing(launch.task.name, *timing, shard.cells.volume, self.setup.stepping.bytes_of([launch]))
+        return Timing(launch.task.name, *timing, shard.cells.volume, self.setup.step_cost.bytes_of([launch]))
 
 
 def programs(model: NavierStokes) -> dict[str, Program]:

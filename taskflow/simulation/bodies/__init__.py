@@ -2,6 +2,6 @@
 
 from taskflow.simulation.bodies.bodies import Bodies
 from taskflow.simulation.bodies.masks import Masks
-from taskflow.simulation.bodies.survey import Part, Survey, survey
+from taskflow.simulation.bodies.survey import BodyPart, Survey, survey
 
-__all__ = ["Bodies", "Masks", "Part", "Survey", "survey"]
+__all__ = ["Bodies", "BodyPart", "Masks", "Survey", "survey"]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
+from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.obstacles import Body, ImmersedObstacles, Obstacles
+from taskflow.geometry import Cuboid, Cylinder, Implicit, Shape, Sphere, read_heights, read_surface
 from taskflow.regions import Box, hull, triple
-from taskflow.simulation.bodies.cuts import ImmersedMasks
-from taskflow.simulation.bodies.masks import Masks
-from taskflow.simulation.bodies.shapes import shapes
+from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
 from taskflow.simulation.bodies.solids import Solids
-from taskflow.simulation.case import Case
+from taskflow.simulation.case import Case, Obstacle
+
+ORIGIN = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,15 +49,15 @@ class Bodies:
         return self._beside(hull(self.solids.boxes), 2 if self._immersed else 1)
 
     def masks(self, roles: tuple[str, ...]) -> Masks:
-        """What fills the fields of flags that play these roles."""
+        """The masks that fill the fields of these roles."""
         numbers = {name: n for n, name in enumerate(self.names, start=1)}
         owners = tuple(numbers.get(obstacle.name or "", 0) for obstacle in self.case.obstacles)
-        given = (obstacle.temperature for obstacle in self.case.obstacles)
+        temperatures = (obstacle.temperature for obstacle in self.case.obstacles)
         kind = ImmersedMasks if self._immersed else Masks
-        return kind(self.solids, roles, owners, tuple(np.nan if T is None else T for T in given))
+        return kind(self.solids, roles, owners, tuple(np.nan if T is None else T for T in temperatures))
 
     def obstacles(self, forced: int) -> Obstacles:
-        """What the model knows of them; `forced` is how often a projection forces the velocity in them."""
+        """The bodies as the model knows them; `forced` is how often a projection forces the velocity in them."""
         if not self._immersed:
             return Obstacles(self.followed, forced)
         held = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
@@ -84,3 +88,34 @@ class Bodies:
         lo = triple(0 if all_of_it else n for all_of_it, n in zip(round_trip, grown.lo, strict=True))
         hi = triple(n if all_of_it else m for all_of_it, n, m in zip(round_trip, domain.hi, grown.hi, strict=True))
         return Box(lo, hi) & domain
+
+
+def shapes(case: Case) -> tuple[Shape, ...]:
+    """The bodies of a case, read from their files. Raises BadInput where one cannot be."""
+    read = []
+    for number, obstacle in enumerate(case.obstacles, start=1):
+        try:
+            read.append(shape(obstacle, case))
+        except BadInput as error:
+            raise BadInput(f"obstacles[{number}]: {error}") from None
+    return tuple(read)
+
+
+def shape(obstacle: Obstacle, case: Case) -> Shape:
+    """The shape of an obstacle; a height map without an extent covers the domain."""
+    o = obstacle
+    match o.type:
+        case "box":
+            return Cuboid(o.low or ORIGIN, o.high or ORIGIN)
+        case "sphere":
+            return Sphere(o.centre or ORIGIN, o.radius or 0.0)
+        case "cylinder":
+            return Cylinder(o.centre or ORIGIN, o.radius or 0.0, "xyz".index(o.axis or "z"), o.length or math.inf)
+        case "implicit":
+            assert o.inside is not None
+            return Implicit(o.inside)
+        case "surface":
+            return read_surface(Path(o.file or ""), o.scale or 1.0, o.shift or ORIGIN)
+    (x, y, _), (length_x, length_y, _) = case.grid.origin, case.grid.lengths
+    extent = o.extent or (x, x + length_x, y, y + length_y)
+    return read_heights(Path(o.file or ""), extent, o.variable, o.interpolation == "nearest")

@@ -1,20 +1,29 @@
-"""The flags of the cells around bodies: found by each block for its own cells, once, before a run."""
+"""The fields that say where bodies are: found by each block for its own cells, once, before a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property
+from itertools import chain, product
+from typing import NamedTuple
 
 import numpy as np
 
-from taskflow.flow.obstacles import flags
+from taskflow.flow.grid import FACES, Point
+from taskflow.flow.obstacles import cuts, flags
+from taskflow.flow.obstacles.flags import ITSELF, NEIGHBOURS, moved
 from taskflow.machine import Shard
 from taskflow.regions import Box
-from taskflow.simulation.bodies.solids import Solids, pieces
+from taskflow.simulation.bodies.solids import PIECE, Solids, pieces
 
 Patch = tuple[Box, dict[str, np.ndarray]]
 """Some cells, and what is known of them, by role."""
+Numbers = dict[Point, np.ndarray]  # by the location of points in cells
+LARGE = 4 * PIECE  # cells in one go: every shape is looked at in every piece that it reaches
+LAYERS = 2  # around cells, of which the shapes are known
+AROUND = LAYERS + 1  # cells beyond the domain that have places
+POINTS: tuple[Point, ...] = (*FACES, "corner", "c")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +47,7 @@ class Masks:
             shard.write_parts(["T"], self._warm_parts(shard))
 
     def parts(self, box: Box) -> Iterator[Patch]:
-        """What the roles hold in parts of a box; they hold 0 elsewhere."""
+        """The values of the roles in parts of a box; they hold 0 elsewhere."""
         for piece in pieces(box):
             numbers, around = self.solids.numbers_around(piece), piece.grow(1)
             for part in self.solids.touched(piece):
@@ -51,18 +60,18 @@ class Masks:
 
     def _of(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         solid = numbers != 0
-        found = {"solid": flags.solid_bits(solid), "faces": flags.face_bits(solid)}
+        masks = {"solid": flags.solid_bits(solid), "faces": flags.face_bits(solid)}
         if "edges" in self.roles:
-            found["edges"] = flags.edge_bits(solid)
+            masks["edges"] = flags.edge_bits(solid)
         if "T_faces" in self.roles:
             held = np.isfinite(self._held(numbers))
-            found["T_faces"] = flags.heat_bits(solid, held)
+            masks["T_faces"] = flags.heat_bits(solid, held)
         if "scalar_faces" in self.roles:
-            found["scalar_faces"] = flags.heat_bits(solid, np.zeros_like(solid))
+            masks["scalar_faces"] = flags.heat_bits(solid, np.zeros_like(solid))
         if "owner_x" in self.roles:
             bodies = self._bodies(numbers)
-            found |= {f"owner_{name}": flags.owners(bodies, axis) for axis, name in enumerate("xyz")}
-        return found
+            masks |= {f"owner_{name}": flags.owners(bodies, axis) for axis, name in enumerate("xyz")}
+        return masks
 
     def _held(self, numbers: np.ndarray) -> np.ndarray:
         """The temperature that shapes of these numbers have, or NaN."""
@@ -71,3 +80,140 @@ class Masks:
     def _bodies(self, numbers: np.ndarray) -> np.ndarray:
         """The numbers of the bodies that shapes of these numbers are part of."""
         return np.array([0, *self.owners], np.uint8)[numbers]
+
+
+class Surfaces(NamedTuple):
+    """Points outside of bodies, beside one: where they are in the raveled array of cells; how far its surface is as
+    a share of the `step` to the next point; the extent of the volume around the point in that direction.
+    """
+
+    where: np.ndarray
+    share: np.ndarray
+    step: np.ndarray
+    extent: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ImmersedMasks(Masks):
+    """The flags of cells and faces of immersed bodies, and how far away surfaces are: see `ImmersedObstacles`."""
+
+    def parts(self, box: Box) -> Iterator[Patch]:
+        """See `Masks.parts`."""
+        points = POINTS if self._warm else POINTS[:-1]
+        for piece in pieces(box, cells=LARGE):
+            around = piece.grow(LAYERS)
+            numbers = {at: self.solids.numbers_around(piece, at, LAYERS) for at in points}
+            for part in self.solids.together(piece, LAYERS):
+                view = part.grow(LAYERS).slices(around.lo)
+                yield part, self._cut(part, {at: values[view] for at, values in numbers.items()})
+
+    @property
+    def _warm(self) -> bool:
+        """Whether there is a temperature."""
+        return "T_faces" in self.roles
+
+    def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
+        """The roles in a part, from the shapes that have its points and those of `LAYERS` around it."""
+        beside = cuts.near(np.any([wide[at] != 0 for at in FACES], axis=0))
+        numbers: Numbers = {at: values if at == "corner" else moved(values) for at, values in wide.items()}
+        closed = [numbers[at] != 0 for at in FACES]
+        masks = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside), **self._faces(part, numbers)}
+        if "edges" in self.roles:
+            masks |= {"faces": cuts.face_bits(closed), "edges": cuts.edge_bits(closed)}
+        if "owner_x" in self.roles:
+            masks |= {f"owner_{at[1]}": cuts.owners(self._bodies(numbers[at])) for at in FACES}
+        shut = (masks["solid"] & ITSELF) > 0
+        if self._warm:
+            masks["T_faces"] = cuts.heat_bits(closed, shut, np.isfinite(self._held(numbers["c"])))
+        if "scalar_faces" in self.roles:
+            masks["scalar_faces"] = cuts.heat_bits(closed, shut, np.zeros_like(closed[0]))
+        if "bond_T" in self.roles:
+            masks |= self._bonds(part, numbers["c"])
+        return {name: values for name, values in masks.items() if name in self.roles}
+
+    def _faces(self, part: Box, numbers: Numbers) -> dict[str, np.ndarray]:
+        """`cuts.stick` of each component, summed over neighbours inside, and `cuts.cover`, of faces that are cut."""
+        inside: Numbers = {at: numbers[at] != 0 for at in (*FACES, "corner")}
+        corners, shape = moved(inside["corner"]), part.shape[::-1]
+        edges = [(corners & moved(inside["corner"], (axis, 1))).astype(float) for axis in range(3)]
+        stick, touched = np.zeros((3, *shape)), np.zeros((3, *shape), bool)
+        for axis, side in NEIGHBOURS:
+            surfaces = self._surfaces(part, numbers, inside, axis, side)
+            corner = surfaces.pop("corner")
+            # the edge belongs to its lower corner; what lies before the first one goes to the last, which nobody asks
+            begin = corner.where if side > 0 else corner.where - edges[axis].strides[2 - axis] // edges[axis].itemsize
+            edges[axis].reshape(-1)[begin] = 1 - corner.share
+            for n, (where, *surface) in enumerate(surfaces.values()):
+                stick[n].reshape(-1)[where] += cuts.stick(*surface)
+                touched[n].reshape(-1)[where] = True
+        masks: dict[str, np.ndarray] = {}
+        for axis, name in enumerate("xyz"):
+            faces, cover = np.unravel_index(np.flatnonzero(touched[axis]), shape), np.zeros(shape)
+            cover[faces] = cuts.cover(1 - cuts.covered_share(corners, edges, axis, faces))
+            masks |= {f"stick_{name}": stick[axis], f"cover_{name}": cover}
+        return masks
+
+    def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
+        """The weights of bodies with temperatures in cells beside them, with and without these; the owners."""
+        bond, warm = np.zeros(part.shape[::-1]), np.zeros(part.shape[::-1])
+        held = self._held(numbers)
+        inside = np.isfinite(held)
+        for axis, side in NEIGHBOURS:
+            where, *surface = self._surfaces(part, {"c": numbers}, {"c": inside}, axis, side)["c"]
+            bonds = cuts.bond(*surface)
+            bond.reshape(-1)[where] += bonds
+            warm.reshape(-1)[where] += bonds * moved(held, (axis, side)).reshape(-1)[where]
+        owners = cuts.owners(np.where(inside, self._bodies(numbers), np.uint8(0)))
+        return {"bond_T": bond, "warm_T": warm, "owner_T": owners}
+
+    def _surfaces(self, part: Box, numbers: Numbers, inside: Numbers, axis: int, side: int) -> dict[Point, Surfaces]:
+        """The surfaces to this side of points that are not `inside` while the next ones are, at each
+        location; both have one layer more than the part, for corners two.
+        """
+        points, owners, steps, extents, places = [], [], [], [], []
+        for at, mask in inside.items():
+            box = part.grow(1) if at == "corner" else part
+            where = np.flatnonzero(cuts.cut(mask, axis, side))
+            cells = [n + lo for n, lo in zip(np.unravel_index(where, box.shape[::-1])[::-1], box.lo, strict=True)]
+            distances, lengths = self._metric[at, axis]
+            steps.append(distances[cells[axis] + (AROUND + min(side, 0))])
+            extents.append(lengths[cells[axis] + AROUND])
+            cells[axis] = cells[axis] + side
+            points.append(np.stack([self._places[at, n][cells[n] + AROUND] for n in range(3)], axis=1))
+            owners.append(moved(numbers[at], (axis, side)).reshape(-1)[where])
+            places.append(where)
+        shares = self.solids.shares(np.concatenate(points), np.concatenate(owners), axis, side * np.concatenate(steps))
+        split = np.split(shares, np.cumsum([len(where) for where in places])[:-1])
+        return dict(zip(inside, map(Surfaces, places, split, steps, extents), strict=True))
+
+    @cached_property
+    def _places(self) -> dict[tuple[Point, int], np.ndarray]:
+        """By location and axis the coordinates of points in all cells, and in `AROUND` more on both sides: beyond
+        periodic ones those of the cells that are seen there.
+        """
+        grid, coordinates = self.solids.grid, dict[tuple[Point, int], np.ndarray]()
+        for at, axis in product(POINTS, range(3)):
+            n = grid.cells[axis]
+            x = grid.coordinates(at, axis, -AROUND, n + AROUND)
+            coordinates[at, axis] = x[np.arange(-AROUND, n + AROUND) % n + AROUND] if grid.periodic[axis] else x
+        return coordinates
+
+    @cached_property
+    def _metric(self) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
+        """By location and axis the distances to the next points, and the extents of volumes, of as many cells."""
+        grid, metric = self.solids.grid, dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]()
+        for at, axis in product(POINTS, range(3)):
+            ends = -AROUND, grid.cells[axis] + AROUND
+            metric[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
+        return metric
+
+    def _on_walls(self, part: Box) -> list[np.ndarray]:
+        """For each axis: which low faces of the cells of a part, and of one layer around it, lie on walls."""
+        on_walls, wide, grid = [], part.grow(1), self.solids.grid
+        for axis, periodic in enumerate(grid.periodic):
+            index = np.arange(wide.lo[axis], wide.hi[axis])
+            walls = np.isin(index, (0, grid.cells[axis])) & (not periodic)
+            shape = [1, 1, 1]
+            shape[2 - axis] = -1
+            on_walls.append(np.broadcast_to(walls.reshape(shape), wide.shape[::-1]))
+        return on_walls

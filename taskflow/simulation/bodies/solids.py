@@ -33,12 +33,12 @@ class Solids:
         """For the cells of a box of the domain, [z, y, x]: the number of the shape that has the point `at` it, from 1;
         0 for none. Cells behind high walls have corners on these.
         """
-        found = np.zeros(box.shape[::-1], np.uint16 if len(self.shapes) < 2**16 else np.uint32)
+        numbers = np.zeros(box.shape[::-1], np.uint16 if len(self.shapes) < 2**16 else np.uint32)
         for number, (shape, around) in enumerate(zip(self.shapes, self.boxes, strict=True), start=1):
             for part in pieces((around.grow(1) if at == "corner" else around) & box):
-                view = found[part.slices(box.lo)]
+                view = numbers[part.slices(box.lo)]
                 view[self._inside(shape, part, at)] = number
-        return found
+        return numbers
 
     def mask(self, box: Box) -> np.ndarray:
         """Which cells of a box are solid; cells beyond the domain are left out."""
@@ -49,12 +49,12 @@ class Solids:
         wide, domain = box.grow(layers), self.grid.box
         if at == "corner":
             domain = domain.expand((0, 0, 0), triple(not periodic for periodic in self.grid.periodic))
-        found = np.zeros(wide.shape[::-1], self.numbers(Box.of((0, 0, 0))).dtype)
+        numbers = np.zeros(wide.shape[::-1], self.numbers(Box.of((0, 0, 0))).dtype)
         for piece, shift in periodic_images(wide, self.grid.box, self.grid.periodic):
             inside = piece & domain
             if inside:
-                found[inside.shift(shift).slices(wide.lo)] = self.numbers(inside, at)
-        return found
+                numbers[inside.shift(shift).slices(wide.lo)] = self.numbers(inside, at)
+        return numbers
 
     def touched(self, box: Box, layers: int = 1) -> Iterator[Box]:
         """Parts of the box that have all its cells that are solid, or so many layers from one that is."""
@@ -75,24 +75,24 @@ class Solids:
         first, length = self.grid.origin[axis], self.grid.lengths[axis]
         starts = ends.copy()
         starts[:, axis] -= steps
-        found, order = np.ones(len(ends)), np.argsort(owners, kind="stable")
+        shares, order = np.ones(len(ends)), np.argsort(owners, kind="stable")
         numbers, begin = np.unique(owners[order], return_index=True)
         for number, group in zip(numbers.tolist(), np.split(order, begin[1:]), strict=True):
             for n in (number - 1, *self._touching[number - 1]):
-                found[group] = np.minimum(found[group], self.shapes[n].entry(starts[group], axis, steps[group]))
+                shares[group] = np.minimum(shares[group], self.shapes[n].entry(starts[group], axis, steps[group]))
         outside = np.maximum(first - starts[:, axis], starts[:, axis] - (first + length)) / np.abs(steps)
-        return np.maximum(found, outside)
+        return np.maximum(shares, outside)
 
     @cached_property
     def _touching(self) -> tuple[tuple[int, ...], ...]:
         """For each shape the others whose boxes touch its own: the first surface on a way may be theirs."""
         low, high = (np.array([end[n] for end in (shape.bounds for shape in self.shapes)]) for n in (0, 1))
-        found = []
+        touching = []
         for n in range(len(self.shapes)):
             near = ((low <= high[n]) & (high >= low[n])).all(axis=1)
             near[n] = False
-            found.append(tuple(np.flatnonzero(near).tolist()))
-        return tuple(found)
+            touching.append(tuple(np.flatnonzero(near).tolist()))
+        return tuple(touching)
 
     def together(self, box: Box, layers: int) -> Iterator[Box]:
         """`touched`, or where that would look at most cells several times, one box around all."""

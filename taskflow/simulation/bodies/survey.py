@@ -1,4 +1,4 @@
-"""What is to be said of bodies before anything is computed: volumes, gaps, and what cannot be."""
+"""The volumes of bodies and the gaps between them, before anything is computed, and refusals of what cannot be."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.regions import Box, hull
+from taskflow.regions import Box, Triple, hull, triple
 from taskflow.simulation.bodies.bodies import Bodies
-from taskflow.simulation.bodies.gaps import Gap, Gaps
 from taskflow.simulation.bodies.solids import Solids, pieces
 
 SAMPLES = 16  # between the centres of two cells
@@ -20,7 +19,7 @@ OPEN = ("inflow", "outflow")
 
 
 @dataclass(frozen=True)
-class Part:
+class BodyPart:
     """A body, or all of them: its cells, their volume, and the narrowest gap beside it in cells, None without one."""
 
     name: str
@@ -33,8 +32,8 @@ class Part:
 class Survey:
     """All bodies together, those with names, which part of the domain is fluid, and warnings in words."""
 
-    all: Part
-    parts: tuple[Part, ...]
+    all: BodyPart
+    parts: tuple[BodyPart, ...]
     fluid: float
     warnings: tuple[str, ...] = field(default=())
 
@@ -69,7 +68,7 @@ def survey(bodies: Bodies) -> Survey:
     _check_openings(bodies)
     parts = tuple(_part(bodies, name, count, volume, gaps) for name in bodies.names)
     least = min(gaps.narrowest, default=None)
-    together = Part("all", int(count[1:].sum()), float(volume[1:].sum()), least.cells if least else None)
+    together = BodyPart("all", int(count[1:].sum()), float(volume[1:].sum()), least.cells if least else None)
     fluid = 1 - together.volume / math.prod(grid.lengths)
     return Survey(together, parts, fluid, tuple(_warnings(bodies, gaps)))
 
@@ -79,10 +78,10 @@ def _whole(domain: Box, axis: int, part: Box) -> Box:
     return domain.layer(axis, 0, part.lo[axis], part.hi[axis])
 
 
-def _part(bodies: Bodies, name: str, count: np.ndarray, volume: np.ndarray, gaps: Gaps) -> Part:
+def _part(bodies: Bodies, name: str, count: np.ndarray, volume: np.ndarray, gaps: Gaps) -> BodyPart:
     numbers = [n for n, obstacle in enumerate(bodies.case.obstacles, start=1) if obstacle.name == name]
-    found = [int(gaps.beside[n]) for n in numbers if gaps.beside[n] < gaps.none]
-    return Part(name, int(count[numbers].sum()), float(volume[numbers].sum()), min(found, default=None))
+    widths = [int(gaps.beside[n]) for n in numbers if gaps.beside[n] < gaps.none]
+    return BodyPart(name, int(count[numbers].sum()), float(volume[numbers].sum()), min(widths, default=None))
 
 
 def _check_places(bodies: Bodies) -> None:
@@ -140,7 +139,7 @@ def _where(bodies: Bodies, cell: tuple[int, int, int]) -> str:
     return f"({', '.join(f'{value:g}' for value in at)})"
 
 
-def _apart(solids: Solids, pair: tuple[int, int], place: Gap) -> bool:
+def _apart(solids: Solids, pair: tuple[int, int], place: BodyGap) -> bool:
     """Whether between the centre of a cell and that of the next one along an axis some point is in neither shape."""
     grid = solids.grid
     points = [grid.coordinates("c", axis, n, n + 1) for axis, n in enumerate(place.cell)]
@@ -148,3 +147,90 @@ def _apart(solids: Solids, pair: tuple[int, int], place: Gap) -> bool:
     points[place.axis] = points[place.axis] + step * np.linspace(0, 1, SAMPLES)
     inside = [solids.shapes[number - 1].inside(*points) for number in pair]
     return not bool((inside[0] | inside[1]).all())
+
+
+@dataclass(frozen=True, order=True)
+class BodyGap:
+    """So many cells, the first of them behind `cell` along an axis."""
+
+    cells: int
+    axis: int
+    cell: Triple
+
+
+@dataclass(eq=False)
+class Gaps:
+    """The gaps in the pieces of the domain looked at so far.
+
+    `beside` is by number of a shape: the fewest cells in a row beside it, `none` where there are none. `touching` has,
+    for shapes that have cells next to each other, one such place.
+    """
+
+    cells: Triple
+    periodic: tuple[bool, bool, bool]
+    shapes: int
+    beside: np.ndarray = field(init=False)
+    touching: dict[tuple[int, int], BodyGap] = field(default_factory=dict)
+    narrowest: list[BodyGap] = field(default_factory=list)  # of each piece and axis
+
+    def __post_init__(self) -> None:
+        self.none = int(max(self.cells)) + 1
+        self.beside = np.full(self.shapes + 1, self.none, np.int64)
+
+    def look(self, numbers: np.ndarray, piece: Box, axis: int) -> None:
+        """Look along the rows of a piece that has whole ones: numbers [z, y, x] of the shapes that have its cells."""
+        rows = np.ascontiguousarray(np.moveaxis(numbers, 2 - axis, -1))
+        count = rows.shape[-1]
+        begin, end, has = _runs(rows)
+        if not has.size:
+            return
+        line, first, last = begin // count, begin % count, end % count
+        same = line[1:] == line[:-1]
+        before, behind = np.flatnonzero(same), np.flatnonzero(same) + 1
+        width = first[behind] - last[before] - 1
+        meeting = before[width == 0]
+        for pair, n in _pairs(has[meeting], has[meeting + 1]):
+            cell = _cell(rows.shape, piece, axis, int(end[meeting[n]]))
+            self.touching.setdefault(pair, BodyGap(0, axis, cell))
+        low, high = np.flatnonzero(np.r_[True, ~same]), np.flatnonzero(np.r_[~same, True])  # the outermost of each row
+        if self.periodic[axis]:
+            ends = [(end[high], has[high], has[low], first[low] + count - 1 - last[high])]
+        else:
+            ends = [
+                (end[high], has[high], has[high], count - 1 - last[high]),
+                (begin[low], has[low], has[low], first[low]),
+            ]
+        ends.append((end[before], has[before], has[behind], width))
+        for where, one, other, cells in ends:
+            open_ = cells > 0
+            np.minimum.at(self.beside, one[open_], cells[open_])
+            np.minimum.at(self.beside, other[open_], cells[open_])
+            if open_.any():
+                n = int(np.flatnonzero(open_)[cells[open_].argmin()])
+                cell = _cell(rows.shape, piece, axis, int(where[n]))
+                self.narrowest.append(BodyGap(int(cells[n]), axis, cell))
+
+
+def _runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cells in a row that the same shape has: the places of the first and of the last one, and the number."""
+    flat, begins = rows.reshape(-1), np.empty(rows.shape, bool)
+    begins[..., 0] = True
+    np.not_equal(rows[..., 1:], rows[..., :-1], out=begins[..., 1:])
+    begin = np.flatnonzero(begins)
+    has, end = flat[begin].astype(np.int64), np.r_[begin[1:], flat.size] - 1
+    solid = has > 0
+    return begin[solid], end[solid], has[solid]
+
+
+def _pairs(one: np.ndarray, other: np.ndarray) -> Iterator[tuple[tuple[int, int], int]]:
+    """The different pairs, whichever comes first, and where each is found."""
+    both = np.stack([np.minimum(one, other), np.maximum(one, other)])
+    pairs, places = np.unique(both, axis=1, return_index=True)
+    return zip(zip(*pairs.tolist(), strict=True), places.tolist(), strict=True)
+
+
+def _cell(shape: tuple[int, ...], piece: Box, axis: int, place: int) -> Triple:
+    """The cell at a place in the rows of a piece."""
+    outer = [2 - d for d in range(3) if 2 - d != axis]  # the axes of the rows' array, the last one being `axis`
+    indices = dict(zip([*outer, axis], (int(n) for n in np.unravel_index(place, shape)), strict=True))
+    return triple(piece.lo[d] + indices[d] for d in range(3))

@@ -2,47 +2,17 @@
 
 from taskflow.simulation.case.boundaries import FACES, Boundaries, Boundary
 from taskflow.simulation.case.case import Case
-from taskflow.simulation.case.control import SCHEMES, Monitor, Output, Time
-from taskflow.simulation.case.initial import Initial
-from taskflow.simulation.case.integrals import Isosurface, Surface
-from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.control import SCHEMES, Output, Time
+from taskflow.simulation.case.grid import Grid
 from taskflow.simulation.case.obstacles import Obstacle
-from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
+from taskflow.simulation.case.physics import Fluid, Heat
 from taskflow.simulation.case.pressure import Pressure
-from taskflow.simulation.case.probes import Line, Plane, Probe
-from taskflow.simulation.case.scalars import PassiveScalar, ScalarBoundaries, ScalarFace, Source
+from taskflow.simulation.case.scalars import PassiveScalar, Source
 from taskflow.simulation.case.spectra import Spectrum
-from taskflow.simulation.case.statistics import Statistics
-from taskflow.simulation.case.turbulence import MODELS, Turbulence
+from taskflow.simulation.case.surfaces import Surface
+from taskflow.simulation.case.turbulence import MODELS
 
 __all__ = [
-    "FACES",
-    "MODELS",
-    "SCHEMES",
-    "Body",
-    "Boundaries",
-    "Boundary",
-    "Case",
-    "Fluid",
-    "Grid",
-    "Heat",
-    "Initial",
-    "Isosurface",
-    "Line",
-    "Machine",
-    "Monitor",
-    "Obstacle",
-    "Output",
-    "PassiveScalar",
-    "Plane",
-    "Pressure",
-    "Probe",
-    "ScalarBoundaries",
-    "ScalarFace",
-    "Source",
-    "Spectrum",
-    "Statistics",
-    "Surface",
-    "Time",
-    "Turbulence",
-]
+    "FACES", "MODELS", "SCHEMES", "Boundaries", "Boundary", "Case", "Fluid", "Grid", "Heat", "Obstacle", "Output",
+    "PassiveScalar", "Pressure", "Source", "Spectrum", "Surface", "Time",
+]  # fmt: skip

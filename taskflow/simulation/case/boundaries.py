@@ -1,19 +1,26 @@
 """The six sides of the box: [boundaries]."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from taskflow.errors import BadInput
+from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.inflow import LogLaw, Value, Values, one_value, three_values
-from taskflow.simulation.case.problems import CaseError, Problem, missing, present, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads
+from taskflow.simulation.case.problems import CaseError, Problem, exclusive, missing, present, wrong
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import ProfileTable
 from taskflow.simulation.values import number, one_of
 
-AXES = ("x", "y", "z")
+if TYPE_CHECKING:
+    from taskflow.simulation.case.grid import Grid
+    from taskflow.simulation.case.initial import Initial
+    from taskflow.simulation.case.physics import Heat
+
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 OPTIONS = {  # of each type
     "wall": ("velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness"),
@@ -23,7 +30,7 @@ OPTIONS = {  # of each type
     "outflow": ("pressure",),
 }
 PRESSURES: dict[str, Any] = {"anyOf": [{"type": "number"}, {"enum": ["advected"]}]}
-GIVEN = ("velocity", "log_law", "table")  # one of them says what enters
+NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
 Kind = Literal["periodic", "wall", "slip", "symmetry", "inflow", "outflow"]
@@ -82,23 +89,23 @@ class Boundary(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        kind = _kind(given)
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        kind = _kind(values)
         if kind not in OPTIONS:
             return
-        for option in present(given, *cls.model_fields):
+        for option in present(values, *cls.model_fields):
             if option not in ("type", *OPTIONS[kind]):
                 homes = " or ".join(f'"{name}"' for name, options in OPTIONS.items() if option in options)
                 has_none = f"{'an' if kind[0] in 'io' else 'a'} {kind} boundary has none"
-                yield wrong(option, given[option], f"{has_none}; leave it out, or give type = {homes}")
+                yield wrong(option, values[option], f"{has_none}; leave it out, or give type = {homes}")
         if kind in CONFLICTS:
-            yield from CONFLICTS[kind](given)
+            yield from CONFLICTS[kind](values)
 
     @model_validator(mode="before")
     @classmethod
-    def _at_rest(cls, given: Any) -> Any:
-        resting = _kind(given) == "wall" and not present(given, "velocity")
-        return {**given, "velocity": (0.0, 0.0, 0.0)} if resting else given
+    def _at_rest(cls, values: Any) -> Any:
+        resting = _kind(values) == "wall" and not present(values, "velocity")
+        return {**values, "velocity": (0.0, 0.0, 0.0)} if resting else values
 
     def written(self) -> Any:
         return super().written() if len(present(dict(self), *Boundary.model_fields)) > 1 else self.type
@@ -110,30 +117,25 @@ class Boundary(Table):
         return x, y, z
 
 
-def _of_wall(given: Mapping[str, Any]) -> Iterator[Problem]:
-    heat = present(given, "temperature", "heat_flux", "heat_transfer")
-    for option in heat[1:]:
-        yield wrong(option, given[option], f"{heat[0]} is given as well; give one of them")
-    if isinstance(given.get("temperature"), str | Expression):
-        yield wrong("temperature", given["temperature"], "a wall has one temperature; give a number")
-    moving = given.get("velocity")
+def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
+    yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
+    if isinstance(values.get("temperature"), str | Expression):
+        yield wrong("temperature", values["temperature"], "a wall has one temperature; give a number")
+    moving = values.get("velocity")
     if isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving):
         yield wrong("velocity", moving, "a wall moves as a whole; give three numbers, in the order x, y, z")
     for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
-        if present(given, one, other) == [one]:
+        if present(values, one, other) == [one]:
             yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
 
 
-def _of_inflow(given: Mapping[str, Any]) -> Iterator[Problem]:
-    found = present(given, *GIVEN)
-    if not found:
-        yield missing("velocity", "give three numbers or expressions; or a log_law, or a table")
-    for option in found[1:]:
-        yield wrong(option, given[option], f"{found[0]} is given as well; give one of them")
+def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:
+    needed = missing("velocity", "give three numbers or expressions; or a log_law, or a table")
+    return exclusive(values, "velocity", "log_law", "table", needed=needed)
 
 
-def _of_outflow(given: Mapping[str, Any]) -> Iterator[Problem]:
-    pressure = given.get("pressure")
+def _of_outflow(values: Mapping[str, Any]) -> Iterator[Problem]:
+    pressure = values.get("pressure")
     if isinstance(pressure, int | float) and pressure != 0:
         yield wrong("pressure", pressure, "give 0, in all outflows: the pressure elsewhere is relative to it")
 
@@ -160,17 +162,27 @@ class Boundaries(Table):
     z_max: Side = entry(ONE, None, otherwise=NEEDED)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         for axis in AXES:
             low, high = f"{axis}_min", f"{axis}_max"
-            sides = present(given, low, high)
-            if given.get(axis) is not None:
+            sides = present(values, low, high)
+            if values.get(axis) is not None:
                 for side in sides:
-                    yield wrong(side, given[side], f"{axis} says what both sides are; leave out {axis} or {side}")
+                    yield wrong(side, values[side], f"{axis} says what both sides are; leave out {axis} or {side}")
             elif not sides:
                 yield missing(low, f'and so is {high}; give each a type, or {axis} = "periodic" for the pair')
-            elif len(sides) == 1 and _kind(given[sides[0]]) != "periodic":
+            elif len(sides) == 1 and _kind(values[sides[0]]) != "periodic":
                 yield missing(high if sides == [low] else low, WANTED)
+
+    @property
+    def periodic(self) -> tuple[bool, bool, bool]:
+        """Which of x, y and z are periodic."""
+        return self.x is not None, self.y is not None, self.z is not None
+
+    @property
+    def sides(self) -> dict[str, Boundary]:
+        """The sides that are not periodic, by face."""
+        return {face: side for face in FACES if (side := getattr(self, face))}
 
     @field_validator(*FACES, mode="before")
     @classmethod
@@ -200,3 +212,69 @@ def _kind(side: Any) -> str | None:
     """The type of a side in any of the ways to give it."""
     kind = side.get("type") if isinstance(side, Mapping) else getattr(side, "type", side)
     return kind if isinstance(kind, str) else None
+
+
+def _walls_have_room(grid: Grid, boundaries: Boundaries) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        axis = face[0]
+        if side.type in ("wall", "inflow", "outflow") and grid.cells[AXES.index(axis)] == 1:
+            kind = f"{'a' if side.type == 'wall' else 'an'} {side.type}"
+            remedy = f'one cell in {axis} has no room for {kind}; give {axis} = "periodic" for 2D, or more cells'
+            yield wrong(("boundaries", face), side.written(), remedy)
+
+
+def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
+            value, key = getattr(side, option), ("boundaries", face, option)
+            if heat is None:
+                yield wrong(key, written(value), NO_HEAT)
+            elif option != "temperature" and value != 0 and heat.diffusivity == 0:
+                yield wrong(key, value, "no heat flows without heat.diffusivity; give one")
+        if heat is None and side.table and "T" in side.table.names:
+            message = "it has T, but this case has no temperature; add a [heat] table, or leave the column out"
+            yield wrong(("boundaries", face, "table"), side.table.source, message)
+    if heat is None and initial.temperature is not None:
+        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
+
+
+def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
+    """Convection knows how fast, but not how much leaves through which of several sides; pressure does."""
+    sides = boundaries.sides
+    leaving = [face for face, side in sides.items() if side.type == "outflow"]
+    carried = [face for face in leaving if sides[face].pressure != 0]
+    for face in carried:
+        if len(leaving) > 1:
+            yield wrong(
+                ("boundaries", face), sides[face].written(),
+                f"with {len(leaving)} outflows pressure decides how much leaves where; give all of them pressure = 0",
+            )  # fmt: skip
+        elif all(side.type != "inflow" for side in sides.values()):
+            yield wrong(
+                ("boundaries", face), sides[face].written(),
+                "nothing enters that could leave; give an inflow, or the outflow pressure = 0",
+            )  # fmt: skip
+
+
+def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        law, table, axis = side.log_law, side.table, AXES.index(face[0])
+        inward = -1.0 if face.endswith("max") else 1.0
+        if law and law.up == face[0]:
+            yield wrong(("boundaries", face, "log_law", "up"), law.up, f"the wind would not blow through {face}")
+        elif law and law.direction and law.direction[axis] * inward <= 0:
+            sign = ">" if inward > 0 else "<"
+            remedy = f"the wind has to blow in at {face}; give a direction with {face[0]} {sign} 0"
+            yield wrong(("boundaries", face, "log_law", "direction"), law.direction, remedy)
+        elif law and law.direction and law.direction[AXES.index(law.up)] != 0:
+            remedy = f"the wind blows along the ground; give 0 as its {law.up} component"
+            yield wrong(("boundaries", face, "log_law", "direction"), law.direction, remedy)
+        if table and "T" in table.names and side.temperature is not None:
+            remedy = "the table has T as well; give one of them"
+            yield wrong(("boundaries", face, "temperature"), written(side.temperature), remedy)
+        if table and face[0] in table.axes:
+            remedy = f"{face} has one {face[0]}; leave the column {face[0]} out"
+            yield wrong(("boundaries", face, "table"), table.source, remedy)
+
+
+RULES = (_walls_have_room, _heat_is_on, _outflow_is_determined, _inflow_fits_its_side)

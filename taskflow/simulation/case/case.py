@@ -1,37 +1,66 @@
 """A whole case: built from tables, read from a file, written back, and asked by everyone else."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from inspect import signature
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from pydantic import BeforeValidator
+
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.driving.stratification import buoyancy_frequency
-from taskflow.flow.schemes import Spreads
-from taskflow.simulation.case.boundaries import AXES, Boundaries, Boundary
-from taskflow.simulation.case.control import SCHEMES, Checkpoint, Monitor, Output, Time
+from taskflow.flow.stability import StepLimit
+from taskflow.simulation.case import (
+    boundaries,
+    control,
+    grid,
+    initial,
+    machine,
+    magnitudes,
+    obstacles,
+    physics,
+    pressure,
+    probes,
+    scalars,
+    spectra,
+    statistics,
+    surfaces,
+    turbulence,
+)
+from taskflow.simulation.case.boundaries import Boundaries, Boundary
+from taskflow.simulation.case.control import Checkpoint, Monitor, Output, Time
+from taskflow.simulation.case.grid import AXES, NOWHERE, Grid, cells_fit
 from taskflow.simulation.case.initial import Initial
-from taskflow.simulation.case.integrals import Isosurfaces, Surfaces, isosurfaces, surfaces
 from taskflow.simulation.case.machine import Machine
-from taskflow.simulation.case.obstacles import Bodies, Obstacles, obstacles
-from taskflow.simulation.case.physics import Body, Fluid, Grid, Heat
+from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
+from taskflow.simulation.case.physics import Fluid, Forcing, Heat
 from taskflow.simulation.case.pressure import Pressure
-from taskflow.simulation.case.probes import Planes, Probes, planes, probes
-from taskflow.simulation.case.problems import CaseError, Problem
-from taskflow.simulation.case.rules import all_fields, completed, contradictions
-from taskflow.simulation.case.scalars import Scalars, scalars
+from taskflow.simulation.case.probes import Planes, Probes
+from taskflow.simulation.case.problems import CaseError, Problem, present
+from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.source import locate, override, read
-from taskflow.simulation.case.spectra import Spectra, spectra
+from taskflow.simulation.case.spectra import Spectra
 from taskflow.simulation.case.statistics import Statistics
+from taskflow.simulation.case.surfaces import Isosurfaces, Surfaces
 from taskflow.simulation.case.table import Table, Text, entry, plain_keys, table_in
 from taskflow.simulation.case.toml import document
 from taskflow.simulation.case.turbulence import Turbulence
-from taskflow.simulation.schedule import Clock, StepLimit
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.schedule import Clock
+
+TOPICS = (
+    machine, control, grid, magnitudes, boundaries, scalars, pressure, physics, initial, obstacles, turbulence,
+    statistics, probes, surfaces, spectra,
+)  # fmt: skip
+TOLERANCE = {"single": 1e-4, "double": 1e-6}
+LOOSEST = 0.1  # a default that no grid makes larger
+ROUNDING = {"single": 6e-8, "double": 1.1e-16}
+REST = StepLimit()  # of a schedule by which nobody steps
 
 
 class Case(Table):
-    """What to compute, and how. Every problem is found at once and told in a `BadInput`, one line each."""
+    """A whole case. Every problem is found at once and told in a `BadInput`, one line each."""
 
     title: Text = entry(
         "names the case in pictures and reports",
@@ -44,9 +73,9 @@ class Case(Table):
     heat: Heat | None = entry("temperature and buoyancy", None)
     scalars: Scalars = entry("passive scalars", ())
     turbulence: Turbulence | None = entry("large eddies alone are resolved", None)
-    body: Body = entry("what acts on all fluid", Body())
+    body: Forcing = entry("what acts on all fluid", Forcing())
     obstacles: Obstacles = entry("bodies in the flow", ())
-    bodies: Bodies = entry("how their surfaces are treated", Bodies())
+    bodies: BodyTreatment = entry("how their surfaces are treated", BodyTreatment())
     initial: Initial = entry("the state at time 0", Initial())
     time: Time = entry("where the run stops, and how long steps are", remedy="give a table [time] with end or steps")
     pressure: Pressure = entry("the solver of the pressure equation", Pressure())
@@ -102,7 +131,7 @@ class Case(Table):
     @property
     def periodic(self) -> tuple[bool, bool, bool]:
         """Which of x, y, z are periodic."""
-        return self.boundaries.x is not None, self.boundaries.y is not None, self.boundaries.z is not None
+        return self.boundaries.periodic
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -115,7 +144,7 @@ class Case(Table):
         return self.output.fields or ()
 
     def boundary(self, face: str) -> Boundary:
-        """What holds on `face` ("x_min" ... "z_max"), with nothing left open.
+        """The condition on `face` ("x_min" ... "z_max"), with nothing left open.
 
         `type` is "periodic", "wall", "slip", "inflow" or "outflow". But for the last two `velocity` is three numbers;
         `temperature` or else `heat_flux` a number.
@@ -129,22 +158,9 @@ class Case(Table):
         flux = None if side.temperature is not None else side.heat_flux or 0.0
         return side.model_copy(update={"type": kind, "velocity": side.numbers, "heat_flux": flux})
 
-    @property
-    def frequency(self) -> float:
-        """Of the fastest oscillations that the Coriolis force and stratification make, at most."""
-        inertial = 2 * math.hypot(*self.body.rotation)
-        if self.heat is None:
-            return inertial
-        return inertial + buoyancy_frequency(self.heat.expansion, self.body.gravity, self.heat.background_gradient)
-
-    def clock(self) -> Clock:
-        """The schedule of the run."""
-        time, quantities = self.time, (*((self.heat,) if self.heat else ()), *self.scalars)
-        carried = [(each.scheme != "central", each.diffusivity) for each in quantities]
-        most, bounded = Spreads.of(self.fluid.viscosity, carried, self.staggered.constants.crowding)
-        within = bounded if any(each for each, _ in carried) else None
-        scheme = SCHEMES[time.scheme]
-        limit = StepLimit(time.step, time.cfl or 0.5, time.diffusion, most, scheme, self.frequency, within)
+    def clock(self, limit: StepLimit = REST) -> Clock:
+        """The schedule of the run; how long its steps may be is for its model to say."""
+        time = self.time
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every, self.checkpoint.every)
 
 
@@ -156,7 +172,73 @@ def _sound(given: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, A
         table = table_in(field.annotation)
         if table and name not in wrong and (name in given or not field.is_required()):
             value = given.get(name, field.default)
-            tables[name] = table(**plain_keys(value)) if isinstance(value, Mapping) else value
-    lists = {"obstacles": obstacles, "scalars": scalars, "probes": probes, "planes": planes}
-    lists |= {"surfaces": surfaces, "isosurfaces": isosurfaces, "spectra": spectra}
-    return tables | {name: kind(tables[name]) for name, kind in lists.items() if name in tables}
+            reader: Any = next((kind.func for kind in field.metadata if isinstance(kind, BeforeValidator)), None)
+            if reader:  # of a list
+                tables[name] = reader(value)
+            else:
+                tables[name] = table(**plain_keys(value)) if isinstance(value, Mapping) else value
+    return tables
+
+
+def contradictions(tables: Mapping[str, Any]) -> Iterator[Problem]:
+    """All that tables say against each other. The parameters of a rule are the tables that it is about, and what
+    follows from them; it is passed over where one of them is missing or wrong.
+    """
+    known = {**tables, **dict(_derived(tables))}
+    for rule in chain.from_iterable(topic.RULES for topic in TOPICS):
+        names = signature(rule).parameters
+        if all(name in known for name in names):
+            yield from rule(*(known[name] for name in names))
+
+
+def _derived(tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The names of all `fields`, the `cells` wherever the domain is periodic, and the `staggered` grid."""
+    if {"heat", "scalars", "turbulence"} <= tables.keys():
+        yield "fields", all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
+    if (grid := tables.get("grid")) and not any(cells_fit(grid)):
+        yield "cells", grid.staggered(NOWHERE)
+        if "boundaries" in tables:
+            yield "staggered", grid.staggered(tables["boundaries"].periodic)
+
+
+def completed(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of a sound case with the defaults that depend on other tables filled in."""
+    heat, boundaries, initial, statistics = (tables[name] for name in ("heat", "boundaries", "initial", "statistics"))
+    fields = {"fields": all_fields(heat, tables["scalars"], tables["turbulence"])}
+    filled = {"output": tables["output"], "statistics": statistics}
+    filled = {name: table.model_copy(update=fields) for name, table in filled.items() if table and table.fields is None}
+    if heat:
+        if initial.temperature is None:
+            filled["initial"] = initial.model_copy(update={"temperature": Expression(heat.reference)})
+        filled["boundaries"] = boundaries.model_copy(update=dict(_with_heat(boundaries, heat)))
+    pressure, precision = tables["pressure"], tables["machine"].precision
+    if pressure.max_iterations is not None and pressure.tolerance is None:
+        tolerance = max(TOLERANCE[precision], min(_left(tables["grid"], precision), LOOSEST))
+        filled["pressure"] = pressure.model_copy(update={"tolerance": tolerance})
+    return {**tables, **filled}
+
+
+def _left(grid: Grid, precision: str) -> float:
+    """About the relative residual that the digits of p leave of the smoothest right-hand side, whatever the solver.
+
+    Rounding of p is multiplied by 1 / spacing^2, p itself by 1 / length^2. In single precision 6e-5 was left at 128^3
+    and 1.1e-3 at 512^3 of a Taylor-Green vortex.
+    """
+    narrowest = grid.staggered((False, False, False)).narrowest
+    rows = [(length, narrowest(a)) for a, length in enumerate(grid.lengths) if grid.cells[a] > 1]
+    longest, finest = max((length for length, _ in rows), default=1.0), min((step for _, step in rows), default=1.0)
+    return ROUNDING[precision] * (longest / finest) ** 2 / 10
+
+
+def all_fields(heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None) -> tuple[str, ...]:
+    carried, eddies = tuple(scalar.name for scalar in scalars), ("nu_t",) if turbulence else ()
+    return ("u", "v", "w", "p", *(("T",) if heat else ()), *carried, *eddies)
+
+
+def _with_heat(boundaries: Boundaries, heat: Heat) -> Iterator[tuple[str, Any]]:
+    """Walls that said nothing of heat, now without heat flux; inflows, at the reference temperature."""
+    for face, side in boundaries.sides.items():
+        if side.type == "wall" and not present(dict(side), "temperature", "heat_flux", "heat_transfer"):
+            yield face, side.model_copy(update={"heat_flux": 0.0})
+        if side.type == "inflow" and side.temperature is None and not (side.table and "T" in side.table.names):
+            yield face, side.model_copy(update={"temperature": heat.reference})

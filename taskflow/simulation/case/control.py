@@ -8,12 +8,13 @@ from pydantic import Field, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
-from taskflow.simulation.case.problems import Problem, missing, present, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, present, unknown_fields, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import one_of, positive, text
 
 LEAST_ERROR = 1e-15
+MOST_SNAPSHOTS = 1_000_000
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
 EVERYTHING = "all that the case has"
@@ -36,8 +37,8 @@ class Steady(Table):
     every: Interval = entry("how often it is looked at; cuts no step", Every(steps=10))
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        every, over = given.get("every"), given.get("over")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        every, over = values.get("every"), values.get("over")
         if isinstance(every, int | float) and isinstance(over, int | float) and every > over:
             yield wrong("over", over, "it is looked at less often than that; give more, or a smaller time.steady.every")
 
@@ -80,17 +81,16 @@ class Time(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if not present(given, "end", "steps"):
-            yield missing("end", "give the time at which to stop, or time.steps")
-        yield from _either(given, "end", "steps")
-        yield from _either(given, "cfl", "step")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        needed = missing("end", "give the time at which to stop, or time.steps")
+        yield from exclusive(values, "end", "steps", needed=needed)
+        yield from exclusive(values, "cfl", "step")
 
     @model_validator(mode="before")
     @classmethod
-    def _adaptive(cls, given: Any) -> Any:
-        fixed = not isinstance(given, Mapping) or present(given, "cfl", "step")
-        return given if fixed else {**given, "cfl": 0.5}
+    def _adaptive(cls, values: Any) -> Any:
+        fixed = not isinstance(values, Mapping) or present(values, "cfl", "step")
+        return values if fixed else {**values, "cfl": 0.5}
 
 
 def names(value: object) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def _relative(value: object) -> float:
 
 
 class Output(Table):
-    """What is written, and when besides time 0 and the end."""
+    """The snapshots, and when they are written besides time 0 and the end."""
 
     fields: Annotated[tuple[str, ...] | None, reads(names)] = entry(
         "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity",
@@ -153,11 +153,27 @@ class Checkpoint(Table):
     keep: Natural = entry("the newest so many stay; 0: none is ever written", 2)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if given.get("keep") == 0 and present(given, "every"):
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if values.get("keep") == 0 and present(values, "every"):
             yield wrong("keep", 0, "then none is written; give 1 or more, or leave checkpoint.every out")
 
 
-def _either(given: Mapping[str, Any], first: str, second: str) -> Iterator[Problem]:
-    if len(present(given, first, second)) == 2:
-        yield wrong(second, given[second], f"{first} is given as well; give one of them")
+def _fields_exist(fields: tuple[str, ...], output: Output) -> Iterator[Problem]:
+    return unknown_fields(("output", "fields"), output.fields, fields)
+
+
+def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
+    every = output.every
+    if every is None:
+        return
+    count = 0.0
+    if time.end is not None and every.time is not None:
+        count = time.end / every.time
+    elif time.steps is not None and every.steps is not None:
+        count = time.steps / every.steps
+    if count > MOST_SNAPSHOTS:
+        remedy = f"this is {count:.3g} snapshots; give a longer interval, for at most {MOST_SNAPSHOTS}"
+        yield wrong(("output", "every"), every.written(), remedy)
+
+
+RULES = (_fields_exist, _snapshots_can_be_counted)

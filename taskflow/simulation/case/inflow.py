@@ -1,4 +1,4 @@
-"""What enters at an inflow: numbers, formulas of place and time, a log law, a table."""
+"""The values at an inflow: numbers, formulas of place and time, a log law, a table."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -13,23 +13,23 @@ Value = float | Expression
 Values = tuple[Value, Value, Value]
 
 
-def one_value(given: Any) -> Value:
+def one_value(value: Any) -> Value:
     """A number, or an expression in x, y, z and t."""
-    if isinstance(given, Expression):
-        return given
-    if isinstance(given, str):
-        return Expression(given, timed=True)
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, str):
+        return Expression(value, timed=True)
     try:
-        return number(given)
+        return number(value)
     except BadInput:
         raise BadInput("give a finite number or an expression in x, y, z and t") from None
 
 
-def three_values(given: Any) -> Values:
+def three_values(value: Any) -> Values:
     """Three numbers, where all are; else numbers and expressions."""
-    if isinstance(given, (list, tuple)) and any(isinstance(item, (str, Expression)) for item in given):
-        return three(one_value, "three numbers or expressions")(given)
-    return three(number, "three numbers")(given)
+    if isinstance(value, (list, tuple)) and any(isinstance(item, (str, Expression)) for item in value):
+        return three(one_value, "three numbers or expressions")(value)
+    return three(number, "three numbers")(value)
 
 
 class LogLaw(Table):
@@ -46,11 +46,11 @@ class LogLaw(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        pair = present(given, "speed", "height")
-        if present(given, "friction_velocity"):
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        pair = present(values, "speed", "height")
+        if present(values, "friction_velocity"):
             for key in pair:
-                yield wrong(key, given[key], "friction_velocity is given as well; give it, or speed and height")
+                yield wrong(key, values[key], "friction_velocity is given as well; give it, or speed and height")
         elif not pair:
             yield missing("friction_velocity", "give it, or a speed and the height above ground where it is")
         elif len(pair) == 1:

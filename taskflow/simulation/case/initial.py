@@ -1,16 +1,22 @@
 """The state at time 0: [initial]."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.flow import StaggeredGrid
+from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.grid import Grid
+from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, field_values
-from taskflow.simulation.initial.spectrum import SPECTRA
+from taskflow.simulation.initial.noise import FLAT, SPECTRA, Lattice
 from taskflow.simulation.values import number, one_of, three
+
+MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 
 
 @dataclass(frozen=True)
@@ -83,3 +89,24 @@ class Initial(Table):
         "with heat: the temperature", None, otherwise="`heat.reference`"
     )
     noise: Noise | None = entry("random velocities without divergence that are added", None)
+
+
+def _noise_has_waves(grid: Grid, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
+    if initial.noise is None:
+        return
+    uniform, noise = StaggeredGrid(grid.cells, grid.lengths, periodic=boundaries.periodic), initial.noise
+    waves = Lattice(uniform, SPECTRA[noise.spectrum].end * noise.wavenumber)
+    if len(waves.dimensions) < 2:
+        remedy = f"it needs two directions of more than {FLAT} cells; give more, or leave it out"
+        yield wrong(("initial", "noise"), noise.written(), remedy)
+        return
+    least, most = (min(f(axis) for axis in waves.dimensions) for f in (waves.unit, waves.finest))
+    if not least <= noise.wavenumber <= most:
+        remedy = f"the domain and its cells have waves of {least:g} to {most:g}; give one of these"
+        yield wrong(("initial", "noise", "wavenumber"), noise.wavenumber, remedy)
+    elif waves.size > MOST_WAVES:
+        remedy = f"its spectrum has {waves.size:.3g} waves in this domain; give a smaller one, for at most {MOST_WAVES}"
+        yield wrong(("initial", "noise", "wavenumber"), noise.wavenumber, remedy)
+
+
+RULES = (_noise_has_waves,)

@@ -1,11 +1,16 @@
 """Where the run happens: [machine]."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
+from taskflow.simulation.case.grid import AXES, Grid
+from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.values import one_of, three, truth, whole
+
+MOST_BLOCKS = 1024
 
 Auto = Literal["auto"]
 Overlap = Literal["auto", "none", "comm", "full"]
@@ -30,7 +35,7 @@ Blocks = tuple[Whole, Whole, Whole]
 
 
 class Machine(Table):
-    """What computes, and by what means."""
+    """Devices, blocks and channels."""
 
     device: Annotated[Device, reads(one_of("auto", "cpu", "gpu"))] = entry(
         "`auto` is a GPU where one is usable; judged where the blocks will run, not where the command is typed", "auto"
@@ -73,3 +78,21 @@ class Machine(Table):
         " [guarantees](../explanation/guarantees.md#debug). Slower; the results are the same to the bit",
         False,
     )
+
+
+def _blocks_have_planes(grid: Grid, machine: Machine) -> Iterator[Problem]:
+    if machine.blocks == "auto":
+        return
+    if (count := math.prod(machine.blocks)) > MOST_BLOCKS:
+        yield wrong(("machine", "blocks"), machine.blocks, f"{count} blocks; give at most {MOST_BLOCKS} in all")
+        return
+    for axis, blocks, cells in zip(AXES, machine.blocks, grid.cells, strict=True):
+        if blocks > cells:
+            remedy = f"{blocks} blocks in {axis}, but {cells} planes of cells; give at most {cells}"
+            yield wrong(("machine", "blocks"), machine.blocks, remedy)
+    if machine.workers != "auto" and machine.workers > math.prod(machine.blocks):
+        remedy = f"more processes than the {math.prod(machine.blocks)} blocks; give at most as many"
+        yield wrong(("machine", "workers"), machine.workers, remedy)
+
+
+RULES = (_blocks_have_planes,)

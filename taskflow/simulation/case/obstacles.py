@@ -1,15 +1,17 @@
 """Bodies in the flow: [[obstacles]]."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 
 from taskflow.errors import BadInput
+from taskflow.flow.obstacles import MOST
+from taskflow.simulation.case.boundaries import NO_HEAT
 from taskflow.simulation.case.initial import Profile, profile
-from taskflow.simulation.case.problems import Problem, present, wrong
+from taskflow.simulation.case.physics import Heat
+from taskflow.simulation.case.pressure import Pressure
+from taskflow.simulation.case.problems import Problem, numbered, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, listed, reads
 from taskflow.simulation.values import number, one_of
 
@@ -31,6 +33,7 @@ REMEDIES = {
     "inside": "give an expression in x, y, z that is negative inside the body",
     "file": "give the path of a file",
 }
+NO_OBSTACLES = "this case has no [[obstacles]]; leave it out"
 
 Kind = Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"]
 
@@ -44,7 +47,7 @@ def _extent(value: object) -> tuple[float, float, float, float]:
     return x0, x1, y0, y1
 
 
-class Bodies(Table):
+class BodyTreatment(Table):
     """How surfaces of obstacles are treated."""
 
     treatment: Annotated[Literal["flagged", "immersed"], reads(one_of("flagged", "immersed"))] = entry(
@@ -92,19 +95,19 @@ class Obstacle(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        kind = given.get("type")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        kind = values.get("type")
         if not isinstance(kind, str) or kind not in SHAPES:
             return
         needed, other = SHAPES[kind]
         for key in needed:
-            if given.get(key) is None:
+            if values.get(key) is None:
                 yield Problem((key,), f"missing; {REMEDIES[key]}")
-        for key in present(given, *OF_SHAPES):
+        for key in present(values, *OF_SHAPES):
             if key not in (*needed, *other):
-                yield wrong(key, given[key], f'type = "{kind}" has no {key}; it has {", ".join((*needed, *other))}')
-        if given.get("moment_about") is not None and given.get("name") is None:
-            yield wrong("moment_about", given["moment_about"], "moments are of bodies with a name; give it one")
+                yield wrong(key, values[key], f'type = "{kind}" has no {key}; it has {", ".join((*needed, *other))}')
+        if values.get("moment_about") is not None and values.get("name") is None:
+            yield wrong("moment_about", values["moment_about"], "moments are of bodies with a name; give it one")
 
     @field_validator("high")
     @classmethod
@@ -117,3 +120,28 @@ class Obstacle(Table):
 
 obstacles = listed(Obstacle, "tables, each under [[obstacles]]")
 Obstacles = Annotated[tuple[Obstacle, ...], reads(obstacles)]
+
+
+def _obstacles_have_heat(heat: Heat | None, obstacles: Obstacles) -> Iterator[Problem]:
+    for key, obstacle in numbered(obstacles=obstacles):
+        if heat is None and obstacle.temperature is not None:
+            yield wrong((*key, "temperature"), obstacle.temperature, NO_HEAT)
+
+
+def _forces_can_be_followed(obstacles: Obstacles) -> Iterator[Problem]:
+    names = list(dict.fromkeys(obstacle.name for obstacle in obstacles if obstacle.name))
+    if len(names) > MOST:
+        remedy = f"the forces on at most {MOST} bodies are followed; leave out names, or give several parts one name"
+        yield wrong(("obstacles",), f"{len(names)} names", remedy)
+
+
+def _options_are_for_obstacles(pressure: Pressure, bodies: BodyTreatment, obstacles: Obstacles) -> Iterator[Problem]:
+    if obstacles:
+        return
+    if pressure.forcing is not None:
+        yield wrong(("pressure", "forcing"), pressure.forcing, NO_OBSTACLES)
+    if bodies.treatment != "flagged":
+        yield wrong(("bodies", "treatment"), bodies.treatment, NO_OBSTACLES)
+
+
+RULES = (_obstacles_have_heat, _forces_can_be_followed, _options_are_for_obstacles)

@@ -1,49 +1,16 @@
-"""The space, the fluid and what acts on it: [grid], [fluid], [heat], [body]."""
+"""The fluid and what acts on it: [fluid], [heat], [body]."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from taskflow.errors import BadInput
-from taskflow.flow.grid import Flags, StaggeredGrid
-from taskflow.simulation.case.problems import Problem, missing
+from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.problems import Problem, missing, wrong
 from taskflow.simulation.case.scalars import Sources, TransportScheme
-from taskflow.simulation.case.stretching import Stretching
-from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, WholeVector, entry, reads
-from taskflow.simulation.values import one_of, positive, three
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
+from taskflow.simulation.values import one_of
 
-SMALLEST, LARGEST = 1e-100, 1e100
 ALONG = "the mean velocity along this direction; one of them at least"
-
-
-def _length(value: object) -> float:
-    length = positive(value)
-    if not SMALLEST <= length <= LARGEST:
-        raise BadInput(f"give a number between {SMALLEST:g} and {LARGEST:g}")
-    return length
-
-
-class Grid(Table):
-    """A box of cells."""
-
-    cells: WholeVector = entry(
-        "how many cells, along x, y and z", remedy="give three whole numbers >= 1, in the order x, y, z"
-    )
-    lengths: Annotated[tuple[Positive, Positive, Positive], reads(three(_length, "three numbers > 0"))] = entry(
-        "the size of the domain", remedy="give three numbers > 0, in the order x, y, z"
-    )
-    origin: Vector = entry("its lowest corner", (0.0, 0.0, 0.0))
-    stretching: Stretching | None = entry(
-        "how wide cells are along `x`, `y` or `z`; see below", None, otherwise="all cells are equal"
-    )
-
-    def staggered(self, periodic: Flags) -> StaggeredGrid:
-        """Cells and places. Needs `stretching.*.faces` that fit."""
-        along = dict(self.stretching or ())
-        x, y, z = (
-            spacing.edges(n, start, length) if (spacing := along.get(axis)) else None
-            for axis, n, start, length in zip("xyz", self.cells, self.origin, self.lengths, strict=True)
-        )
-        return StaggeredGrid(self.cells, self.lengths, self.origin, periodic, (x, y, z))
 
 
 class Fluid(Table):
@@ -86,8 +53,8 @@ class BulkVelocity(Table):
     z: Number | None = entry(ALONG, None)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if not given:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not values:
             yield missing("x", "give x, y or z, the mean velocity along it")
 
     @property
@@ -96,7 +63,7 @@ class BulkVelocity(Table):
         return self.x, self.y, self.z
 
 
-class Body(Table):
+class Forcing(Table):
     """Accelerations of the whole fluid."""
 
     gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
@@ -117,3 +84,36 @@ class Body(Table):
         None,
         otherwise="no such force",
     )
+
+
+def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
+    if heat and heat.scheme != "central" and any(heat.background_gradient):
+        remedy = "a departure from a background has no bounds to keep; leave it out, or background_gradient"
+        yield wrong(("heat", "scheme"), heat.scheme, remedy)
+
+
+def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
+    if body.bulk_velocity is None:
+        return
+    for axis, mean, acceleration in zip(AXES, body.bulk_velocity.means, body.force, strict=True):
+        if mean is None:
+            continue
+        key = ("body", "bulk_velocity", axis)
+        if getattr(boundaries, axis) is None:
+            remedy = f'what flows along {axis} has to come back; give boundaries.{axis} = "periodic", or leave it out'
+            yield wrong(key, mean, remedy)
+        if acceleration != 0:
+            remedy = f"it takes the force that it needs; give 0 for body.force along {axis} (now {acceleration:g})"
+            yield wrong(key, mean, remedy)
+    if any(body.geostrophic_wind):
+        remedy = "body.bulk_velocity drives the flow, too; leave one of them out"
+        yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
+
+
+def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
+    if any(body.geostrophic_wind) and not any(body.rotation):
+        remedy = "without rotation no Coriolis force balances it; give body.rotation, or leave it out"
+        yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
+
+
+RULES = (_background_is_central, _bulk_velocity_is_free, _wind_is_geostrophic)

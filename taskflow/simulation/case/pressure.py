@@ -5,12 +5,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import model_validator
 
-from taskflow.simulation.case.problems import Problem, present, wrong
+from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.grid import AXES, Grid
+from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.problems import Problem, exclusive, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.values import one_of
 
 SWEEPS = 30  # of Jacobi, in a step
 MOST_ITERATIONS = 1000
+LEAST_TOLERANCE = {"single": 1e-5, "double": 1e-13}  # some hundred roundings
+FEWEST = 4  # cells in a row that multigrid can make fewer of
 OF_MULTIGRID = {"outer": "cg", "cycle": "v", "smoother": "red-black"}  # options, each with its default
 
 MORE_OF_MULTIGRID = ("precision", "amalgamate", "levels")  # whose defaults are not in this table
@@ -73,33 +78,70 @@ class Pressure(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        solver = given.get("solver", "auto")
-        if solver != "fft" and given.get("forcing") is not None:
-            yield wrong("forcing", given["forcing"], 'of solver = "fft": others know where bodies are; leave it out')
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        solver = values.get("solver", "auto")
+        if solver != "fft" and values.get("forcing") is not None:
+            yield wrong("forcing", values["forcing"], 'of solver = "fft": others know where bodies are; leave it out')
         if solver != "multigrid":
-            for key in present(given, *OF_MULTIGRID, *MORE_OF_MULTIGRID):
-                yield wrong(key, given[key], 'an option of multigrid; give solver = "multigrid", or leave it out')
+            for key in present(values, *OF_MULTIGRID, *MORE_OF_MULTIGRID):
+                yield wrong(key, values[key], 'an option of multigrid; give solver = "multigrid", or leave it out')
         if solver == "fft":
-            for key in present(given, "iterations", "tolerance", "max_iterations"):
-                yield wrong(key, given[key], 'solver = "fft" is direct, and exact to rounding; leave it out')
+            for key in present(values, "iterations", "tolerance", "max_iterations"):
+                yield wrong(key, values[key], 'solver = "fft" is direct, and exact to rounding; leave it out')
             return
-        if len(present(given, "iterations", "tolerance")) == 2:
-            yield wrong("tolerance", given["tolerance"], "iterations is given as well; give one of them")
-        if present(given, "iterations", "max_iterations") == ["iterations", "max_iterations"]:
+        yield from exclusive(values, "iterations", "tolerance")
+        if present(values, "iterations", "max_iterations") == ["iterations", "max_iterations"]:
             remedy = "it bounds the iterations to a tolerance; give one of iterations and max_iterations"
-            yield wrong("max_iterations", given["max_iterations"], remedy)
-        if solver == "jacobi" and given.get("max_iterations") == 1:
+            yield wrong("max_iterations", values["max_iterations"], remedy)
+        if solver == "jacobi" and values.get("max_iterations") == 1:
             yield wrong("max_iterations", 1, "Jacobi's sweeps to a tolerance come in pairs; give 2 or more")
 
     @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or given.get("solver") == "fft":
-            return given
-        found = {**OF_MULTIGRID, **given} if given.get("solver") == "multigrid" else dict(given)
-        if given.get("solver") == "jacobi" and not present(given, "iterations", "tolerance", "max_iterations"):
-            return {**found, "iterations": SWEEPS}
-        if not present(given, "iterations", "max_iterations"):
-            found["max_iterations"] = MOST_ITERATIONS
-        return found
+    def _defaults(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping) or values.get("solver") == "fft":
+            return values
+        filled = {**OF_MULTIGRID, **values} if values.get("solver") == "multigrid" else dict(values)
+        if values.get("solver") == "jacobi" and not present(values, "iterations", "tolerance", "max_iterations"):
+            return {**filled, "iterations": SWEEPS}
+        if not present(values, "iterations", "max_iterations"):
+            filled["max_iterations"] = MOST_ITERATIONS
+        return filled
+
+
+def _tolerance_can_be_reached(pressure: Pressure, machine: Machine) -> Iterator[Problem]:
+    least = LEAST_TOLERANCE[machine.precision]
+    if pressure.tolerance is not None and not least <= pressure.tolerance < 1:
+        rounded = f"residuals are relative, and rounded in {machine.precision} precision"
+        remedy = f"{rounded}; give {least:g} or more, below 1"
+        yield wrong(("pressure", "tolerance"), pressure.tolerance, remedy)
+
+
+def _levels_are_no_finer(pressure: Pressure, machine: Machine) -> Iterator[Problem]:
+    if pressure.precision == "double" and machine.precision == "single":
+        remedy = 'machine.precision is "single", and corrections cannot be finer; leave it out'
+        yield wrong(("pressure", "precision"), pressure.precision, remedy)
+
+
+def _multigrid_has_cells(grid: Grid, pressure: Pressure) -> Iterator[Problem]:
+    if pressure.solver == "multigrid" and max(grid.cells) < FEWEST:
+        remedy = f'{" x ".join(map(str, grid.cells))} cells are too few to coarsen; give "fft" or "jacobi"'
+        yield wrong(("pressure", "solver"), pressure.solver, remedy)
+
+
+def untransformed(grid: Grid, boundaries: Boundaries) -> str | None:
+    """Why an FFT cannot solve for the pressure; None where it can."""
+    stretched = [axis for axis in AXES if grid.stretching and getattr(grid.stretching, axis) is not None]
+    if sideways := [axis for axis in stretched if axis != "z"]:
+        verb = "is" if len(sideways) == 1 else "are"
+        return f"FFT transforms along x and y, and {' and '.join(sideways)} {verb} stretched"
+    return "z is stretched and periodic" if stretched and boundaries.z is not None else None
+
+
+def _pressure_can_be_solved(grid: Grid, boundaries: Boundaries, pressure: Pressure) -> Iterator[Problem]:
+    reason = untransformed(grid, boundaries)
+    if reason and pressure.solver == "fft":
+        yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; stretch z alone, or give "multigrid"')
+
+
+RULES = (_tolerance_can_be_reached, _levels_are_no_finer, _multigrid_has_cells, _pressure_can_be_solved)

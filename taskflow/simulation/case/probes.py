@@ -1,20 +1,30 @@
 """Where the flow is followed more closely than by snapshots: [[probes]], [[planes]]."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.control import EVERYTHING, Interval, names
-from taskflow.simulation.case.problems import Problem, missing, present, wrong
+from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, unknown_fields, wrong
 from taskflow.simulation.case.table import Number, Table, Vector, entry, listed, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import number, text, three, whole
 
+if TYPE_CHECKING:
+    from taskflow.simulation.case.grid import Grid
+    from taskflow.simulation.case.spectra import Spectra
+    from taskflow.simulation.case.surfaces import Isosurfaces, Surfaces
+
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 MOST_POINTS = 100_000
+TAKEN = ("statistics", "time", "grid", "solid", *(f"{axis}_{place}" for axis in AXES for place in "cf"))
 _place = three(number, "three numbers")
 
 
@@ -74,11 +84,8 @@ class Probe(Table):
     fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if len(present(given, "points", "line")) == 2:
-            yield wrong("line", given["line"], "points are given as well; give one of them")
-        elif not present(given, "points", "line"):
-            yield missing("points", "give a list of points, or a line")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        return exclusive(values, "points", "line", needed=missing("points", "give a list of points, or a line"))
 
     @property
     def places(self) -> tuple[tuple[float, float, float], ...]:
@@ -87,8 +94,8 @@ class Probe(Table):
             return self.points or ()
         shares = [n / (self.line.points - 1) for n in range(self.line.points)]
         ends = list(zip(self.line.low, self.line.high, strict=True))
-        found = [tuple(low * (1 - share) + high * share for low, high in ends) for share in shares]
-        return tuple((x, y, z) for x, y, z in found)
+        points = [tuple(low * (1 - share) + high * share for low, high in ends) for share in shares]
+        return tuple((x, y, z) for x, y, z in points)
 
 
 class Across(Table):
@@ -117,19 +124,49 @@ class Plane(Across):
     fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        yield from one_place(given, ("x", "y", "z"), "give x, y or z: where the plane is")
-
-
-def one_place(given: Mapping[str, Any], keys: tuple[str, ...], remedy: str) -> Iterator[Problem]:
-    """One of the keys says where something is, and no other one."""
-    where = present(given, *keys)
-    if not where:
-        yield missing("z", remedy)
-    for key in where[1:]:
-        yield wrong(key, given[key], f"{where[0]} is given as well; give one of them")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        return exclusive(values, "x", "y", "z", needed=missing("z", "give x, y or z: where the plane is"))
 
 
 probes, planes = listed(Probe, "tables, each under [[probes]]"), listed(Plane, "tables, each under [[planes]]")
 Probes = Annotated[tuple[Probe, ...], reads(probes)]
 Planes = Annotated[tuple[Plane, ...], reads(planes)]
+
+
+def _fields_exist(fields: tuple[str, ...], probes: Probes, planes: Planes) -> Iterator[Problem]:
+    for key, table in numbered(probes=probes, planes=planes):
+        yield from unknown_fields((*key, "fields"), table.fields, fields)
+
+
+def _names_differ(
+    fields: tuple[str, ...],
+    probes: Probes,
+    planes: Planes,
+    surfaces: Surfaces,
+    isosurfaces: Isosurfaces,
+    spectra: Spectra,
+) -> Iterator[Problem]:
+    taken = {*TAKEN, *fields}
+    groups = numbered(probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra)
+    for key, group in groups:
+        if group.name in taken:
+            yield wrong((*key, "name"), group.name, "something in the store has this name; give another one")
+        taken.add(group.name)
+
+
+def _places_are_inside(grid: Grid, probes: Probes, planes: Planes) -> Iterator[Problem]:
+    for key, probe in numbered(probes=probes):
+        outside = (place for place in probe.places if not grid.contains(place))
+        yield from (grid.beyond((*key, "line" if probe.line else "points"), place) for place in islice(outside, 1))
+    for key, plane in numbered(planes=planes):
+        yield from plane_is_inside(grid, key, plane)
+
+
+def plane_is_inside(grid: Grid, key: Key, plane: Across) -> Iterator[Problem]:
+    (low, high), axis = grid.ends[plane.axis], AXES[plane.axis]
+    if not low <= plane.position <= high:
+        remedy = f"beyond the domain, where {axis} goes from {low:g} to {high:g}; move it inside"
+        yield wrong((*key, axis), plane.position, remedy)
+
+
+RULES = (_fields_exist, _names_differ, _places_are_inside)

@@ -1,7 +1,7 @@
-"""What is wrong with a case, said in one line per problem: key, value, remedy."""
+"""Problems of a case, one line each: key, value, remedy."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from taskflow.text import visible
 Key = tuple[str, ...]  # names of tables from the outermost inwards, then the name of the value
 
 LONGEST = 60  # characters of a value that are shown
+NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,30 @@ def _advice(keys: Key, known: Sequence[Key]) -> str:
     return f"there is no such key; known here: {', '.join(here)}" if here else "there is no such key"
 
 
-def present(given: Mapping[str, Any], *names: str) -> list[str]:
-    """Those of `names` that are given."""
-    return [name for name in names if given.get(name) is not None]
+def present(values: Mapping[str, Any], *names: str) -> list[str]:
+    """The `names` that have a value."""
+    return [name for name in names if values.get(name) is not None]
+
+
+def exclusive(values: Mapping[str, Any], *names: str, needed: Problem | None = None) -> Iterator[Problem]:
+    """A problem for each of `names` but the first one that is given; or where none is, and one is `needed`."""
+    given = present(values, *names)
+    if not given and needed is not None:
+        yield needed
+    for name in given[1:]:
+        verb = "are" if given[0] == "points" else "is"
+        yield wrong(name, values[name], f"{given[0]} {verb} given as well; give one of them")
+
+
+def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:
+    """The tables of lists, each with its key."""
+    for name, tables in lists.items():
+        yield from (((name, f"[{n}]"), table) for n, table in enumerate(tables, start=1))
+
+
+def unknown_fields(key: Key, names: Collection[str] | None, fields: Collection[str]) -> Iterator[Problem]:
+    """A problem for each of the names under a key that is none of the fields of the case."""
+    for name in names or ():
+        if name not in fields:
+            message = f"this case has no field {shown(name)}; it has {', '.join(fields)}{NEEDS.get(name, '')}"
+            yield wrong(key, names, message)

@@ -1,15 +1,23 @@
-"""What the flow carries besides heat, and what releases it: [[scalars]], and the sources of heat."""
+"""Passive scalars: [[scalars]], and the sources of these and of heat."""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from taskflow.errors import BadInput
+from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.initial import Profile, profile
-from taskflow.simulation.case.problems import Problem, missing, present, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, listed, reads
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.values import number, one_of, text, three
+
+if TYPE_CHECKING:
+    from taskflow.simulation.case.boundaries import Boundaries
+    from taskflow.simulation.case.grid import Grid
+    from taskflow.simulation.case.physics import Heat
 
 TAKEN = ("u", "v", "w", "p", "T", "rhs", "direction", "time", "grid", "solid", "faces")
 # not the names of other fields
@@ -45,7 +53,7 @@ Corners = Annotated[tuple[Vector, Vector], reads(_box)]
 
 
 class Source(Table):
-    """What is released in a `box` or around a `point`."""
+    """A source in a `box` or around a `point`."""
 
     box: Corners | None = entry("its lowest and its highest corner; what is released is spread over it", None)
     point: Vector | None = entry("in place of `box`: what is released is spread over a box of the size of a cell", None)
@@ -55,11 +63,8 @@ class Source(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if len(present(given, "box", "point")) == 2:
-            yield wrong("point", given["point"], "box is given as well; give one of them")
-        elif not present(given, "box", "point"):
-            yield missing("point", "give the place of the source, or its box")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        return exclusive(values, "box", "point", needed=missing("point", "give the place of the source, or its box"))
 
 
 Sources = Annotated[tuple[Source, ...], reads(listed(Source, "{ point = [x, y, z], rate = r }"))]
@@ -72,16 +77,15 @@ class ScalarFace(Table):
     flux: Number | None = entry("what diffuses into the domain, per area and time", None)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if len(present(given, "value", "flux")) == 2:
-            yield wrong("flux", given["flux"], "value is given as well; give one of them")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        return exclusive(values, "value", "flux")
 
 
 SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradient across it"
 
 
 class ScalarBoundaries(Table):
-    """What holds on the sides."""
+    """The conditions on the sides."""
 
     x_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
     x_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
@@ -115,3 +119,36 @@ class PassiveScalar(Table):
 
 scalars = listed(PassiveScalar, "tables, each under [[scalars]]")
 Scalars = Annotated[tuple[PassiveScalar, ...], reads(scalars)]
+
+
+def _names_differ(scalars: Scalars) -> Iterator[Problem]:
+    names = [scalar.name for scalar in scalars]
+    for n, name in enumerate(names):
+        if name in names[:n]:
+            yield wrong(("scalars", f"[{n + 1}]", "name"), name, "another scalar has this name; give each its own")
+
+
+def _scalars_have_faces(grid: Grid, boundaries: Boundaries, scalars: Scalars) -> Iterator[Problem]:
+    for table, scalar in numbered(scalars=scalars):
+        for face, side in scalar.boundaries:
+            if side is None:
+                continue
+            axis, key = face[0], (*table, "boundaries", face)
+            if getattr(boundaries, axis) is not None:
+                yield wrong(key, side.written(), f"{axis} is periodic; leave {face} out")
+            elif side.value is not None and grid.cells[AXES.index(axis)] == 1:
+                yield wrong(key, side.written(), f"one cell in {axis} has no room for a value; leave it out")
+            elif side.flux and scalar.diffusivity == 0:
+                yield wrong((*key, "flux"), side.flux, "nothing diffuses without diffusivity; give one, or a source")
+
+
+def _sources_are_inside(grid: Grid, heat: Heat | None, scalars: Scalars) -> Iterator[Problem]:
+    heated = [(("heat",), heat)] if heat else []
+    for key, table in (*heated, *numbered(scalars=scalars)):
+        for n, source in enumerate(table.sources, start=1):
+            name = "box" if source.box else "point"
+            if not grid.contains(*(source.box or (source.point or (),))):
+                yield grid.beyond((*key, "sources", f"[{n}]", name), getattr(source, name))
+
+
+RULES = (_names_differ, _scalars_have_faces, _sources_are_inside)

@@ -47,19 +47,19 @@ class _Schema(GenerateJsonSchema):
         return WRITTEN.get(schema["cls"]) or super().dataclass_schema(schema)
 
     def model_schema(self, schema: Any) -> JsonSchemaValue:
-        found = super().model_schema(schema)
+        made = super().model_schema(schema)
         if schema["cls"] is Boundary:
-            return {"anyOf": [{"enum": found["properties"]["type"]["enum"]}, found]}  # a side may be its type alone
-        return {"anyOf": [AMOUNT, found]} if schema["cls"] is Steady else found  # which may be its rate alone
+            return {"anyOf": [{"enum": made["properties"]["type"]["enum"]}, made]}  # a side may be its type alone
+        return {"anyOf": [AMOUNT, made]} if schema["cls"] is Steady else made  # which may be its rate alone
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
-        found = super().default_schema(schema)
+        made = super().default_schema(schema)
         default = schema.get("default")
         if default in (None, ()) or isinstance(default, Table | Expression):  # nothing, or what has its own defaults
-            found.pop("default", None)
+            made.pop("default", None)
         else:
-            found["default"] = written(default)
-        return found
+            made["default"] = written(default)
+        return made
 
 
 def described() -> dict[str, Any]:
@@ -80,8 +80,8 @@ def _for_editors(node: Any) -> Any:
         return [_for_editors(item) for item in node]
     if not isinstance(node, dict):
         return node
-    found = {name: _for_editors(item) for name, item in node.items() if name not in (OTHERWISE, REMEDY)}
+    shown = {name: _for_editors(item) for name, item in node.items() if name not in (OTHERWISE, REMEDY)}
     if isinstance(words := node.get("description"), str):
         default = f". Default: {node[OTHERWISE]}" if isinstance(node.get(OTHERWISE), str) else ""
-        found["description"] = LINK.sub(r"\1", words + default)
-    return found
+        shown["description"] = LINK.sub(r"\1", words + default)
+    return shown

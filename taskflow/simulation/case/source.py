@@ -11,6 +11,7 @@ from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import Key, shown
 
 LARGEST = 1_000_000  # bytes
+FILES = ((("boundaries",), "table"), (("grid", "stretching"), "faces"), (("obstacles",), "file"))
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
 _DECIMAL = re.compile(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?")
 _LINE = re.compile(r"at line (\d+)")
@@ -51,26 +52,20 @@ def override(tables: dict[str, Any], settings: Sequence[str]) -> None:
 
 def locate(tables: dict[str, Any], folder: Path) -> None:
     """Makes the names of files in `tables` absolute: they are relative to the folder of the case file."""
-    sides = tables.get("boundaries")
-    for side in sides.values() if isinstance(sides, dict) else ():
-        if isinstance(side, dict) and isinstance(side.get("table"), str):
-            side["table"] = str((folder / side["table"]).absolute())
-    grid = tables.get("grid")
-    stretching = grid.get("stretching") if isinstance(grid, dict) else None
-    for spacing in stretching.values() if isinstance(stretching, dict) else ():
-        if isinstance(spacing, dict) and isinstance(spacing.get("faces"), str):
-            spacing["faces"] = str((folder / spacing["faces"]).absolute())
-    bodies = tables.get("obstacles")
-    for body in bodies if isinstance(bodies, list) else ():
-        if isinstance(body, dict) and isinstance(body.get("file"), str):
-            body["file"] = str((folder / body["file"]).absolute())
+    for path, key in FILES:
+        node: Any = tables
+        for step in path:
+            node = node.get(step) if isinstance(node, dict) else None
+        for table in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            if isinstance(table, dict) and isinstance(table.get(key), str):
+                table[key] = str((folder / table[key]).absolute())
 
 
 def _parsed(setting: Any) -> tuple[Key, Any]:
-    found = _OVERRIDE.fullmatch(setting) if isinstance(setting, str) else None
-    if not found:
+    match = _OVERRIDE.fullmatch(setting) if isinstance(setting, str) else None
+    if not match:
         raise BadInput("give table.key=VALUE, as time.end=10")
-    key, value = found.groups()
+    key, value = match.groups()
     if not value:
         raise BadInput(f"give a value, as {key}=VALUE")
     return tuple(key.split(".")), _value(value)
@@ -132,6 +127,6 @@ def _rivals(key: Key) -> Iterator[Key]:
 def _reason(error: Exception, text: str) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    found = _LINE.search(str(error))
-    line = text.splitlines()[int(found[1]) - 1].strip() if found and int(found[1]) <= len(text.splitlines()) else ""
+    match = _LINE.search(str(error))
+    line = text.splitlines()[int(match[1]) - 1].strip() if match and int(match[1]) <= len(text.splitlines()) else ""
     return f"{error}: {shown(line)}" if line else str(error)

@@ -12,7 +12,7 @@ from pydantic import Field, WithJsonSchema
 from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Places
-from taskflow.simulation.case.problems import Problem, missing, present, shown, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, present, shown, wrong
 from taskflow.simulation.case.table import Table, entry, reads
 from taskflow.simulation.values import number, one_of
 
@@ -33,15 +33,15 @@ def _faces(value: object) -> Places:
 
 def _read(text: str) -> list[float]:
     """The numbers of a text. Raises BadInput with the place of what is none."""
-    found = []
+    numbers = []
     for line, words in enumerate(text.splitlines(), start=1):
         for word in re.finditer(r"[^\s,]+", words):
             try:
-                found.append(float(word[0]))
+                numbers.append(float(word[0]))
             except ValueError:
                 place = f"line {line}, column {word.start() + 1}: {shown(word[0])} is no number"
                 raise BadInput(f"{place}; give a file of numbers, the places of all faces") from None
-    return found
+    return numbers
 
 
 def _ratio(value: object) -> float:
@@ -81,14 +81,10 @@ class Spacing(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        kinds = present(given, *KINDS)
-        if not kinds:
-            yield missing("tanh", "give one of tanh, geometric and faces")
-        for key in kinds[1:]:
-            yield wrong(key, given[key], f"{kinds[0]} is given as well; give one of them")
-        if kinds == ["faces"] and present(given, "toward"):
-            yield wrong("toward", given["toward"], "faces say where cells are narrow; leave it out")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        yield from exclusive(values, *KINDS, needed=missing("tanh", "give one of tanh, geometric and faces"))
+        if present(values, *KINDS, "toward") == ["faces", "toward"]:
+            yield wrong("toward", values["toward"], "faces say where cells are narrow; leave it out")
 
     def edges(self, cells: int, start: float, length: float) -> Places:
         """The places of all faces. For xi from 0 to 1, with a = `tanh`, they are, narrow toward both ends,
@@ -122,6 +118,6 @@ class Stretching(Table):
     z: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if not given:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not values:
             yield missing("z", "give x, y or z, and how cells are spaced along it")

@@ -1,4 +1,4 @@
-"""What all tables of a case share: strict, frozen, and every problem reported at once in words of our own."""
+"""The base of all tables of a case: strict, frozen, and every problem reported at once in words of our own."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -70,7 +70,7 @@ class Table(BaseModel):
             raise CaseError(*explained(problems, known))
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         """Combinations of keys that exclude or need each other, whatever their values."""
         yield from ()
 
@@ -107,24 +107,24 @@ class Table(BaseModel):
                 yield wrong(key, value, str(cause) if cause else "give a table")
 
 
-def listed(kind: type[T], wanted: str) -> Callable[[Any], tuple[T, ...]]:
+def listed(kind: type[T], what: str) -> Callable[[Any], tuple[T, ...]]:
     """Reads a list of tables of one kind: all their problems at once, by their number. `wanted` says what to list."""
 
     def read(value: Any) -> tuple[T, ...]:
         if not isinstance(value, (list, tuple)):
-            raise BadInput(f"give a list of {wanted}")
-        found: list[T] = []
+            raise BadInput(f"give a list of {what}")
+        tables: list[T] = []
         problems: list[Problem] = []
         for n, item in enumerate(value, start=1):
             try:
                 if not isinstance(item, (Mapping, kind)):
                     raise CaseError(wrong((), item, "give a table"))
-                found.append(item if isinstance(item, kind) else kind(**plain_keys(item)))
+                tables.append(item if isinstance(item, kind) else kind(**plain_keys(item)))
             except CaseError as error:
                 problems += [replace(problem, unknown=False).within((f"[{n}]",)) for problem in error.problems]
         if problems:
             raise CaseError(*problems)
-        return tuple(found)
+        return tuple(tables)
 
     return read
 

@@ -1,11 +1,13 @@
-"""What the grid does not resolve: [turbulence]."""
+"""The model of unresolved eddies: [turbulence]."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import model_validator
 
+from taskflow.flow import StaggeredGrid
 from taskflow.flow.turbulence import PRANDTL, Smagorinsky, Vreman, Wale
+from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import NonNegative, Positive, Table, entry, reads
 from taskflow.simulation.values import one_of
@@ -29,24 +31,39 @@ class Turbulence(Table):
     )
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Problem]:
-        if _model(given) in ("wale", "vreman"):
-            for key in present(given, "damping"):
-                yield wrong(key, given[key], "its viscosity vanishes at walls of itself; leave it out")
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if _model(values) in ("wale", "vreman"):
+            for key in present(values, "damping"):
+                yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
 
     @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, given: Any) -> Any:
-        model = _model(given)
+    def _defaults(cls, values: Any) -> Any:
+        model = _model(values)
         if model is None:
-            return given
-        found = {**given} if present(given, "constant") else {**given, "constant": MODELS[model]().constant}
-        if model == "smagorinsky" and not present(given, "damping"):
-            found["damping"] = "van-driest"
-        return found
+            return values
+        filled = {**values} if present(values, "constant") else {**values, "constant": MODELS[model]().constant}
+        if model == "smagorinsky" and not present(values, "damping"):
+            filled["damping"] = "van-driest"
+        return filled
 
 
-def _model(given: Any) -> str | None:
+def _model(values: Any) -> str | None:
     """The name of a model that there is."""
-    model = given.get("model") if isinstance(given, Mapping) else None
+    model = values.get("model") if isinstance(values, Mapping) else None
     return model if isinstance(model, str) and model in MODELS else None
+
+
+def _rough_walls_are_resolved(
+    cells: StaggeredGrid, boundaries: Boundaries, turbulence: Turbulence | None
+) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        key, most = ("boundaries", face, "roughness"), cells.constants.beside(face) / 2
+        if side.roughness is not None and turbulence is None:
+            yield wrong(key, side.roughness, "the law of the wall is one of turbulent flow; add a [turbulence] table")
+        elif side.roughness is not None and side.roughness > most:
+            remedy = f"the first cell is not as far from the wall; give at most {most:g}, or fewer cells in {face[0]}"
+            yield wrong(key, side.roughness, remedy)
+
+
+RULES = (_rough_walls_are_resolved,)

@@ -1,1 +1,1 @@
-"""What enters: velocities and temperatures of an inflow, from formulas, a log law or a table."""
+"""Velocities and temperatures that enter at an inflow, from formulas, a log law or a table."""

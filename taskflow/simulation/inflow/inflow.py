@@ -1,10 +1,10 @@
-"""What enters over time: each block evaluates it for its faces, and all of them how much it is together."""
+"""Inflows over time: each block evaluates them on its own faces, and all of them how much enters together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, log1p, log2
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,12 +15,12 @@ from taskflow.flow.boundaries.boundary import on_face, place
 from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.openings import Openings
 from taskflow.flow.boundaries.outflow import carrying, released
+from taskflow.flow.boundaries.rough_wall import KARMAN
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
 from taskflow.regions import Box, triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.inflow.log_law import LogProfile, friction_velocity
 from taskflow.simulation.inflow.profile_table import Column
 
 AXES = "xyz"
@@ -29,7 +29,7 @@ ROUNDING = 64  # roundings of a sum of all that enters may be left where nothing
 SAMPLES = 9  # moments at which what enters is tried
 
 
-class Profile(Protocol):
+class InflowProfile(Protocol):
     """A quantity on a side as a function of place and time; without `varies` it is the same at all times."""
 
     @property
@@ -39,11 +39,11 @@ class Profile(Protocol):
 
 
 @dataclass(frozen=True)
-class Entering:
+class Inflows:
     """The profiles of u, v, w and, with heat, T, by face; empty without inflows."""
 
     grid: StaggeredGrid
-    profiles: Mapping[str, Mapping[str, Profile]]
+    profiles: Mapping[str, Mapping[str, InflowProfile]]
     openings: Openings
     dtype: str
 
@@ -82,12 +82,12 @@ class Entering:
 
     def fastest(self, times: list[float]) -> list[np.ndarray]:
         """The largest |u|, |v|, |w| that enter on each side."""
-        found = []
+        fastest = []
         for face in self.profiles:
             over = on_face(face, self.grid.constants)
             speeds = [[np.abs(self.at(face, name, t, over)).max() for name in VELOCITY] for t in times]
-            found.append(np.max(speeds, axis=0))
-        return found
+            fastest.append(np.max(speeds, axis=0))
+        return fastest
 
     def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:
         if not self.profiles:
@@ -102,16 +102,16 @@ class Entering:
         return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "quantum": quantum}
 
     def _write(self, shard: Shard, face: str, moments: Mapping[str, float]) -> None:
-        """What enters at a side at a time for each ending. All blocks write; where one is not at the side nobody reads
-        what it has written.
+        """Write the values that enter at a side, at a time for each ending. All blocks write; the values of one that is
+        not at the side are never read.
         """
-        axis, names, found = place(face)[0], list(self.profiles[face]), {}
+        axis, names, fields = place(face)[0], list(self.profiles[face]), {}
         own = shard.partition.homes[values(face, names[0], next(iter(moments)))].blocks[shard.block]
         beside = own.lo[axis] == on_face(face, self.grid.constants).lo[axis]
         for ending, time in moments.items():
             for name in names:
-                found[values(face, name, ending)] = self.at(face, name, time, own) if beside else np.zeros((1, 1, 1))
-        shard.write(found)
+                fields[values(face, name, ending)] = self.at(face, name, time, own) if beside else np.zeros((1, 1, 1))
+        shard.write(fields)
 
     def inward(self, face: str, time: float) -> np.ndarray:
         """The speeds at which fluid enters at an inflow, as its fields hold them, in double precision."""
@@ -142,19 +142,19 @@ class Entering:
         return 0.0, largest
 
 
-def profiles(case: Case, face: str) -> dict[str, Profile]:
-    """What the case says that enters at a face."""
+def profiles(case: Case, face: str) -> dict[str, InflowProfile]:
+    """The profiles that enter at a face, by field."""
     side = case.boundary(face)
-    found: dict[str, Profile] = {}
+    profiles: dict[str, InflowProfile] = {}
     if side.table:
-        found = {name: Column(side.table, name) for name in (*VELOCITY, *(["T"] if case.heat else []))}
+        profiles = {name: Column(side.table, name) for name in (*VELOCITY, *(["T"] if case.heat else []))}
     elif side.log_law:
-        found = dict(zip(VELOCITY, _wind(case, face), strict=True))
+        profiles = dict(zip(VELOCITY, _wind(case, face), strict=True))
     else:
-        found = {name: _formula(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
+        profiles = {name: _formula(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
     if case.heat and side.temperature is not None:
-        found["T"] = _formula(side.temperature)
-    return found
+        profiles["T"] = _formula(side.temperature)
+    return profiles
 
 
 def _formula(value: float | Expression) -> Expression:
@@ -177,3 +177,33 @@ def moments(case: Case) -> list[float]:
     """Times of the run, the first and, where that is known, the last among them."""
     end = case.time.end or (case.time.steps or 0) * (case.time.step or 0.0)
     return [end * n / (SAMPLES - 1) for n in range(SAMPLES)] if end else [0.0]
+
+
+@dataclass(frozen=True)
+class LogProfile:
+    """A velocity component over rough ground (P. J. Richards, R. P. Hoxey 1993, J. Wind Eng. Ind. Aerodyn. 46, 145):
+
+        share (friction_velocity / 0.41) ln((s - ground + roughness) / roughness)
+
+    where s is the coordinate along `up`, a direction by its number, and 0 below the ground. `share` is the component
+    of the wind's direction, a unit vector.
+    """
+
+    friction_velocity: float
+    roughness: float
+    up: int
+    ground: float
+    share: float
+
+    varies = False
+
+    def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
+        """Values in float64, in the shape to which x, y and z broadcast."""
+        height = np.maximum((x, y, z)[self.up] - self.ground, 0.0)
+        speed = self.friction_velocity / KARMAN * np.log1p(height / self.roughness)
+        return np.broadcast_to(self.share * speed, np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)))
+
+
+def friction_velocity(speed: float, height: float, roughness: float) -> float:
+    """The friction velocity of the profile that has a speed at a height above the ground."""
+    return speed * KARMAN / log1p(height / roughness)

@@ -66,13 +66,13 @@ class ProfileTable:
         order = np.lexsort([self._columns[axis] for axis in reversed(self.axes)])
         values = self._columns[name][order].reshape(shape)
         weights = [_weights(self, axis, place, points[axis]) for axis, place in zip(self.axes, places, strict=True)]
-        found: Any = 0.0
+        total: Any = 0.0
         for corner in product((0, 1), repeat=len(places)):
             share: Any = 1.0
             for end, (_, part) in zip(corner, weights, strict=True):
                 share = share * (part if end else 1 - part)
-            found = found + share * values[tuple(low + end for end, (low, _) in zip(corner, weights, strict=True))]
-        return np.asarray(found)
+            total = total + share * values[tuple(low + end for end, (low, _) in zip(corner, weights, strict=True))]
+        return np.asarray(total)
 
     @cached_property
     def _columns(self) -> dict[str, np.ndarray]:
@@ -96,13 +96,13 @@ class ProfileTable:
         remedy = "give a finite number for each name in every line"
         if len(row) != count:
             raise self._wrong(f"line {line}: {len(row)} values for {count} names; {remedy}")
-        found = []
+        numbers = []
         for column, value in enumerate(row, start=1):
             try:
-                found.append(number(float(value.strip().strip('"'))))
+                numbers.append(number(float(value.strip().strip('"'))))
             except (ValueError, BadInput):
                 raise self._wrong(f"line {line}, value {column} is {value.strip()[:40]!r}; {remedy}") from None
-        return found
+        return numbers
 
     @cached_property
     def _grid(self) -> list[np.ndarray]:

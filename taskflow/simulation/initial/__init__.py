@@ -1,1 +1,1 @@
-"""What a run begins with: formulas, saved values and random velocities without divergence."""
+"""The initial state of a run: formulas, saved values and random velocities without divergence."""

@@ -17,9 +17,8 @@ from taskflow.output import load_initial
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial.noise import Noise
-from taskflow.simulation.initial.spectrum import SPECTRA
-from taskflow.simulation.initial.wave_sum import PIECE as WAVES
+from taskflow.simulation.initial.noise import PIECE as WAVES
+from taskflow.simulation.initial.noise import SPECTRA, RandomVelocity
 
 PIECE = 1 << 24  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
@@ -35,7 +34,7 @@ class InitialFields:
     grid: StaggeredGrid
     profiles: dict[str, Expression | None]
     saved: Path
-    noise: Noise | None = None
+    noise: RandomVelocity | None = None
 
     def fill(self, shard: Shard) -> None:
         """Write this block's cells of every field."""
@@ -67,21 +66,21 @@ def pieces(shard: Shard, cells: int) -> Iterator[Box]:
         yield shard.cells & shard.cells.layer(2, 0, start, start + planes)
 
 
-def noise(case: Case, grid: StaggeredGrid) -> Noise | None:
-    """What is added to the velocity, if anything."""
-    wanted = case.initial.noise
-    if wanted is None:
+def noise(case: Case, grid: StaggeredGrid) -> RandomVelocity | None:
+    """The random velocity that is added, if any."""
+    table = case.initial.noise
+    if table is None:
         return None
-    return Noise(grid, wanted.rms, wanted.wavenumber, SPECTRA[wanted.spectrum], wanted.seed)
+    return RandomVelocity(grid, table.rms, table.wavenumber, SPECTRA[table.spectrum], table.seed)
 
 
 def profiles(case: Case) -> dict[str, Any]:
     """The initial fields by name: expressions and functions of x, y, z."""
-    found: dict[str, Any] = dict(zip(VELOCITY, case.initial.velocity, strict=True))
+    profiles: dict[str, Any] = dict(zip(VELOCITY, case.initial.velocity, strict=True))
     if case.heat:
-        found["T"] = case.initial.temperature or Expression(case.heat.reference)
-    found |= {scalar.name: scalar.initial for scalar in case.scalars}
-    return found
+        profiles["T"] = case.initial.temperature or Expression(case.heat.reference)
+    profiles |= {scalar.name: scalar.initial for scalar in case.scalars}
+    return profiles
 
 
 def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
@@ -90,22 +89,22 @@ def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
 
     Raises BadInput where one is not finite: blocks would find that when it is too late.
     """
-    found = {}
+    largest = {}
     for name, profile in profiles(case).items():
         if isinstance(profile, Expression):
             points = [_few(p) for p in grid.points(VELOCITY.get(name, "c"), grid.box)]
             try:
-                found[name] = float(np.abs(profile(*points)).max())
+                largest[name] = float(np.abs(profile(*points)).max())
             except BadInput as error:
                 raise BadInput(f"{_key(name)}: {error}") from None
     if case.initial.noise is not None:
-        for name in found.keys() & VELOCITY.keys():
-            found[name] += LARGEST * case.initial.noise.rms
+        for name in largest.keys() & VELOCITY.keys():
+            largest[name] += LARGEST * case.initial.noise.rms
     if case.body.bulk_velocity is not None:
         for name, mean in zip(VELOCITY, case.body.bulk_velocity.means, strict=True):
-            if name in found:
-                found[name] = max(found[name], abs(mean or 0.0))
-    return found
+            if name in largest:
+                largest[name] = max(largest[name], abs(mean or 0.0))
+    return largest
 
 
 def _key(name: str) -> str:

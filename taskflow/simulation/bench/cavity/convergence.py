@@ -20,8 +20,8 @@ from taskflow.simulation.bench.passes import Conditions, PassJob, Timing
 from taskflow.simulation.bench.scaling import Growth
 from taskflow.simulation.bench.sweep import describe
 from taskflow.simulation.bench.team import Request, team
-from taskflow.simulation.estimate import advective_rate
-from taskflow.simulation.setup import Setup
+from taskflow.simulation.build.scales import advective_rate
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.tasks import Launch, Repeat, Roles
 
 MOST = 2000  # iterations, after which a solver is given up
@@ -45,7 +45,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Solved(Setup):
+class Solved(Simulation):
     """A case whose pressure is solved for by a solver that is given."""
 
     pressure: Solver
@@ -115,7 +115,7 @@ def measure_convergence(wanted: str, comparison: Comparison, growth: Growth, con
         sizes = comparison.sizes or SIZES[people.device]
         for size, count, method in product(sizes, counts, comparison.methods):
             case = Flow("cavity", Pressure()).of((size, size, size), precision, conditions.channel)
-            grid, blocks = Setup(case, (1, 1, count)).grid.constants, (1, 1, count)
+            grid, blocks = Simulation(case, (1, 1, count)).grid.constants, (1, 1, count)
             solvers = METHODS[method](grid, blocks, comparison.tolerances)
             setups = [Solved(case, blocks, solver, device=people.device) for solver in solvers]
             check_memory(people, setups[0])
@@ -128,8 +128,8 @@ def measure_convergence(wanted: str, comparison: Comparison, growth: Growth, con
 def _measured(timing: Timing, method: str, setups: Sequence[Solved]) -> list[dict[str, Any]]:
     """A row per solver that converges."""
     first = setups[0]
-    case, cells = first.case, first.case.grid.cells
-    dt = case.clock().limit.longest(advective_rate(first))
+    cells = first.case.grid.cells
+    dt = first.clock.limit.longest(advective_rate(first))
     begin = Begin(first.model, InitialVelocity(first.grid, velocity_of("cavity", cells)), dt, 0)
     job = Series(begin, [Solve(each.model) for each in setups], timing.conditions.seconds)
     reports, transports = timing.run(first.partition, job, timing.conditions.overlaps[0])

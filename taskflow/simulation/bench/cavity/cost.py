@@ -9,8 +9,8 @@ from taskflow.errors import BadInput
 from taskflow.machine.kernel import KernelError
 from taskflow.machine.kernel.counting import operations, prepare
 from taskflow.regions import Partition
-from taskflow.simulation.moving import often
-from taskflow.simulation.setup import Setup
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.step_cost import often
 from taskflow.tasks import Launch, Program, Roles, plan, visited
 
 Done = Sequence[tuple[tuple[Launch, ...], float]]  # launches, and how often
@@ -24,13 +24,13 @@ class Cost:
     operations: float | None
 
 
-def cost(setup: Setup, program: Program, rounds: Mapping[str, float]) -> Cost:
+def cost(setup: Simulation, program: Program, rounds: Mapping[str, float]) -> Cost:
     """What a pass costs on all blocks together; `rounds` says how often is done what is repeated until it is enough, by
     the scalar that counts it.
     """
     parts, _ = plan(program, Roles.of(tuple(setup.partition.fields)))
     done = list(often(parts, rounds))
-    nbytes = sum(times * setup.stepping.bytes_of(launches) for launches, times in done)
+    nbytes = sum(times * setup.step_cost.bytes_of(launches) for launches, times in done)
     return Cost(nbytes, _operations(done, setup.partition))
 
 

@@ -16,8 +16,8 @@ from taskflow.simulation.bench.cavity.cases import Flow
 from taskflow.simulation.bench.measure import about
 from taskflow.simulation.bench.passes import BESIDE, PRECISION, Conditions
 from taskflow.simulation.bench.scaling import Growth
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Memory, Needs
-from taskflow.simulation.setup import Setup
 
 HEIGHT = 64
 OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes that it takes for a process (H200: 0.6 GB), once there is one
@@ -95,7 +95,7 @@ class Fitting:
 
     def _memory(self, cells: Triple) -> list[Memory]:
         case = self.flow.of(cells, self.precision, self.channel)
-        return Needs(Setup(case, (1, 1, len(self.places)), device=self.device), self.places, self.device).blocks
+        return Needs(Simulation(case, (1, 1, len(self.places)), device=self.device), self.places, self.device).blocks
 
 
 def _cavity(n: int) -> Triple:

@@ -18,9 +18,9 @@ from taskflow.simulation.bench.cavity.cost import cost
 from taskflow.simulation.bench.cavity.initial_velocity import InitialVelocity
 from taskflow.simulation.bench.passes import BESIDE, Conditions, PassJob, Timing, moving
 from taskflow.simulation.bench.team import Team
-from taskflow.simulation.estimate import advective_rate
+from taskflow.simulation.build.scales import advective_rate
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.setup import Setup
 from taskflow.tasks import counts, plan
 
 COUNTED = 5  # steps over which iterations are averaged, where they vary
@@ -84,9 +84,9 @@ class StepTiming:
         """
         flow = self.flow
         case = flow.of(cells, self.precision, self.conditions.channel)
-        setup = Setup(case, blocks, device=self.team.device)
+        setup = Simulation(case, blocks, device=self.team.device)
         check_memory(self.team, setup)
-        dt = case.clock().limit.longest(advective_rate(setup))
+        dt = setup.clock.limit.longest(advective_rate(setup))
         begin = Begin(setup.model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
         scalars = setup.model.scalars(dt, 1.0)
         job = PassJob(begin, setup.model.step, End(setup.model), 1, scalars, self.conditions.seconds)
@@ -96,10 +96,10 @@ class StepTiming:
             raise RunFailed(f"{flow.case}, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
         return {**row, "cells": list(cells), "dt": dt, **state, **self._costs(setup, row, state["rounds"])}
 
-    def _costs(self, setup: Setup, row: dict[str, Any], rounds: dict[str, float]) -> dict[str, Any]:
+    def _costs(self, setup: Simulation, row: dict[str, Any], rounds: dict[str, float]) -> dict[str, Any]:
         """What follows from the time of a step and what it does."""
         spent, volume = cost(setup, setup.model.step, rounds), setup.grid.box.volume
-        busiest, price, rate = max(setup.stepping.traffic), self.flow.price, row["cells_per_second_per_block"]
+        busiest, price, rate = max(setup.step_cost.traffic), self.flow.price, row["cells_per_second_per_block"]
         return {
             **moving(row, spent.nbytes),
             "bytes_per_cell": spent.nbytes / volume,
@@ -111,7 +111,7 @@ class StepTiming:
         }
 
 
-def check_memory(people: Team, setup: Setup) -> None:
+def check_memory(people: Team, setup: Simulation) -> None:
     """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
     blocks = len(setup.partition)
     needs = Needs(setup, people.spread(blocks), people.device).blocks

@@ -1,0 +1,155 @@
+"""The solver of the pressure equation that a case asks for, or gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from taskflow.errors import RunFailed
+from taskflow.flow import Grid
+from taskflow.flow.grid import Flags
+from taskflow.flow.obstacles import ConvergedObstructedJacobi, ObstructedJacobi
+from taskflow.flow.poisson import (
+    FFT,
+    ConjugateGradients,
+    ConvergedJacobi,
+    Cycle,
+    Jacobi,
+    Multigrid,
+    NotConverged,
+    Solver,
+    Tolerance,
+    blocking_pays,
+)
+from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
+from taskflow.flow.poisson.multigrid.cycle import Shape
+from taskflow.regions import Box, Triple
+from taskflow.simulation.case import FACES, Case
+from taskflow.simulation.case.pressure import FEWEST, untransformed
+
+FORCING = 4  # solves of FFT in a projection around obstacles
+SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}
+REDUNDANT = {"cpu": 0, "gpu": 1 << 21}  # ghost cells that are computed in less time than an exchange takes
+EXACT = 256  # cells of the largest level that is solved by an inverse: 512 KiB, in the time of one launch
+AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}  # cells of the largest level that is on every block: see docs/performance.md
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which solver it is, in the words of a case file, and, where the case says auto, why."""
+
+    name: str
+    why: str | None = None
+
+
+def choice(case: Case) -> Choice:
+    """FFT where it is possible: between walls and periodic sides, on uniform cells; multigrid with obstacles; for a
+    number of sweeps Jacobi.
+    """
+    if case.pressure.solver != "auto":
+        return Choice(case.pressure.solver)
+    if case.pressure.iterations is not None:
+        return Choice("jacobi", "a number of iterations is given")
+    if case.obstacles and max(case.grid.cells) >= FEWEST:
+        return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
+    if reason := untransformed(case.grid, case.boundaries):
+        return Choice("multigrid" if max(case.grid.cells) >= FEWEST else "jacobi", reason)
+    opened = " or sides with p = 0" if released(case) else ""
+    along = " along x and y" if case.grid.stretching else ""
+    return Choice("fft", f"cells are uniform{along}, and each direction is periodic or between walls{opened}")
+
+
+def released(case: Case) -> tuple[str, ...]:
+    """The faces on which p = 0; all others are walls for the pressure, or periodic."""
+    return tuple(face for face in FACES if case.boundary(face).pressure is not None)
+
+
+def _given(case: Case, end: str) -> Flags:
+    x, y, z = (f"{axis}_{end}" in released(case) for axis in "xyz")
+    return x, y, z
+
+
+def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:
+    """The solver, for a grid that is cut into blocks on such a device; `near` are the cells around bodies and beside
+    them, None without any.
+    """
+    table, name = case.pressure, choice(case).name
+    if name == "fft":
+        return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
+    tolerance = Tolerance(table.tolerance or 0.0, table.iterations or table.max_iterations or 0)
+    if name == "jacobi":
+        return _jacobi(case, grid, tolerance, _twice(case, blocks, device), near)
+    smoother, sweeps = (WeightedJacobi(), 2) if table.smoother == "jacobi" else (RedBlack(), 1)
+    single = table.precision == "single" and case.machine.precision == "double"
+    shape = SHAPES[table.cycle or "v"]
+    gathered = table.amalgamate or AMALGAMATED[device]
+    cycle = Cycle(
+        grid,
+        released(case),
+        smoother=smoother,
+        before=sweeps,
+        after=sweeps,
+        shape=shape,
+        gathered=gathered,
+        redundant=REDUNDANT[device],
+        blocks=blocks,
+        exact=1 if case.obstacles else min(EXACT, gathered),
+        depth=table.levels,
+        single=single,
+        variable=bool(case.obstacles),
+    )
+    return Multigrid(cycle, tolerance) if table.outer == "none" else ConjugateGradients(cycle, tolerance)
+
+
+def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box | None) -> Solver:
+    """Beside bodies its sweeps read their flags, or, where p = 0 on a face as well, coefficients."""
+    faces, converges = released(case), case.pressure.tolerance is not None
+    if near is not None and not faces:
+        if converges:
+            return ConvergedObstructedJacobi(grid, tolerance, twice, near=near)
+        return ObstructedJacobi(grid, tolerance.most, twice, near=near)
+    if converges:
+        return ConvergedJacobi(grid, tolerance, twice, near is not None, faces)
+    return Jacobi(grid, tolerance.most, twice, near is not None, faces)
+
+
+def _twice(case: Case, blocks: Triple, device: str) -> bool:
+    """Whether two sweeps are done in one pass over memory."""
+    x, y, z = (-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
+    plain = not released(case) and case.grid.stretching is None
+    return device == "gpu" and plain and blocking_pays((x, y, z))
+
+
+def sweeps(case: Case) -> int | None:
+    """How many iterations each solve does whatever they leave; None where it goes on until it is enough."""
+    return case.pressure.iterations if choice(case).name != "fft" and case.pressure.tolerance is None else None
+
+
+def described(case: Case) -> str:
+    """The solver in words, with the reason for it where the case leaves it open."""
+    table, chosen = case.pressure, choice(case)
+    kinds = {
+        "fft": "FFT",
+        "jacobi": "Jacobi",
+        "multigrid": "multigrid" if table.outer == "none" else "conjugate gradients with multigrid",
+    }
+    if chosen.name == "fft":
+        how = "direct"
+    elif table.tolerance is not None:
+        how = f"to {table.tolerance:g} of the divergence, in at most {table.max_iterations} iterations"
+    else:
+        how = f"{table.iterations} iterations per solve"
+    return f"{kinds[chosen.name]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}"
+
+
+@contextmanager
+def explained(where: str) -> Iterator[None]:
+    """Adds to the error of a solver that did not converge where that was, and what to change in the case."""
+    try:
+        yield
+    except NotConverged as error:
+        raise RunFailed(
+            f"in {where}, {error}; give a larger pressure.tolerance or pressure.max_iterations, another"
+            ' pressure.solver, or, where it stopped falling, machine.precision = "double"'
+        ) from None

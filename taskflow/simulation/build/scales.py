@@ -1,0 +1,112 @@
+"""How fast, how warm and how dense a flow can be for what its case says: what is far beyond that has no cause in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
+from taskflow.flow.boundaries.boundary import on_face
+from taskflow.flow.grid import StaggeredGrid
+from taskflow.flow.navier_stokes import VELOCITY
+from taskflow.simulation.inflow.inflow import moments
+from taskflow.simulation.initial.initial import largest
+
+if TYPE_CHECKING:
+    from taskflow.simulation.build.simulation import Simulation
+
+SIDES = 6  # of a cell, through which heat may come
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A magnitude that is given, and one more per time."""
+
+    largest: float
+    gain: float = 0.0
+
+    def at(self, time: float) -> float:
+        """The magnitude that there can be at a time, about."""
+        return self.largest + self.gain * time
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The magnitudes of all that moves, heats and fills the fluid. Picklable.
+
+    `velocity` names its components; `speed` is that of walls, of what enters, of winds and of means that are kept, with
+    the acceleration by forces; `lift` the acceleration by buoyancy per temperature; `carried` has what is given of each
+    quantity on boundaries, in bodies and by sources. `driven`: something gives energy to the flow.
+    """
+
+    velocity: tuple[str, ...]
+    speed: Scale
+    lift: float
+    carried: Mapping[str, Scale]
+    driven: bool
+
+
+def scales(sim: Simulation) -> Scales:
+    """The scales of a case."""
+    case, model = sim.case, sim.model
+    speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
+    speeds += sim.inflows.fastest(moments(case))
+    speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
+    speeds.append(np.array(case.body.geostrophic_wind))
+    speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force))
+    lift = abs(model.buoyancy.expansion) * math.hypot(*model.buoyancy.gravity) if model.buoyancy else 0.0
+    carried = {scalar.name: _passive(scalar, sim.grid) for scalar in model.passive}
+    if model.heat:
+        carried["T"] = _heat(sim, model.heat)
+    opened = any(isinstance(side, Inflow | ConvectiveOutflow | PressureOutflow) for side in model.boundaries.values())
+    kept = any(mean is not None for mean in model.driving.means)
+    return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
+
+
+def _heat(sim: Simulation, heat: Quantity) -> Scale:
+    """The scale of the temperature."""
+    case, grid, sides = sim.case, sim.grid, sim.model.boundaries
+    walls = [side for side in sides.values() if isinstance(side, Wall)]
+    temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
+    temperatures += [side.outside_temperature for side in walls]
+    temperatures += [body.temperature or 0.0 for body in case.obstacles]
+    temperatures += list(_entering(sim))
+    slopes = zip(sim.model.driving.gradient, grid.lengths, strict=True)
+    departure = sum(abs(slope) * length for slope, length in slopes)
+    fluxes = [side.heat_flux for side in walls]
+    return Scale(max(map(abs, temperatures)) + departure, _gain(heat, fluxes, grid))
+
+
+def _entering(sim: Simulation) -> Iterator[float]:
+    for face, profiles in sim.inflows.profiles.items():
+        if "T" in profiles:
+            over = on_face(face, sim.grid.constants)
+            yield from (float(np.abs(sim.inflows.at(face, "T", t, over)).max()) for t in moments(sim.case))
+
+
+def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:
+    faces = quantity.faces.values()
+    largest = max((abs(face.value) for face in faces if isinstance(face, Fixed)), default=0.0)
+    return Scale(largest, _gain(quantity, [face.flux for face in faces if isinstance(face, Flux)], grid))
+
+
+def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float:
+    """The amount that sources and fluxes can add per time to a cell."""
+    narrowest = [grid.narrowest(axis) for axis in range(3)]
+    released = sum(abs(source.rate) for source in quantity.sources) / math.prod(narrowest)
+    through = SIDES * max(map(abs, fluxes), default=0.0) / min(narrowest)
+    return abs(quantity.transport.source) + released + through
+
+
+def advective_rate(sim: Simulation) -> float:
+    """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
+    spacing = np.array([sim.grid.narrowest(axis) for axis in range(3)])
+    speeds = [np.abs(side.velocity) for side in sim.model.boundaries.values() if isinstance(side, Wall)]
+    speeds += sim.inflows.fastest(moments(sim.case))
+    initial = largest(sim.case, sim.grid)
+    speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
+    return max(float((speed / spacing).sum()) for speed in speeds)

@@ -1,0 +1,261 @@
+"""A case made concrete: its region, its partition into blocks, its model, and what is recorded of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, groupby
+
+import numpy as np
+
+from taskflow.flow import Monitor, NavierStokes, StaggeredGrid
+from taskflow.flow.energy_budget import EnergyBudget
+from taskflow.flow.isosurface import Isosurface
+from taskflow.flow.obstacles import Obstacles
+from taskflow.flow.passing import Passing
+from taskflow.flow.spectra import CENTRED, Spectra, partitions
+from taskflow.flow.stability import Stability
+from taskflow.flow.statistics import Statistics
+from taskflow.flow.steadiness import Steadiness
+from taskflow.output import at_points, of_surface, through_sides
+from taskflow.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
+from taskflow.simulation.block_spec import BlockSpec
+from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
+from taskflow.simulation.build.pressure import FORCING, choice, solver, sweeps
+from taskflow.simulation.build.projection import Measures, projection
+from taskflow.simulation.build.scales import scales
+from taskflow.simulation.case import FACES, Case
+from taskflow.simulation.inflow.inflow import InflowProfile, Inflows, profiles
+from taskflow.simulation.records.fields import STATISTICS
+from taskflow.simulation.records.series import Integral, Layer, ProbeSeries, geometry, sides
+from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
+from taskflow.simulation.schedule import Clock
+from taskflow.simulation.steady import SteadyCriterion
+from taskflow.simulation.step_cost import StepCost
+from taskflow.tasks import Cells, Program, carried, overwritten
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu". Raises BadInput where they do not fit the grid."""
+
+    case: Case
+    blocks: Triple
+    device: str = field(default="cpu", kw_only=True)
+
+    @cached_property
+    def grid(self) -> StaggeredGrid:
+        """Cells and places."""
+        return self.case.staggered
+
+    @cached_property
+    def model(self) -> NavierStokes:
+        """The equations with their boundary conditions."""
+        case = self.case
+        near = self.bodies.near if case.obstacles else None
+        pressure = solver(case, self.grid.constants, self.blocks, self.device, near)
+        varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
+        return projection(case, self.grid, pressure, self.obstacles, varying=varying)
+
+    @cached_property
+    def clock(self) -> Clock:
+        """The schedule of the run, with steps as long as the model lets them be."""
+        time = self.case.time
+        return self.case.clock(self.model.step_limit(time.step, time.cfl or 0.5, time.diffusion))
+
+    @cached_property
+    def measures(self) -> Measures:
+        """The quantities in the log."""
+        return Measures(self.model)
+
+    @property
+    def monitor(self) -> Monitor:
+        """The program that measures them."""
+        return self.measures.monitor
+
+    @cached_property
+    def settled(self) -> SteadyCriterion | None:
+        """The criterion of a steady state; None where the run does not stop there."""
+        steady = self.case.time.steady
+        return SteadyCriterion(Steadiness(self.model), steady.rate, steady.every, steady.over) if steady else None
+
+    @cached_property
+    def stability(self) -> Stability:
+        """Which steps are stable."""
+        return self.model.stability(self.clock.limit)
+
+    @cached_property
+    def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
+        return {face: profiles(self.case, face) for face in FACES if self.case.boundary(face).type == "inflow"}
+
+    @cached_property
+    def inflows(self) -> Inflows:
+        """The values that enter at inflows."""
+        return Inflows(self.grid, self._profiles, self.model.openings, self.dtype)
+
+    @property
+    def dtype(self) -> str:
+        """The type of numbers in all fields."""
+        return "f8" if self.case.machine.precision == "double" else "f4"
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """The bodies on the grid. Raises BadInput where a file of theirs cannot be read."""
+        return Bodies(self.case, self.grid)
+
+    @cached_property
+    def survey(self) -> Survey | None:
+        """The volumes, gaps and warnings of the bodies; None without any. Raises BadInput where they cannot be."""
+        return survey(self.bodies) if self.case.obstacles else None
+
+    @cached_property
+    def obstacles(self) -> Obstacles | None:
+        """The bodies as the model knows them; None without any."""
+        if not self.case.obstacles:
+            return None
+        forced = self.case.pressure.forcing or FORCING if choice(self.case).name == "fft" else 0
+        return self.bodies.obstacles(forced)
+
+    @cached_property
+    def averages(self) -> TimeAverages[Statistics] | None:
+        """The averages over time; None where nothing is averaged."""
+        table = self.case.statistics
+        if table is None or table.fields is None:
+            return None
+        names = tuple(sorted(table.fields, key=self.case.fields.index))
+        grid, flow = self.grid.constants, self.model
+        eddies, viscosity = flow.turbulence is not None, flow.fluid.viscosity
+        budget = EnergyBudget(grid, flow.boundaries, viscosity, eddies, self.obstacles) if table.budget else None
+        statistics = Statistics(names, self.grid.box, table.order, budget)
+        return TimeAverages(statistics, table.start, table.every, table.write)
+
+    @cached_property
+    def spectra(self) -> tuple[AveragedSpectra, ...]:
+        """The spectra that are averaged over time."""
+        return tuple(averaged_spectra(self.case, table, self.grid, self._main) for table in self.case.spectra)
+
+    @property
+    def averaged(self) -> dict[str, Statistics | Spectra]:
+        """All that is averaged over time, by the group that it is recorded in, in the order of the samples."""
+        averaged = {STATISTICS: self.averages.statistics} if self.averages else {}
+        return {**averaged, **{spectra.series.group: spectra.averages.statistics for spectra in self.spectra}}
+
+    @cached_property
+    def probes(self) -> tuple[ProbeSeries, ...]:
+        """The records at points."""
+        case, fields = self.case, self.model.fields
+        probes = []
+        for probe in case.probes:
+            names = probe.fields or case.fields
+            points = np.array(probe.places)
+            series = at_points(probe.name, points, names, case.output.precision)
+            probes.append(ProbeSeries(series, points, tuple(fields[name] for name in names), probe.every))
+        return tuple(probes)
+
+    @cached_property
+    def integrals(self) -> tuple[Integral, ...]:
+        """The integrals over surfaces; those that are measured equally often stand side by side."""
+        integrals = []
+        for surface in self.case.surfaces:
+            around = sides(surface, self.grid)
+            measured = tuple(Passing(self.model, side) for side in around)
+            series = through_sides(surface.name, measured[0].names, *geometry(around, self.grid))
+            integrals.append(Integral(series, measured, surface.every))
+        for iso in self.case.isosurfaces:
+            words = f"area of the surface on which {iso.field} = {iso.value:g}"
+            series = of_surface(iso.name, words, {"field": iso.field, "value": iso.value})
+            integrals.append(Integral(series, (Isosurface(self.grid, iso.field, iso.value),), iso.every))
+        return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
+
+    @property
+    def recorded(self) -> tuple[tuple[Program, ...], ...]:
+        """The programs by which something is recorded after steps, in their order; those that always come one after the
+        other, as they are due at the same time, together.
+        """
+        often = groupby(self.integrals, key=lambda integral: integral.every)
+        measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
+        return (*measured, *((averaged.sample,) for averaged in self.averaged.values()))
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The records of layers of cells."""
+        return tuple(Layer(plane.name, plane.every) for plane in self.case.planes)
+
+    @property
+    def masks(self) -> Masks | None:
+        """The masks that fill the fields of bodies; None without any."""
+        return self.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.case.obstacles else None
+
+    @property
+    def spec(self) -> BlockSpec:
+        """The part of this that every block has to know."""
+        return BlockSpec(
+            case=self.case.to_toml(),
+            model=self.model,
+            measures=self.measures,
+            clock=self.clock,
+            settled=self.settled,
+            stability=self.stability,
+            scales=scales(self),
+            sweeps=sweeps(self.case),
+            counted=self.step_cost.counted,
+            inflows=self.inflows,
+            masks=self.masks,
+            averages=self.averages,
+            spectra=self.spectra,
+            probes=self.probes,
+            layers=self.layers,
+            integrals=self.integrals,
+        )
+
+    @cached_property
+    def partition(self) -> Partition:
+        """The region of all fields, cut into the blocks; beside it those of the pressure solver and of spectra."""
+        spectra = partitions([waves.averages.statistics for waves in self.spectra])
+        return replace(self._main, beside=(*self.model.partitions(self._main), *spectra))
+
+    @cached_property
+    def _main(self) -> Partition:
+        averages = self.averages.statistics.fields if self.averages else {}
+        centred: dict[str, Location] = {CENTRED: "c"} if any(table.pairs for table in self.case.spectra) else {}
+        kept = self.settled.steadiness.fields if self.settled else {}
+        fields = self.model.fields | averages | centred | kept
+        numbers = (Field(name, self.dtype, place) for name, place in fields.items())
+        flags = (Field(name, kind) for name, kind in self.model.flags.items())
+        space = FieldSpace((*numbers, *flags))
+        return Partition(
+            Region(Box.of(self.case.grid.cells), space, self.case.periodic, self.model.ghost),
+            self.blocks,
+            redundant=1,
+        )
+
+    @cached_property
+    def step_cost(self) -> StepCost:
+        """A step of the model in the long run: what it sends and moves."""
+        return StepCost(self.model.step, self.partition)
+
+    @cached_property
+    def carried(self) -> Cells:
+        """The cells, by role, that decide all that comes after a step: what a checkpoint holds.
+
+        Fields that programs never write are left out: they are as they were at the start. Of those of the solver's own
+        regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used.
+        """
+        model, main = self.model, self.partition.region.fields
+        judged = (self.settled.steadiness.compare, self.settled.steadiness.keep) if self.settled else ()
+        begun = (*judged, *(averaged.begin for averaged in self.averaged.values()))
+        written = overwritten((model.start, *begun, model.step), self.partition)
+        after = (*judged, self.monitor, *chain(*self.recorded))
+        cells = carried((model.step, *after), self.partition, self.case.output_fields)
+        kept = {
+            role: boxes
+            if role in main
+            else tuple(c for box in boxes for averaged in written.get(role, ()) if (c := box & averaged))
+            for role, boxes in cells.items()
+        }
+        return {role: boxes for role, boxes in kept.items() if boxes and role in written}
+
+    @property
+    def value_bytes(self) -> int:
+        """Bytes of one value."""
+        return np.dtype(self.dtype).itemsize

@@ -1,0 +1,143 @@
+"""Checkpoints of a run, on one block: copied out of the fields between two steps, written while the run goes on."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taskflow.machine import Shard
+from taskflow.output import CHECKPOINTS, Checkpoint, Checkpoints, Guard, Writer, unguarded
+from taskflow.regions import Box
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.tasks import Cells
+
+Counts = Mapping[str, int]  # of records, by group of the store
+
+
+@dataclass(frozen=True)
+class CheckpointPolicy:
+    """Where a run's checkpoints go, what they hold, and how many stay; `token` is a name for this run alone.
+
+    `cells` are those that decide all that the model will do, by role. Besides what the clock says one is due after so
+    many `minutes`. `guard` is called before anything is written.
+    """
+
+    folder: Path
+    token: str
+    cells: Cells
+    keep: int
+    minutes: float | None = None
+    guard: Guard = unguarded
+
+    @classmethod
+    def of(cls, sim: Simulation, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
+        """As the case wants it. `run` ends in the name that no other run has, behind a hyphen."""
+        table = sim.case.checkpoint
+        minutes = table.every.minutes if table.every else None
+        folder = directory.absolute() / CHECKPOINTS
+        return cls(folder, run.rpartition("-")[2], sim.carried, table.keep, minutes, guard)
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """The folder."""
+        return Checkpoints(self.folder, self.token)
+
+
+class CheckpointWriter:
+    """The part of one block. One checkpoint at most is being written: where the next one is due, the run waits."""
+
+    def __init__(self, policy: CheckpointPolicy, shard: Shard) -> None:
+        self._policy, self._shard = policy, shard
+        self.writer = Writer(depth=1, before=policy.guard)
+        self._taken: list[tuple[int, Counts]] = []  # step, and how many records of each group belong to it
+        self._committed = 0
+        self._last = time.perf_counter()
+
+    @property
+    def due(self) -> bool:
+        """Whether the wall clock wants one now."""
+        minutes = self._policy.minutes
+        return minutes is not None and time.perf_counter() - self._last >= 60 * minutes
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The status from which the client commits what is left at the end."""
+        return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}
+
+    def take(
+        self, step: int, records: Counts, state: Mapping[str, Any], stored: Callable[[], Mapping[str, Any]] = dict
+    ) -> None:
+        """Hand the present state over to be written, with what `stored` tells when it is called: that the disk has all
+        records of this block. Waits while the last one is written. All blocks have to call it.
+        """
+        policy, shard = self._policy, self._shard
+        self._last = time.perf_counter()
+        if policy.keep == 0:
+            return
+        self.writer.reserve()
+        held = deque(
+            (role, part, shard.hold(role, part))
+            for role, boxes in policy.cells.items()
+            if shard.block == 0 or not shard.partition.homes[role].replicated
+            for box in boxes
+            if (part := box & shard.partition.homes[role].owned[shard.block])
+        )
+        shard.meet(self.writer.patience)  # who allocates may have to wait for all GPUs of a process: none goes on
+        self._taken.append((step, records))
+
+        def write() -> None:
+            mine = {**state, "store": stored()}
+            policy.checkpoints.write(step, shard.block, _fetched(held), mine if shard.block == 0 else None)
+
+        self.writer.submit(write)
+
+    def commit(self, saved: int, visible: Counts, sync: Callable[[], None]) -> None:
+        """Commit the checkpoints that all blocks have written, once all records of before are visible, and `sync` has
+        made the disk have what makes them so.
+        """
+        for step, needed in self._taken[self._committed : saved]:
+            if not _covered(needed, visible):
+                return
+            self._policy.guard()
+            sync()
+            self._policy.checkpoints.commit(step, self._policy.keep)
+            self._committed += 1
+
+
+def _fetched(held: deque[tuple[str, Box, Callable[[], np.ndarray]]]) -> Iterator[tuple[str, Box, np.ndarray]]:
+    """One after the other in host memory, which has no room for all."""
+    while held:
+        role, part, fetch = held.popleft()
+        yield role, part, fetch()
+
+
+def finish(policy: CheckpointPolicy, blocks: Sequence[Mapping[str, Any]], visible: Counts) -> None:
+    """Commit what all blocks have written and none committed, from what they told last."""
+    taken, committed = blocks[0].get("taken", ()), blocks[0].get("committed", 0)
+    saved = min(block.get("saved", 0) for block in blocks)
+    for step, needed in taken[committed:saved]:
+        if _covered(needed, visible):
+            policy.checkpoints.commit(step, policy.keep)
+
+
+def _covered(needed: Counts, visible: Counts) -> bool:
+    """Whether as many records as needed are visible in every group."""
+    return all(count <= visible[group] for group, count in needed.items())
+
+
+def restore(checkpoint: Checkpoint, policy: CheckpointPolicy, shard: Shard) -> None:
+    """Give fields and scalars the values of a checkpoint. Cells beyond the domain that it does not have stay as they
+    are: whoever wrote it had no use for them.
+    """
+    for role in policy.cells:
+        box = shard.partition.homes[role].owned[shard.block]
+        values = shard.read(role, box)
+        checkpoint.fill(role, values, box)
+        shard.write({role: values}, box)
+    shard.scalars.set(checkpoint.state["scalars"])

@@ -1,0 +1,1 @@
+"""Records of a run: snapshots, statistics, spectra, planes, probes, integrals and the log."""

@@ -1,0 +1,166 @@
+"""All that a run records, on one block: the log, and the groups of the store."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from taskflow.machine import Shard
+from taskflow.output import Guard, RunLog, Writer, unguarded
+from taskflow.simulation.block_spec import BlockSpec
+from taskflow.simulation.build.projection import Measures
+from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, FieldRecording, GroupPlace, Recording, WriteStatus
+from taskflow.simulation.records.series import IntegralRecording, PointRecording
+from taskflow.simulation.records.statistics import AverageRecorder, SpectraRecording
+from taskflow.simulation.schedule import Tick
+
+
+class StateLog:
+    """The log at `path`, which is written after a call of `guard`."""
+
+    def __init__(self, measures: Measures, shard: Shard, path: Path, guard: Guard = unguarded) -> None:
+        self._measures, self._shard = measures, shard
+        self._log = RunLog(path, guard) if shard.block == 0 else None
+        self._unplanned = 0
+
+    def take(self, tick: Tick, wall: float, stopped: Tick | None) -> dict[str, Any]:
+        """The numbers of the present state, so many seconds after the first one; a line of the log where one is due.
+        `stopped` is what would have been due where the run ends because somebody asked for it. All blocks have to call.
+        """
+        self._shard.run(self._measures.monitor)
+        numbers = self._measures.line(self._shard.scalars, tick, wall)
+        if self._log is not None and tick.monitor:
+            self._log.write(numbers)
+            self._unplanned = int(stopped is not None and not stopped.monitor)
+        return numbers
+
+    def insane(self, numbers: Mapping[str, Any]) -> str | None:
+        """The name of one of these numbers that has to be finite and is not."""
+        return next((name for name in self._measures.finite if not math.isfinite(numbers[name])), None)
+
+    @property
+    def planned(self) -> int:
+        """How many lines there are without one that is only there because the run was stopped."""
+        return self._log.lines - self._unplanned if self._log is not None else 0
+
+    @property
+    def checksum(self) -> int:
+        """The checksum of these lines."""
+        return self._log.checksum(self.planned) if self._log is not None else 0
+
+
+class Records:
+    """The groups of the store at `path` that a spec asks for, behind the records of given `times`. One writer, and
+    one order on all blocks. `guard` is called before anything is written.
+    """
+
+    def __init__(
+        self,
+        spec: BlockSpec,
+        path: Path,
+        shard: Shard,
+        times: Mapping[str, Iterable[float]],
+        guard: Guard = unguarded,
+    ) -> None:
+        self.writer = Writer(before=guard)
+
+        def place(group: str) -> GroupPlace:
+            return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard)
+
+        self._groups: dict[str, Recording] = {SNAPSHOTS: FieldRecording(place(SNAPSHOTS))}
+        self._averaging: dict[str, AverageRecorder] = {}
+        if spec.averages:
+            self._groups[STATISTICS] = FieldRecording(place(STATISTICS))
+            self._averaging[STATISTICS] = AverageRecorder(spec.averages, shard, self._groups[STATISTICS])
+        for waves in spec.spectra:
+            group = waves.series.group
+            self._groups[group] = SpectraRecording(place(group), waves)
+            self._averaging[group] = AverageRecorder(waves.averages, shard, self._groups[group])
+        for layer in spec.layers:
+            self._groups[layer.group] = FieldRecording(place(layer.group))
+        for probe in spec.probes:
+            group = probe.series.group
+            self._groups[group] = PointRecording(place(group), probe, spec.model.staggered)
+        for integral in spec.integrals:
+            group = integral.series.group
+            self._groups[group] = IntegralRecording(place(group), integral)
+        self._every = {layer.group: layer.every for layer in spec.layers}
+        self._every |= {followed.series.group: followed.every for followed in spec.followed}
+
+    def begin(self, now: float, averages: Mapping[str, Any]) -> None:
+        """From the time `now` on: what is averaged begins, or goes on from the state that a checkpoint has of it, by
+        group.
+        """
+        for group, averaging in self._averaging.items():
+            if group in averages:
+                averaging.go_on(averages[group])
+            else:
+                averaging.begin(now)
+
+    def take(self, before: Tick, now: Tick, stopped: Tick | None) -> None:
+        """Record what is due now and was not `before`. `stopped` is what would have been due where the run ends because
+        somebody asked for it. All blocks have to call it.
+        """
+        if now.output:
+            self._groups[SNAPSHOTS].take(planned=stopped is None or stopped.output, time=now.time)
+        for group, every in self._every.items():
+            if now.step == 0 or every.due(before, now.step, now.time):
+                self._groups[group].take(time=now.time)
+        for averaging in self._averaging.values():
+            averaging.look(before, now, interrupted=stopped is not None)
+
+    def flush(self) -> None:
+        """Have everything written that was copied."""
+        for recording in self._groups.values():
+            recording.flush()
+
+    @property
+    def complete(self) -> list[int]:
+        """How many this block has written, by group."""
+        return [recording.complete for recording in self._groups.values()]
+
+    def commit(self, complete: Iterable[float]) -> None:
+        """Make visible what all blocks have written, so many of each group."""
+        for recording, count in zip(self._groups.values(), complete, strict=True):
+            recording.commit(int(count))
+
+    def sync(self) -> None:
+        """Wait until the disk has what makes records visible; that is little, and the step loop may wait for it."""
+        for recording in self._groups.values():
+            recording.sync()
+
+    def stored(self) -> Callable[[], dict[str, Any]]:
+        """A function for a checkpoint: it gives the checksums of the present records, by group, once the disk has what
+        this block has written of them.
+        """
+        times = {group: recording.sum_of_times for group, recording in self._groups.items()}
+
+        def settled() -> dict[str, Any]:
+            self.writer.settle()
+            self.writer.files.sync()
+            self.sync()
+            return {group: {"times": crc, "fixed": self._groups[group].fixed} for group, crc in times.items()}
+
+        return settled
+
+    @property
+    def visible(self) -> dict[str, int]:
+        """How many are visible, by group, as far as this block knows."""
+        return {group: recording.visible for group, recording in self._groups.items()}
+
+    @property
+    def planned(self) -> dict[str, int]:
+        """How many there are, by group, without those that are only there because the run was stopped."""
+        return {group: recording.planned for group, recording in self._groups.items()}
+
+    @property
+    def averages(self) -> dict[str, Any]:
+        """The state of all averages for a checkpoint, besides fields, by group."""
+        return {group: averaging.state for group, averaging in self._averaging.items()}
+
+    @property
+    def told(self) -> dict[str, WriteStatus]:
+        """The status of each group, for the client."""
+        return {group: recording.told for group, recording in self._groups.items()}

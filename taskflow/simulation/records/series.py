@@ -1,0 +1,155 @@
+"""Records of numbers in time, on one block: values at points, and integrals over surfaces."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.interpolation import corners
+from taskflow.flow.isosurface import Isosurface
+from taskflow.flow.passing import Passing, Side
+from taskflow.output import TimeSeries, write_time_series
+from taskflow.regions import Box, Location, triple
+from taskflow.simulation.case import Surface
+from taskflow.simulation.records.fields import GroupPlace, Recording
+from taskflow.simulation.schedule import Every
+
+
+class SeriesRecording(Recording):
+    """Numbers that are the same on all blocks."""
+
+    def __init__(self, place: GroupPlace, series: TimeSeries) -> None:
+        super().__init__(place)
+        self._series = series
+        self._waiting: list[np.ndarray] = []  # of block 0: records [field, ...]
+
+    @abstractmethod
+    def _found(self) -> np.ndarray:
+        """The numbers [field, ...] now. All blocks have to call it."""
+
+    def _copy(self, index: int) -> None:
+        numbers = self._found()
+        if self.shard.block > 0:
+            self.complete += 1
+            return
+        self._waiting.append(numbers)
+        if len(self._waiting) >= self._series.batch:
+            self.flush()
+
+    def flush(self) -> None:
+        """Have everything written that was copied."""
+        if not self._waiting:
+            return
+        records, self._waiting = np.array(self._waiting), []
+        first = len(self._records) - len(records)
+        values = {name: records[:, n] for n, name in enumerate(self._series.fields)}
+        place = self.place
+
+        def write() -> None:
+            place.writer.files.note(place.path.parent, write_time_series(place.path, place.group, first, values))
+
+        self._submit(write, len(records))
+
+
+@dataclass(frozen=True, eq=False)
+class ProbeSeries:
+    """A group of points [point, axis], and which fields are recorded there, each with its location, how often."""
+
+    series: TimeSeries
+    points: np.ndarray
+    locations: tuple[Location, ...]
+    every: Every
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of cells that is recorded in a group of the store, how often."""
+
+    group: str
+    every: Every
+
+
+class PointRecording(SeriesRecording):
+    """Values at points, linear between the cells around each. Whoever has one of these passes its value on: exactly, so
+    that the bits do not depend on the blocks.
+    """
+
+    def __init__(self, place: GroupPlace, probe: ProbeSeries, grid: StaggeredGrid) -> None:
+        super().__init__(place, probe.series)
+        self._corners = [corners(grid, location, probe.points) for location in probe.locations]
+        owned = place.shard.partition.owned[place.shard.block]
+        cells = [around.cells.reshape(-1, 3) for around in self._corners]
+        self._mine = [np.all((cell >= owned.lo) & (cell < owned.hi), axis=1) for cell in cells]
+        self._cells = [cell[mine] for cell, mine in zip(cells, self._mine, strict=True)]
+
+    def _found(self) -> np.ndarray:
+        values = np.zeros((len(self._corners), self._corners[0].weights.size))
+        for row, name, mine, cells in zip(values, self._series.fields, self._mine, self._cells, strict=True):
+            row[mine] = self.shard.pick(name, cells)
+        total = self.shard.allreduce(values.ravel(), "sum").reshape(values.shape)
+        shape = self._corners[0].weights.shape
+        weighted = [row.reshape(shape) * around.weights for row, around in zip(total, self._corners, strict=True)]
+        return np.array([values.sum(axis=1) for values in weighted])
+
+
+@dataclass(frozen=True, eq=False)
+class Integral:
+    """The measures of the sides of a surface, or of an isosurface, their group of the store, and how often."""
+
+    series: TimeSeries
+    measured: tuple[Passing | Isosurface, ...]
+    every: Every
+
+
+class IntegralRecording(SeriesRecording):
+    """The numbers of all sides, one after the other: each side leaves its own in the same scalars."""
+
+    def __init__(self, place: GroupPlace, integral: Integral) -> None:
+        super().__init__(place, integral.series)
+        self._measured = integral.measured
+
+    def _found(self) -> np.ndarray:
+        rows = []
+        for measure in self._measured:
+            self.shard.run(measure)
+            rows.append(measure.numbers(self.shard.scalars))
+        return np.array(rows).T.reshape(len(self._series.fields), *self._series.shape)
+
+
+def sides(surface: Surface, grid: StaggeredGrid) -> tuple[Side, ...]:
+    """The faces nearest to a plane, or to the six sides of a box."""
+    if surface.box is None:
+        face = grid.nearest_face(surface.axis, surface.position)
+        layer = grid.box.layer(surface.axis, 0, face, face + 1)
+        return (Side(_within(layer, surface.axis, grid), surface.axis),)
+    low, high = (triple(grid.nearest_face(axis, place[axis]) for axis in range(3)) for place in surface.box)
+    inside, layers = Box(low, high), []
+    for axis in range(3):
+        for side, outward in ((0, -1), (1, 1)):
+            layer = inside.layer(axis, side, 0, 1).shift(triple(side * (a == axis) for a in range(3)))
+            layers.append(Side(_within(layer, axis, grid), axis, outward))
+    return tuple(layers)
+
+
+def _within(layer: Box, axis: int, grid: StaggeredGrid) -> Box:
+    """The same faces: in a periodic direction the last ones are the first."""
+    n = grid.cells[axis]
+    return (
+        layer.shift(triple(-n * (a == axis) for a in range(3)))
+        if grid.periodic[axis] and layer.lo[axis] == n
+        else layer
+    )
+
+
+def geometry(layers: tuple[Side, ...], grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Centres [side, axis], outward normals [side, axis], and areas."""
+    centres, normals, areas = np.zeros((len(layers), 3)), np.zeros((len(layers), 3)), np.zeros(len(layers))
+    for n, side in enumerate(layers):
+        ends = [(grid.faces(a)[side.cells.lo[a]], grid.faces(a)[side.cells.hi[a] - (a == side.axis)]) for a in range(3)]
+        centres[n] = [(low + high) / 2 for low, high in ends]
+        normals[n, side.axis] = side.outward
+        areas[n] = np.prod([high - low for a, (low, high) in enumerate(ends) if a != side.axis])
+    return centres, normals, areas

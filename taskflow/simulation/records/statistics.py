@@ -1,0 +1,133 @@
+"""Averages over a run: when samples are taken, what each weighs, when means, covariances and spectra are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.spectra import LineSpectra, ShellSpectra, Spectra
+from taskflow.flow.statistics import SHARE, Statistics
+from taskflow.machine import Shard
+from taskflow.output import TimeSeries, of_waves
+from taskflow.regions import Partition
+from taskflow.simulation.case import Case, Spectrum
+from taskflow.simulation.records.fields import GroupPlace, Recording
+from taskflow.simulation.records.series import SeriesRecording
+from taskflow.simulation.schedule import Every, Tick
+
+Averaged = TypeVar("Averaged", bound=Statistics | Spectra, covariant=True)
+COLUMNS = {
+    "since": {"long_name": "time from which on samples count", "units": "1"},
+    "samples": {"long_name": "number of samples", "units": "1"},
+}
+
+
+@dataclass(frozen=True)
+class TimeAverages(Generic[Averaged]):
+    """Statistics of samples that are taken `every` so often from the time `start` on; written at the end, and whenever
+    `write` says. With `afresh` each record is of the samples since the one before.
+    """
+
+    statistics: Averaged
+    start: float
+    every: Every
+    write: Every | None = None
+    afresh: bool = False
+
+
+class AverageRecorder:
+    """The statistics of a run, on one block.
+
+    A sample stands for the time since the one before, the first one for that since the averaging began: so the weight
+    of all is the time from `since` to `until`.
+    """
+
+    def __init__(self, averages: TimeAverages[Statistics | Spectra], shard: Shard, recording: Recording) -> None:
+        self._averages, self._shard, self._recording = averages, shard, recording
+        self.since = self.until = averages.start
+        self.samples = 0
+
+    def begin(self, now: float) -> None:
+        """Without samples, at the time `now`."""
+        self._shard.run(self._averages.statistics.begin)
+        self.since, self.samples = max(self._averages.start, now), 0
+        self.until = self.since
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """From the state of a checkpoint, whose fields are there already."""
+        self.since, self.until, self.samples = state["since"], state["until"], state["samples"]
+
+    def look(self, before: Tick, now: Tick, *, interrupted: bool) -> None:
+        """Take a sample and write a record where they are due."""
+        averages = self._averages
+        if now.time > self.since and averages.every.due(before, now.step, now.time):
+            share = (now.time - self.until) / (now.time - self.since)
+            self._shard.run(averages.statistics.sample, **{SHARE: share})
+            self.until, self.samples = now.time, self.samples + 1
+        due = averages.write is not None and averages.write.due(before, now.step, now.time)
+        if (due or now.finished) and self.samples and self._recording.last != self.until:
+            planned = due or not interrupted
+            self._recording.take(planned=planned, time=self.until, since=self.since, samples=self.samples)
+            if averages.afresh and planned:
+                self.begin(self.until)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The state for a checkpoint, besides fields."""
+        return {"since": self.since, "until": self.until, "samples": self.samples}
+
+
+@dataclass(frozen=True, eq=False)
+class AveragedSpectra:
+    """Spectra that are averaged over time, and their group of the store."""
+
+    series: TimeSeries
+    averages: TimeAverages[Spectra]
+
+
+def averaged_spectra(case: Case, table: Spectrum, grid: StaggeredGrid, main: Partition) -> AveragedSpectra:
+    """The spectra that a table asks for, on blocks as those of `main`."""
+    spectra: Spectra
+    common = table.name, table.fields or case.fields, grid, main
+    if table.along == "all":
+        spectra = ShellSpectra(*common, pairs=table.pairs)
+    else:
+        axis = "xyz".index(table.along)
+        spectra = LineSpectra(*common, axis, alike(case, axis), pairs=table.pairs)
+    places = {axis: (grid.coordinates("c", axis), grid.faces(axis)[: grid.cells[axis]]) for axis in spectra.resolved}
+    about = table.along, places, spectra.wavenumbers
+    series = of_waves(table.name, spectra.fields, spectra.crossed, *about, case.output.precision, COLUMNS)
+    return AveragedSpectra(series, TimeAverages(spectra, table.start, table.every, table.write, afresh=True))
+
+
+def alike(case: Case, axis: int) -> tuple[int, ...]:
+    """The directions across an axis over which spectra along it are averaged: where the flow is the same everywhere."""
+    grid = case.staggered
+    if case.obstacles:
+        return ()
+    return tuple(other for other in range(3) if other != axis and case.periodic[other] and grid.uniform[other])
+
+
+class SpectraRecording(SeriesRecording):
+    """The mean power is gathered from all slabs; what comes of it does not depend on their number."""
+
+    def __init__(self, place: GroupPlace, waves: AveragedSpectra) -> None:
+        super().__init__(place, waves.series)
+        self._spectra = waves.averages.statistics
+
+    def _found(self) -> np.ndarray:
+        return np.array([self._spectra.density(self._gathered(role)) for role in self._spectra.roles])
+
+    def _gathered(self, role: str) -> np.ndarray:
+        """The mean power of all modes [z, y, x]."""
+        home, mine = self.shard.partition.homes[role], self.shard.read(role)
+        row = np.zeros(max(block.volume for block in home.blocks), mine.dtype)
+        row[: mine.size] = mine.ravel()
+        whole = np.empty(home.region.cells.shape[::-1])
+        for block, values in zip(home.blocks, self.shard.gather(row), strict=True):
+            whole[block.slices((0, 0, 0))] = values[: block.volume].reshape(block.shape[::-1])
+        return whole[self._spectra.modes.slices((0, 0, 0))]

@@ -1,0 +1,249 @@
+"""Going on with a run: whether that is possible, from where, and with which changes to the case."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
+
+from taskflow.errors import BadInput
+from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Comparison, Damaged, newest
+from taskflow.regions import difference
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.problems import shown
+from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
+from taskflow.simulation.remedies import AGAIN, OUTPUT
+from taskflow.simulation.schedule import Tick
+
+FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces", "spectra")  # tables of groups of the store
+SINGLE = ("time", "output", "machine", "statistics")
+Name = Annotated[str, Field(max_length=200)]
+Count = Annotated[int, Field(ge=0, lt=2**62)]
+Checksum = Annotated[int, Field(ge=0, lt=2**32)]
+FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "machine")
+STORED = ("fields", "precision", "compression", "relative_error")
+FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
+
+
+class SavedPart(BaseModel):
+    """Values of a known kind; what there is besides stays as it is. No number is infinite, none is NaN."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False)
+
+
+class Sums(SavedPart):
+    """The checksums of a group of the store: of the times of its records, and of what does not change."""
+
+    times: Checksum
+    fixed: Checksum
+
+
+class Samples(SavedPart):
+    """Where an average over time stands."""
+
+    since: float
+    until: float
+    samples: NonNegativeInt
+
+
+class While(SavedPart):
+    """Where the judgement stands whether the state is steady."""
+
+    since: float
+    moved: bool
+    ranges: dict[Name, NonNegativeFloat]
+
+
+class SavedState(SavedPart):
+    """The state that a run writes, and whoever goes on reads."""
+
+    time: NonNegativeFloat
+    dt: NonNegativeFloat
+    scalars: dict[Name, float]
+    records: dict[Name, Count]
+    store: dict[Name, Sums]
+    averages: dict[Name, Samples]
+    settling: While | None = None
+    sanity: dict[Name, float] = {}
+    lines: Count
+    log: Checksum
+    seconds: NonNegativeFloat
+    rounds: dict[Name, float]
+    ended: Literal["end", "steady"] | None
+    blocks: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=3, max_length=3)]
+    case: Annotated[str, Field(max_length=2**24)]
+
+
+def check_state(checkpoint: Checkpoint) -> None:
+    """Raises Damaged where the state of a checkpoint is not of the kind that a run writes."""
+    try:
+        state = SavedState.model_validate(checkpoint.state)
+        tables = tomllib.loads(state.case)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise _damaged(checkpoint, f"{where}: {first['msg']}") from None
+    except (ValueError, RecursionError):
+        raise _damaged(checkpoint, "case: it is no TOML") from None
+    if not state.records.keys() == state.store.keys():
+        raise _damaged(checkpoint, "store: its groups are not those of records")
+    for key, value in tables.items():
+        sound = key == "title" or (isinstance(value, Mapping) and key not in FOLLOWED) or _tables(value)
+        if not sound or (key in FOLLOWED and not all(isinstance(table.get("name"), str) for table in value)):
+            raise _damaged(checkpoint, f"case: {key}")
+    if any(key in tables and not isinstance(tables[key], Mapping) for key in SINGLE):
+        raise _damaged(checkpoint, f"case: one of {', '.join(SINGLE)}")
+
+
+def _tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
+
+
+def _damaged(checkpoint: Checkpoint, what: str) -> Damaged:
+    return Damaged(f"{checkpoint.path}: of its state {what[:200]!r} is not what a run writes")
+
+
+@dataclass(frozen=True)
+class RestartPoint:
+    """The state with which a run goes on: a checkpoint, and the times of the records that came before, by group.
+
+    `kept` are the groups of the store that go on, being of what they were: others begin anew. `averages` is where
+    those of them stand that are averaged over time, `settling` where the judgement on a steady state stands; None where
+    it begins anew.
+    """
+
+    checkpoint: Checkpoint
+    tick: Tick
+    kept: frozenset[str] = frozenset()
+    averages: Mapping[str, Any] = field(default_factory=dict)
+    settling: Mapping[str, Any] | None = None
+    times: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, case: Case) -> RestartPoint:
+        """The tick is finished where the end is reached, or the steady state that the case still asks for."""
+        state = checkpoint.state
+        tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
+        was, now = (tomllib.loads(text) for text in (state["case"], case.to_toml()))
+        alike = was["time"].get("steady") == now["time"].get("steady")
+        over = (alike and state["ended"] == "steady") or case.clock().over(tick)
+        kept = _kept(checkpoint, case)
+        averages = {group: average for group, average in state["averages"].items() if group in kept}
+        settling = state.get("settling") if alike else None
+        return cls(checkpoint, replace(tick, finished=over), kept, averages, settling)
+
+    def check(self, sim: Simulation) -> None:
+        """Raises BadInput where it does not say what the state is on these blocks."""
+        try:  # what the length of the next step is made of
+            sim.model.spreads(self.checkpoint.state["scalars"]), self.checkpoint.state["scalars"]["rate"]
+        except KeyError as error:
+            raise BadInput(f"{self.checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
+        anew = (averaged for group, averaged in sim.averaged.items() if group not in self.averages)
+        begun = {role for averaged in anew for role in averaged.roles}
+        begun |= {*sim.settled.steadiness.fields} if sim.settled and self.settling is None else set()
+        for role, boxes in sim.carried.items():
+            if role in begun:
+                continue
+            cells = sim.partition.homes[role].region.cells
+            if lacking := difference([box & cells for box in boxes], self.checkpoint.boxes(role)):
+                raise BadInput(
+                    f"{self.checkpoint.path}: it has no {role} in {lacking[0]}; go on with the machine.blocks with"
+                    f" which it was written, {self.checkpoint.state['blocks']}"
+                )
+
+
+def starts_over(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:
+    """Whether the run of a directory, which has this report, was killed or failed before the first of the checkpoints
+    that it was to write: then it begins again, as one that loses a worker there does.
+
+    Raises BadInput where the case is another one.
+    """
+    if report.get("ended", "running") not in ("running", "failed") or Checkpoints(directory / CHECKPOINTS, "").paths():
+        return False
+    try:
+        old = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    asked = old.get("checkpoint")
+    if not isinstance(asked, Mapping) or "every" not in asked:
+        return False
+    _check_same(old, case)
+    return True
+
+
+def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint | None, list[str]]:
+    """The newest checkpoint of a run directory that is whole, and counts only on what is; and what is wrong with newer
+    ones. All values of the store are looked at with `contents`, else only sizes and indices of shards.
+
+    Raises BadInput, before the store is looked at, where the case is another one.
+    """
+    comparison = Comparison(directory, contents=contents)
+
+    def check(checkpoint: Checkpoint) -> None:
+        check_state(checkpoint)
+        _check_same(tomllib.loads(checkpoint.state["case"]), case)
+        comparison.check(checkpoint, sorted(_kept(checkpoint, case)))
+
+    return newest(Checkpoints(directory / CHECKPOINTS, ""), check)
+
+
+def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]]:
+    """The newest checkpoint of a run directory that is whole, and what is wrong with newer ones.
+
+    Raises BadInput where there is none, and where the case is another one.
+    """
+    checkpoint, skipped = usable(directory, case, contents=True)
+    if checkpoint is None:
+        why = "".join(f"\n{reason}" for reason in skipped)
+        whole, copy = ("whole ", "restore what is damaged from a copy, ") if skipped else ("", "")
+        raise BadInput(f"{directory}: it has no {whole}checkpoint to go on from; {copy}{AGAIN}{why}")
+    return RestartPoint.of(checkpoint, case), skipped
+
+
+def _check_same(old: Mapping[str, Any], case: Case) -> None:
+    """Raises BadInput where a case is not the old one, but for what may change."""
+    if problems := [*_changed(old, tomllib.loads(case.to_toml()))]:
+        raise BadInput("\n".join(problems))
+
+
+def _kept(checkpoint: Checkpoint, case: Case) -> frozenset[str]:
+    """The groups of the store that go on, being of what they were."""
+    old, new = (_groups(tomllib.loads(text)) for text in (checkpoint.state["case"], case.to_toml()))
+    recorded = checkpoint.state["records"]
+    return frozenset(group for group, table in new.items() if group in recorded and old.get(group) == table)
+
+
+def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the records in each group of the store, but for how often they are written."""
+    groups: dict[str, Any] = {SNAPSHOTS: {}}
+    if table := case.get("statistics"):
+        groups[STATISTICS] = {name: value for name, value in table.items() if name != "write"}
+    for kind in FOLLOWED:
+        often = "write" if kind == "spectra" else "every"
+        for table in case.get(kind, ()):
+            groups[table["name"]] = kind, {name: value for name, value in table.items() if name != often}
+    return groups
+
+
+def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """The changes of what may not change, a line each."""
+    for table in dict.fromkeys((*old, *new)):
+        if table not in FREE:
+            yield from _differences((table,), old.get(table), new.get(table))
+    for table, key in FIXED:
+        yield from _differences((table, key), old.get(table, {}).get(key), new.get(table, {}).get(key))
+
+
+def _differences(key: tuple[str, ...], old: Any, new: Any) -> Iterator[str]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for name in dict.fromkeys((*old, *new)):
+            yield from _differences((*key, name), old.get(name), new.get(name))
+    elif old != new:
+        name, was = ".".join(key), "not given" if old is None else shown(old)
+        now = f"{name}: it is missing" if new is None else f"{name} = {shown(new)}"
+        yield f"{now}; it was {was} when this run began, and stays so: begin another run for it ({OUTPUT})"

@@ -1,0 +1,75 @@
+"""Whether a run has come to a steady state, as every block finds it: over a while, and not at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from taskflow.flow.steadiness import Motion, Steadiness
+from taskflow.machine import Shard
+from taskflow.simulation.schedule import Every, Tick
+
+
+@dataclass(frozen=True)
+class SteadyCriterion:
+    """The criterion of a steady state: for the time `over`, by default `Steadiness.patience`, no rate reached
+    `rate`, whenever it was looked at (`every`). `fields` are the programs' own.
+    """
+
+    steadiness: Steadiness
+    rate: float
+    every: Every
+    over: float | None = None
+
+
+class SteadyWatch:
+    """The judgement on one block; all blocks come to the same.
+
+    A while begins with a state that is kept. It goes on as long as nothing has got away from that state as fast as
+    `rate`, on average since then; otherwise a new one begins. The range of a quantity is the largest that it has had:
+    what fades away gets steady, too. Before anything has moved there is no while.
+    """
+
+    def __init__(self, settled: SteadyCriterion, shard: Shard) -> None:
+        self._settled, self._shard = settled, shard
+        self._rounding = float(np.finfo(shard.partition.fields["u"].dtype).eps)
+        self._since, self._moved = 0.0, False
+        self._ranges = dict.fromkeys(settled.steadiness.watched, 0.0)
+        self.rates: dict[str, float] = {}
+
+    def begin(self, now: float) -> None:
+        """A while begins at the time `now`."""
+        self._shard.run(self._settled.steadiness.keep)
+        self._since = now
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """From the `state` of a checkpoint, whose fields are there already."""
+        self._since, self._moved, self._ranges = state["since"], state["moved"], dict(state["ranges"])
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The state for a checkpoint, besides fields."""
+        return {"since": self._since, "moved": self._moved, "ranges": dict(self._ranges)}
+
+    def look(self, before: Tick, now: Tick) -> bool:
+        """Whether the state is steady, where it is time to look. All blocks have to call it."""
+        settled, shard = self._settled, self._shard
+        if not settled.every.due(before, now.step, now.time):
+            return False
+        shard.run(settled.steadiness.compare)
+        motions = settled.steadiness.motions(shard.scalars, now.dt, self._rounding)
+        self.rates = {name: self._rate(name, motion, now.time - self._since) for name, motion in motions.items()}
+        self._moved = self._moved or any(rate > 0 for rate in self.rates.values())
+        if not (self._moved and all(rate < settled.rate for rate in self.rates.values())):  # nor what is not finite
+            self.begin(now.time)
+            return False
+        over = settled.over or settled.steadiness.patience(shard.scalars["speed"])
+        return now.time - self._since >= over
+
+    def _rate(self, name: str, motion: Motion, length: float) -> float:
+        """0 where there is nothing that could differ."""
+        self._ranges[name] = largest = max(self._ranges[name], motion.range)
+        return motion.change / (length * largest) if motion.range > 0 else motion.range

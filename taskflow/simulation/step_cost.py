@@ -1,0 +1,166 @@
+"""A step in the long run: what it launches, sends and moves through memory, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+from taskflow.regions import Partition
+from taskflow.tasks import (
+    Analysis,
+    Geometries,
+    Launch,
+    Loop,
+    Part,
+    Program,
+    Roles,
+    Settled,
+    Traffic,
+    analyse,
+    counts,
+    exchange,
+    moved,
+    place,
+    plan,
+    settled,
+    traffic,
+)
+
+MANY = 16  # blocks: up to so many are all looked at
+LAYERS = "boundary layers"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The blocks that stand for all: those at the low end and the middle of every direction, of slabs the last, too."""
+
+    partition: Partition
+
+    @property
+    def complete(self) -> bool:
+        """Whether all blocks are looked at."""
+        return len(self.partition) <= MANY
+
+    @cached_property
+    def blocks(self) -> tuple[int, ...]:
+        """The blocks that are looked at, in order."""
+        return tuple(sorted(set(self.like)))
+
+    @cached_property
+    def like(self) -> tuple[int, ...]:
+        """For each block the one that is looked at in its place: one with ends of the domain on as many sides."""
+        if self.complete:
+            return tuple(range(len(self.partition)))
+        nx, ny, nz = self.partition.shape
+        lone = len(self.partition) in (nx, ny, nz)
+        x, y, z = ([_like(n, blocks, lone) for n in range(blocks)] for blocks in (nx, ny, nz))
+        return tuple(a + nx * (b + ny * c) for c, b, a in product(z, y, x))
+
+    @cached_property
+    def known(self) -> Geometries:
+        """The geometry that exchanges of these blocks have worked out, for the next one."""
+        return Geometries(self.partition) if self.complete else Geometries.sampled(self.partition, self.blocks)
+
+
+def _like(n: int, blocks: int, lone: bool) -> int:
+    """The number of the block, of so many in a row, that is looked at in place of number n."""
+    if n in (0, blocks - 1):
+        return n if lone else 0
+    return blocks // 2
+
+
+@dataclass(frozen=True)
+class TaskTraffic:
+    """The bytes that all launches of a task move together; `reads` and `writes` are the fields by parameter."""
+
+    task: str
+    launches: float
+    nbytes: float
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+def often(parts: Iterable[Part], rounds: Mapping[str, float]) -> Iterator[tuple[tuple[Launch, ...], float]]:
+    """Launches, and how often they are done; `rounds` says how often repetitions are, by the scalar that counts them,
+    where that is less than their limit.
+    """
+    for part in parts:
+        if isinstance(part, Loop):
+            passes = rounds.get(part.repeat.count or "", part.repeat.times)
+            yield from ((launches, passes * times) for launches, times in often(part.body, rounds))
+        else:
+            yield part.launches, 1.0
+
+
+def table(parts: Iterable[Part], rounds: Mapping[str, float], partition: Partition) -> list[TaskTraffic]:
+    """A row per task, in the order in which they come first; launches over less than half of a region's cells, those
+    that fill boundary layers, are one row, the last.
+    """
+    rows: dict[str, TaskTraffic] = {}
+    for launches, times in often(parts, rounds):
+        for launch in launches:
+            small = 2 * launch.over.volume < place(launch, partition).region.cells.volume
+            name = LAYERS if small else launch.task.name
+            fields = {} if small else launch.task.fields
+            reads = tuple(field for field, privilege in fields.items() if privilege.reads)
+            writes = tuple(field for field, privilege in fields.items() if privilege.writes)
+            before = rows.get(name, TaskTraffic(name, 0, 0))
+            nbytes = before.nbytes + times * moved(launch, partition)
+            rows[name] = TaskTraffic(name, before.launches + times, nbytes, reads, writes)
+    return sorted(rows.values(), key=lambda row: row.task == LAYERS)
+
+
+@dataclass(frozen=True, eq=False)
+class StepCost:
+    """The program of a step, done again and again on the blocks of a partition."""
+
+    program: Program
+    partition: Partition
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The blocks that are looked at for all."""
+        return Sample(self.partition)
+
+    @cached_property
+    def _settled(self) -> Settled:
+        return settled(self.program, self.partition, self.sample.blocks, self.sample.known)
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """The launches of a step, repetitions once."""
+        return self._settled.launches
+
+    def analysed(self, *, split: bool) -> Analysis:
+        """Their analysis; with `split`, launches are cut into edge and middle."""
+        launches, following, valid = settled(self.program, self.partition)
+        return analyse(launches, self.partition, following=following, valid=valid, split=split)
+
+    @cached_property
+    def traffic(self) -> list[Traffic]:
+        """The messages that each block sends, or the one that is looked at in its place."""
+        launches, following, valid = self._settled
+        blocks, known = self.sample.blocks, self.sample.known
+        exchanged = exchange(launches, self.partition, following=following, valid=valid, blocks=blocks, known=known)
+        sent = traffic((message for moment in exchanged.messages.values() for message in moment), self.partition)
+        return [sent[block] for block in self.sample.like]
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the step, repetitions among them."""
+        return plan(self.program, Roles.of(tuple(self.partition.fields)))[0]
+
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """The scalars that say how often was repeated what a step repeats until it is enough."""
+        return tuple(dict.fromkeys(counts(self.parts)))
+
+    def nbytes(self, rounds: Mapping[str, float]) -> float:
+        """The bytes that the step must move through memory; `rounds` has the numbers of `counted`."""
+        return sum(times * self.bytes_of(launches) for launches, times in often(self.parts, rounds))
+
+    def bytes_of(self, launches: Iterable[Launch]) -> int:
+        """The bytes that some launches must move through memory."""
+        return sum(moved(launch, self.partition) for launch in launches)
