@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from taskflow.cli.bench import bench
-from taskflow.cli.ending import Commands, refuse
 from taskflow.cli.examples import names
+from taskflow.cli.exit_codes import Commands, refuse
 
 app = typer.Typer(
     cls=Commands,
@@ -19,16 +19,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first flow:  taskflow new cavity.toml,  taskflow run cavity.toml,  taskflow plot cavity",
 )
-app.add_typer(bench, name="bench")
+# Benchmarks are built on top of this command, which knows the group by its name alone.
+app.add_typer(import_module("taskflow.benchmarks.app").bench, name="bench")
 
 
-def _settings(given: str) -> list[str]:
-    from taskflow.cli.completion import keys
+def _settings(begun: str) -> list[str]:
+    from taskflow.simulation.case import Case
 
-    return keys(given)
+    keys = (".".join(path) + "=" for path in Case.paths() if len(path) > 1)
+    return [key for key in keys if key.startswith(begun)]
 
 
 CaseFile = Annotated[Path, typer.Argument(metavar="CASE.toml", help="The case file.", show_default=False)]
+RunDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)]
 Settings = Annotated[
     list[str],
     typer.Option(
@@ -40,8 +43,8 @@ Settings = Annotated[
 ]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(asked: bool) -> None:
+    if asked:
         from taskflow.simulation.provenance import build
 
         typer.echo(f"taskflow {build()}")
@@ -104,12 +107,16 @@ def run(
         refuse("--slurm --scheduler-file: one at a time; --slurm begins a cluster of its own")
     if profile and nvtx:
         refuse("--profile --nvtx: one at a time; --nvtx is for a run under nsys, which has timelines of its own")
-    from taskflow.cli.running import Onto, run_case, window
+    from taskflow.cli.run import Onto, run_case
 
-    wanted = window(profile_after, profile_steps, profile=profile, nvtx=nvtx)
-    target = output or Path(case.stem)
+    window = None
+    if profile or nvtx:
+        from taskflow.simulation.profiling import Window
+
+        window = Window(profile_after, profile_steps, "nvtx" if nvtx else "timeline")
     onto: Onto = "resume" if resume else "replace" if force else "new"
-    run_case(case, target, settings, onto=onto, where=slurm or scheduler_file, quiet=quiet, profile=wanted)
+    target, where = output or Path(case.stem), slurm or scheduler_file
+    run_case(case, target, settings, onto=onto, where=where, quiet=quiet, profile=window)
 
 
 @app.command()
@@ -124,7 +131,7 @@ def check(
 
     Nothing is run or written. Memory, time and what `auto` chooses are those of this machine.
     """
-    from taskflow.cli.checking import check_case
+    from taskflow.cli.check import check_case
 
     check_case(case, settings, proves=prove)
 
@@ -168,31 +175,30 @@ def info(
 
     Of a machine: versions, cores, compiler, GPUs. Of a run, also while it goes on: what, where, how far, how fast.
     """
-    from taskflow.cli.telling import tell_machine, tell_run
+    from taskflow.cli.info import tell_machine, tell_run
 
     if directory is None:
-        tell_machine()
-    else:
-        tell_run(directory)
+        return tell_machine()
+    return tell_run(directory)
 
 
 @app.command()
 def unlock(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+    directory: RunDirectory,
 ) -> None:
     """Remove the lock of a run that is over.
 
     Tells who has it. A run that goes on keeps it: one that cannot be seen from here is watched for a minute first. No
     run needs this unless its lock is damaged.
     """
-    from taskflow.cli.unlocking import unlock_run
+    from taskflow.cli.info import unlock_run
 
     unlock_run(directory)
 
 
 @app.command()
 def watch(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+    directory: RunDirectory,
     web: Annotated[bool, typer.Option("--web", help="As a web page with curves and a slice, on this machine.")] = False,
     port: Annotated[
         int, typer.Option(min=0, max=65535, metavar="N", help="Of the page; 0 is any that is free.", show_default=True)
@@ -206,16 +212,15 @@ def watch(
     if web:
         from taskflow.cli.web import serve
 
-        serve(directory, port)
-    else:
-        from taskflow.cli.following import follow
+        return serve(directory, port)
+    from taskflow.cli.watch import follow
 
-        follow(directory)
+    return follow(directory)
 
 
 @app.command()
 def plot(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+    directory: RunDirectory,
     field: Annotated[
         str | None, typer.Option(metavar="NAME", help="u, v, w, p, T, a scalar; by default the speed with streamlines.")
     ] = None,
@@ -239,13 +244,13 @@ def plot(
     ] = False,
 ) -> None:
     """Draw a snapshot of a run and print the paths of the pictures."""
-    from taskflow.cli.drawing import draw, draw_series, film
+    from taskflow.cli.plot import draw, draw_series, film
 
     if series or animation:
         if series and animation:
             refuse("--series --animation: one at a time")
-        for option, given in (("--time", time is not None), ("--reference", reference)):
-            if given:
+        for option, asked in (("--time", time is not None), ("--reference", reference)):
+            if asked:
                 refuse(f"{option}: not with --series or --animation, which are over time; leave it out")
         if series and (field or plane):
             refuse("--field, --plane: not with --series, which draws the log; leave them out")
@@ -259,7 +264,7 @@ def plot(
 
 @app.command()
 def export(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+    directory: RunDirectory,
     vtk: Annotated[bool, typer.Option("--vtk", help="VTK files with a .pvd, for ParaView.")] = False,
     netcdf: Annotated[bool, typer.Option("--netcdf", help="One NetCDF file.")] = False,
     group: Annotated[
@@ -271,7 +276,7 @@ def export(
     ] = None,
 ) -> None:
     """Write snapshots as VTK or NetCDF files and print what to open."""
-    from taskflow.cli.exporting import export_run
+    from taskflow.cli.plot import export_run
 
     export_run(directory, group, time, output, vtk=vtk, netcdf=netcdf)
 
@@ -290,6 +295,6 @@ def graph(
 
     Who waits for whom: edges, middles and transfers by colour. Without -o as text in the DOT language.
     """
-    from taskflow.cli.drawing import draw_graph
+    from taskflow.cli.plot import draw_graph
 
     draw_graph(case, settings, output, everything=everything)

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 import taskflow
-from taskflow.cli.ending import refuse
+from taskflow.cli.exit_codes import refuse, writing
 
 
 def folder() -> Path:
@@ -62,8 +62,6 @@ def write_schema(path: Path | None) -> None:
     if path is None:
         typer.echo(text)
         return
-    try:
+    with writing(path):
         path.write_text(f"{text}\n", encoding="utf-8")
-    except OSError as error:
-        refuse(f"{path}: cannot be written ({error.strerror}); choose another file with -o")
     typer.echo(f"{path} is written")

@@ -14,10 +14,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
-from taskflow.cli.ending import refuse
-from taskflow.cli.following import Followed
-from taskflow.cli.telling import over, state
-from taskflow.cli.words import tell
+from taskflow.cli.exit_codes import refuse
+from taskflow.cli.format import tell
+from taskflow.cli.info import over, state
+from taskflow.cli.watch import Followed
 from taskflow.errors import BadInput
 
 HERE = "127.0.0.1"

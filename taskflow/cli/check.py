@@ -1,0 +1,239 @@
+"""`taskflow check`: a case in words, with what it will cost here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
+from pathlib import Path
+
+from taskflow.cli.format import duration, say, several, times
+from taskflow.flow import AdvectedOutflow, ConvectiveOutflow, PressureOutflow
+from taskflow.flow.spectra import Spectra
+from taskflow.flow.statistics import Statistics
+from taskflow.simulation.averaging import Averages
+from taskflow.simulation.bodies import Part, Survey
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.rules.grid import neighbours
+from taskflow.simulation.cautions import cautions
+from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
+from taskflow.simulation.moving import table
+from taskflow.simulation.proving import prove_case
+from taskflow.simulation.schedule import Every
+from taskflow.simulation.settling import Settled
+from taskflow.simulation.setup import Setup
+from taskflow.simulation.solver import described
+from taskflow.simulation.turbulence import model_described
+from taskflow.tasks import Roles, Traffic, record
+from taskflow.units import size
+
+SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
+
+
+def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> None:
+    """Validate a case and print what it will cost. Raises BadInput where it cannot run on this machine, RunFailed where
+    a proof was asked for and fails.
+    """
+    found = estimate(Case.load(path, settings))
+    lines = describe(found)
+    say(f"{found.setup.case.title}: the case is valid", (*lines, ("proof", _proof(found))) if proves else lines)
+
+
+def describe(found: Estimate) -> Iterator[tuple[str, str]]:
+    """Label and text of each line."""
+    case = found.setup.case
+    yield from zip(chain(["grid"], repeat("")), _grid(case), strict=False)
+    yield "blocks", f"{_blocks(found)}{_auto(case.machine.blocks)}"
+    yield "device", f"{_device(found)}{_auto(case.machine.device)}"
+    yield "pressure", f"{described(case)}; {case.machine.precision} precision"
+    if found.setup.survey:
+        yield from _bodies(found.setup.survey)
+    yield from zip(chain(["openings"], repeat("")), _openings(found), strict=False)
+    if case.turbulence:
+        yield "eddies", model_described(case)
+    yield from zip(("memory", ""), _memory(found), strict=True)
+    if len(found.places) > 1:
+        yield from zip(("messages", ""), _messages(found), strict=True)
+        overlap, channel = _auto(case.machine.overlap), _auto(case.machine.channel)
+        shared = f", {size(found.shared)} shared by each two neighbours" if found.shared else ""
+        yield "", f"overlap {found.overlap}{overlap}, channel {found.channel}{channel}{shared}"
+    yield from _step(found)
+    steps, seconds = found.steps, found.seconds_per_step
+    yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
+    most = ", fewer if it gets steady" if case.time.steady is not None else ""
+    yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
+    yield from (("warning", told) for told in cautions(found.setup))
+    if found.setup.settled:
+        yield from zip(("steady", ""), _steady(found.setup.settled), strict=True)
+    yield "output", _output(found)
+    for averages, what in _averaged(found.setup):
+        yield "", f"{what} of {_sampling(found, averages)}"
+
+
+def _grid(case: Case) -> Iterator[str]:
+    """The cells, and what is to be said of directions along which their widths differ."""
+    grid = case.staggered
+    mean = "" if all(grid.uniform) else " on average"
+    yield f"{times(case.grid.cells)} cells of {times(f'{d:.6g}' for d in case.spacing)}{mean}"
+    for axis, name in enumerate("xyz"):
+        if not grid.uniform[axis]:
+            widths, ratio = grid.widths(axis), neighbours(grid, axis).max(initial=1.0)
+            narrow, wide = widths.min(), widths.max()
+            yield f"{name} is stretched: {narrow:.6g} to {wide:.6g}, ratio of neighbours at most {ratio:.4g}"
+            if ratio > SMOOTH:
+                yield f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
+
+
+def _bodies(survey: Survey) -> Iterator[tuple[str, str]]:
+    """Bodies: what they leave to the fluid, how narrow that gets, and what is wrong with them."""
+    yield "bodies", f"{_part(survey.all)}; {survey.fluid:.2%} of the domain is fluid"
+    for part in survey.parts:
+        yield "", f"{part.name}: {_part(part)}"
+    for warning in survey.warnings:
+        yield "warning", warning
+
+
+def _part(part: Part) -> str:
+    gap = "no gap beside it" if part.gap is None else f"smallest gap {several(part.gap, 'cell')}"
+    return f"{several(part.cells, 'cell')}, volume {part.volume:.6g}, {gap}"
+
+
+def _step(found: Estimate) -> Iterator[tuple[str, str]]:
+    """What a step moves, task by task."""
+    step, cells = found.setup.stepping, found.setup.grid.box.volume
+    moved = step.nbytes(found.rounds)
+    copy = f"a copy reaches {size(found.bandwidth)}/s (measured now)"
+    yield "step", f"moves {size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
+    if found.rounds:
+        each = (moved - step.nbytes(dict.fromkeys(found.rounds, 0.0))) / cells / ROUNDS
+        told = f"of these {each:.0f} bytes per cell in each round of the pressure solver"
+        yield "", f"{told}, for {several(round(ROUNDS), 'round')}: how many it will take nobody knows before"
+    yield "tasks", f"{'bytes/cell':>10}  {'times':>5}  {'task':<18}  reads -> writes"
+    for row in table(step.parts, found.rounds, step.partition):
+        fields = f"{' '.join(row.reads)} -> {' '.join(row.writes)}" if row.reads or row.writes else ""
+        yield "", f"{row.nbytes / cells:>10.1f}  {row.launches:>5.0f}  {row.task:<18}  {fields}".rstrip()
+
+
+def _proof(found: Estimate) -> str:
+    proof = prove_case(found)
+    proof.hold()
+    return (
+        f"{several(proof.templates, 'template')}: {proof.pairs:,} interfering pairs are ordered,"
+        f" {proof.reads:,} reads find what the program means"
+    )
+
+
+def _openings(found: Estimate) -> Iterator[str]:
+    """The sides where fluid enters and leaves."""
+    entering = found.setup.entering
+    for face in entering.profiles:
+        speeds = entering.inward(face, 0.0)
+        often = " at first, and changes in time" if entering.varies else ""
+        yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
+    for face, side in found.setup.model.boundaries.items():
+        if isinstance(side, ConvectiveOutflow):
+            yield f"{face}: as much leaves, carried out at its mean speed"
+        elif isinstance(side, AdvectedOutflow):
+            yield f"{face}: as much leaves, carried out at its mean speed with its pressure"
+        elif isinstance(side, PressureOutflow):
+            yield f"{face}: p = 0, which decides how much leaves or enters"
+
+
+def _blocks(found: Estimate) -> str:
+    where = "one process" if found.processes == 1 else f"{found.processes} processes"
+    return f"{times(found.setup.blocks)} in {where}"
+
+
+def _device(found: Estimate) -> str:
+    place = found.places[0]
+    if found.device == "gpu":
+        return f"{several(len({place.gpus[0].identity for place in found.places}), 'GPU')}: {place.gpus[0].name}"
+    return f"cpu, {several(found.threads, 'core')} per block: {place.processor}"
+
+
+def _memory(found: Estimate) -> tuple[str, str]:
+    """Of the block that needs most and of all, and what for."""
+    place, gpu, most = found.places[0], found.device == "gpu", max(found.memory, key=lambda memory: memory.total)
+    free = f"of {size(place.gpus[0].free if gpu else place.memory)} free"
+    parts = {
+        "fields": most.fields,
+        "message buffers": most.buffers,
+        "flags and what other GPUs leave there": most.board,
+        "scalars": most.scalars,
+        "output": most.output,
+    }
+    what = ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes)
+    total = sum(memory.total for memory in found.memory)
+    each = f"{total / found.setup.grid.box.volume:.0f} bytes per cell"
+    if len(found.memory) == 1:
+        return f"{size(most.total)} {free}, {each}", what
+    about = "" if found.setup.stepping.sample.complete else "about "
+    where = f"{about}{size(most.total)} in the largest block, {about}{size(total)} in all"
+    return f"{where}, {each}, {free}{' per GPU' if gpu else ''}", what
+
+
+def _messages(found: Estimate) -> tuple[str, str]:
+    """Of the busiest block, and of all; of many blocks some are looked at, and the others are like these."""
+    sample = found.setup.stepping.sample
+    looked, about = (("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about "))
+    traffic = found.setup.stepping.traffic
+    most, total = max(traffic), sum(traffic, Traffic())
+    once = " (with one round of the pressure solver)" if found.rounds else ""
+    kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
+    return (
+        f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once} from the busiest block{looked}",
+        f"{about}{total.messages:,} and {size(total.nbytes)} from all: {', '.join(kinds)}",
+    )
+
+
+def _steady(settled: Settled) -> tuple[str, str]:
+    """What makes the run stop early."""
+    watched, most = settled.steadiness.watched, settled.steadiness.patience(0.0)
+    names = " and ".join((", ".join(watched[:-1]), watched[-1])) if len(watched) > 1 else watched[0]
+    if settled.over is not None:
+        over = f"a time of {settled.over:g}"
+    else:
+        over = "as long as the largest speed takes across the longest side"
+        over += f", but at most {most:.4g}, as diffusion does" if most < math.inf else ""
+    how = f"largest change since that time began / (its length x range), looked at every {_often(settled.every)}"
+    return f"when the rate of {names} stays below {settled.rate:g} for {over}", f"rate: {how}"
+
+
+def _often(every: Every) -> str:
+    return several(every.steps, "step") if every.steps else f"{every.time:g} of time"
+
+
+def _output(found: Estimate) -> str:
+    case = found.setup.case
+    value = 8 if case.output.precision == "double" else 4
+    snapshot = len(case.output_fields) * found.setup.grid.box.volume * value
+    count, each = case.clock().snapshots(), f"{', '.join(case.output_fields)} in {case.output.precision} precision"
+    if count is None:
+        return f"snapshots of {size(snapshot)}: {each}"
+    return f"{several(count, 'snapshot')}, at most {size(count * snapshot)}: {each}"
+
+
+def _averaged(setup: Setup) -> Iterator[tuple[Averages[Statistics | Spectra], str]]:
+    """All that is averaged over time, and what that is in words."""
+    if setup.averages:
+        yield setup.averages, "statistics"
+    for waves, asked in zip(setup.spectra, setup.case.spectra, strict=True):
+        yield waves.averages, f"spectra {'over shells' if asked.along == 'all' else f'along {asked.along}'}"
+
+
+def _sampling(found: Estimate, averages: Averages[Statistics | Spectra]) -> str:
+    """What a sample costs, beside a step."""
+    setup = found.setup
+    launches, _ = record(averages.statistics.sample, Roles.of(tuple(setup.partition.fields)))
+    moved, step = setup.stepping.bytes_of(launches), setup.stepping.nbytes(found.rounds)
+    every = averages.every
+    part = f", {moved / step / every.steps:.1%} of what the steps move" if every.steps else ""
+    cells = setup.grid.box.volume
+    return (
+        f"{several(len(averages.statistics.roles), 'field')}, sampled every {_often(every)}:"
+        f" {moved / cells:.0f} bytes per cell and sample{part}"
+    )
+
+
+def _auto(given: object) -> str:
+    return " (auto)" if given == "auto" else ""
