@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from taskflow.cli.exit_codes import writing
 from taskflow.cli.format import tell
 
 SYSTEMS = ("machine", "projection")
@@ -60,3 +63,34 @@ def _others() -> MutableMapping[str, Any]:
 bench = typer.Typer(
     cls=Benchmarks, no_args_is_help=True, rich_markup_mode=None, help="Measure this machine, and taskflow on it."
 )
+
+
+@bench.command()
+def report(
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULT.json...", help="What benchmarks wrote with -o.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="PAGE.md", help="Make the tables of this page anew; it may be new."),
+    ] = None,
+) -> None:
+    """Make tables of results, as in the documentation.
+
+    Kernels, steps, pressure solvers, several GPUs and CPUs, with machine, date, commit and command. In a page a table
+    stands between `<!-- table of NAME -->` and `<!-- end -->`. Without -o they are printed.
+    """
+    from taskflow.benchmarks import report
+
+    tables = {**report.TABLES}
+    for system in SYSTEMS:
+        if find_spec(f"{__package__}.{system}.report"):
+            tables |= import_module(f"{__package__}.{system}.report").TABLES
+    read = report.read(results)
+    if output is None:
+        typer.echo(report.updated(report.blank(list(report.TABLES)), read, tables), nl=False)
+        return
+    page = output.read_text(encoding="utf-8") if output.exists() else report.blank(list(report.TABLES))
+    with writing(output):
+        output.write_text(report.updated(page, read, tables), encoding="utf-8")
+    tell(output)

@@ -117,7 +117,7 @@ def _nothing(shard: Shard) -> None:
 
 
 def measure_convergence(wanted: str, comparison: Comparison, growth: Growth, conditions: Conditions) -> dict[str, Any]:
-    """A row per size, number of blocks (slabs in z), method and residual.
+    """A row per size, number of blocks (slabs in z), method and `tolerance`, which is None for a direct solver.
 
     Raises BadInput where there are fewer GPUs than blocks, a method cannot be had in this precision, or the memory is
     not enough.
@@ -135,7 +135,10 @@ def measure_convergence(wanted: str, comparison: Comparison, growth: Growth, con
             check_memory(people, setups[0])
             asked.append((method, setups))
         for method, setups in asked:
-            rows += [{"method": method, **row} for row in _measured(timing, method, setups)]
+            rows += [
+                {"method": method, "tolerance": None if method == "fft" else tolerance.relative, **row}
+                for row, tolerance in zip(_measured(timing, method, setups), comparison.tolerances, strict=False)
+            ]
     return {**describe(people, precision, rows), "results": rows}
 
 
