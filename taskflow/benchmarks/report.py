@@ -227,7 +227,7 @@ def _flow(result: Result) -> str:
 
 
 def _measured(result: Result) -> str:
-    """What was measured, in words."""
+    """The sweep or the step that was measured, in words."""
     if result["benchmark"] in ("sweep", "scaling"):
         return f"Jacobi sweep{', two in a pass' if result['blocked'] else ''}"
     return f"step of {_flow(result)}, {result['pressure']}"

@@ -70,10 +70,10 @@ class Growth:
     counts: tuple[int, ...] | None = None
     scale: int | None = None
 
-    def counted(self, wanted: str) -> tuple[int, ...]:
+    def counted(self, device: str) -> tuple[int, ...]:
         """The numbers of blocks, one among them: by default as many as there are GPUs, or cores."""
         here = look("this machine")
-        most = len(here.gpus) if choose_device(wanted, [here]) == "gpu" else here.cores
+        most = len(here.gpus) if choose_device(device, [here]) == "gpu" else here.cores
         counts = self.counts or tuple(count for count in COUNTS if count <= most)
         return counts if counts[0] == 1 else (1, *counts)
 

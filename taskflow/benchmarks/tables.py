@@ -1,4 +1,4 @@
-"""What every benchmark does with its numbers: a table for people, JSON for those who compare, a picture."""
+"""Results of benchmarks: shown as a table, written as JSON, drawn as a picture."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ def grown(row: Result) -> str:
 
 
 def arranged(row: Result) -> str:
-    """What was measured; in how many processes, where that is not one for each block."""
+    """The name of a row, and the number of processes where that is not one for each block."""
     fewer = f", {several(row['workers'], 'process')}" if row["workers"] < row["blocks"] else ""
     return f"{row['name']}{_decided(row)}{fewer}"
 
 
 def _decided(row: Result) -> str:
-    """What `auto` decided."""
+    """The choice of `auto`."""
     return f" ({row['overlap']})" if row["name"] == "auto" else ""

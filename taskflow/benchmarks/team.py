@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What a measurement asks for: the most blocks that it will use at a time, and the processes to hold them."""
+    """The most blocks that a measurement will use at a time, and the processes to hold them."""
 
     device: str
     blocks: Triple
@@ -78,7 +78,7 @@ class Team:
 
 
 @contextmanager
-def team(request: Request) -> Iterator[Team]:
+def open_team(request: Request) -> Iterator[Team]:
     """Processes for the blocks: one each, unless fewer are asked for.
 
     Raises BadInput where the device is not usable, or there are fewer GPUs than blocks.

@@ -118,14 +118,14 @@ class PassJob:
         operations = (operation for trace in shard.traces for operation in trace.operations)
         if shard.device.kind == "cpu" or any(operation.lane is None for operation in operations):
             return None
-        found = []
+        times = []
         for _ in range(SAMPLES[0]):
             shard.meet()
             start = time.perf_counter()
             shard.run(self.program, **self.scalars)
-            found.append(time.perf_counter() - start)
+            times.append(time.perf_counter() - start)
             shard.synchronize()
-        return median(found) / self.units
+        return median(times) / self.units
 
 
 @dataclass(frozen=True)
@@ -143,14 +143,14 @@ class PassTiming:
         return self.row(name, partition, reports, transports), reports
 
     def run(self, partition: Partition, job: Job, overlap: Overlap) -> tuple[list[Any], list[str]]:
-        """What a job returned on each block, and the transports between them."""
+        """The results of a job by block, and the transports between the blocks."""
         mapper = Mapper(overlap, graphs=self.conditions.graphs)
         return self.team.run(partition, job, mapper, self.conditions.channel)
 
     def row(
         self, name: str, partition: Partition, reports: Sequence[dict[str, Any]], transports: list[str]
     ) -> dict[str, Any]:
-        """What follows from what each block reported."""
+        """The row that follows from the reports of the blocks."""
         blocks, cells = len(partition), partition.region.cells.volume
         seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
         hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]
@@ -174,13 +174,13 @@ class PassTiming:
 
 
 def moving(row: Mapping[str, Any], nbytes: float) -> dict[str, float]:
-    """What follows for a row where a unit must move so many bytes, all blocks together."""
+    """The rates of a row of which a unit must move so many bytes, all blocks together."""
     rate = nbytes / row["seconds"]
     return {"bytes_per_second": rate, "share_of_copy": rate / row["copy_bandwidth"]}
 
 
 def about(place: Place, device: str, threads: int) -> dict[str, Any]:
-    """What ran and where: versions, command, host, processor; the name of a GPU, or so many cores of a CPU."""
+    """Versions, command, date, host and processor; the name of a GPU, or so many cores of a CPU."""
     return {
         **provenance(),
         "host": socket.gethostname(),
@@ -190,10 +190,10 @@ def about(place: Place, device: str, threads: int) -> dict[str, Any]:
     }
 
 
-def describe(people: Team, precision: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Where and with what the rows were measured."""
+def describe(team: Team, precision: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The machine, the precision and the copy bandwidth of the rows."""
     return {
-        **about(people.places[0], people.device, people.threads),
+        **about(team.places[0], team.device, team.threads),
         "precision": precision,
         "copy_bandwidth": median(row["copy_bandwidth"] / row["blocks"] for row in rows),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,6 +43,11 @@ Settings = Annotated[
 ]
 
 
+def _to(kind: str, text: str) -> Any:
+    """The option -o of a command."""
+    return typer.Option("-o", "--output", metavar=kind, help=text)
+
+
 def _version(asked: bool) -> None:
     if asked:
         from taskflow.simulation.provenance import build
@@ -64,10 +69,7 @@ def taskflow(
 @app.command()
 def run(
     case: CaseFile,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="The run directory; by default CASE in the current folder."),
-    ] = None,
+    output: Annotated[Path | None, _to("DIR", "The run directory; by default CASE in the current folder.")] = None,
     settings: Settings = [],  # noqa: B006
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run from its newest checkpoint.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run directory.")] = False,
@@ -152,9 +154,7 @@ def new(
 
 @app.command()
 def schema(
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="A file instead of standard output.")
-    ] = None,
+    output: Annotated[Path | None, _to("FILE", "A file instead of standard output.")] = None,
 ) -> None:
     """Write the JSON schema of case files, for editors.
 
@@ -175,11 +175,9 @@ def info(
 
     Of a machine: versions, cores, compiler, GPUs. Of a run, also while it goes on: what, where, how far, how fast.
     """
-    from taskflow.cli.info import tell_machine, tell_run
+    from taskflow.cli.info import Record, tell_machine, tell_run
 
-    if directory is None:
-        return tell_machine()
-    return tell_run(directory)
+    return tell_machine() if directory is None else tell_run(Record(directory))
 
 
 @app.command()
@@ -228,10 +226,7 @@ def plot(
         str | None, typer.Option(metavar="PLANE", help="x, y or z (the middle), or a position such as y=0.3.")
     ] = None,
     time: Annotated[float | None, typer.Option(metavar="TIME", help="The snapshot; by default the last.")] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The picture (.png, .pdf, .svg) or a folder; default DIR."),
-    ] = None,
+    output: Annotated[Path | None, _to("FILE", "The picture (.png, .pdf, .svg) or a folder; default DIR.")] = None,
     reference: Annotated[
         list[Path],
         typer.Option(metavar="CSV", help="Draw the centreline profiles too, over this table, as often as wanted."),
@@ -271,9 +266,7 @@ def export(
         str, typer.Option(metavar="NAME", help="statistics, or a probe or plane by its name; by default snapshots.")
     ] = "",
     time: Annotated[float | None, typer.Option(metavar="TIME", help="One record; by default all.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="Where to; default DIR/vtk, or DIR.")
-    ] = None,
+    output: Annotated[Path | None, _to("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
     """Write snapshots as VTK or NetCDF files and print what to open."""
     from taskflow.cli.plot import export_run
@@ -285,10 +278,7 @@ def export(
 def graph(
     case: CaseFile,
     settings: Settings = [],  # noqa: B006
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="A picture (.png, .svg, .pdf) or a .dot file."),
-    ] = None,
+    output: Annotated[Path | None, _to("FILE", "A picture (.png, .svg, .pdf) or a .dot file.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Draw repetitions, too, and every node.")] = False,
 ) -> None:
     """Draw the analysed task graph of one step.

@@ -34,40 +34,40 @@ def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> 
     """Validate a case and print what it will cost. Raises BadInput where it cannot run on this machine, RunFailed where
     a proof was asked for and fails.
     """
-    found = estimate(Case.load(path, settings))
-    lines = describe(found)
-    say(f"{found.setup.case.title}: the case is valid", (*lines, ("proof", _proof(found))) if proves else lines)
+    costs = estimate(Case.load(path, settings))
+    lines = describe(costs)
+    say(f"{costs.setup.case.title}: the case is valid", (*lines, ("proof", _proof(costs))) if proves else lines)
 
 
-def describe(found: Estimate) -> Iterator[tuple[str, str]]:
+def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     """Label and text of each line."""
-    case = found.setup.case
+    case = costs.setup.case
     yield from zip(chain(["grid"], repeat("")), _grid(case), strict=False)
-    yield "blocks", f"{_blocks(found)}{_auto(case.machine.blocks)}"
-    yield "device", f"{_device(found)}{_auto(case.machine.device)}"
+    yield "blocks", f"{_blocks(costs)}{_auto(case.machine.blocks)}"
+    yield "device", f"{_device(costs)}{_auto(case.machine.device)}"
     yield "pressure", f"{described(case)}; {case.machine.precision} precision"
-    if found.setup.survey:
-        yield from _bodies(found.setup.survey)
-    yield from zip(chain(["openings"], repeat("")), _openings(found), strict=False)
+    if costs.setup.survey:
+        yield from _bodies(costs.setup.survey)
+    yield from zip(chain(["openings"], repeat("")), _openings(costs), strict=False)
     if case.turbulence:
         yield "eddies", model_described(case)
-    yield from zip(("memory", ""), _memory(found), strict=True)
-    if len(found.places) > 1:
-        yield from zip(("messages", ""), _messages(found), strict=True)
+    yield from zip(("memory", ""), _memory(costs), strict=True)
+    if len(costs.places) > 1:
+        yield from zip(("messages", ""), _messages(costs), strict=True)
         overlap, channel = _auto(case.machine.overlap), _auto(case.machine.channel)
-        shared = f", {size(found.shared)} shared by each two neighbours" if found.shared else ""
-        yield "", f"overlap {found.overlap}{overlap}, channel {found.channel}{channel}{shared}"
-    yield from _step(found)
-    steps, seconds = found.steps, found.seconds_per_step
+        shared = f", {size(costs.shared)} shared by each two neighbours" if costs.shared else ""
+        yield "", f"overlap {costs.overlap}{overlap}, channel {costs.channel}{channel}{shared}"
+    yield from _step(costs)
+    steps, seconds = costs.steps, costs.seconds_per_step
     yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
-    yield from (("warning", told) for told in cautions(found.setup))
-    if found.setup.settled:
-        yield from zip(("steady", ""), _steady(found.setup.settled), strict=True)
-    yield "output", _output(found)
-    for averages, what in _averaged(found.setup):
-        yield "", f"{what} of {_sampling(found, averages)}"
+    yield from (("warning", told) for told in cautions(costs.setup))
+    if costs.setup.settled:
+        yield from zip(("steady", ""), _steady(costs.setup.settled), strict=True)
+    yield "output", _output(costs)
+    for averages, what in _averaged(costs.setup):
+        yield "", f"{what} of {_sampling(costs, averages)}"
 
 
 def _grid(case: Case) -> Iterator[str]:
@@ -98,24 +98,24 @@ def _part(part: Part) -> str:
     return f"{several(part.cells, 'cell')}, volume {part.volume:.6g}, {gap}"
 
 
-def _step(found: Estimate) -> Iterator[tuple[str, str]]:
-    """What a step moves, task by task."""
-    step, cells = found.setup.stepping, found.setup.grid.box.volume
-    moved = step.nbytes(found.rounds)
-    copy = f"a copy reaches {size(found.bandwidth)}/s (measured now)"
+def _step(costs: Estimate) -> Iterator[tuple[str, str]]:
+    """The bytes that a step moves, task by task."""
+    step, cells = costs.setup.stepping, costs.setup.grid.box.volume
+    moved = step.nbytes(costs.rounds)
+    copy = f"a copy reaches {size(costs.bandwidth)}/s (measured now)"
     yield "step", f"moves {size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
-    if found.rounds:
-        each = (moved - step.nbytes(dict.fromkeys(found.rounds, 0.0))) / cells / ROUNDS
-        told = f"of these {each:.0f} bytes per cell in each round of the pressure solver"
+    if costs.rounds:
+        rounds = (moved - step.nbytes(dict.fromkeys(costs.rounds, 0.0))) / cells / ROUNDS
+        told = f"of these {rounds:.0f} bytes per cell in each round of the pressure solver"
         yield "", f"{told}, for {several(round(ROUNDS), 'round')}: how many it will take nobody knows before"
     yield "tasks", f"{'bytes/cell':>10}  {'times':>5}  {'task':<18}  reads -> writes"
-    for row in table(step.parts, found.rounds, step.partition):
+    for row in table(step.parts, costs.rounds, step.partition):
         fields = f"{' '.join(row.reads)} -> {' '.join(row.writes)}" if row.reads or row.writes else ""
         yield "", f"{row.nbytes / cells:>10.1f}  {row.launches:>5.0f}  {row.task:<18}  {fields}".rstrip()
 
 
-def _proof(found: Estimate) -> str:
-    proof = prove_case(found)
+def _proof(costs: Estimate) -> str:
+    proof = prove_case(costs)
     proof.hold()
     return (
         f"{several(proof.templates, 'template')}: {proof.pairs:,} interfering pairs are ordered,"
@@ -123,14 +123,14 @@ def _proof(found: Estimate) -> str:
     )
 
 
-def _openings(found: Estimate) -> Iterator[str]:
+def _openings(costs: Estimate) -> Iterator[str]:
     """The sides where fluid enters and leaves."""
-    entering = found.setup.entering
+    entering = costs.setup.entering
     for face in entering.profiles:
         speeds = entering.inward(face, 0.0)
         often = " at first, and changes in time" if entering.varies else ""
         yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
-    for face, side in found.setup.model.boundaries.items():
+    for face, side in costs.setup.model.boundaries.items():
         if isinstance(side, ConvectiveOutflow):
             yield f"{face}: as much leaves, carried out at its mean speed"
         elif isinstance(side, AdvectedOutflow):
@@ -139,21 +139,21 @@ def _openings(found: Estimate) -> Iterator[str]:
             yield f"{face}: p = 0, which decides how much leaves or enters"
 
 
-def _blocks(found: Estimate) -> str:
-    where = "one process" if found.processes == 1 else f"{found.processes} processes"
-    return f"{times(found.setup.blocks)} in {where}"
+def _blocks(costs: Estimate) -> str:
+    where = "one process" if costs.processes == 1 else f"{costs.processes} processes"
+    return f"{times(costs.setup.blocks)} in {where}"
 
 
-def _device(found: Estimate) -> str:
-    place = found.places[0]
-    if found.device == "gpu":
-        return f"{several(len({place.gpus[0].identity for place in found.places}), 'GPU')}: {place.gpus[0].name}"
-    return f"cpu, {several(found.threads, 'core')} per block: {place.processor}"
+def _device(costs: Estimate) -> str:
+    place = costs.places[0]
+    if costs.device == "gpu":
+        return f"{several(len({place.gpus[0].identity for place in costs.places}), 'GPU')}: {place.gpus[0].name}"
+    return f"cpu, {several(costs.threads, 'core')} per block: {place.processor}"
 
 
-def _memory(found: Estimate) -> tuple[str, str]:
-    """Of the block that needs most and of all, and what for."""
-    place, gpu, most = found.places[0], found.device == "gpu", max(found.memory, key=lambda memory: memory.total)
+def _memory(costs: Estimate) -> tuple[str, str]:
+    """The memory of the block that needs most and of all blocks, and what it is for."""
+    place, gpu, most = costs.places[0], costs.device == "gpu", max(costs.memory, key=lambda memory: memory.total)
     free = f"of {size(place.gpus[0].free if gpu else place.memory)} free"
     parts = {
         "fields": most.fields,
@@ -163,22 +163,22 @@ def _memory(found: Estimate) -> tuple[str, str]:
         "output": most.output,
     }
     what = ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes)
-    total = sum(memory.total for memory in found.memory)
-    each = f"{total / found.setup.grid.box.volume:.0f} bytes per cell"
-    if len(found.memory) == 1:
-        return f"{size(most.total)} {free}, {each}", what
-    about = "" if found.setup.stepping.sample.complete else "about "
+    total = sum(memory.total for memory in costs.memory)
+    density = f"{total / costs.setup.grid.box.volume:.0f} bytes per cell"
+    if len(costs.memory) == 1:
+        return f"{size(most.total)} {free}, {density}", what
+    about = "" if costs.setup.stepping.sample.complete else "about "
     where = f"{about}{size(most.total)} in the largest block, {about}{size(total)} in all"
-    return f"{where}, {each}, {free}{' per GPU' if gpu else ''}", what
+    return f"{where}, {density}, {free}{' per GPU' if gpu else ''}", what
 
 
-def _messages(found: Estimate) -> tuple[str, str]:
-    """Of the busiest block, and of all; of many blocks some are looked at, and the others are like these."""
-    sample = found.setup.stepping.sample
+def _messages(costs: Estimate) -> tuple[str, str]:
+    """The messages of the busiest block, and of all; of many blocks some are looked at, and others are like these."""
+    sample = costs.setup.stepping.sample
     looked, about = (("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about "))
-    traffic = found.setup.stepping.traffic
+    traffic = costs.setup.stepping.traffic
     most, total = max(traffic), sum(traffic, Traffic())
-    once = " (with one round of the pressure solver)" if found.rounds else ""
+    once = " (with one round of the pressure solver)" if costs.rounds else ""
     kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
     return (
         f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once} from the busiest block{looked}",
@@ -187,7 +187,7 @@ def _messages(found: Estimate) -> tuple[str, str]:
 
 
 def _steady(settled: Settled) -> tuple[str, str]:
-    """What makes the run stop early."""
+    """The condition under which the run stops early."""
     watched, most = settled.steadiness.watched, settled.steadiness.patience(0.0)
     names = " and ".join((", ".join(watched[:-1]), watched[-1])) if len(watched) > 1 else watched[0]
     if settled.over is not None:
@@ -203,14 +203,14 @@ def _often(every: Every) -> str:
     return several(every.steps, "step") if every.steps else f"{every.time:g} of time"
 
 
-def _output(found: Estimate) -> str:
-    case = found.setup.case
+def _output(costs: Estimate) -> str:
+    case = costs.setup.case
     value = 8 if case.output.precision == "double" else 4
-    snapshot = len(case.output_fields) * found.setup.grid.box.volume * value
-    count, each = case.clock().snapshots(), f"{', '.join(case.output_fields)} in {case.output.precision} precision"
+    snapshot = len(case.output_fields) * costs.setup.grid.box.volume * value
+    count, fields = case.clock().snapshots(), f"{', '.join(case.output_fields)} in {case.output.precision} precision"
     if count is None:
-        return f"snapshots of {size(snapshot)}: {each}"
-    return f"{several(count, 'snapshot')}, at most {size(count * snapshot)}: {each}"
+        return f"snapshots of {size(snapshot)}: {fields}"
+    return f"{several(count, 'snapshot')}, at most {size(count * snapshot)}: {fields}"
 
 
 def _averaged(setup: Setup) -> Iterator[tuple[Averages[Statistics | Spectra], str]]:
@@ -221,11 +221,11 @@ def _averaged(setup: Setup) -> Iterator[tuple[Averages[Statistics | Spectra], st
         yield waves.averages, f"spectra {'over shells' if asked.along == 'all' else f'along {asked.along}'}"
 
 
-def _sampling(found: Estimate, averages: Averages[Statistics | Spectra]) -> str:
-    """What a sample costs, beside a step."""
-    setup = found.setup
+def _sampling(costs: Estimate, averages: Averages[Statistics | Spectra]) -> str:
+    """The cost of a sample, beside that of a step."""
+    setup = costs.setup
     launches, _ = record(averages.statistics.sample, Roles.of(tuple(setup.partition.fields)))
-    moved, step = setup.stepping.bytes_of(launches), setup.stepping.nbytes(found.rounds)
+    moved, step = setup.stepping.bytes_of(launches), setup.stepping.nbytes(costs.rounds)
     every = averages.every
     part = f", {moved / step / every.steps:.1%} of what the steps move" if every.steps else ""
     cells = setup.grid.box.volume
@@ -235,5 +235,5 @@ def _sampling(found: Estimate, averages: Averages[Statistics | Spectra]) -> str:
     )
 
 
-def _auto(given: object) -> str:
-    return " (auto)" if given == "auto" else ""
+def _auto(value: object) -> str:
+    return " (auto)" if value == "auto" else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from taskflow.units import size
 if TYPE_CHECKING:
     from taskflow.machine.accelerators import Accelerator
     from taskflow.machine.inventory import Inventory
-    from taskflow.output import Tail
 
 
 def tell_machine() -> None:
@@ -56,37 +54,39 @@ def _infiniband(here: Inventory) -> str:
     return f"{', '.join(map(str, here.infiniband))}: {problem or 'used by UCX'}"
 
 
-def _compiler(found: Any, problem: str | None) -> str:
-    if found is None:
+def _compiler(compiler: Any, problem: str | None) -> str:
+    if compiler is None:
         return problem or ""
-    threads = "OpenMP" if found.parallel else "no OpenMP: kernels run on one core"
-    return f"{found.command[0]}, {found.version.splitlines()[0]}, {threads}"
+    threads = "OpenMP" if compiler.parallel else "no OpenMP: kernels run on one core"
+    return f"{compiler.command[0]}, {compiler.version.splitlines()[0]}, {threads}"
 
 
-def _gpus(found: tuple[Accelerator, ...], problem: str | None) -> str:
-    listed = ", ".join(f"{gpu.ordinal}: {gpu.name} with {size(gpu.memory)}" for gpu in found)
-    return "; ".join(filter(None, (listed, problem and f"{'not usable' if found else 'none'}: {problem}")))
+def _gpus(gpus: tuple[Accelerator, ...], problem: str | None) -> str:
+    listed = ", ".join(f"{gpu.ordinal}: {gpu.name} with {size(gpu.memory)}" for gpu in gpus)
+    return "; ".join(filter(None, (listed, problem and f"{'not usable' if gpus else 'none'}: {problem}")))
 
 
-@dataclass(frozen=True)
 class Record:
-    """What a run directory says: the tables of its case, its report (empty where there is none), its log."""
+    """A run directory as it is now: the tables of its case, its report (empty where there is none), its log.
 
-    directory: Path
-    case: Mapping[str, Any]
-    report: Mapping[str, Any]
-    log: list[dict[str, Any]]
+    Raises BadInput, as `look` does, where the directory is not one of a run.
+    """
 
-    @classmethod
-    def read(cls, directory: Path, tail: Tail | None = None) -> Record:
-        """Who looks again and again gives a `tail` of the log. Raises BadInput where there is no run."""
-        from taskflow.output import Tail, read_report
+    def __init__(self, directory: Path) -> None:
+        from taskflow.output import Tail
 
+        self.directory, self._tail = directory, Tail(directory / LOG)
+        self.look()
+
+    def look(self) -> None:
+        """Look again: of the log only new lines are read."""
+        from taskflow.output import read_report
+
+        directory, report, log = self.directory, self.directory / REPORT, self.directory / LOG
         try:
-            case = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))
-            report = read_report(directory / REPORT) if (directory / REPORT).exists() else {}
-            log = (tail or Tail(directory / LOG)).look() if (directory / LOG).exists() else []
-            return cls(directory, case, report, log)
+            self.case: Mapping[str, Any] = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))
+            self.report: Mapping[str, Any] = read_report(report) if report.exists() else {}
+            self.log = self._tail.look() if log.exists() else []
         except FileNotFoundError:
             refuse(f"{directory}: not a run directory (it has no case.toml); give one that `taskflow run` wrote")
         except OSError as error:
@@ -95,10 +95,9 @@ class Record:
             refuse(f"{directory}: damaged ({error}); give a directory that `taskflow run` wrote")
 
 
-def tell_run(directory: Path) -> None:
-    """Print what a run directory says. Raises BadInput where it is not one."""
-    record = Record.read(directory)
-    say(f"{directory}: {record.case.get('title', '')}", describe(record))
+def tell_run(record: Record) -> None:
+    """Print what a run directory says."""
+    say(f"{record.directory}: {record.case.get('title', '')}", describe(record))
 
 
 def describe(record: Record) -> list[tuple[str, str]]:
@@ -175,7 +174,7 @@ def _computed_by(record: Record) -> tuple[str, bool | None]:
 
 
 def state(record: Record) -> str:
-    """What became of a run, in words."""
+    """The state of a run, in words."""
     ended = record.report.get("ended")
     if ended in ("end", "steady", "interrupted", "stopped"):
         return heading(record.report)
@@ -192,12 +191,15 @@ def state(record: Record) -> str:
 
 
 def _reached(record: Record, last: Mapping[str, Any]) -> str:
-    wanted = record.case.get("time", {})
-    if "end" in wanted:
-        done, target = last["time"] / wanted["end"], f"time {wanted['end']:g}"
-    else:
-        done, target = last["step"] / wanted["steps"], several(wanted["steps"], "step")
-    return f"step {last['step']:,}, time {last['time']:g}: {min(done, 1.0):.0%} of the way to {target}"
+    until = record.case.get("time", {})
+    done = last["time"] / until["end"] if "end" in until else last["step"] / until["steps"]
+    goal = target(until.get("end"), until.get("steps"))
+    return f"step {last['step']:,}, time {last['time']:g}: {min(done, 1.0):.0%} of the way to {goal}"
+
+
+def target(end: float | None, steps: int | None) -> str:
+    """The time or the number of steps at which a run stops."""
+    return f"time {end:g}" if end is not None else several(steps or 0, "step")
 
 
 def _snapshots(directory: Path) -> str:
@@ -205,10 +207,10 @@ def _snapshots(directory: Path) -> str:
     from taskflow.output import dataset
 
     try:
-        found = dataset(directory / STORE)["time"].values
+        moments = dataset(directory / STORE)["time"].values
     except BadInput:
         return "none that can be read"
-    return f"{len(found)}, from time {found[0]:g} to {found[-1]:g}" if len(found) else "none yet"
+    return f"{len(moments)}, from time {moments[0]:g} to {moments[-1]:g}" if len(moments) else "none yet"
 
 
 def _where(report: Mapping[str, Any]) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from taskflow.cli.format import duration, say, several, style, table, tell, times
-from taskflow.cli.info import heading, speed
-from taskflow.cli.watch import Meter, View, target, view
+from taskflow.cli.info import heading, speed, target
+from taskflow.cli.watch import Meter, View, view
 from taskflow.cluster.slurm import Slurm
 from taskflow.output.files import LOG, STORE
 from taskflow.simulation.case import Case
@@ -47,7 +47,7 @@ def run_case(
     """
     slurm = Slurm.of(where) if isinstance(where, str) else None
     case = Case.load(path, settings)
-    shown: View = nullcontext(_unseen) if quiet else _view(case, output)
+    shown: View = nullcontext(lambda told: None) if quiet else _view(case, output)
     with shown as watch, warnings.catch_warnings():
         from taskflow.simulation.run import run
 
@@ -75,10 +75,6 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
     tell(message, f"{style('Warning:', fg='yellow', bold=True)} ", err=True)
 
 
-def _unseen(told: Mapping[str, Any]) -> None:
-    """Show nothing."""
-
-
 def _view(case: Case, output: Path) -> View:
     cells, end = case.grid.cells, target(case.time.end, case.time.steps)
     title = f"{case.title}: {times(cells)} cells, to {end}, into {output}\nPressure: {described(case)}"
@@ -94,9 +90,9 @@ def tell_profile(profile: Mapping[str, Any], path: Path) -> None:
     counts = " and ".join(f"{several(count, 'pass')} of {name}" for name, count in passes.items())
     say(f"Profile: {counts} on {several(profile['blocks'], 'block')}, {duration(profile['seconds'])}")
     phases = list(profile["phases"].items())
-    rows = [(phase, [_share(found[name]) for name in CATEGORIES]) for phase, found in phases[:PHASES]]
+    rows = [(phase, [_share(shares[name]) for name in CATEGORIES]) for phase, shares in phases[:PHASES]]
     if len(phases) > PHASES:
-        others = {name: sum(found[name] for _, found in phases[PHASES:]) for name in CATEGORIES}
+        others = {name: sum(shares[name] for _, shares in phases[PHASES:]) for name in CATEGORIES}
         rows.append((f"{len(phases) - PHASES} others", [_share(others[name]) for name in CATEGORIES]))
     rows.append(("all", [_share(profile["shares"][name]) for name in (*CATEGORIES, "rest")]))
     table(["compute", "copy", "communic.", "rest"], rows)

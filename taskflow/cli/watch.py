@@ -1,6 +1,5 @@
-"""What is shown of a run while it goes on, and `taskflow watch`: a display on a terminal, lines elsewhere.
-
-A run that is watched is seen through what it writes alone: it may be one of another machine.
+"""A run shown while it goes on, as a display on a terminal and as lines elsewhere; and `taskflow watch`, which sees it
+through what it writes alone: it may be one of another machine.
 """
 
 from __future__ import annotations
@@ -12,12 +11,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.cli.exit_codes import deafen
-from taskflow.cli.format import clock, rate, say, several, tell, times
-from taskflow.cli.info import Record, describe, over, state
+from taskflow.cli.format import clock, rate, tell, times
+from taskflow.cli.info import Record, over, state, target, tell_run
 from taskflow.output import Tail
 from taskflow.output.files import LOG
 from taskflow.simulation.schedule import Clock, StepLimit, Tick
@@ -210,7 +210,7 @@ def facts(numbers: Told) -> list[str]:
 
 
 def stage(told: Told) -> str:
-    """What a run is doing, in words."""
+    """The stage that a run is in, in words."""
     for key in ("waiting", "stage"):
         if key in told:
             return str(told[key])
@@ -231,48 +231,37 @@ def view(heading: str, meter: Meter, log: Path) -> View:
     return Display(heading, meter) if on_terminal else Lines(heading, meter, log)
 
 
-def target(end: float | None, steps: int | None) -> str:
-    """The time or the number of steps at which a run stops."""
-    return f"time {end:g}" if end is not None else several(steps or 0, "step")
+class Followed(Record):
+    """A run directory that is looked at again and again: what it says now, and how fast the run is."""
 
+    _measured = 0  # lines of the log
 
-class Followed:
-    """A run directory that is looked at again and again: what it says now, and how fast the run is.
-
-    Raises BadInput, as `look` does, where the directory is not one of a run.
-    """
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self._tail = Tail(directory / LOG)
-        self.record = Record.read(directory, self._tail)
-        nx, ny, nz = self.record.case["grid"]["cells"]
-        until = self.record.case["time"]
-        self.meter = Meter(nx * ny * nz, Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
-        self._measured = 0  # lines of the log
-        self.look()
+    @cached_property
+    def meter(self) -> Meter:
+        """The meter of the run, which has taken all lines of the log."""
+        nx, ny, nz = self.case["grid"]["cells"]
+        until = self.case["time"]
+        return Meter(nx * ny * nz, Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
 
     def look(self) -> None:
         """Look again."""
-        self.record = Record.read(self.directory, self._tail)
-        log = self.record.log
-        if len(log) < self._measured:  # the run went on from a checkpoint
+        super().look()
+        if len(self.log) < self._measured:  # the run went on from a checkpoint
             self.meter.samples.clear()
             self._measured = 0
-        for line in log[self._measured :]:
+        for line in self.log[self._measured :]:
             self.meter.take(line["wall"], line["step"], line["time"])
-        self._measured = len(log)
+        self._measured = len(self.log)
 
     @property
-    def last(self) -> Mapping[str, Any]:
+    def last(self) -> Told:
         """The last line of the log."""
-        return self.record.log[-1] if self.record.log else {}
+        return self.log[-1] if self.log else {}
 
     @property
     def heading(self) -> str:
         """The title of the case, its cells, and where the run stops."""
-        case = self.record.case
-        return f"{case.get('title', '')}: {times(case['grid']['cells'])} cells, to {self.goal}"
+        return f"{self.case.get('title', '')}: {times(self.case['grid']['cells'])} cells, to {self.goal}"
 
     @property
     def goal(self) -> str:
@@ -282,19 +271,19 @@ class Followed:
 
 def follow(directory: Path) -> None:
     """Show a run until it has ended, and then what became of it. Raises BadInput where there is none."""
-    followed = Followed(directory)
-    older = followed.record.log[:-FIRST]
+    run = Followed(directory)
+    older = run.log[:-FIRST]
     begin = older[-1]["step"] if older else -1
-    with view(followed.heading, followed.meter, directory / LOG) as show:
+    with view(run.heading, run.meter, directory / LOG) as show:
         while True:
-            restarts = followed.record.report.get("restarts", ())
-            told = {"stage": state(followed.record), "restarts": len(restarts)}
-            if last := followed.last:
+            restarts = run.report.get("restarts", ())
+            told = {"stage": state(run), "restarts": len(restarts)}
+            if last := run.last:
                 resumed = max([begin, *(restart["step"] for restart in restarts[-1:])])
                 told |= {**last, "seconds": last["wall"], "resumed": resumed}
             show(told)
-            if over(followed.record):
+            if over(run):
                 break
             time.sleep(EVERY)
-            followed.look()
-    say(f"{directory}: {followed.record.case.get('title', '')}", describe(followed.record))
+            run.look()
+    tell_run(run)

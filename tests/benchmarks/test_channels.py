@@ -55,7 +55,7 @@ def test_three_blocks_over_one_channel(give):
     (("-o", "nowhere/bench.json"), "is not a directory"),
 ])  # fmt: skip
 def test_bad_input_is_refused_before_anything_is_measured(options, words, give, monkeypatch):
-    monkeypatch.setattr(channels, "team", None)
+    monkeypatch.setattr(channels, "open_team", None)
     result = give("bench", "channels", *options)
     assert result.exit_code == 2
     assert words in result.stderr

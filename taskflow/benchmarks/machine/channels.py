@@ -1,4 +1,4 @@
-"""What messages between blocks cost over every channel that this machine has: halo steps and all-reduces."""
+"""The cost of messages between blocks over every channel that this machine has: halo steps and all-reduces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.benchmarks.machine import jacobi
-from taskflow.benchmarks.team import Request, Team, team
+from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import about
 from taskflow.errors import BadInput
 from taskflow.machine import Control, Mapper, Shard, copy_bandwidth
@@ -35,11 +35,11 @@ class ChannelJob:
     def __call__(self, shard: Shard, control: Control) -> dict[str, Any]:
         """Median seconds of a halo step by size of message, and of an all-reduce, with the numbers of samples."""
         shard.meet()
-        found: dict[str, Any] = {"copy_bandwidth": copy_bandwidth(shard.device, COPY, repeats=4)}
+        report: dict[str, Any] = {"copy_bandwidth": copy_bandwidth(shard.device, COPY, repeats=4)}
         halos = Halos(shard)
-        found["halo"] = [self._timed(shard, halos.of(size)) for size in self.sizes]
-        found["allreduce"] = self._timed(shard, lambda: shard.allreduce((1.0, 2.0, 3.0), OPERATORS))
-        return found
+        report["halo"] = [self._timed(shard, halos.of(size)) for size in self.sizes]
+        report["allreduce"] = self._timed(shard, lambda: shard.allreduce((1.0, 2.0, 3.0), OPERATORS))
+        return report
 
     def _timed(self, shard: Shard, operation: Callable[[], object]) -> tuple[float, int]:
         """Median seconds and number of samples. All blocks do it equally often."""
@@ -85,24 +85,24 @@ class Halos:
 
 
 def measure_channels(
-    wanted: Sequence[str], blocks: int, sizes: Sequence[int] = SIZES, seconds: float = 0.5
+    channels: Sequence[str], blocks: int, sizes: Sequence[int] = SIZES, seconds: float = 0.5
 ) -> dict[str, Any]:
-    """A row for each wanted channel: `local` between threads of one process, the others between a process per block.
+    """A row for each of the channels: `local` between threads of one process, the others between a process per block.
 
     All messages are in host memory. `bytes_per_second` is what a block sends, and receives as much. A channel that this
     machine lacks has a `problem` instead of numbers. Raises BadInput where it has none of them.
     """
-    problems = {name: problem for name in wanted if (problem := channel_problem(name)) is not None}
-    if len(problems) == len(wanted):
+    problems = {name: problem for name in channels if (problem := channel_problem(name)) is not None}
+    if len(problems) == len(channels):
         raise BadInput("; ".join(f"{name}: {problem}" for name, problem in problems.items()))
     job, teams = ChannelJob(tuple(sizes), seconds), []
     rows: list[dict[str, Any]] = []
     for workers in (1, blocks):
-        names = [name for name in wanted if name not in problems and (name == "local") == (workers == 1)]
+        names = [name for name in channels if name not in problems and (name == "local") == (workers == 1)]
         if names:
-            with team(Request("cpu", (1, 1, blocks), workers)) as people:
-                teams.append(people)
-                rows += [_row(people, name, blocks, job) for name in names]
+            with open_team(Request("cpu", (1, 1, blocks), workers)) as team:
+                teams.append(team)
+                rows += [_row(team, name, blocks, job) for name in names]
     rows += [{"name": name, "problem": problem, "halo": [], "allreduce": None} for name, problem in problems.items()]
     return {
         **about(teams[0].places[0], "cpu", teams[0].threads * blocks),
@@ -113,16 +113,16 @@ def measure_channels(
     }
 
 
-def _row(people: Team, name: str, blocks: int, job: ChannelJob) -> dict[str, Any]:
-    """What the blocks measured over a channel: the median of the slowest."""
+def _row(team: Team, name: str, blocks: int, job: ChannelJob) -> dict[str, Any]:
+    """The row of a channel: the medians of the slowest block."""
     partition = jacobi.partition(CELLS, (1, 1, blocks), "single")
-    reports, transports = people.run(partition, job, Mapper("none"), name)
+    reports, transports = team.run(partition, job, Mapper("none"), name)
     halo = [max(report["halo"][n] for report in reports) for n in range(len(job.sizes))]
     seconds, samples = max(report["allreduce"] for report in reports)
     return {
         "name": name,
         "transports": transports,
-        "processes": len(people.places),
+        "processes": len(team.places),
         "problem": None,
         "copy_bandwidth": sum(report["copy_bandwidth"] for report in reports),
         "halo": [

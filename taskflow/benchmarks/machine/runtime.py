@@ -1,4 +1,4 @@
-"""What the runtime itself costs: the host's part in a replay, analysis and recording, and control by Dask."""
+"""The cost of the runtime itself: the host's part in a replay, analysis and recording, and control by Dask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from taskflow.benchmarks.machine import jacobi
-from taskflow.benchmarks.team import Request, Team, team
+from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import COPY, SAMPLES, Conditions, describe
 from taskflow.cluster import dask_messages
 from taskflow.machine import Control, Gang, Mapper, Shard, cause, copy_bandwidth, run_threads
@@ -24,20 +24,20 @@ ANSWERED = 0.2  # seconds after which the call that began a job has been answere
 PATIENCE = 120.0  # seconds that jobs have to end
 
 
-def measure_runtime(wanted: str, conditions: Conditions) -> dict[str, Any]:
+def measure_runtime(device: str, conditions: Conditions) -> dict[str, Any]:
     """Numbers by name, each with its unit and what was done to get it.
 
     Raises BadInput where the device is not usable.
     """
     seconds = conditions.seconds
-    with team(Request(wanted, (1, 1, 1))) as alone:
+    with open_team(Request(device, (1, 1, 1))) as alone:
         rows = [*_replays(alone, conditions)]
         bandwidth = alone.run(jacobi.partition(TINY, (1, 1, 1), "single"), _bandwidth, Mapper("none"))[0]
     rows += _recording()
     pair = (1, 1, 2) if alone.device == "cpu" or len(alone.places[0].gpus) > 1 else (1, 1, 1)
-    with team(Request(wanted, pair)) as people:
-        rows += _control(people, pair, seconds)
-    about = describe(people, "single", [{"copy_bandwidth": value, "blocks": 1} for value in bandwidth])
+    with open_team(Request(device, pair)) as team:
+        rows += _control(team, pair, seconds)
+    about = describe(team, "single", [{"copy_bandwidth": value, "blocks": 1} for value in bandwidth])
     return {**about, "cells_per_block": list(TINY), "launches": LAUNCHES, "results": rows}
 
 
@@ -60,20 +60,20 @@ class Replays:
         shard.run(self.program)
         shard.run(self.program)
         shard.synchronize()
-        found: list[float] = []
+        times: list[float] = []
         end = time.perf_counter() + self.seconds
-        while len(found) < SAMPLES[0] or time.perf_counter() < end:
+        while len(times) < SAMPLES[0] or time.perf_counter() < end:
             start = time.perf_counter()
             shard.run(self.program)
-            found.append(time.perf_counter() - start)
+            times.append(time.perf_counter() - start)
             shard.synchronize()
         trace = shard.traces[-1]
         return {
-            "seconds": median(found),
+            "seconds": median(times),
             "operations": len(trace.operations),
             "calls": len(trace.calls),
-            "hits": 1 - len(shard.traces) / (len(found) + 2),
-            "passes": len(found) + 2,
+            "hits": 1 - len(shard.traces) / (len(times) + 2),
+            "passes": len(times) + 2,
         }
 
 
@@ -82,16 +82,16 @@ def _replays(alone: Team, conditions: Conditions) -> Iterator[dict[str, Any]]:
     program = jacobi.Sweeps(partition.region.cells, LAUNCHES)
     beside = " and its kernel" if alone.device == "cpu" else ""
     for graphs in (False, True) if alone.device == "gpu" and conditions.graphs else (False,):
-        [found], _ = alone.run(partition, Replays(program, conditions.seconds), Mapper("none", graphs=graphs))
+        [replay], _ = alone.run(partition, Replays(program, conditions.seconds), Mapper("none", graphs=graphs))
         how = f"{LAUNCHES} launches over {' x '.join(map(str, TINY))} cells"
         kind = "as CUDA graphs" if graphs else "one by one"
         yield _row(
-            f"operation, {kind}", 1e6 * found["seconds"] / found["operations"], "us", f"host time{beside}, {how}"
+            f"operation, {kind}", 1e6 * replay["seconds"] / replay["operations"], "us", f"host time{beside}, {how}"
         )
-        yield _row(f"calls of a pass, {kind}", found["calls"], "", f"what the host calls in a pass of {how}")
+        yield _row(f"calls of a pass, {kind}", replay["calls"], "", f"what the host calls in a pass of {how}")
         if not graphs:
-            how = f"passes that were replayed, of {found['passes']:.0f}"
-            yield _row("trace hit rate", 100 * found["hits"], "%", how)
+            how = f"passes that were replayed, of {replay['passes']:.0f}"
+            yield _row("trace hit rate", 100 * replay["hits"], "%", how)
 
 
 def _bandwidth(shard: Shard, _: Control) -> float:
@@ -102,7 +102,7 @@ def _bandwidth(shard: Shard, _: Control) -> float:
 
 
 def _recording() -> Iterator[dict[str, Any]]:
-    """Of one of 2 x 2 x 2 blocks, all of them threads of this process: in processor time, which the others leave be."""
+    """The row of one of 2 x 2 x 2 blocks, all of them threads of this process, in processor time of its own thread."""
     partition = jacobi.partition(TINY, (2, 2, 2), "single")
     program = jacobi.Sweeps(partition.region.cells, LAUNCHES)
 
@@ -141,10 +141,10 @@ class Steps:
         return {"passes": passes, "messages": dict(sent)}
 
 
-def _control(people: Team, blocks: Triple, seconds: float) -> Iterator[dict[str, Any]]:
+def _control(team: Team, blocks: Triple, seconds: float) -> Iterator[dict[str, Any]]:
     partition = jacobi.partition((32, 32, 32), blocks, "single")
     program, count = jacobi.Sweeps(partition.region.cells), len(partition)
-    with _connected(people, partition) as gang:
+    with _connected(team, partition) as gang:
         how = f"status() of {count} blocks, nothing running: median of {CALLS}"
         yield _row("actor calls", 1e3 * _latency(gang.status), "ms", how)
         gang.start([Steps(program, 60.0)] * count)
@@ -152,23 +152,23 @@ def _control(people: Team, blocks: Triple, seconds: float) -> Iterator[dict[str,
         yield _row("actor calls, steps running", 1e3 * _latency(gang.status), "ms", how.replace("nothing", "steps"))
         gang.stop()
         _results(gang)
-    with _connected(people, partition) as gang:
+    with _connected(team, partition) as gang:
         gang.start([Steps(program, seconds)] * count)
-        found = _results(gang)
-    passes, messages = found[0]["passes"], sum(sum(each["messages"].values()) for each in found)
+        reports = _results(gang)
+    passes, messages = reports[0]["passes"], sum(sum(report["messages"].values()) for report in reports)
     how = f"sent by Dask in {passes} passes of {count} blocks, heartbeats apart"
     yield _row("Dask messages", messages, "", how)
 
 
 @contextmanager
-def _connected(people: Team, partition: Any) -> Iterator[Gang]:
-    with people.gang(partition, Mapper()) as gang:
+def _connected(team: Team, partition: Any) -> Iterator[Gang]:
+    with team.gang(partition, Mapper()) as gang:
         gang.connect()
         yield gang
 
 
 def _results(gang: Gang) -> list[Any]:
-    """What the jobs returned, asked for once. Raises the error of the block that failed."""
+    """The results of the jobs, asked for once. Raises the error of the block that failed."""
     if failure := cause(gang.status(PATIENCE)):
         raise failure
     return gang.results()
@@ -176,9 +176,9 @@ def _results(gang: Gang) -> list[Any]:
 
 def _latency(call: Callable[[], object]) -> float:
     """Median seconds of a call."""
-    found = []
+    times = []
     for _ in range(CALLS):
         start = time.perf_counter()
         call()
-        found.append(time.perf_counter() - start)
-    return median(found)
+        times.append(time.perf_counter() - start)
+    return median(times)

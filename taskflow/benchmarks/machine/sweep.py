@@ -9,7 +9,7 @@ from typing import Any
 
 from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.scaling import Growth, Size, scaled
-from taskflow.benchmarks.team import Request, Team, team
+from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import BESIDE, PRECISION, Conditions, PassJob, PassTiming, describe, moving
 from taskflow.machine import Shard
 from taskflow.machine.mapper import Overlap
@@ -18,7 +18,7 @@ from taskflow.tasks import Send
 
 
 def measure_sweep(
-    wanted: str,
+    device: str,
     size: Size,
     blocks: Triple,
     conditions: Conditions,
@@ -33,16 +33,16 @@ def measure_sweep(
     """
     rows: list[dict[str, Any]] = []
     for count in ("auto",) if workers is None or workers >= prod(blocks) else ("auto", workers):
-        with team(Request(wanted, blocks, count)) as people:
-            cells, precision = size.of(blocks, people.device), conditions.precision or PRECISION[people.device]
-            found = Sweeping(people, conditions, precision, blocked)
+        with open_team(Request(device, blocks, count)) as team:
+            cells, precision = size.of(blocks, team.device), conditions.precision or PRECISION[team.device]
+            sweeping = Sweeping(team, conditions, precision, blocked)
             if not rows:
-                rows.append(found.measure("one block", cells, (1, 1, 1), "none"))
+                rows.append(sweeping.measure("one block", cells, (1, 1, 1), "none"))
             if prod(blocks) > 1:
-                rows.append(found.measure("no exchange", cells, blocks, "none", exchange=False))
-                rows += [found.measure(overlap, cells, blocks, overlap) for overlap in conditions.overlaps]
+                rows.append(sweeping.measure("no exchange", cells, blocks, "none", exchange=False))
+                rows += [sweeping.measure(overlap, cells, blocks, overlap) for overlap in conditions.overlaps]
     return {
-        **describe(people, precision, rows),
+        **describe(team, precision, rows),
         "cells_per_block": list(cells),
         "blocks": list(blocks),
         "blocked": blocked,
@@ -51,7 +51,7 @@ def measure_sweep(
 
 
 def measure_scaling(
-    wanted: str, growth: Growth, conditions: Conditions, workers: int | None = None, *, blocked: bool = False
+    device: str, growth: Growth, conditions: Conditions, workers: int | None = None, *, blocked: bool = False
 ) -> dict[str, Any]:
     """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
 
@@ -60,12 +60,12 @@ def measure_scaling(
     memory.
     Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, or the memory is not enough.
     """
-    counts = growth.counted(wanted)
-    with team(Request(wanted, (1, 1, max(counts)), workers or "auto")) as people:
-        precision = conditions.precision or PRECISION[people.device]
-        sweeping = Sweeping(people, conditions, precision, blocked)
-        rows = scaled(growth, counts, people.device, conditions, sweeping.measure)
-    return {**describe(people, precision, rows), "blocked": blocked, "results": rows}
+    counts = growth.counted(device)
+    with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
+        precision = conditions.precision or PRECISION[team.device]
+        sweeping = Sweeping(team, conditions, precision, blocked)
+        rows = scaled(growth, counts, team.device, conditions, sweeping.measure)
+    return {**describe(team, precision, rows), "blocked": blocked, "results": rows}
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Sweeping:
 
 
 def recorded(shard: Shard) -> dict[str, Any]:
-    """What a pass of sweeps became on a block: operations, what the host calls for them, messages and their bytes."""
+    """The operations of a pass of sweeps on a block, the calls of the host for them, messages and their bytes."""
     trace = shard.traces[-1]
     sent = [node.message.cells for node in trace.graph.of(Send) if isinstance(node, Send)]
     return {
@@ -117,7 +117,7 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if none is None or least is None or row["name"] not in ("comm", "full"):
             return None
         exchange = none["seconds"] - least["seconds"]
-        doubt = sum(each["spread"] * each["seconds"] for each in (none, least, row))
+        doubt = sum(one["spread"] * one["seconds"] for one in (none, least, row))
         return (none["seconds"] - row["seconds"]) / exchange if exchange > doubt else None
 
     return [{**row, "efficiency": rows[0]["seconds"] / row["seconds"], "hidden": hidden(row)} for row in rows]

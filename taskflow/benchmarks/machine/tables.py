@@ -12,7 +12,7 @@ from taskflow.units import significant, size
 
 
 def show_runtime(result: Result) -> None:
-    """What `measure_runtime` result."""
+    """Print the result of `measure_runtime`."""
     say(f"The runtime on {where(result)}")
     for row in result["results"]:
         value = f"{row['value']:,.0f}" if row["unit"] == "" else number(row["value"])
@@ -20,7 +20,7 @@ def show_runtime(result: Result) -> None:
 
 
 def show_channels(result: Result) -> None:
-    """What `measure_channels` result."""
+    """Print the result of `measure_channels`."""
     say(
         f"Messages between {result['blocks']} blocks in a ring, in host memory of {where(result)}",
         [
@@ -51,7 +51,7 @@ def _carried(row: Result) -> tuple[str, ...]:
 
 
 def show_sweep(result: Result) -> None:
-    """What `measure_sweep` result."""
+    """Print the result of `measure_sweep`."""
     rows, blocks = result["results"], times(result["blocks"])
     heading = f"{sweeps(result)} over {times(result['cells_per_block'])} cells per block, {conditions(result)}"
     exchanged = [row for row in rows if row["messages"]]
@@ -60,7 +60,7 @@ def show_sweep(result: Result) -> None:
         ("blocks", blocks),
     ]
     if exchanged:
-        row, over = exchanged[-1], ", ".join(dict.fromkeys(name for each in exchanged for name in each["transports"]))
+        row, over = exchanged[-1], ", ".join(dict.fromkeys(name for one in exchanged for name in one["transports"]))
         count = significant(row["messages"])
         carried.append(("messages", f"{count} with {size(row['bytes'])} per sweep from the busiest block, over {over}"))
     say(heading, carried)
@@ -71,7 +71,7 @@ def show_sweep(result: Result) -> None:
 
 
 def show_scaling(result: Result) -> None:
-    """What `measure_scaling` result."""
+    """Print the result of `measure_scaling`."""
     say(
         f"Scaling: {sweeps(result)}, {conditions(result)}",
         [("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the sweeps")],
@@ -89,14 +89,14 @@ def show_scaling(result: Result) -> None:
 
 
 def draw_scaling(result: Result, path: Path) -> Path:
-    """Draw what `measure_scaling` result."""
+    """Draw the result of `measure_scaling`; the path."""
     from taskflow.output import plot_scaling
 
     return plot_scaling(result["results"], f"{sweeps(result)}, {conditions(result)}", path)
 
 
 def sweeps(result: Result) -> str:
-    """What was measured."""
+    """The name of the sweeps that were measured."""
     return "Jacobi sweeps, two in a pass over memory" if result["blocked"] else "Jacobi sweeps"
 
 

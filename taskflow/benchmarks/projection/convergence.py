@@ -11,7 +11,7 @@ from typing import Any
 from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, Pressure, velocity_of
 from taskflow.benchmarks.projection.step import Begin, check_memory
 from taskflow.benchmarks.scaling import Growth
-from taskflow.benchmarks.team import Request, team
+from taskflow.benchmarks.team import Request, open_team
 from taskflow.benchmarks.timing import Conditions, PassJob, PassTiming, describe
 from taskflow.flow import Grid, NavierStokes
 from taskflow.flow.boundaries.boundary import Value, impose
@@ -44,7 +44,7 @@ Tolerances = Sequence[Tolerance]
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared: methods by name, on n^3 cells (by default `SIZES` of the device), down to residuals of 1/10,
+    """A comparison of methods by name, on n^3 cells (by default `SIZES` of the device), down to residuals of 1/10,
     1/100, ... of the right-hand side, so many `decades` of them.
     """
 
@@ -60,7 +60,7 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class Solved(Setup):
-    """A case whose pressure is solved for by a solver that is given."""
+    """A case whose pressure is solved for by another solver than its own."""
 
     pressure: Solver
 
@@ -86,7 +86,7 @@ class Solve:
         yield measure_residual(f.p, f.rhs, self.model.grid)
 
     def end(self, shard: Shard) -> dict[str, Any]:
-        """What the last solve took, and what it left."""
+        """The iterations of the last solve, and the residual that it left."""
         taken = self.model.pressure.taken(shard.scalars)
         shard.run(self.left)
         return {"iterations": taken, "residual": relative_residual(shard.scalars)}
@@ -103,43 +103,43 @@ class Series:
     def __call__(self, shard: Shard, control: Control) -> list[dict[str, Any]]:
         """A report for each tolerance, up to the first that the solver does not reach."""
         self.begin(shard)
-        found = []
+        reports = []
         for solve in self.solves:
             try:
-                found.append(PassJob(_nothing, solve, solve.end, seconds=self.seconds)(shard, control))
+                reports.append(PassJob(_nothing, solve, solve.end, seconds=self.seconds)(shard, control))
             except NotConverged:
                 break
-        return found
+        return reports
 
 
 def _nothing(shard: Shard) -> None:
     """The fields are as the last job left them."""
 
 
-def measure_convergence(wanted: str, comparison: Comparison, growth: Growth, conditions: Conditions) -> dict[str, Any]:
+def measure_convergence(device: str, comparison: Comparison, growth: Growth, conditions: Conditions) -> dict[str, Any]:
     """A row per size, number of blocks (slabs in z), method and `tolerance`, which is None for a direct solver.
 
     Raises BadInput where there are fewer GPUs than blocks, a method cannot be had in this precision, or the memory is
     not enough.
     """
-    counts, precision = growth.counted(wanted), conditions.precision or "double"
+    counts, precision = growth.counted(device), conditions.precision or "double"
     rows: list[dict[str, Any]] = []
-    with team(Request(wanted, (1, 1, max(counts)))) as people:
-        timing, asked = PassTiming(people, conditions), []
-        sizes = comparison.sizes or SIZES[people.device]
+    with open_team(Request(device, (1, 1, max(counts)))) as team:
+        timing, asked = PassTiming(team, conditions), []
+        sizes = comparison.sizes or SIZES[team.device]
         for size, count, method in product(sizes, counts, comparison.methods):
             case = Flow("cavity", Pressure()).of((size, size, size), precision, conditions.channel)
             grid, blocks = Setup(case, (1, 1, count)).grid.constants, (1, 1, count)
             solvers = METHODS[method](grid, blocks, comparison.tolerances)
-            setups = [Solved(case, blocks, solver, device=people.device) for solver in solvers]
-            check_memory(people, setups[0])
+            setups = [Solved(case, blocks, solver, device=team.device) for solver in solvers]
+            check_memory(team, setups[0])
             asked.append((method, setups))
         for method, setups in asked:
             rows += [
                 {"method": method, "tolerance": None if method == "fft" else tolerance.relative, **row}
                 for row, tolerance in zip(_measured(timing, method, setups), comparison.tolerances, strict=False)
             ]
-    return {**describe(people, precision, rows), "results": rows}
+    return {**describe(team, precision, rows), "results": rows}
 
 
 def _measured(timing: PassTiming, method: str, setups: Sequence[Solved]) -> list[dict[str, Any]]:
@@ -148,7 +148,7 @@ def _measured(timing: PassTiming, method: str, setups: Sequence[Solved]) -> list
     case, cells = first.case, first.case.grid.cells
     dt = case.clock().limit.longest(advective_rate(first))
     begin = Begin(first.model, InitialVelocity(first.grid, velocity_of("cavity", cells)), dt, 0)
-    job = Series(begin, [Solve(each.model) for each in setups], timing.conditions.seconds)
+    job = Series(begin, [Solve(setup.model) for setup in setups], timing.conditions.seconds)
     reports, transports = timing.run(first.partition, job, timing.conditions.overlaps[0])
     return [
         {

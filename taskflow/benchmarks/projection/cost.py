@@ -46,8 +46,8 @@ class Cost:
 
 
 def cost(setup: Setup, program: Program, rounds: Mapping[str, float]) -> Cost:
-    """What a pass costs on all blocks together; `rounds` says how often is done what is repeated until it is enough, by
-    the scalar that counts it.
+    """The cost of a pass on all blocks together. `rounds` has the repetitions of each loop that ends by a test, by the
+    name of the scalar that counts them.
     """
     parts, _ = plan(program, Roles.of(tuple(setup.partition.fields)))
     done = list(often(parts, rounds))
@@ -56,8 +56,8 @@ def cost(setup: Setup, program: Program, rounds: Mapping[str, float]) -> Cost:
 
 
 def _operations(done: Done, partition: Partition) -> float | None:
-    """Of all launches; None where a library does one of them, or a text cannot be counted: it may use more of a
-    compiler than arithmetic, and a machine with GPUs may have no compiler for its own cores.
+    """The operations of all launches; None where a library does one of them, or a text cannot be counted: it may use
+    more of a compiler than arithmetic, and a machine with GPUs may have no compiler for its own cores.
     """
     first = {launch.task: launch for launches, _ in reversed(done) for launch in reversed(launches)}
     if any(task.kernel is None for task in first):
@@ -105,7 +105,7 @@ def prepare(tasks: Iterable[Task]) -> None:
 
 
 def _around(box: Box, stencils: Iterable[Stencil | Projected]) -> list[Box]:
-    """What is read by these stencils for the cells of a box."""
+    """The boxes that these stencils read for the cells of a box."""
     return [cells for stencil in stencils for cells in stencil.around(box)]
 
 

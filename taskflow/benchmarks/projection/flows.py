@@ -28,7 +28,7 @@ FACES = ("x_min", "x_max", "y_min", "y_max", "z_min")
 
 @dataclass(frozen=True)
 class Pressure:
-    """The solver of the pressure equation in the words of a case file, as far as they are given."""
+    """The solver of the pressure equation in the words of a case file, as far as it is set."""
 
     solver: str = "jacobi"
     iterations: int | None = None
@@ -37,8 +37,8 @@ class Pressure:
     @property
     def table(self) -> dict[str, Any]:
         """The table [pressure] of a case file."""
-        given = {"solver": self.solver, "iterations": self.iterations, "tolerance": self.tolerance}
-        return {name: value for name, value in given.items() if value is not None}
+        values = {"solver": self.solver, "iterations": self.iterations, "tolerance": self.tolerance}
+        return {name: value for name, value in values.items() if value is not None}
 
     def __str__(self) -> str:
         if self.tolerance is not None:
@@ -48,7 +48,7 @@ class Pressure:
 
 @dataclass(frozen=True)
 class Flow:
-    """What is computed: a case by name, its solver, other `settings` of it (`table.key=VALUE`), the steps before
+    """A flow to measure: a case by name, its solver, other `settings` of it (`table.key=VALUE`), the steps before
     anything is timed, and the price of a device-hour.
     """
 

@@ -40,7 +40,7 @@ PRESSURE = (
 
 
 def measure_kernels(
-    cells: int | None, precision: str | None, wanted: str, settings: Sequence[str] = ()
+    cells: int | None, precision: str | None, requested: str, settings: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Medians for a cavity of cells^3: Jacobi's sweep in a shard and as the bare kernel, two sweeps in one pass where a
     step has them, momentum, divergence, correction, the eddy viscosity where there is one, and the whole step; then the
@@ -50,13 +50,13 @@ def measure_kernels(
     Raises BadInput where the device is not usable or the memory not enough.
     """
     here = look("this machine")
-    device = choose_device(wanted, [here])
+    device = choose_device(requested, [here])
     size, real = cells or CELLS[device], precision or PRECISION[device]
     slow = f"fluid.viscosity={0.1 / size}"  # within the limits of the time step that is measured
     flows = (Flow("cavity", Pressure(solver), settings=(slow, *settings)) for solver in ("jacobi", "multigrid"))
     setup, other = (Setup(flow.of((size, size, size), real), (1, 1, 1), device=device) for flow in flows)
-    for each in (setup, other):
-        Needs(each, [here], device).check()
+    for one in (setup, other):
+        Needs(one, [here], device).check()
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
     before = copy_bandwidth(opened)
     timings = run_threads(setup.partition, Measurement(setup, opened), opened)[0]
@@ -108,10 +108,10 @@ class Measurement:
         shard.run(model.start, dt=1.0)
         scalars = {"dt": 0.2 * min(self.setup.grid.spacing), "ratio": 1.0}
         shard.run(model.step, dt=scalars["dt"], ratio=0.0)
-        found = [self._program(shard, "whole step", model.step, scalars)]
+        timings = [self._program(shard, "whole step", model.step, scalars)]
         for name, program in programs(model).items():
-            found.append(self._program(shard, name, program, {}))
-        return [self._bare(shard), *found[1:], found[0]]
+            timings.append(self._program(shard, name, program, {}))
+        return [self._bare(shard), *timings[1:], timings[0]]
 
     def _program(self, shard: Shard, name: str, program: Program, scalars: dict[str, float]) -> KernelTiming:
         launches, _ = record(program, shard.roles)
@@ -186,5 +186,5 @@ def programs(model: NavierStokes) -> dict[str, Program]:
 
     blocked = {"two Jacobi sweeps in a pass": pairs} if model.ghost > 1 else {}
     eddies = {"eddy viscosity": stir} if model.turbulence else {}
-    found = {"Jacobi sweep": sweeps, **blocked, "momentum": predict, "divergence": diverge, "correction": project}
-    return {**found, **eddies}
+    always = {"momentum": predict, "divergence": diverge, "correction": project}
+    return {"Jacobi sweep": sweeps, **blocked, **always, **eddies}

@@ -1,4 +1,4 @@
-"""What a step of the cavity takes of memory, and the largest cavity that fits: n x 64 x n cells, as the papers' is."""
+"""The memory of a step of the cavity, and the largest cavity that fits: n x 64 x n cells, as the papers' is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST = 16384  # n of the largest run of the papers, on 256 GPUs
 
 
 def measure_memory(
-    wanted: str, growth: Growth, conditions: Conditions, flow: Flow, *, largest: bool = False
+    requested: str, growth: Growth, conditions: Conditions, flow: Flow, *, largest: bool = False
 ) -> dict[str, Any]:
     """A row per number of blocks: the largest cavity that fits, its bytes per cell, and whether the papers' largest
     would fit. Nothing is allocated, unless the `largest` is to be run on the most blocks: at most the papers'.
@@ -32,15 +32,15 @@ def measure_memory(
     Raises BadInput where the device is not usable, or has no room for the smallest cavity.
     """
     here = look("this machine")
-    device = choose_device(wanted, [here])
+    device = choose_device(requested, [here])
     precision = conditions.precision or PRECISION[device]
     rows = []
-    for count in growth.counted(wanted):
+    for count in growth.counted(requested):
         places = spread(count, [replace(here, worker=f"process {n}") for n in range(count)])
         rows.append(Fitting(flow, places, device, precision, conditions.channel).row())
     if largest:
         cells = _cavity(min(LARGEST, rows[-1]["cells"][0]))
-        return {**measure_step(wanted, cells, (1, 1, rows[-1]["blocks"]), conditions, flow), "memory": rows}
+        return {**measure_step(requested, cells, (1, 1, rows[-1]["blocks"]), conditions, flow), "memory": rows}
     told = {"case": flow.case, "pressure": str(flow.pressure), "precision": precision}
     return {**about(here, device, here.cores), **told, "memory": rows, "results": []}
 
@@ -56,7 +56,7 @@ class Fitting:
     channel: str = "auto"
 
     def row(self) -> dict[str, Any]:
-        """Of the largest one: its cells, and bytes per cell by what they are for."""
+        """The row of the largest cavity: its cells, and bytes per cell by what they are for."""
         largest = self.largest()
         cells, parts = largest[0] * largest[1] * largest[2], self._memory(largest)
         free = sum(place.gpus[0].free for place in self.places) if self.device == "gpu" else self.places[0].memory

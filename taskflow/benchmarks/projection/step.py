@@ -13,7 +13,7 @@ from typing import Any
 from taskflow.benchmarks.projection.cost import cost
 from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.benchmarks.scaling import Growth, scaled
-from taskflow.benchmarks.team import Request, Team, team
+from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import BESIDE, PRECISION, Conditions, PassJob, PassTiming, describe, moving
 from taskflow.errors import RunFailed
 from taskflow.flow import Monitor, NavierStokes
@@ -54,7 +54,7 @@ class Begin:
 
 @dataclass(frozen=True)
 class End:
-    """What the flow is like after the steps; some more are taken where the solver's iterations vary."""
+    """Measures the flow after the steps; some more are taken where the solver's iterations vary."""
 
     model: NavierStokes
 
@@ -66,13 +66,13 @@ class End:
             taken.append(pressure.taken(shard.scalars))
             rounds.append([shard.scalars[name] for name in names])
         shard.run(Monitor(self.model))
-        found = shard.scalars
+        scalars = shard.scalars
         return {
             "iterations": mean(taken),
             "rounds": dict(zip(names, map(mean, zip(*rounds, strict=True)), strict=True)),
-            "divergence": found["divergence"],
-            "residual": relative_residual(found),
-            "kinetic_energy": found["energy"] / shard.region.cells.volume,
+            "divergence": scalars["divergence"],
+            "residual": relative_residual(scalars),
+            "kinetic_energy": scalars["energy"] / shard.region.cells.volume,
         }
 
 
@@ -104,7 +104,7 @@ class StepTiming:
         return {**row, "cells": list(cells), "dt": dt, **state, **self._costs(setup, row, state["rounds"])}
 
     def _costs(self, setup: Setup, row: dict[str, Any], rounds: dict[str, float]) -> dict[str, Any]:
-        """What follows from the time of a step and what it does."""
+        """The rates that follow from the time of a step and from its bytes, operations and messages."""
         spent, volume = cost(setup, setup.model.step, rounds), setup.grid.box.volume
         busiest, price, rate = max(setup.stepping.traffic), self.flow.price, row["cells_per_second_per_block"]
         return {
@@ -118,54 +118,54 @@ class StepTiming:
         }
 
 
-def check_memory(people: Team, setup: Setup) -> None:
+def check_memory(team: Team, setup: Setup) -> None:
     """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
     blocks = len(setup.partition)
-    needs = Needs(setup, people.spread(blocks), people.device).blocks
-    need = max(memory.total - memory.output for memory in needs) + BESIDE[people.device]
-    people.check_memory(need, blocks, f"{' x '.join(map(str, setup.case.grid.cells))} cells")
+    needs = Needs(setup, team.spread(blocks), team.device).blocks
+    need = max(memory.total - memory.output for memory in needs) + BESIDE[team.device]
+    team.check_memory(need, blocks, f"{' x '.join(map(str, setup.case.grid.cells))} cells")
 
 
 def measure_cavity(
-    wanted: str, growth: Growth, conditions: Conditions, flow: Flow, workers: int | None = None
+    device: str, growth: Growth, conditions: Conditions, flow: Flow, workers: int | None = None
 ) -> dict[str, Any]:
     """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
 
     Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, the solver cannot be had or the
     memory is not enough; RunFailed where the flow diverges.
     """
-    counts = growth.counted(wanted)
-    with team(Request(wanted, (1, 1, max(counts)), workers or "auto")) as people:
-        found = _stepping(people, conditions, flow)
+    counts = growth.counted(device)
+    with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
+        timing = _stepping(team, conditions, flow)
 
         def measure(name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
             whole = triple(n * count for n, count in zip(cells, blocks, strict=True))
-            return found.measure(name, whole, blocks, overlap)
+            return timing.measure(name, whole, blocks, overlap)
 
-        rows = scaled(growth, counts, people.device, conditions, measure)
-    return {**_described(people, found, rows), "papers": PAPERS, "results": rows}
+        rows = scaled(growth, counts, team.device, conditions, measure)
+    return {**_described(team, timing, rows), "papers": PAPERS, "results": rows}
 
 
 def measure_step(
-    wanted: str, cells: Triple, blocks: Triple, conditions: Conditions, flow: Flow, workers: int | None = None
+    device: str, cells: Triple, blocks: Triple, conditions: Conditions, flow: Flow, workers: int | None = None
 ) -> dict[str, Any]:
     """A row per overlap for one flow of so many cells in all.
 
     Raises as `measure_cavity` does.
     """
-    with team(Request(wanted, blocks, workers or "auto")) as people:
-        found = _stepping(people, conditions, flow)
+    with open_team(Request(device, blocks, workers or "auto")) as team:
+        timing = _stepping(team, conditions, flow)
         overlaps = conditions.overlaps if prod(blocks) > 1 else conditions.overlaps[:1]
-        rows = [found.measure(overlap, cells, blocks, overlap) for overlap in overlaps]
-    return {**_described(people, found, rows), "results": rows}
+        rows = [timing.measure(overlap, cells, blocks, overlap) for overlap in overlaps]
+    return {**_described(team, timing, rows), "results": rows}
 
 
-def _stepping(people: Team, conditions: Conditions, flow: Flow) -> StepTiming:
-    return StepTiming(people, conditions, conditions.precision or PRECISION[people.device], flow)
+def _stepping(team: Team, conditions: Conditions, flow: Flow) -> StepTiming:
+    return StepTiming(team, conditions, conditions.precision or PRECISION[team.device], flow)
 
 
-def _described(people: Team, found: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _described(team: Team, timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Where and with what the rows were measured, and of which flow."""
-    flow = found.flow
+    flow = timing.flow
     told = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
-    return {**describe(people, found.precision, rows), **told}
+    return {**describe(team, timing.precision, rows), **told}

@@ -18,7 +18,7 @@ PREFIXES = {"T": 1e12, "G": 1e9, "M": 1e6}
 
 @dataclass(frozen=True)
 class Units:
-    """In which a table tells rates: the prefix that suits its largest one, of each kind."""
+    """The prefixes of the rates in a table: of each kind the one that suits the largest."""
 
     cells: str
     flops: str
@@ -26,7 +26,7 @@ class Units:
 
     @classmethod
     def of(cls, rows: Sequence[Result]) -> Units:
-        """Of the rows of a table."""
+        """The units for the rows of a table."""
         names = ("cells_per_second_per_block", "flops", "cells_per_dollar")
         return cls(*(_prefix(max(row[name] or 0.0 for row in rows)) for name in names))
 
@@ -41,17 +41,17 @@ class Units:
         }
 
     def costs(self, row: Result) -> Columns:
-        """What it computed, and what that took, as far as it is known."""
-        found = {}
+        """The columns of operations, energy and money, as far as they are known."""
+        columns = {}
         if row["flops"] is not None:
-            found[f"{self.flops}FLOPS"] = number(row["flops"] / PREFIXES[self.flops])
+            columns[f"{self.flops}FLOPS"] = number(row["flops"] / PREFIXES[self.flops])
         if row["joules_per_cell"] is not None:
-            found["nJ"] = number(row["joules_per_cell"] * 1e9)
+            columns["nJ"] = number(row["joules_per_cell"] * 1e9)
             if row["operations_per_cell"] is not None:
-                found["GFLOPS/W"] = number(row["operations_per_cell"] / row["joules_per_cell"] / 1e9)
+                columns["GFLOPS/W"] = number(row["operations_per_cell"] / row["joules_per_cell"] / 1e9)
         if row["cells_per_dollar"] is not None:
-            found[f"{self.dollar}cell/$"] = number(row["cells_per_dollar"] / PREFIXES[self.dollar])
-        return found
+            columns[f"{self.dollar}cell/$"] = number(row["cells_per_dollar"] / PREFIXES[self.dollar])
+        return columns
 
 
 def _prefix(largest: float) -> str:
@@ -59,7 +59,7 @@ def _prefix(largest: float) -> str:
 
 
 def show_kernels(result: Result) -> None:
-    """What `measure_kernels` result."""
+    """Print the result of `measure_kernels`."""
     heading = f"{result['cells'][0]}^3 cells in {result['precision']} precision on {where(result)}"
     say(heading, [("copy", f"{size(result['copy_bandwidth'])}/s, median of what was measured before and after")])
     table(
@@ -80,7 +80,7 @@ def show_kernels(result: Result) -> None:
 
 
 def show_steps(result: Result) -> None:
-    """What `measure_step` result."""
+    """Print the result of `measure_step`."""
     row = result["results"][0]
     say(f"Steps of {result['case']}, {times(row['cells'])} cells, {_solved(result)}", _about(result))
     units = Units.of(result["results"])
@@ -88,7 +88,7 @@ def show_steps(result: Result) -> None:
 
 
 def show_cavity(result: Result) -> None:
-    """What `measure_cavity` result."""
+    """Print the result of `measure_cavity`."""
     say(f"Scaling of steps of the lid-driven cavity, {_solved(result)}", _about(result))
     units = Units.of(result["results"])
     for shape in dict.fromkeys(row["shape"] for row in result["results"]):
@@ -100,7 +100,7 @@ def show_cavity(result: Result) -> None:
 
 
 def show_memory(result: Result) -> None:
-    """What `measure_memory` result."""
+    """Print the result of `measure_memory`."""
     say(
         f"Memory of a step of the lid-driven cavity, {_solved(result)}",
         [
@@ -118,7 +118,7 @@ def show_memory(result: Result) -> None:
 
 
 def show_convergence(result: Result) -> None:
-    """What `measure_convergence` result."""
+    """Print the result of `measure_convergence`."""
     say(
         f"Solvers of the pressure equation of a step of the lid-driven cavity, from p = 0, {conditions(result)}",
         [("residual", "relative to the right-hand side, in the 2-norm")],
@@ -134,14 +134,14 @@ def show_convergence(result: Result) -> None:
 
 
 def draw_convergence(result: Result, path: Path) -> Path:
-    """Draw what `measure_convergence` result."""
+    """Draw the result of `measure_convergence`; the path."""
     from taskflow.output import plot_convergence
 
     return plot_convergence(result["results"], f"Pressure of the lid-driven cavity, {conditions(result)}", path)
 
 
 def draw_cavity(result: Result, path: Path) -> Path:
-    """Draw what `measure_cavity` result."""
+    """Draw the result of `measure_cavity`; the path."""
     from taskflow.output import plot_campaign
 
     return plot_campaign(result["results"], result["papers"], f"Lid-driven cavity, {_solved(result)}", path)
@@ -152,7 +152,7 @@ def _solved(result: Result) -> str:
 
 
 def _about(result: Result) -> list[tuple[str, str]]:
-    """What the columns mean, and what they lack."""
+    """The meaning of the columns, and why some are missing."""
     row = result["results"][0]
     operations = row["operations_per_cell"]
     counted = "operations that cannot be told" if operations is None else f"{operations:.0f} operations"
