@@ -153,9 +153,7 @@ def new(
 
 
 @app.command()
-def schema(
-    output: Annotated[Path | None, _to("FILE", "A file instead of standard output.")] = None,
-) -> None:
+def schema(output: Annotated[Path | None, _to("FILE", "A file instead of standard output.")] = None) -> None:
     """Write the JSON schema of case files, for editors.
 
     With it they complete keys, explain them and mark what is wrong.
@@ -181,9 +179,7 @@ def info(
 
 
 @app.command()
-def unlock(
-    directory: RunDirectory,
-) -> None:
+def unlock(directory: RunDirectory) -> None:
     """Remove the lock of a run that is over.
 
     Tells who has it. A run that goes on keeps it: one that cannot be seen from here is watched for a minute first. No
