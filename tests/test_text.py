@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 
 import taskflow as tf
 from taskflow.cli.app import app
-from taskflow.cli.live import Display
-from taskflow.cli.watching import Meter
+from taskflow.cli.watch import Display, Meter
 from taskflow.errors import BadInput
 from taskflow.flow.stability import StepLimit
 from taskflow.simulation.schedule import Clock

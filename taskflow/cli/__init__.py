@@ -12,14 +12,14 @@ TRY_AGAIN = 75
 
 
 def _hush() -> None:
-    """What libraries log we report as an error, or it is no problem; what a killed worker leaves is collected."""
+    """Silence the logs of libraries: we report what matters as an error. What a killed worker leaves is collected."""
     logging.disable()
     filters = os.environ.get("PYTHONWARNINGS"), "ignore::UserWarning:multiprocessing.resource_tracker"
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, filters))
 
 
 def _terminated(*_: object) -> None:
-    """What SIGTERM means before a run has begun to begin, and after it has ended: otherwise it is up to the run."""
+    """End at SIGTERM before a run has begun, and after it has ended; in between the run handles it."""
     sys.stderr.write("Error: stopped by SIGTERM; give the same command again, with --resume\n")
     sys.stderr.flush()
     os._exit(TRY_AGAIN)

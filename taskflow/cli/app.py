@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from taskflow.cli.bench import bench
-from taskflow.cli.ending import Commands, refuse
 from taskflow.cli.examples import names
+from taskflow.cli.exit_codes import Commands, refuse
 
 app = typer.Typer(
     cls=Commands,
@@ -19,16 +19,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first flow:  taskflow new cavity.toml,  taskflow run cavity.toml,  taskflow plot cavity",
 )
-app.add_typer(bench, name="bench")
+# Benchmarks are built on top of this command, which knows the group by its name alone.
+app.add_typer(import_module("taskflow.benchmarks.app").bench, name="bench")
 
 
-def _settings(given: str) -> list[str]:
-    from taskflow.cli.completion import keys
+def _settings(begun: str) -> list[str]:
+    from taskflow.simulation.case import Case
 
-    return keys(given)
+    keys = (".".join(path) + "=" for path in Case.paths() if len(path) > 1)
+    return [key for key in keys if key.startswith(begun)]
 
 
 CaseFile = Annotated[Path, typer.Argument(metavar="CASE.toml", help="The case file.", show_default=False)]
+RunDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)]
 Settings = Annotated[
     list[str],
     typer.Option(
@@ -40,8 +43,13 @@ Settings = Annotated[
 ]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _to(kind: str, text: str) -> Any:
+    """The option -o of a command."""
+    return typer.Option("-o", "--output", metavar=kind, help=text)
+
+
+def _version(asked: bool) -> None:
+    if asked:
         from taskflow.simulation.provenance import build
 
         typer.echo(f"taskflow {build()}")
@@ -61,10 +69,7 @@ def taskflow(
 @app.command()
 def run(
     case: CaseFile,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="The run directory; by default CASE in the current folder."),
-    ] = None,
+    output: Annotated[Path | None, _to("DIR", "The run directory; by default CASE in the current folder.")] = None,
     settings: Settings = [],  # noqa: B006
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run from its newest checkpoint.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run directory.")] = False,
@@ -104,12 +109,16 @@ def run(
         refuse("--slurm --scheduler-file: one at a time; --slurm begins a cluster of its own")
     if profile and nvtx:
         refuse("--profile --nvtx: one at a time; --nvtx is for a run under nsys, which has timelines of its own")
-    from taskflow.cli.running import Onto, run_case, window
+    from taskflow.cli.run import Onto, run_case
 
-    wanted = window(profile_after, profile_steps, profile=profile, nvtx=nvtx)
-    target = output or Path(case.stem)
+    window = None
+    if profile or nvtx:
+        from taskflow.simulation.profiling import Window
+
+        window = Window(profile_after, profile_steps, "nvtx" if nvtx else "timeline")
     onto: Onto = "resume" if resume else "replace" if force else "new"
-    run_case(case, target, settings, onto=onto, where=slurm or scheduler_file, quiet=quiet, profile=wanted)
+    target, where = output or Path(case.stem), slurm or scheduler_file
+    run_case(case, target, settings, onto=onto, where=where, quiet=quiet, profile=window)
 
 
 @app.command()
@@ -124,7 +133,7 @@ def check(
 
     Nothing is run or written. Memory, time and what `auto` chooses are those of this machine.
     """
-    from taskflow.cli.checking import check_case
+    from taskflow.cli.check import check_case
 
     check_case(case, settings, proves=prove)
 
@@ -144,11 +153,7 @@ def new(
 
 
 @app.command()
-def schema(
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="A file instead of standard output.")
-    ] = None,
-) -> None:
+def schema(output: Annotated[Path | None, _to("FILE", "A file instead of standard output.")] = None) -> None:
     """Write the JSON schema of case files, for editors.
 
     With it they complete keys, explain them and mark what is wrong.
@@ -168,31 +173,26 @@ def info(
 
     Of a machine: versions, cores, compiler, GPUs. Of a run, also while it goes on: what, where, how far, how fast.
     """
-    from taskflow.cli.telling import tell_machine, tell_run
+    from taskflow.cli.info import Record, tell_machine, tell_run
 
-    if directory is None:
-        tell_machine()
-    else:
-        tell_run(directory)
+    return tell_machine() if directory is None else tell_run(Record(directory))
 
 
 @app.command()
-def unlock(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
-) -> None:
+def unlock(directory: RunDirectory) -> None:
     """Remove the lock of a run that is over.
 
     Tells who has it. A run that goes on keeps it: one that cannot be seen from here is watched for a minute first. No
     run needs this unless its lock is damaged.
     """
-    from taskflow.cli.unlocking import unlock_run
+    from taskflow.cli.info import unlock_run
 
     unlock_run(directory)
 
 
 @app.command()
 def watch(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+    directory: RunDirectory,
     web: Annotated[bool, typer.Option("--web", help="As a web page with curves and a slice, on this machine.")] = False,
     port: Annotated[
         int, typer.Option(min=0, max=65535, metavar="N", help="Of the page; 0 is any that is free.", show_default=True)
@@ -206,16 +206,15 @@ def watch(
     if web:
         from taskflow.cli.web import serve
 
-        serve(directory, port)
-    else:
-        from taskflow.cli.following import follow
+        return serve(directory, port)
+    from taskflow.cli.watch import follow
 
-        follow(directory)
+    return follow(directory)
 
 
 @app.command()
 def plot(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+    directory: RunDirectory,
     field: Annotated[
         str | None, typer.Option(metavar="NAME", help="u, v, w, p, T, a scalar; by default the speed with streamlines.")
     ] = None,
@@ -223,10 +222,7 @@ def plot(
         str | None, typer.Option(metavar="PLANE", help="x, y or z (the middle), or a position such as y=0.3.")
     ] = None,
     time: Annotated[float | None, typer.Option(metavar="TIME", help="The snapshot; by default the last.")] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The picture (.png, .pdf, .svg) or a folder; default DIR."),
-    ] = None,
+    output: Annotated[Path | None, _to("FILE", "The picture (.png, .pdf, .svg) or a folder; default DIR.")] = None,
     reference: Annotated[
         list[Path],
         typer.Option(metavar="CSV", help="Draw the centreline profiles too, over this table, as often as wanted."),
@@ -239,13 +235,13 @@ def plot(
     ] = False,
 ) -> None:
     """Draw a snapshot of a run and print the paths of the pictures."""
-    from taskflow.cli.drawing import draw, draw_series, film
+    from taskflow.cli.plot import draw, draw_series, film
 
     if series or animation:
         if series and animation:
             refuse("--series --animation: one at a time")
-        for option, given in (("--time", time is not None), ("--reference", reference)):
-            if given:
+        for option, asked in (("--time", time is not None), ("--reference", reference)):
+            if asked:
                 refuse(f"{option}: not with --series or --animation, which are over time; leave it out")
         if series and (field or plane):
             refuse("--field, --plane: not with --series, which draws the log; leave them out")
@@ -259,19 +255,17 @@ def plot(
 
 @app.command()
 def export(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)],
+    directory: RunDirectory,
     vtk: Annotated[bool, typer.Option("--vtk", help="VTK files with a .pvd, for ParaView.")] = False,
     netcdf: Annotated[bool, typer.Option("--netcdf", help="One NetCDF file.")] = False,
     group: Annotated[
         str, typer.Option(metavar="NAME", help="statistics, or a probe or plane by its name; by default snapshots.")
     ] = "",
     time: Annotated[float | None, typer.Option(metavar="TIME", help="One record; by default all.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="Where to; default DIR/vtk, or DIR.")
-    ] = None,
+    output: Annotated[Path | None, _to("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
     """Write snapshots as VTK or NetCDF files and print what to open."""
-    from taskflow.cli.exporting import export_run
+    from taskflow.cli.plot import export_run
 
     export_run(directory, group, time, output, vtk=vtk, netcdf=netcdf)
 
@@ -280,16 +274,13 @@ def export(
 def graph(
     case: CaseFile,
     settings: Settings = [],  # noqa: B006
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="A picture (.png, .svg, .pdf) or a .dot file."),
-    ] = None,
+    output: Annotated[Path | None, _to("FILE", "A picture (.png, .svg, .pdf) or a .dot file.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Draw repetitions, too, and every node.")] = False,
 ) -> None:
     """Draw the analysed task graph of one step.
 
     Who waits for whom: edges, middles and transfers by colour. Without -o as text in the DOT language.
     """
-    from taskflow.cli.drawing import draw_graph
+    from taskflow.cli.plot import draw_graph
 
     draw_graph(case, settings, output, everything=everything)

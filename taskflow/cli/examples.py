@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 import taskflow
-from taskflow.cli.ending import refuse
+from taskflow.cli.exit_codes import refuse, writing
 
 
 def folder() -> Path:
@@ -36,10 +36,10 @@ def write(path: Path, example: str) -> None:
     if example not in names():
         refuse(f"--example {example}: there is no such example; choose one of {', '.join(names())}")
     for file in data(example):
-        there = path.parent / file.name
-        if not (there.is_file() and there.read_bytes() == file.read_bytes()):
-            _write(there, file.read_bytes(), "move it away: the example reads another file of this name")
-            typer.echo(f"{there} is written: {path.name} reads it")
+        copy = path.parent / file.name
+        if not (copy.is_file() and copy.read_bytes() == file.read_bytes()):
+            _write(copy, file.read_bytes(), "move it away: the example reads another file of this name")
+            typer.echo(f"{copy} is written: {path.name} reads it")
     _write(path, (folder() / f"{example}.toml").read_bytes(), "choose another name")
     typer.echo(f"{path} is written. Next: taskflow check {path}, taskflow run {path}")
 
@@ -62,8 +62,6 @@ def write_schema(path: Path | None) -> None:
     if path is None:
         typer.echo(text)
         return
-    try:
+    with writing(path):
         path.write_text(f"{text}\n", encoding="utf-8")
-    except OSError as error:
-        refuse(f"{path}: cannot be written ({error.strerror}); choose another file with -o")
     typer.echo(f"{path} is written")

@@ -11,7 +11,7 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from taskflow.cli import following, watching
+from taskflow.cli import watch
 from taskflow.cli.web import Page
 from taskflow.flow.stability import StepLimit
 from taskflow.output import Tail, dataset
@@ -71,8 +71,8 @@ def test_a_run_is_watched_until_it_ends(give, going_on, monkeypatch):
     moments = iter(
         [lambda: going_on(line(24) + line(28)), lambda: going_on(line(32), ended="failed", reason="the run diverged")]
     )
-    monkeypatch.setattr(following.time, "sleep", lambda _: next(moments)())
-    monkeypatch.setattr(watching, "APART", 0.0)
+    monkeypatch.setattr(watch.time, "sleep", lambda _: next(moments)())
+    monkeypatch.setattr(watch, "APART", 0.0)
     told = give("watch", directory).stdout
     assert [int(row.split()[1]) for row in told.splitlines() if row.startswith("step ")] == list(range(0, 33, 4))
     assert "10.0 kcell/s" not in told.splitlines()[1]
@@ -84,7 +84,7 @@ def test_a_run_is_watched_until_it_ends(give, going_on, monkeypatch):
 def test_lines_are_some_seconds_apart(tmp_path, capsys):
     log = tmp_path / "log.jsonl"
     log.write_text("".join(line(step, wall=step / 50) for step in range(1476)))
-    with watching.Lines("heading", watching.Meter(1, Clock(StepLimit(), end=None, steps=1475)), log) as lines:
+    with watch.Lines("heading", watch.Meter(1, Clock(StepLimit(), end=None, steps=1475)), log) as lines:
         lines({"step": 0})
     steps = [int(row.split()[1]) for row in capsys.readouterr().out.splitlines()[1:]]
     assert steps == [*range(0, 1476, 250), 1475]

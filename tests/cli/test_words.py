@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from taskflow.cli import ending, watching
-from taskflow.cli.ending import complain, ended_by
-from taskflow.cli.live import Display, stage
-from taskflow.cli.watching import Lines, Meter
-from taskflow.cli.words import clock, duration, rate, several
+from taskflow.cli import exit_codes, watch
+from taskflow.cli.exit_codes import complain, ended_by
+from taskflow.cli.format import clock, duration, rate, several
+from taskflow.cli.watch import Display, Lines, Meter, stage
 from taskflow.errors import BadInput, Interrupted, RunFailed
 from taskflow.flow.stability import StepLimit
 from taskflow.simulation.schedule import Clock, Every
@@ -45,7 +44,7 @@ def test_a_meter_judges_by_the_last_seconds():
 
 
 def test_lines_of_a_log_that_is_being_written(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(watching, "APART", 0.0)
+    monkeypatch.setattr(watch, "APART", 0.0)
     log = tmp_path / "log.jsonl"
     with Lines("a run", meter(), log) as view:
         view({})
@@ -100,7 +99,7 @@ def test_errors_become_codes_and_lines(capsys, error, code, words):
 
 
 def test_the_unexpected_leaves_its_traceback_in_a_file(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(ending.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(exit_codes.tempfile, "tempdir", str(tmp_path))
     with pytest.raises(ZeroDivisionError) as caught:
         raise ZeroDivisionError("one over nothing")
     assert ended_by(caught.value) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.benchmarks.projection.cost import operations
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.obstacles import ObstructedJacobi
 from taskflow.flow.obstacles.flags import solid_bits
@@ -19,7 +20,6 @@ from taskflow.flow.poisson import (
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
 from taskflow.machine import run_threads
 from taskflow.machine.device import cpu, gpu
-from taskflow.machine.kernel.counting import operations
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from tests.reference import Shifted, laplacian_with_walls
 

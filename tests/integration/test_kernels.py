@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 
+from taskflow.benchmarks.projection.cost import operations
 from taskflow.flow import StaggeredGrid
 from taskflow.flow import diagnostics as flow
 from taskflow.flow.poisson import tridiagonal
@@ -15,7 +16,6 @@ from taskflow.machine.kernel import (
     compiled,
     kernel,
 )
-from taskflow.machine.kernel.counting import operations
 from taskflow.machine.kernel.kernel import CudaKernel
 from taskflow.machine.kernel.march import march
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region

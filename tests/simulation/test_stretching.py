@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taskflow.cli.checking import describe
+from taskflow.cli.check import describe
 from taskflow.errors import BadInput
 from taskflow.flow.poisson import relative_residual
 from taskflow.output import Layout

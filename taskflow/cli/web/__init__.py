@@ -14,10 +14,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
-from taskflow.cli.ending import refuse
-from taskflow.cli.following import Followed
-from taskflow.cli.telling import over, state
-from taskflow.cli.words import tell
+from taskflow.cli.exit_codes import refuse
+from taskflow.cli.format import tell
+from taskflow.cli.info import over, state
+from taskflow.cli.watch import Followed
 from taskflow.errors import BadInput
 
 HERE = "127.0.0.1"
@@ -60,17 +60,17 @@ class Answer(BaseHTTPRequestHandler):
             return self._send(HTTPStatus.NOT_FOUND, {"error": f"{url.path}: there is nothing"})
         try:
             with self.server.lock:
-                found = ways[url.path](self.server.followed, dict(parse_qsl(url.query)))
+                answer = ways[url.path](self.server.followed, dict(parse_qsl(url.query)))
         except (BadInput, KeyError, ValueError) as error:
             return self._send(HTTPStatus.BAD_REQUEST, {"error": str(error)})
         except OSError as error:  # the directory went away
             return self._send(HTTPStatus.GONE, {"error": str(error)})
-        return self._send(HTTPStatus.OK, found)
+        return self._send(HTTPStatus.OK, answer)
 
-    def _send(self, status: HTTPStatus, found: Any, kind: str = "application/json") -> None:
+    def _send(self, status: HTTPStatus, content: Any, kind: str = "application/json") -> None:
         from taskflow.output.log import plain
 
-        body = found if isinstance(found, bytes) else json.dumps(plain(found), allow_nan=False).encode()
+        body = content if isinstance(content, bytes) else json.dumps(plain(content), allow_nan=False).encode()
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -86,23 +86,23 @@ class Answer(BaseHTTPRequestHandler):
 def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
     """The run as it is now, and its curves."""
     followed.look()
-    record, log = followed.record, followed.record.log
+    log, report = followed.log, followed.report
     stride = max(1, -(-len(log) // POINTS))
     lines = [*log[:-1:stride], *log[-1:]]
     return {
         "heading": followed.heading,
-        "directory": str(record.directory.absolute()),
-        "state": state(record),
-        "over": over(record),
-        "reason": record.report.get("reason", ""),
-        "restarts": [f"from step {each['step']}: {each['reason']}" for each in record.report.get("restarts", ())],
+        "directory": str(followed.directory.absolute()),
+        "state": state(followed),
+        "over": over(followed),
+        "reason": report.get("reason", ""),
+        "restarts": [f"from step {restart['step']}: {restart['reason']}" for restart in report.get("restarts", ())],
         "share": followed.meter.share,
         "goal": followed.goal,
         "rate": followed.meter.speed,
-        "left": "" if over(record) else followed.meter.left,
+        "left": "" if over(followed) else followed.meter.left,
         "last": followed.last,
         "curves": {name: [line.get(name) for line in lines] for name in CURVES},
-        **_shown(record.directory),
+        **_shown(followed.directory),
     }
 
 

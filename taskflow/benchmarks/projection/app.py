@@ -1,0 +1,178 @@
+"""The benchmarks of the projection solver: `taskflow bench kernels`, `step` and `cavity`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from taskflow.benchmarks.options import (
+    Blocks,
+    Device,
+    GrowthOptions,
+    Output,
+    Overlap,
+    Picture,
+    Precision,
+    Settings,
+    TimingOptions,
+    ascending,
+    blocks_of,
+    cells_of,
+    chosen,
+    spread,
+)
+
+if TYPE_CHECKING:
+    from taskflow.benchmarks.projection.flows import Pressure
+
+ITERATIONS = 30  # of Jacobi in a step, as in the papers
+METHODS = ("truncated", "amalgamated", "cg", "mixed", "fft", "jacobi")  # of the study of pressure solvers
+
+Solver = Annotated[str, typer.Option(metavar="NAME", help="Of the pressure, as pressure.solver in a case file.")]
+Iterations = Annotated[
+    int | None, typer.Option(min=1, help=f"Of the solver in a step. Default of Jacobi: {ITERATIONS}, as in the papers.")
+]
+Tolerance = Annotated[float | None, typer.Option(help="Relative tolerance of the solver, instead of iterations.")]
+Price = Annotated[
+    float | None,
+    typer.Option(min=0.0, help="Dollars for an hour of a GPU, or of a block's cores: tells what they buy."),
+]
+Warm = Annotated[int, typer.Option(min=0, help="Steps before anything is timed.")]
+
+
+app = typer.Typer()
+
+
+@dataclass(frozen=True)
+class PressureOptions:
+    """The options of a command that solves for the pressure."""
+
+    solver: Solver = "jacobi"
+    iterations: Iterations = None
+    tolerance: Tolerance = None
+
+    @property
+    def pressure(self) -> Pressure:
+        """The solver that is asked for."""
+        from taskflow.benchmarks.projection.flows import Pressure
+
+        papers = ITERATIONS if self.solver == "jacobi" and self.tolerance is None else None
+        return Pressure(self.solver, self.iterations or papers, self.tolerance)
+
+
+@app.command()
+def kernels(
+    cells: Annotated[
+        int | None, typer.Option(min=4, help="Cells along x, y and z. Default: 256 on a CPU, 512 on a GPU.")
+    ] = None,
+    precision: Precision = None,
+    settings: Settings = [],  # noqa: B006
+    device: Device = "auto",
+    output: Output = None,
+) -> None:
+    """Time the kernels and the whole step of the flow solver.
+
+    The copy bandwidth is measured with them, to compare.
+    """
+    from taskflow.benchmarks.projection.kernels import measure_kernels
+    from taskflow.benchmarks.projection.tables import show_kernels
+    from taskflow.benchmarks.tables import present
+
+    present("kernels", partial(measure_kernels, cells, precision, device, tuple(settings)), show_kernels, output)
+
+
+@app.command()
+@spread
+def step(
+    *,
+    case: Annotated[Literal["cavity", "taylor-green"], typer.Option(help="The flow.")] = "cavity",
+    cells: Annotated[str, typer.Option(metavar="N|XxYxZ", help="Cells in all; N along x, y and z.")] = "128",
+    blocks: Blocks = "1",
+    solving: PressureOptions,
+    settings: Settings = [],  # noqa: B006
+    overlap: Overlap = "auto",
+    warm: Warm = 50,
+    price: Price = None,
+    timing: TimingOptions,
+) -> None:
+    """Time the whole step of a developed flow.
+
+    It also tells what a step moves, computes and leaves of divergence.
+    """
+    from taskflow.benchmarks.projection.flows import Flow
+    from taskflow.benchmarks.projection.step import measure_step
+    from taskflow.benchmarks.projection.tables import show_steps
+    from taskflow.benchmarks.tables import present
+
+    conditions = timing.conditions(overlap)
+    flow = Flow(case, solving.pressure, warm, price, tuple(settings))
+    whole, cut = cells_of(cells), blocks_of(blocks)
+    measure = partial(measure_step, timing.device, whole, cut, conditions, flow, timing.workers)
+    present("step", measure, show_steps, timing.output)
+
+
+@app.command()
+@spread
+def cavity(
+    *,
+    study: Annotated[
+        Literal["scaling", "memory", "pressure"],
+        typer.Option(
+            help="Scaling, weak and strong; what a step takes of memory, and the largest case that fits; or the time of"
+            " pressure solvers against the residual that they leave."
+        ),
+    ] = "scaling",
+    growing: GrowthOptions,
+    overlap: Overlap = "all",
+    solving: PressureOptions,
+    settings: Settings = [],  # noqa: B006
+    largest: Annotated[
+        bool, typer.Option("--largest", help="With --study memory: run the largest, at most 16384 x 64 x 16384.")
+    ] = False,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="With --study pressure: cells along x, y and z. Default: 257,385,513 on GPUs, 65,129 on CPUs.",
+        ),
+    ] = None,
+    methods: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"With --study pressure: of {', '.join(METHODS)}, with commas.")
+    ] = "truncated,amalgamated,cg",
+    decades: Annotated[
+        int, typer.Option(min=1, max=12, help="With --study pressure: residuals down to 10 to minus this.")
+    ] = 8,
+    price: Price = None,
+    warm: Warm = 10,
+    picture: Picture = None,
+    timing: TimingOptions,
+) -> None:
+    """Rerun the papers' campaign: the cavity on more and more GPUs.
+
+    Jacobsen & Senocak (2010, 2013) timed steps of the lid-driven cavity on domains that grow with the GPUs in one, two
+    or three directions (weak scaling), or not at all (strong): cells per second, efficiency, share of the copy
+    bandwidth, arithmetic, energy, and with --price what a dollar buys.
+    """
+    from taskflow.benchmarks.projection import tables
+    from taskflow.benchmarks.projection.convergence import Comparison, measure_convergence
+    from taskflow.benchmarks.projection.flows import Flow
+    from taskflow.benchmarks.projection.memory import measure_memory
+    from taskflow.benchmarks.projection.step import measure_cavity
+    from taskflow.benchmarks.tables import present
+
+    device, output, growth, conditions = timing.device, timing.output, growing.growth, timing.conditions(overlap)
+    flow = Flow("cavity", solving.pressure, warm, price, tuple(settings))
+    if study == "pressure":
+        along = ascending(sizes, "--sizes", "cells") if sizes else None
+        comparison = Comparison(along, chosen("--methods", methods, METHODS), decades)
+        solve = partial(measure_convergence, device, comparison, growth, conditions)
+        present("pressure", solve, tables.show_convergence, output, tables.draw_convergence, picture)
+    elif study == "memory":
+        measure = partial(measure_memory, device, growth, conditions, flow, largest=largest)
+        present("memory", measure, tables.show_memory, output)
+    else:
+        measure = partial(measure_cavity, device, growth, conditions, flow, timing.workers)
+        present("cavity", measure, tables.show_cavity, output, tables.draw_cavity, picture)

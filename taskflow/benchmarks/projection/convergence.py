@@ -1,0 +1,204 @@
+"""The time that solvers of the pressure equation take against the residual they leave: that of a step, from p = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, Pressure, velocity_of
+from taskflow.benchmarks.projection.step import Begin, check_memory
+from taskflow.benchmarks.scaling import Growth
+from taskflow.benchmarks.team import Request, open_team
+from taskflow.benchmarks.timing import Conditions, PassJob, PassTiming, describe
+from taskflow.flow import Grid, NavierStokes
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.poisson import (
+    FFT,
+    ConjugateGradients,
+    ConvergedJacobi,
+    Cycle,
+    Multigrid,
+    NotConverged,
+    Solver,
+    Tolerance,
+    measure_residual,
+    measure_rhs,
+    relative_residual,
+)
+from taskflow.machine import Control, Shard
+from taskflow.regions import Triple
+from taskflow.simulation.build.scales import advective_rate
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.tasks import Launch, Repeat, Roles
+
+SWEEPS = 4  # on the last level of a truncated cycle, as in the papers
+PLANES = 2  # of a block on that level
+MOST = 2000  # iterations, after which a solver is given up
+SIZES = {"cpu": (65, 129), "gpu": (257, 385, 513)}  # the papers' on GPUs, and one between them
+
+Tolerances = Sequence[Tolerance]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison of methods by name, on n^3 cells (by default `SIZES` of the device), down to residuals of 1/10,
+    1/100, ... of the right-hand side, so many `decades` of them.
+    """
+
+    sizes: tuple[int, ...] | None
+    methods: tuple[str, ...]
+    decades: int
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        """From the loosest to the tightest."""
+        return tuple(Tolerance(10.0**-decade, MOST) for decade in range(1, self.decades + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Solved(Simulation):
+    """A case whose pressure is solved for by another solver than its own."""
+
+    pressure: Solver
+
+    @cached_property
+    def model(self) -> NavierStokes:
+        """The case's equations with that solver."""
+        return replace(super().model, pressure=self.pressure)
+
+
+@dataclass(frozen=True, eq=False)
+class Solve:
+    """A program: from p = 0 to the pressure of a step."""
+
+    model: NavierStokes
+
+    def __call__(self, f: Roles) -> Iterator[Launch | Repeat]:
+        yield impose(f.p, over=self.model.staggered.box, value=Value(0.0))
+        yield from self.model.pressure.solve(f)
+
+    def left(self, f: Roles) -> Iterator[Launch]:
+        """A program: the residual that is left, with the right-hand side."""
+        yield measure_rhs(f.rhs, self.model.grid)
+        yield measure_residual(f.p, f.rhs, self.model.grid)
+
+    def end(self, shard: Shard) -> dict[str, Any]:
+        """The iterations of the last solve, and the residual that it left."""
+        taken = self.model.pressure.taken(shard.scalars)
+        shard.run(self.left)
+        return {"iterations": taken, "residual": relative_residual(shard.scalars)}
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The job of a block: one step, whose equation is then solved again and again, to each tolerance in turn."""
+
+    begin: Begin
+    solves: Sequence[Solve]
+    seconds: float
+
+    def __call__(self, shard: Shard, control: Control) -> list[dict[str, Any]]:
+        """A report for each tolerance, up to the first that the solver does not reach."""
+        self.begin(shard)
+        reports = []
+        for solve in self.solves:
+            try:
+                reports.append(PassJob(_nothing, solve, solve.end, seconds=self.seconds)(shard, control))
+            except NotConverged:
+                break
+        return reports
+
+
+def _nothing(shard: Shard) -> None:
+    """The fields are as the last job left them."""
+
+
+def measure_convergence(device: str, comparison: Comparison, growth: Growth, conditions: Conditions) -> dict[str, Any]:
+    """A row per size, number of blocks (slabs in z), method and `tolerance`, which is None for a direct solver.
+
+    Raises BadInput where there are fewer GPUs than blocks, a method cannot be had in this precision, or the memory is
+    not enough.
+    """
+    counts, precision = growth.counted(device), conditions.precision or "double"
+    rows: list[dict[str, Any]] = []
+    with open_team(Request(device, (1, 1, max(counts)))) as team:
+        timing, asked = PassTiming(team, conditions), []
+        sizes = comparison.sizes or SIZES[team.device]
+        for size, count, method in product(sizes, counts, comparison.methods):
+            case = Flow("cavity", Pressure()).of((size, size, size), precision, conditions.channel)
+            grid, blocks = Simulation(case, (1, 1, count)).grid.constants, (1, 1, count)
+            solvers = METHODS[method](grid, blocks, comparison.tolerances)
+            setups = [Solved(case, blocks, solver, device=team.device) for solver in solvers]
+            check_memory(team, setups[0])
+            asked.append((method, setups))
+        for method, setups in asked:
+            rows += [
+                {"method": method, "tolerance": None if method == "fft" else tolerance.relative, **row}
+                for row, tolerance in zip(_measured(timing, method, setups), comparison.tolerances, strict=False)
+            ]
+    return {**describe(team, precision, rows), "results": rows}
+
+
+def _measured(timing: PassTiming, method: str, setups: Sequence[Solved]) -> list[dict[str, Any]]:
+    """A row per solver that converges."""
+    first = setups[0]
+    cells = first.case.grid.cells
+    dt = first.clock.limit.longest(advective_rate(first))
+    begin = Begin(first.model, InitialVelocity(first.grid, velocity_of("cavity", cells)), dt, 0)
+    job = Series(begin, [Solve(setup.model) for setup in setups], timing.conditions.seconds)
+    reports, transports = timing.run(first.partition, job, timing.conditions.overlaps[0])
+    return [
+        {
+            "cells": list(cells),
+            **timing.row(method, first.partition, of_solver, transports),
+            "iterations": of_solver[0]["iterations"],
+            "residual": of_solver[0]["residual"],
+        }
+        for of_solver in zip(*reports, strict=True)
+    ]
+
+
+def truncated(grid: Grid, blocks: Triple) -> Cycle:
+    """A V-cycle that ends where the blocks have two planes of cells left: nothing is gathered."""
+    thinnest = min(n // count for n, count in zip(grid.cells, blocks, strict=True))
+    depth = max(1, (thinnest // PLANES).bit_length())
+    return Cycle(grid, gathered=0, depth=depth, coarsest=SWEEPS)
+
+
+def _jacobi(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
+    return [ConvergedJacobi(grid, tolerance) for tolerance in tolerances]
+
+
+def _truncated(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
+    return [Multigrid(truncated(grid, blocks), tolerance) for tolerance in tolerances]
+
+
+def _amalgamated(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
+    return [Multigrid(Cycle(grid), tolerance) for tolerance in tolerances]
+
+
+def _conjugate_gradients(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
+    return [ConjugateGradients(Cycle(grid), tolerance) for tolerance in tolerances]
+
+
+def _mixed(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
+    """The levels in single precision, for a pressure in double precision."""
+    return [ConjugateGradients(Cycle(grid, single=True), tolerance) for tolerance in tolerances]
+
+
+def _fft(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
+    """One, whatever the tolerances: it is exact but for rounding."""
+    return [FFT(grid, blocks)]
+
+
+METHODS: Mapping[str, Callable[[Grid, Triple, Tolerances], list[Solver]]] = {
+    "truncated": _truncated,
+    "amalgamated": _amalgamated,
+    "cg": _conjugate_gradients,
+    "mixed": _mixed,
+    "fft": _fft,
+    "jacobi": _jacobi,
+}

@@ -1,0 +1,191 @@
+"""Measurements of the solver's kernels and of its whole step, through the same machinery as in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from taskflow.benchmarks.projection.flows import Flow, Pressure
+from taskflow.benchmarks.timing import PRECISION, about, moving, timed
+from taskflow.flow import NavierStokes
+from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
+from taskflow.flow.poisson.krylov import advance, advance_first, next_residual, project, project_first
+from taskflow.flow.poisson.multigrid.smoothing import relax_colour, relax_zero_colours
+from taskflow.flow.poisson.multigrid.solver import residual_of
+from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
+from taskflow.flow.projection import correct, divergence
+from taskflow.host import choose_device, look
+from taskflow.machine import Shard, copy_bandwidth, run_threads
+from taskflow.machine.device import Device, open_device
+from taskflow.machine.kernel import Layout, compiled
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.memory import Needs
+from taskflow.tasks import Launch, Program, Roles, record
+
+CELLS = {"cpu": 256, "gpu": 512}
+SWEEPS = 10  # Jacobi sweeps in a pass, as a step has them in a row; other kernels of pressure solvers as often
+PRESSURE = (
+    residual_of,
+    relax_zero_colours,
+    relax_colour,
+    restrict_residual,
+    correct_by_coarse,
+    project_first,
+    advance_first,
+    project,
+    advance,
+    next_residual,
+)  # of conjugate gradients with multigrid
+
+
+def measure_kernels(
+    cells: int | None, precision: str | None, requested: str, settings: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Medians for a cavity of cells^3: Jacobi's sweep in a shard and as the bare kernel, two sweeps in one pass where a
+    step has them, momentum, divergence, correction, the eddy viscosity where there is one, and the whole step; then the
+    kernels of conjugate gradients with multigrid on the finest level; with the copy bandwidth measured before and
+    after, the machine and the command. `settings` (`table.key=VALUE`) change the case.
+
+    Raises BadInput where the device is not usable or the memory not enough.
+    """
+    here = look("this machine")
+    device = choose_device(requested, [here])
+    size, real = cells or CELLS[device], precision or PRECISION[device]
+    slow = f"fluid.viscosity={0.1 / size}"  # within the limits of the time step that is measured
+    flows = (Flow("cavity", Pressure(solver), settings=(slow, *settings)) for solver in ("jacobi", "multigrid"))
+    setup, other = (Simulation(flow.of((size, size, size), real), (1, 1, 1), device=device) for flow in flows)
+    for one in (setup, other):
+        Needs(one, [here], device).check()
+    opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
+    before = copy_bandwidth(opened)
+    timings = run_threads(setup.partition, Measurement(setup, opened), opened)[0]
+    timings += run_threads(other.partition, Solving(other), opened)[0]
+    bandwidth = median([before, copy_bandwidth(opened)])
+    results = [timing.report(bandwidth) for timing in timings]
+    return {
+        **about(here, device, opened.threads),
+        "cells": list(setup.case.grid.cells),
+        "precision": setup.case.machine.precision,
+        "iterations": setup.case.pressure.iterations,
+        "copy_bandwidth": bandwidth,
+        "results": results,
+    }
+
+
+@dataclass(frozen=True)
+class KernelTiming:
+    """The median time of something that updates so many cells and has to move so many bytes."""
+
+    name: str
+    seconds: float
+    samples: int
+    cells: int
+    nbytes: int
+
+    def report(self, bandwidth: float) -> dict[str, Any]:
+        """The numbers, and rates made of them."""
+        return {
+            "name": self.name,
+            "seconds": self.seconds,
+            "samples": self.samples,
+            "bytes": self.nbytes,
+            "cells_per_second": self.cells / self.seconds,
+            **moving({"seconds": self.seconds, "copy_bandwidth": bandwidth}, self.nbytes),
+        }
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The job of the one block. The step comes first, so that kernels meet the numbers of a flow."""
+
+    setup: Simulation
+    device: Device
+
+    def __call__(self, shard: Shard) -> list[KernelTiming]:
+        """Measure everything."""
+        model = self.setup.model
+        shard.run(model.start, dt=1.0)
+        scalars = {"dt": 0.2 * min(self.setup.grid.spacing), "ratio": 1.0}
+        shard.run(model.step, dt=scalars["dt"], ratio=0.0)
+        timings = [self._program(shard, "whole step", model.step, scalars)]
+        for name, program in programs(model).items():
+            timings.append(self._program(shard, name, program, {}))
+        return [self._bare(shard), *timings[1:], timings[0]]
+
+    def _program(self, shard: Shard, name: str, program: Program, scalars: dict[str, float]) -> KernelTiming:
+        launches, _ = record(program, shard.roles)
+        repeats = SWEEPS if launches[0].task in (jacobi, jacobi_twice) else 1
+        timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, repeats)
+        return KernelTiming(name, *timing, shard.cells.volume, self.setup.step_cost.bytes_of(launches) // repeats)
+
+    def _bare(self, shard: Shard) -> KernelTiming:
+        """Two bound kernels that write into each other's field, called without anything around them."""
+        instances, grid = shard.instances, self.setup.model.grid
+        layout = Layout(instances.box.lo, instances.box.shape[::-1])
+        kernel = compiled(jacobi, shard.region.fields["p"].dtype, self.device)
+        p, rhs, q = (instances.arrays[name] for name in ("p", "rhs", "p_new"))
+        calls = [kernel.bind(shard.cells, layout, fields, {"grid": grid}, {}) for fields in ((p, rhs, q), (q, rhs, p))]
+        launch = jacobi("p", "rhs", "p_new", over=shard.cells, grid=grid)
+        timing = timed(lambda: [call() for call in calls], self.device.synchronize, len(calls))
+        nbytes = self.setup.step_cost.bytes_of([launch])
+        return KernelTiming("Jacobi sweep, bare kernel", *timing, shard.cells.volume, nbytes)
+
+
+@dataclass(frozen=True)
+class Solving:
+    """The job of the one block for the kernels of a pressure solver: of each the largest launch of a step, alone. What
+    it computes is of no matter; scalars of 1 keep it finite.
+    """
+
+    setup: Simulation
+
+    def __call__(self, shard: Shard) -> list[KernelTiming]:
+        """Measure everything."""
+        largest: dict[str, Launch] = {}
+        for launch in self.setup.step_cost.launches:
+            name = launch.task.name
+            if launch.task in PRESSURE and launch.over.volume > (largest[name].over.volume if name in largest else 0):
+                largest[name] = launch
+        return [self._launch(shard, launch) for launch in largest.values()]
+
+    def _launch(self, shard: Shard, launch: Launch) -> KernelTiming:
+        def program(_: Roles) -> Iterator[Launch]:
+            yield from [launch] * SWEEPS
+
+        scalars = dict.fromkeys(launch.scalars.values(), 1.0)
+        timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, SWEEPS)
+        return KernelTiming(launch.task.name, *timing, shard.cells.volume, self.setup.step_cost.bytes_of([launch]))
+
+
+def programs(model: NavierStokes) -> dict[str, Program]:
+    """Parts of the step as programs of their own, by the name under which they are reported."""
+    over, grid = model.staggered.box, model.grid
+
+    def sweeps(f: Roles) -> Iterator[Launch]:
+        for _ in range(SWEEPS):
+            yield jacobi(f.p, f.rhs, f.p_new, over=over, grid=grid)
+            f.swap("p", "p_new")
+
+    def pairs(f: Roles) -> Iterator[Launch]:
+        for _ in range(SWEEPS):
+            yield jacobi_twice(f.p, f.rhs, f.p_new, over=over, grid=grid)
+            f.swap("p", "p_new")
+
+    def predict(f: Roles) -> Iterator[Launch]:
+        yield next(model.prediction(f, model.scheme.names[0]))
+
+    def diverge(f: Roles) -> Iterator[Launch]:
+        yield divergence(f.u, f.v, f.w, f.rhs, over=over, dt="dt", grid=grid)
+
+    def project(f: Roles) -> Iterator[Launch]:
+        yield correct(f.u_new, f.v_new, f.w_new, f.p, over=over, dt="dt", grid=grid)
+
+    def stir(f: Roles) -> Iterator[Launch]:
+        yield next(launch for launch in model.beside(f, (f.u, f.v, f.w)) if launch.over == over)
+
+    blocked = {"two Jacobi sweeps in a pass": pairs} if model.ghost > 1 else {}
+    eddies = {"eddy viscosity": stir} if model.turbulence else {}
+    always = {"momentum": predict, "divergence": diverge, "correction": project}
+    return {"Jacobi sweep": sweeps, **blocked, **always, **eddies}

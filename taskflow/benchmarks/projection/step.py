@@ -1,0 +1,171 @@
+"""Steps of a flow on some blocks: what they take, move, compute and cost, and the divergence that they leave; and the
+papers' scaling studies with the step of the lid-driven cavity.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from math import prod
+from statistics import mean
+from typing import Any
+
+from taskflow.benchmarks.projection.cost import cost
+from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
+from taskflow.benchmarks.scaling import Growth, scaled
+from taskflow.benchmarks.team import Request, Team, open_team
+from taskflow.benchmarks.timing import BESIDE, PRECISION, Conditions, PassJob, PassTiming, describe, moving
+from taskflow.errors import RunFailed
+from taskflow.flow import Monitor, NavierStokes
+from taskflow.flow.poisson import relative_residual
+from taskflow.machine import Shard
+from taskflow.machine.mapper import Overlap
+from taskflow.regions import Triple, triple
+from taskflow.simulation.build.scales import advective_rate
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.memory import Needs
+from taskflow.tasks import counts, plan
+
+COUNTED = 5  # steps over which iterations are averaged, where they vary
+HOUR = 3600.0
+STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # what `End` tells
+
+
+# Sustained by 256 GPUs on 17.2 billion cells: Jacobsen & Senocak (2013), conclusions
+PAPERS = {"1d": 8.5e12, "2d": 4.9e12, "3d": 2.4e12}
+
+
+@dataclass(frozen=True)
+class Begin:
+    """Fills the fields of a block and takes the first steps."""
+
+    model: NavierStokes
+    initial: InitialVelocity
+    dt: float
+    steps: int
+
+    def __call__(self, shard: Shard) -> None:
+        self.initial.fill(shard)
+        shard.run(self.model.start, dt=1.0)
+        shard.run(self.model.step, **self.model.scalars(self.dt, 0.0))
+        for _ in range(self.steps):
+            shard.run(self.model.step, **self.model.scalars(self.dt, 1.0))
+
+
+@dataclass(frozen=True)
+class End:
+    """Measures the flow after the steps; some more are taken where the solver's iterations vary."""
+
+    model: NavierStokes
+
+    def __call__(self, shard: Shard) -> dict[str, Any]:
+        pressure, names = self.model.pressure, list(counts(plan(self.model.step, shard.roles)[0]))
+        taken, rounds = [], []
+        for _ in range(COUNTED if names else 1):
+            shard.run(self.model.step)
+            taken.append(pressure.taken(shard.scalars))
+            rounds.append([shard.scalars[name] for name in names])
+        shard.run(Monitor(self.model))
+        scalars = shard.scalars
+        return {
+            "iterations": mean(taken),
+            "rounds": dict(zip(names, map(mean, zip(*rounds, strict=True)), strict=True)),
+            "divergence": scalars["divergence"],
+            "residual": relative_residual(scalars),
+            "kinetic_energy": scalars["energy"] / shard.region.cells.volume,
+        }
+
+
+@dataclass(frozen=True)
+class StepTiming:
+    """Measures steps of a flow on the processes of a team."""
+
+    team: Team
+    conditions: Conditions
+    precision: str
+    flow: Flow
+
+    def measure(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
+        """A row of a table, for so many cells in all. Raises BadInput where the memory is not enough, RunFailed where
+        the flow diverges.
+        """
+        flow = self.flow
+        case = flow.of(cells, self.precision, self.conditions.channel)
+        setup = Simulation(case, blocks, device=self.team.device)
+        check_memory(self.team, setup)
+        dt = setup.clock.limit.longest(advective_rate(setup))
+        begin = Begin(setup.model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
+        scalars = setup.model.scalars(dt, 1.0)
+        job = PassJob(begin, setup.model.step, End(setup.model), 1, scalars, self.conditions.seconds)
+        row, reports = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)
+        state = {name: reports[0][name] for name in STATE}
+        if not math.isfinite(state["kinetic_energy"]):
+            raise RunFailed(f"{flow.case}, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
+        return {**row, "cells": list(cells), "dt": dt, **state, **self._costs(setup, row, state["rounds"])}
+
+    def _costs(self, setup: Simulation, row: dict[str, Any], rounds: dict[str, float]) -> dict[str, Any]:
+        """The rates that follow from the time of a step and from its bytes, operations and messages."""
+        spent, volume = cost(setup, setup.model.step, rounds), setup.grid.box.volume
+        busiest, price, rate = max(setup.step_cost.traffic), self.flow.price, row["cells_per_second_per_block"]
+        return {
+            **moving(row, spent.nbytes),
+            "bytes_per_cell": spent.nbytes / volume,
+            "operations_per_cell": None if spent.operations is None else spent.operations / volume,
+            "flops": None if spent.operations is None else spent.operations / row["seconds"],
+            "cells_per_dollar": None if price is None else rate * HOUR / price,
+            "messages": busiest.messages,
+            "bytes": busiest.nbytes,
+        }
+
+
+def check_memory(team: Team, setup: Simulation) -> None:
+    """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
+    blocks = len(setup.partition)
+    needs = Needs(setup, team.spread(blocks), team.device).blocks
+    need = max(memory.total - memory.output for memory in needs) + BESIDE[team.device]
+    team.check_memory(need, blocks, f"{' x '.join(map(str, setup.case.grid.cells))} cells")
+
+
+def measure_cavity(
+    device: str, growth: Growth, conditions: Conditions, flow: Flow, workers: int | None = None
+) -> dict[str, Any]:
+    """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
+
+    Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, the solver cannot be had or the
+    memory is not enough; RunFailed where the flow diverges.
+    """
+    counts = growth.counted(device)
+    with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
+        timing = _stepping(team, conditions, flow)
+
+        def measure(name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
+            whole = triple(n * count for n, count in zip(cells, blocks, strict=True))
+            return timing.measure(name, whole, blocks, overlap)
+
+        rows = scaled(growth, counts, team.device, conditions, measure)
+    return {**_described(team, timing, rows), "papers": PAPERS, "results": rows}
+
+
+def measure_step(
+    device: str, cells: Triple, blocks: Triple, conditions: Conditions, flow: Flow, workers: int | None = None
+) -> dict[str, Any]:
+    """A row per overlap for one flow of so many cells in all.
+
+    Raises as `measure_cavity` does.
+    """
+    with open_team(Request(device, blocks, workers or "auto")) as team:
+        timing = _stepping(team, conditions, flow)
+        overlaps = conditions.overlaps if prod(blocks) > 1 else conditions.overlaps[:1]
+        rows = [timing.measure(overlap, cells, blocks, overlap) for overlap in overlaps]
+    return {**_described(team, timing, rows), "results": rows}
+
+
+def _stepping(team: Team, conditions: Conditions, flow: Flow) -> StepTiming:
+    return StepTiming(team, conditions, conditions.precision or PRECISION[team.device], flow)
+
+
+def _described(team: Team, timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Where and with what the rows were measured, and of which flow."""
+    flow = timing.flow
+    told = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
+    return {**describe(team, timing.precision, rows), **told}

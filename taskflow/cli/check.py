@@ -1,0 +1,231 @@
+"""`taskflow check`: a case in words, with what it will cost here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
+from pathlib import Path
+
+from taskflow.cli.format import duration, say, several, times
+from taskflow.flow.spectra import Spectra
+from taskflow.flow.statistics import Statistics
+from taskflow.simulation.bodies import BodyPart, Survey
+from taskflow.simulation.build.pressure import described
+from taskflow.simulation.build.projection import model_described, outflows_described
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.grid import width_ratios
+from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
+from taskflow.simulation.records.statistics import TimeAverages
+from taskflow.simulation.schedule import Every
+from taskflow.simulation.stability import cautions
+from taskflow.simulation.steady import SteadyCriterion
+from taskflow.simulation.step_cost import table
+from taskflow.tasks import Roles, Traffic, record
+from taskflow.units import size
+
+SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
+
+
+def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> None:
+    """Validate a case and print what it will cost. Raises BadInput where it cannot run on this machine, RunFailed where
+    a proof was asked for and fails.
+    """
+    costs = estimate(Case.load(path, settings))
+    lines = describe(costs)
+    say(f"{costs.sim.case.title}: the case is valid", (*lines, ("proof", _proof(costs))) if proves else lines)
+
+
+def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
+    """Label and text of each line."""
+    case = costs.sim.case
+    yield from zip(chain(["grid"], repeat("")), _grid(case), strict=False)
+    yield "blocks", f"{_blocks(costs)}{_auto(case.machine.blocks)}"
+    yield "device", f"{_device(costs)}{_auto(case.machine.device)}"
+    yield "pressure", f"{described(case)}; {case.machine.precision} precision"
+    if costs.sim.survey:
+        yield from _bodies(costs.sim.survey)
+    yield from zip(chain(["openings"], repeat("")), _openings(costs), strict=False)
+    if case.turbulence:
+        yield "eddies", model_described(case)
+    yield from zip(("memory", ""), _memory(costs), strict=True)
+    if len(costs.places) > 1:
+        yield from zip(("messages", ""), _messages(costs), strict=True)
+        overlap, channel = _auto(case.machine.overlap), _auto(case.machine.channel)
+        shared = f", {size(costs.shared)} shared by each two neighbours" if costs.shared else ""
+        yield "", f"overlap {costs.overlap}{overlap}, channel {costs.channel}{channel}{shared}"
+    yield from _step(costs)
+    steps, seconds = costs.steps, costs.seconds_per_step
+    yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
+    most = ", fewer if it gets steady" if case.time.steady is not None else ""
+    yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
+    yield from (("warning", told) for told in cautions(costs.sim))
+    if costs.sim.settled:
+        yield from zip(("steady", ""), _steady(costs.sim.settled), strict=True)
+    yield "output", _output(costs)
+    for averages, what in _averaged(costs.sim):
+        yield "", f"{what} of {_sampling(costs, averages)}"
+
+
+def _grid(case: Case) -> Iterator[str]:
+    """The cells, and what is to be said of directions along which their widths differ."""
+    grid = case.staggered
+    mean = "" if all(grid.uniform) else " on average"
+    yield f"{times(case.grid.cells)} cells of {times(f'{d:.6g}' for d in case.spacing)}{mean}"
+    for axis, name in enumerate("xyz"):
+        if not grid.uniform[axis]:
+            widths, ratio = grid.widths(axis), width_ratios(grid, axis).max(initial=1.0)
+            narrow, wide = widths.min(), widths.max()
+            yield f"{name} is stretched: {narrow:.6g} to {wide:.6g}, ratio of neighbours at most {ratio:.4g}"
+            if ratio > SMOOTH:
+                yield f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
+
+
+def _bodies(survey: Survey) -> Iterator[tuple[str, str]]:
+    """Bodies: what they leave to the fluid, how narrow that gets, and what is wrong with them."""
+    yield "bodies", f"{_part(survey.all)}; {survey.fluid:.2%} of the domain is fluid"
+    for part in survey.parts:
+        yield "", f"{part.name}: {_part(part)}"
+    for warning in survey.warnings:
+        yield "warning", warning
+
+
+def _part(part: BodyPart) -> str:
+    gap = "no gap beside it" if part.gap is None else f"smallest gap {several(part.gap, 'cell')}"
+    return f"{several(part.cells, 'cell')}, volume {part.volume:.6g}, {gap}"
+
+
+def _step(costs: Estimate) -> Iterator[tuple[str, str]]:
+    """What a step moves, task by task."""
+    step, cells = costs.sim.step_cost, costs.sim.grid.box.volume
+    moved = step.nbytes(costs.rounds)
+    copy = f"a copy reaches {size(costs.bandwidth)}/s (measured now)"
+    yield "step", f"moves {size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
+    if costs.rounds:
+        rounds = (moved - step.nbytes(dict.fromkeys(costs.rounds, 0.0))) / cells / ROUNDS
+        told = f"of these {rounds:.0f} bytes per cell in each round of the pressure solver"
+        yield "", f"{told}, for {several(round(ROUNDS), 'round')}: how many it will take nobody knows before"
+    yield "tasks", f"{'bytes/cell':>10}  {'times':>5}  {'task':<18}  reads -> writes"
+    for row in table(step.parts, costs.rounds, step.partition):
+        fields = f"{' '.join(row.reads)} -> {' '.join(row.writes)}" if row.reads or row.writes else ""
+        yield "", f"{row.nbytes / cells:>10.1f}  {row.launches:>5.0f}  {row.task:<18}  {fields}".rstrip()
+
+
+def _proof(costs: Estimate) -> str:
+    proof = costs.prove()
+    proof.hold()
+    return (
+        f"{several(proof.templates, 'template')}: {proof.pairs:,} interfering pairs are ordered,"
+        f" {proof.reads:,} reads find what the program means"
+    )
+
+
+def _openings(costs: Estimate) -> Iterator[str]:
+    """The sides where fluid enters and leaves."""
+    inflows = costs.sim.inflows
+    for face in inflows.profiles:
+        speeds = inflows.inward(face, 0.0)
+        often = " at first, and changes in time" if inflows.varies else ""
+        yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
+    yield from outflows_described(costs.sim.model)
+
+
+def _blocks(costs: Estimate) -> str:
+    where = "one process" if costs.processes == 1 else f"{costs.processes} processes"
+    return f"{times(costs.sim.blocks)} in {where}"
+
+
+def _device(costs: Estimate) -> str:
+    place = costs.places[0]
+    if costs.device == "gpu":
+        return f"{several(len({place.gpus[0].identity for place in costs.places}), 'GPU')}: {place.gpus[0].name}"
+    return f"cpu, {several(costs.threads, 'core')} per block: {place.processor}"
+
+
+def _memory(costs: Estimate) -> tuple[str, str]:
+    """The memory of the block that needs most and of all blocks, and what it is for."""
+    place, gpu, most = costs.places[0], costs.device == "gpu", max(costs.memory, key=lambda memory: memory.total)
+    free = f"of {size(place.gpus[0].free if gpu else place.memory)} free"
+    parts = {
+        "fields": most.fields,
+        "message buffers": most.buffers,
+        "flags and what other GPUs leave there": most.board,
+        "scalars": most.scalars,
+        "output": most.output,
+    }
+    what = ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes)
+    total = sum(memory.total for memory in costs.memory)
+    density = f"{total / costs.sim.grid.box.volume:.0f} bytes per cell"
+    if len(costs.memory) == 1:
+        return f"{size(most.total)} {free}, {density}", what
+    about = "" if costs.sim.step_cost.sample.complete else "about "
+    where = f"{about}{size(most.total)} in the largest block, {about}{size(total)} in all"
+    return f"{where}, {density}, {free}{' per GPU' if gpu else ''}", what
+
+
+def _messages(costs: Estimate) -> tuple[str, str]:
+    """Of the busiest block, and of all; of many blocks some are looked at, and the others are like these."""
+    sample = costs.sim.step_cost.sample
+    looked, about = (("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about "))
+    traffic = costs.sim.step_cost.traffic
+    most, total = max(traffic), sum(traffic, Traffic())
+    once = " (with one round of the pressure solver)" if costs.rounds else ""
+    kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
+    return (
+        f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once} from the busiest block{looked}",
+        f"{about}{total.messages:,} and {size(total.nbytes)} from all: {', '.join(kinds)}",
+    )
+
+
+def _steady(settled: SteadyCriterion) -> tuple[str, str]:
+    """What makes the run stop early."""
+    watched, most = settled.steadiness.watched, settled.steadiness.patience(0.0)
+    names = " and ".join((", ".join(watched[:-1]), watched[-1])) if len(watched) > 1 else watched[0]
+    if settled.over is not None:
+        over = f"a time of {settled.over:g}"
+    else:
+        over = "as long as the largest speed takes across the longest side"
+        over += f", but at most {most:.4g}, as diffusion does" if most < math.inf else ""
+    how = f"largest change since that time began / (its length x range), looked at every {_often(settled.every)}"
+    return f"when the rate of {names} stays below {settled.rate:g} for {over}", f"rate: {how}"
+
+
+def _often(every: Every) -> str:
+    return several(every.steps, "step") if every.steps else f"{every.time:g} of time"
+
+
+def _output(costs: Estimate) -> str:
+    case = costs.sim.case
+    value = 8 if case.output.precision == "double" else 4
+    snapshot = len(case.output_fields) * costs.sim.grid.box.volume * value
+    count, fields = costs.sim.clock.snapshots(), f"{', '.join(case.output_fields)} in {case.output.precision} precision"
+    if count is None:
+        return f"snapshots of {size(snapshot)}: {fields}"
+    return f"{several(count, 'snapshot')}, at most {size(count * snapshot)}: {fields}"
+
+
+def _averaged(sim: Simulation) -> Iterator[tuple[TimeAverages[Statistics | Spectra], str]]:
+    """All that is averaged over time, and what that is in words."""
+    if sim.averages:
+        yield sim.averages, "statistics"
+    for waves, asked in zip(sim.spectra, sim.case.spectra, strict=True):
+        yield waves.averages, f"spectra {'over shells' if asked.along == 'all' else f'along {asked.along}'}"
+
+
+def _sampling(costs: Estimate, averages: TimeAverages[Statistics | Spectra]) -> str:
+    """What a sample costs, beside a step."""
+    sim = costs.sim
+    launches, _ = record(averages.statistics.sample, Roles.of(tuple(sim.partition.fields)))
+    moved, step = sim.step_cost.bytes_of(launches), sim.step_cost.nbytes(costs.rounds)
+    every = averages.every
+    part = f", {moved / step / every.steps:.1%} of what the steps move" if every.steps else ""
+    cells = sim.grid.box.volume
+    return (
+        f"{several(len(averages.statistics.roles), 'field')}, sampled every {_often(every)}:"
+        f" {moved / cells:.0f} bytes per cell and sample{part}"
+    )
+
+
+def _auto(value: object) -> str:
+    return " (auto)" if value == "auto" else ""

@@ -1,0 +1,107 @@
+"""How a command ends: exit codes, and errors as lines for people."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from taskflow.cli.format import several, style, tell
+from taskflow.errors import BadInput, Interrupted, TaskflowError
+
+FAILED = TaskflowError.exit_code
+MOST = 100  # lines of what went wrong
+USAGE: Any = typer.BadParameter.__base__  # typer's own errors of usage: it shows them itself, with exit code 2
+
+
+class Commands(TyperGroup):
+    """The commands; whatever ends one of them becomes an exit code and, on standard error, what happened."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Do the command. Never lets an exception through that a user would see as a traceback."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except (typer.Exit, typer.Abort, USAGE):
+            raise
+        except BaseException as error:
+            code = ended_by(error)
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+        raise typer.Exit(code)
+
+
+def ended_by(error: BaseException) -> int:
+    """Say on standard error what happened; the exit code."""
+    match error:
+        case Interrupted():
+            tell(error, err=True)
+            return error.exit_code
+        case TaskflowError() if hasattr(error, "__notes__"):  # a block's traceback
+            complain(str(error), _kept(error))
+            return error.exit_code
+        case TaskflowError():
+            complain(str(error))
+            return error.exit_code
+        case KeyboardInterrupt():
+            typer.echo("interrupted", err=True)
+            return Interrupted.exit_code
+        case BrokenPipeError():  # who read our output has seen enough
+            deafen()
+        case OSError():
+            complain(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        case MemoryError():
+            complain(f"not enough memory: {error}" if str(error) else "not enough memory")
+        case _:
+            complain(f"unexpected {type(error).__name__}: {error}", _kept(error))
+    return FAILED
+
+
+def refuse(message: str) -> NoReturn:
+    """Bad input found by the command itself."""
+    raise BadInput(message)
+
+
+@contextmanager
+def writing(path: Path, remedy: str = "choose another file with -o") -> Iterator[None]:
+    """A file that cannot be written within is bad input."""
+    try:
+        yield
+    except OSError as error:
+        refuse(f"{path}: cannot be written ({error.strerror or error}); {remedy}")
+
+
+def complain(*messages: str) -> None:
+    """The lines of the messages on standard error, each marked as an error; of very many, the first."""
+    mark = f"{style('Error:', fg='red', bold=True)} "
+    lines = "\n".join(messages).split("\n")
+    for line in lines[:MOST]:
+        tell(line, mark, err=True)
+    if len(lines) > MOST:
+        tell(f"and {several(len(lines) - MOST, 'line')} more", mark, err=True)
+
+
+def deafen() -> None:
+    """Let standard output go nowhere from now on: its reader has gone."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
+def _kept(error: BaseException) -> str:
+    """Writes the traceback to a file of its own; where that is, in words."""
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="taskflow-", suffix=".txt", delete=False) as file:
+            file.writelines(traceback.format_exception(error))
+        return f"this is a fault of taskflow; please report it with the traceback in {file.name}"
+    except OSError:
+        return "this is a fault of taskflow; taskflow --debug COMMAND ... shows the traceback"

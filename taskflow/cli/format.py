@@ -1,0 +1,78 @@
+"""Numbers and lines for people: the same words everywhere, no colour codes where nobody would see colours."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import typer
+
+from taskflow.text import visible
+from taskflow.units import significant
+
+LABEL = 13  # columns, two of them for the indent
+NAME = 30  # columns of the first column of a table
+COLUMN = 12
+
+
+def style(text: str, **looks: Any) -> str:
+    """Text with a look, which typer takes off again where it does not go to a terminal. Heeds NO_COLOR."""
+    text = visible(text)
+    return text if os.environ.get("NO_COLOR") else typer.style(text, **looks)
+
+
+def tell(text: object, mark: str = "", *, err: bool = False) -> None:
+    """Print a text, whoever it is from, behind a mark of ours."""
+    typer.echo(f"{mark}{visible(text)}", err=err)
+
+
+def say(heading: str, rows: Iterable[tuple[str, str]] = ()) -> None:
+    """A heading and labelled lines on standard output; on a terminal, long ones are wrapped under their beginning."""
+    typer.echo(style(heading, bold=True))
+    wide = shutil.get_terminal_size().columns - LABEL if sys.stdout.isatty() else 0
+    for label, text in ((label, visible(text)) for label, text in rows):
+        lines = textwrap.wrap(text, max(wide, 20), break_long_words=False, break_on_hyphens=False) if wide else [text]
+        typer.echo(style(f"  {label}".ljust(LABEL), dim=True) + f"\n{'':{LABEL}}".join(lines))
+
+
+def table(names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
+    """Print rows of a label and a text per column, under the names of the columns."""
+    typer.echo(f"{'':{NAME}}" + "".join(f"{name:>{COLUMN}}" for name in names))
+    for label, columns in rows:
+        typer.echo(f"  {label:{NAME - 2}}" + "".join(f"{text:>{COLUMN}}" for text in columns))
+
+
+def rate(cells_per_second: float) -> str:
+    """Cells per second."""
+    for unit, scale in (("Gcell/s", 1e9), ("Mcell/s", 1e6)):
+        if cells_per_second >= scale:
+            return f"{significant(cells_per_second / scale)} {unit}"
+    return f"{significant(cells_per_second / 1e3)} kcell/s"
+
+
+def duration(seconds: float) -> str:
+    """A time span: 1.2 ms, 12.3 s, 0:02:03, 3 days 4:05:06."""
+    if seconds < 1:
+        return f"{significant(seconds * 1e3)} ms" if seconds >= 1e-3 else f"{significant(seconds * 1e6)} us"
+    return f"{significant(seconds)} s" if seconds < 60 else clock(seconds)
+
+
+def clock(seconds: float) -> str:
+    """A time span in hours, minutes and seconds."""
+    days, rest = divmod(round(seconds), 86400)
+    text = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}"
+    return f"{days} day{'s' if days > 1 else ''} {text}" if days else text
+
+
+def several(count: int, word: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}{'es' if word.endswith('ss') else 's'}"
+
+
+def times(numbers: Iterable[object]) -> str:
+    """Sizes along x, y and z."""
+    return " x ".join(f"{n}" for n in numbers)

@@ -1,0 +1,112 @@
+"""`taskflow plot`, `taskflow graph` and `taskflow export`: pictures and files made of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from taskflow.cli.exit_codes import refuse, writing
+from taskflow.cli.format import several, tell
+from taskflow.output import STORE
+
+
+def draw(
+    directory: Path,
+    field: str | None,
+    plane: str | None,
+    time: float | None,
+    out: Path | None,
+    references: Sequence[Path],
+) -> None:
+    """Draw a snapshot and, where there are tables, the centreline profiles over them; print the paths.
+
+    The profiles go to FILE_profiles beside the picture where a file was named.
+    """
+    from taskflow.analysis.profiles import compare_profiles
+    from taskflow.plots.charts import plot_profiles
+    from taskflow.plots.snapshots import plot_run
+
+    with _writable(directory, out):
+        differences = compare_profiles(directory, references, plane, time) if references else {}
+        for path in plot_run(directory, field, plane, time, out):
+            tell(path)
+        if references:
+            beside = out and out.suffix and not out.is_dir()
+            target = out.with_stem(f"{out.stem}_profiles") if out and beside else out
+            for path in plot_profiles(directory, references, plane, time, target):
+                tell(path)
+        for table, difference in differences.items():
+            text = "no point lies between cell centres" if math.isnan(difference) else f"{difference:.2g}"
+            tell(f"{table}: largest difference {text}")
+
+
+def draw_series(directory: Path, out: Path | None) -> None:
+    """Draw the log over time; print the path."""
+    from taskflow.plots.charts import plot_series
+
+    with _writable(directory, out):
+        tell(plot_series(directory, out))
+
+
+def film(directory: Path, field: str | None, plane: str | None, out: Path | None) -> None:
+    """Make a film of the snapshots; print the path."""
+    from taskflow.plots.animation import animate_run
+
+    with _writable(directory, out):
+        tell(animate_run(directory, field, plane, out))
+
+
+@contextmanager
+def _writable(directory: Path, out: Path | None) -> Iterator[None]:
+    """A place that cannot be written is bad input."""
+    try:
+        yield
+    except OSError as error:
+        refuse(f"{error.filename or out or directory}: {error.strerror or error}; choose another place with -o")
+
+
+def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everything: bool) -> None:
+    """Draw the graph of a step: as DOT to standard output or a file, or as a picture."""
+    from taskflow.profile.drawing import draw as drawn
+    from taskflow.profile.drawing import to_dot
+    from taskflow.simulation.case import Case
+    from taskflow.simulation.estimate import step_graph
+
+    case = Case.load(path, settings)
+    graph = step_graph(case)
+    drawing = drawn(graph, everything=everything)
+    if out is None:
+        typer.echo(to_dot(drawing), nl=False)
+        return
+    with writing(out):
+        if out.suffix in ("", ".dot", ".gv"):
+            out.write_text(to_dot(drawing), encoding="utf-8")
+        else:
+            from taskflow.profile.graph import plot_graph
+
+            plot_graph(drawing, out, f"{case.title}: one step")
+    hidden = "" if everything else f" in {len(drawing.boxes)} boxes; --all draws every one"
+    tell(f"{out}: {several(len(graph.nodes), 'node')}{hidden}")
+
+
+def export_run(directory: Path, group: str, time: float | None, out: Path | None, *, vtk: bool, netcdf: bool) -> None:
+    """Write the snapshots, or another group of the store, as VTK or NetCDF files, and print what to open.
+
+    Raises BadInput where no format is asked for, or what is asked for is not there.
+    """
+    from taskflow.output import at_time, dataset, export_netcdf, export_vtk
+
+    if not (vtk or netcdf):
+        refuse("--vtk, --netcdf: give a format, or both")
+    ds = dataset(directory / STORE, group)
+    ds = ds if time is None else at_time(ds, time)
+    name, folder = group or "fields", out or directory
+    with _writable(directory, out):
+        if vtk:
+            tell(export_vtk(ds, out or directory / "vtk", name))
+        if netcdf:
+            tell(export_netcdf(ds, folder / f"{name}.nc"))

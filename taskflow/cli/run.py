@@ -1,0 +1,119 @@
+"""`taskflow run`: from the case file to the report at the end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+from taskflow.cli.format import duration, say, several, style, table, tell, times
+from taskflow.cli.info import heading, speed, target
+from taskflow.cli.watch import Meter, View, view
+from taskflow.cluster.slurm import Slurm
+from taskflow.output import LOG, STORE
+from taskflow.simulation.build.pressure import described
+from taskflow.simulation.case import Case
+from taskflow.simulation.keys import as_keys
+from taskflow.units import significant
+
+if TYPE_CHECKING:
+    from taskflow.simulation.profiling import Window
+
+CATEGORIES = ("compute", "copy", "communication")  # of the time in a profile
+PHASES = 12  # most lines of its table
+LINKS = 5  # of the critical path
+SMALL = 0.001  # shares below which nothing is shown
+
+Onto = Literal["new", "replace", "resume"]  # what to do with the run directory
+
+
+def run_case(
+    path: Path,
+    output: Path,
+    settings: Sequence[str],
+    *,
+    onto: Onto,
+    where: Path | str | None,
+    quiet: bool,
+    profile: Window | None,
+) -> None:
+    """Run a case; unless quiet, show how it goes and how it went. Raises what `taskflow.run` raises.
+
+    `where` is a scheduler file, or what to ask SLURM for, or nothing: on this machine.
+    """
+    with as_keys():
+        slurm = Slurm.of(where) if isinstance(where, str) else None
+    case = Case.load(path, settings)
+    shown: View = nullcontext(lambda told: None) if quiet else _view(case, output)
+    with shown as watch, warnings.catch_warnings():
+        from taskflow.simulation.run import run
+
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = _warn
+        force, resume = onto == "replace", onto == "resume"
+        client = slurm and replace(slurm, told=lambda words: watch({"waiting": words}))
+        file = None if client else where
+        finished = run(
+            case, output, client, scheduler_file=file, force=force, resume=resume, progress=watch, profile=profile
+        )
+    if not quiet:
+        if "profile" in finished.report:
+            tell_profile(finished.report["profile"], output / "profile.json")
+        elif profile is not None and profile.by == "timeline":
+            typer.echo(
+                "Nothing was profiled: the run ended before that could begin, or while it still timed the ways to"
+                " overlap; let it do more steps, give less --profile-after, or set machine.overlap"
+            )
+        say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
+        tell(f"Next: taskflow plot {output}, or in Python: xarray.open_zarr({str(output / STORE)!r})")
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    tell(message, f"{style('Warning:', fg='yellow', bold=True)} ", err=True)
+
+
+def _view(case: Case, output: Path) -> View:
+    cells, end = case.grid.cells, target(case.time.end, case.time.steps)
+    title = f"{case.title}: {times(cells)} cells, to {end}, into {output}\nPressure: {described(case)}"
+    return view(title, Meter(cells[0] * cells[1] * cells[2], case.clock()), output / LOG)
+
+
+def tell_profile(profile: Mapping[str, Any], path: Path) -> None:
+    """Print the summary of a profile whose timeline is in a file."""
+    passes = profile["passes"]
+    if not passes:
+        say(f"Nothing was profiled: no step came twice after the first {profile['after']}; give less --profile-after")
+        return
+    counts = " and ".join(f"{several(count, 'pass')} of {name}" for name, count in passes.items())
+    say(f"Profile: {counts} on {several(profile['blocks'], 'block')}, {duration(profile['seconds'])}")
+    phases = list(profile["phases"].items())
+    rows = [(phase, [_share(shares[name]) for name in CATEGORIES]) for phase, shares in phases[:PHASES]]
+    if len(phases) > PHASES:
+        others = {name: sum(shares[name] for _, shares in phases[PHASES:]) for name in CATEGORIES}
+        rows.append((f"{len(phases) - PHASES} others", [_share(others[name]) for name in CATEGORIES]))
+    rows.append(("all", [_share(profile["shares"][name]) for name in (*CATEGORIES, "rest")]))
+    table(["compute", "copy", "communic.", "rest"], rows)
+    say("In short", _facts(profile, path))
+
+
+def _facts(profile: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str]]:
+    """Label and text of each line."""
+    overlap, host, critical = profile["overlap"], profile["host"], profile["critical_path"]
+    if overlap["fraction"] is not None:
+        whole, hidden = overlap["exchange_seconds"], overlap["hidden_seconds"]
+        text = f"{overlap['fraction']:.0%} of {duration(whole)} of exchange hidden under computing"
+        yield "overlap", f"{text}, {duration(whole - hidden)} exposed"
+    yield "host", f"{significant(host['call_microseconds'])} us per call, {host['calls_per_pass']:.0f} calls per pass"
+    links = ", ".join(f"{_share(share)} {name}" for name, share in list(critical["operations"].items())[:LINKS])
+    yield "critical", f"{duration(critical['seconds'])}, {critical['share']:.0%} of the time: {links}"
+    yield "timeline", f"{path}: open it at https://ui.perfetto.dev"
+    yield "picture", f"{path.with_suffix('.png')}"
+
+
+def _share(share: float) -> str:
+    return f"{share:.1%}" if share >= SMALL else ""

@@ -1,0 +1,289 @@
+"""A run shown while it goes on, as a display on a terminal and as lines elsewhere; and `taskflow watch`, which sees it
+through what it writes alone: it may be one of another machine.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from taskflow.cli.exit_codes import deafen
+from taskflow.cli.format import clock, rate, tell, times
+from taskflow.cli.info import Record, over, state, target, tell_run
+from taskflow.flow.stability import StepLimit
+from taskflow.output import LOG, Tail
+from taskflow.simulation.schedule import Clock, Tick
+from taskflow.text import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+APART = 5.0  # seconds of the run between two lines where they pile up
+WINDOW = 15.0  # seconds of the run over which speed and time left are judged
+PER_SECOND = 5  # times that the display is drawn
+WIDTH = 20  # columns of a number with its name; as many beside each other as the terminal holds
+EVERY = 1.0  # seconds between two looks at a run directory
+FIRST = 10  # lines of the log that are printed at first
+FORMATS = {
+    "step": "step {}",
+    "time": "time {:.6g}",
+    "dt": "dt {:.3g}",
+    "cfl": "CFL {:.3f}",
+    "divergence": "divergence {:.2e}",
+    "residual": "residual {:.2e}",
+    "kinetic_energy": "energy {:.4g}",
+}
+
+Told = Mapping[str, Any]  # what a run reports: see `taskflow.simulation.run.run`
+View = AbstractContextManager[Callable[[Told], None]]  # shows a run from before it begins until it has ended
+
+
+@dataclass
+class Meter:
+    """How fast a run of so many cells is, and how long it will still take, judged by its last seconds."""
+
+    cells: int
+    clock: Clock
+    samples: deque[tuple[float, int, float]] = field(default_factory=deque)  # seconds, step, share of the run done
+
+    def take(self, seconds: float, step: int, time: float) -> None:
+        """Note that a step was reached; an earlier one than before where a run goes on from a checkpoint."""
+        if self.samples and step < self.samples[-1][1]:
+            self.samples.clear()
+        if self.samples and step == self.samples[-1][1]:
+            return
+        self.samples.append((seconds, step, self.clock.progress(Tick(step, time))))
+        while len(self.samples) > 2 and self.samples[1][0] < seconds - WINDOW:
+            self.samples.popleft()
+
+    @property
+    def share(self) -> float:
+        """The part of the run that is done, 0 to 1."""
+        return self.samples[-1][2] if self.samples else 0.0
+
+    @property
+    def speed(self) -> str:
+        """Cells per second."""
+        seconds, steps, _ = self._latest()
+        return rate(self.cells * steps / seconds) if steps and seconds > 0 else ""
+
+    @property
+    def left(self) -> str:
+        """The time left."""
+        seconds, _, share = self._latest()
+        return f"{clock((1 - self.share) * seconds / share)} left" if share > 0 and seconds > 0 else ""
+
+    def _latest(self) -> tuple[float, int, float]:
+        if len(self.samples) < 2:
+            return 0.0, 0, 0.0
+        (a, i, p), (b, j, q) = self.samples[0], self.samples[-1]
+        return b - a, j - i, q - p
+
+
+class Lines:
+    """Lines of the log some seconds apart, the first and the last among them, for files and pipes. When nobody reads
+    them any more the run goes on.
+    """
+
+    def __init__(self, heading: str, meter: Meter, log: Path) -> None:
+        self.heading, self.meter, self.log = heading, meter, log
+        self._waiting = ""  # for what
+        self._begun = False  # whether the log is this run's, not an older one's
+        self._restarts = 0  # of the run, by itself
+        self._left = ""  # the last line that was not printed
+        self._read_anew()
+
+    def _read_anew(self) -> None:
+        self._tail, self._seen = Tail(self.log), 0
+        self._after: int | None = None  # the step with which the run goes on; lines up to there are older
+        self._due = -math.inf  # when the next line is printed, by the clock of the log
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __call__(self, told: Told) -> None:
+        if not self._begun:
+            self._print(self.heading)
+        self._begun = True
+        if (waiting := told.get("waiting", self._waiting)) != self._waiting:
+            self._waiting = waiting
+            self._print(waiting)
+        if (restarts := told.get("restarts", self._restarts)) != self._restarts:  # the log was cut
+            self._restarts = restarts
+            self._read_anew()
+        if "step" in told:
+            self._after = told.get("resumed", -1)
+        if self._after is None:
+            return
+        for numbers in self._new():
+            if numbers["step"] > self._after:
+                self.meter.take(numbers["wall"], numbers["step"], numbers["time"])
+                self._left = "  ".join(filter(None, (*facts(numbers), self.meter.speed, self.meter.left)))
+                if numbers["wall"] >= self._due:
+                    self._due = numbers["wall"] + APART
+                    self._print_left()
+
+    def __exit__(self, *_: object) -> None:
+        if self._begun:
+            self._after = -1 if self._after is None else self._after
+            self({})
+            self._print_left()
+
+    def _new(self) -> Iterator[Told]:
+        """Complete lines of the log that have not been seen."""
+        try:
+            lines = self._tail.look()
+        except OSError:  # on a machine that does not see it: nothing to show
+            return
+        begin, self._seen = self._seen, len(lines)
+        yield from lines[begin:]
+
+    def _print_left(self) -> None:
+        if self._left:
+            self._print(self._left)
+        self._left = ""
+
+    def _print(self, line: str) -> None:
+        try:
+            tell(line)
+        except OSError:
+            deafen()
+
+
+class Display:
+    """A bar, what the run is doing, its numbers. It vanishes when the run has ended."""
+
+    def __init__(self, heading: str, meter: Meter) -> None:
+        from rich.live import Live
+        from rich.spinner import Spinner
+
+        self.heading, self.meter = visible(heading), meter
+        self._live, self._spinner = Live(transient=True, refresh_per_second=PER_SECOND), Spinner("dots")
+
+    def __enter__(self) -> Display:
+        self._live.start()
+        self({"stage": "starting"})
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def __call__(self, told: Told) -> None:
+        if "step" in told:
+            self.meter.take(told["seconds"], told["step"], told["time"])
+        self._live.update(self._drawn(told))
+
+    def _drawn(self, told: Told) -> RenderableType:
+        from rich.columns import Columns
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        self._spinner.update(text=Text(visible(stage(told))))
+        if "step" not in told:
+            return Group(Text(self.heading), self._spinner)
+        bar = Table.grid(expand=True, padding=(0, 1))
+        bar.add_column(ratio=1)
+        bar.add_column(justify="right", width=5)
+        bar.add_row(ProgressBar(total=1.0, completed=self.meter.share), f"{100 * self.meter.share:.0f} %")
+        step, time, *others = facts(told)
+        clock = self.meter.clock
+        of_steps = f" of {clock.steps}" if clock.steps is not None else ""
+        of_end = f" of {clock.end:g}" if clock.end is not None else ""
+        texts = [f"{step}{of_steps}", f"{time}{of_end}", *others, self.meter.speed, self.meter.left]
+        return Group(Text(self.heading), bar, Columns([Text(text) for text in texts], width=WIDTH), self._spinner)
+
+
+def facts(numbers: Told) -> list[str]:
+    """Step, time and the numbers of a line of the log; those that are not finite may be None."""
+    values = {name: numbers.get(name) for name in FORMATS}
+    return [FORMATS[name].format(math.nan if value is None else value) for name, value in values.items()]
+
+
+def stage(told: Told) -> str:
+    """The stage that a run is in, in words."""
+    for key in ("waiting", "stage"):
+        if key in told:
+            return str(told[key])
+    if "step" not in told:
+        return "compiling kernels (once), preparing the fields"
+    if "ended" in told:
+        return "writing, measuring the copy bandwidth"
+    if told.get("stopping"):
+        return "stopping after this step; Ctrl-C again stops at once"
+    return "computing; Ctrl-C ends the run with its state written"
+
+
+def view(heading: str, meter: Meter, log: Path) -> View:
+    """A display where standard output is a terminal that can redraw lines, lines of the log elsewhere."""
+    from rich.console import Console
+
+    on_terminal = sys.stdout.isatty() and not Console().is_dumb_terminal
+    return Display(heading, meter) if on_terminal else Lines(heading, meter, log)
+
+
+class Followed(Record):
+    """A run directory that is looked at again and again: what it says now, and how fast the run is."""
+
+    _measured = 0  # lines of the log
+
+    @cached_property
+    def meter(self) -> Meter:
+        """The meter of the run, which has taken all lines of the log."""
+        nx, ny, nz = self.case["grid"]["cells"]
+        until = self.case["time"]
+        return Meter(nx * ny * nz, Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
+
+    def look(self) -> None:
+        """Look again."""
+        super().look()
+        if len(self.log) < self._measured:  # the run went on from a checkpoint
+            self.meter.samples.clear()
+            self._measured = 0
+        for line in self.log[self._measured :]:
+            self.meter.take(line["wall"], line["step"], line["time"])
+        self._measured = len(self.log)
+
+    @property
+    def last(self) -> Told:
+        """The last line of the log."""
+        return self.log[-1] if self.log else {}
+
+    @property
+    def heading(self) -> str:
+        """The title of the case, its cells, and where the run stops."""
+        return f"{self.case.get('title', '')}: {times(self.case['grid']['cells'])} cells, to {self.goal}"
+
+    @property
+    def goal(self) -> str:
+        """Where the run stops."""
+        return target(self.meter.clock.end, self.meter.clock.steps)
+
+
+def follow(directory: Path) -> None:
+    """Show a run until it has ended, and then what became of it. Raises BadInput where there is none."""
+    run = Followed(directory)
+    older = run.log[:-FIRST]
+    begin = older[-1]["step"] if older else -1
+    with view(run.heading, run.meter, directory / LOG) as show:
+        while True:
+            restarts = run.report.get("restarts", ())
+            told = {"stage": state(run), "restarts": len(restarts)}
+            if last := run.last:
+                resumed = max([begin, *(restart["step"] for restart in restarts[-1:])])
+                told |= {**last, "seconds": last["wall"], "resumed": resumed}
+            show(told)
+            if over(run):
+                break
+            time.sleep(EVERY)
+            run.look()
+    tell_run(run)

@@ -1,0 +1,103 @@
+"""The flows that steps are timed in, what their steps cost, and the largest of them that fits."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from taskflow.benchmarks.projection import app, flows
+from taskflow.benchmarks.projection.convergence import METHODS, truncated
+from taskflow.benchmarks.projection.cost import cost, operations
+from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, Pressure, velocity_of
+from taskflow.benchmarks.projection.memory import Fitting
+from taskflow.flow import StaggeredGrid
+from taskflow.host import look
+from taskflow.machine import run_threads
+from taskflow.machine.device import open_device
+from taskflow.regions import Box
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.initial import initial
+from taskflow.simulation.initial.initial import InitialFields, profiles
+from taskflow.tasks import repeat
+
+FOUR = Pressure(iterations=4)
+
+
+@pytest.mark.parametrize("name", ["cavity", "taylor-green"])
+@pytest.mark.parametrize(("cells", "left"), [((16, 16, 16), 1e-13), ((32, 8, 16), (np.pi / 8) ** 2 / 6)], ids=str)
+def test_velocities_are_free_of_divergence(name, cells, left):
+    """In a cube even that on the staggered grid vanishes; else the error of differences along 8 cells stays."""
+    setup = Simulation(Flow(name, FOUR).of(cells, "double"), (1, 1, 1))
+    fields = InitialFields(setup.grid, profiles(setup.case), Path())
+    u, v, w = (fields.values(name, setup.grid.box.expand((0, 0, 0), (1, 1, 1))) for name in "uvw")
+    assert abs(u).max() > 0.3
+    gradients = np.diff(u, axis=2)[:-1, :-1], np.diff(v, axis=1)[:-1, :, :-1], np.diff(w, axis=0)[:, :-1, :-1]
+    assert abs(sum(gradients)).max() < left * max(abs(gradient).max() for gradient in gradients)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("name", ["cavity", "taylor-green"])
+@pytest.mark.parametrize("piece", [30, 60, 1 << 24])
+def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, piece, device):
+    setup = Simulation(Flow(name, FOUR).of((6, 5, 7), "double"), (1, 1, 2))
+    fields = InitialFields(setup.grid, profiles(setup.case), Path())
+    monkeypatch.setattr(initial, "PIECE", piece)
+    monkeypatch.setattr(flows, "PIECE", piece)
+
+    def job(shard):
+        found = []
+        for filled in (fields, InitialVelocity(setup.grid, velocity_of(name, setup.grid.cells))):
+            shard.write({component: np.full(shard.cells.shape[::-1], np.nan) for component in "uvw"})
+            filled.fill(shard)
+            found.append([shard.read(component) for component in "uvw"])
+        return shard.cells, *found
+
+    for cells, one, other in run_threads(setup.partition, job, open_device(device)):
+        np.testing.assert_array_equal(one, [fields.values(component, cells) for component in "uvw"])
+        np.testing.assert_allclose(other, one, rtol=1e-14)
+
+
+def test_the_cost_of_a_step():
+    setup = Simulation(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 2))
+    found = cost(setup, setup.model.step, {})
+    assert found.nbytes == setup.step_cost.nbytes({})
+    known = {launch.task: operations(launch, setup.partition) for launch in setup.step_cost.launches}
+    assert found.operations == sum(known[launch.task] * launch.over.volume for launch in setup.step_cost.launches)
+
+
+def test_rounds_count_as_often_as_they_are_done():
+    setup = Simulation(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 1))
+    model = setup.model
+
+    def loops(f):
+        yield from model.limits(f)
+        yield repeat(setup.monitor, 100, until=lambda scalars: True, count="rounds")
+        yield repeat(model.limits, 7)
+
+    each = {name: cost(setup, program, {}) for name, program in (("limits", model.limits), ("monitor", setup.monitor))}
+    found = cost(setup, loops, {"rounds": 2.5})
+    assert found.nbytes == 8 * each["limits"].nbytes + 2.5 * each["monitor"].nbytes
+    assert found.operations == pytest.approx(8 * each["limits"].operations + 2.5 * each["monitor"].operations)
+
+
+def test_names_of_methods_are_those_of_the_command():
+    assert tuple(METHODS) == app.METHODS
+
+
+@pytest.mark.parametrize(("cells", "slabs", "coarsest"), [(513, 8, 17), (257, 1, 3), (256, 1, 2), (9, 9, 9)])
+def test_a_truncated_cycle_ends_with_two_planes_for_each_block(cells, slabs, coarsest):
+    """The first is the papers' own."""
+    grid = StaggeredGrid((cells,) * 3, (1.0, 1.0, 1.0)).constants
+    assert truncated(grid, (1, 1, slabs)).levels[-1].mesh.cells == (coarsest,) * 3
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_the_largest_that_fits(blocks):
+    here = replace(look("here"), memory=10**9)
+    fitting = Fitting(Flow("cavity", FOUR), [here] * blocks, "cpu", "single")
+    x, y, z = fitting.largest()
+    assert (x, y, x % (64 * blocks)) == (z, 64, 0)
+    assert fitting.problem((x, y, z)) is None
+    assert fitting.problem((x + 64 * blocks, 64, z + 64 * blocks)) is not None
+    assert Box.of((x, y, z)).volume * 48 > 0.5 * 10**9 / blocks

@@ -1,0 +1,198 @@
+"""`taskflow bench step` and `taskflow bench cavity`: whole steps, and the papers' campaign made of them."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from taskflow.benchmarks.projection import memory, tables
+from taskflow.benchmarks.projection.app import METHODS
+
+pytestmark = pytest.mark.timeout(300)  # processes are begun again and again
+
+
+@pytest.fixture
+def measured(give, here):
+    """Give a command of bench for CPUs; what it said, and the numbers it wrote."""
+
+    def call(*words):
+        result = give("bench", *words, "--seconds", 0.01, "--warm", 1, "--device", "cpu", "-o", "bench.json")
+        assert (result.exit_code, result.stderr) == (0, "")
+        return result.stdout, json.loads((here / "bench.json").read_text())
+
+    return call
+
+
+def test_scaling(measured, here):
+    words = ["cavity", "--shapes", "2d,strong", "--counts", "2", "--scale", 32, "--overlap", "none,full"]
+    told, found = measured(*words, "--price", 2.5, "--picture", "cavity.svg")
+    assert (here / "cavity.svg").read_text().startswith("<?xml")
+    assert "30 jacobi iterations, double precision" in told
+    assert "2d (the papers: 4.9 TFLOPS on 256 GPUs)\n" in told
+    assert "\nstrong\n" in told
+    rows = {(row["shape"], row["blocks"], row["name"]): row for row in found["results"]}
+    ways = [(1, "none"), (2, "none"), (2, "full")]
+    assert list(rows) == [(shape, *way) for shape in ("2d", "strong") for way in ways]
+    assert rows["2d", 2, "full"]["cells"] == [32, 2, 64]
+    assert rows["strong", 2, "full"]["cells"] == [32, 2, 32]
+    for (shape, blocks, name), row in rows.items():
+        assert f"{blocks} x {'x'.join(map(str, row['cells_per_block']))}{f' {name}' if blocks > 1 else ''}" in told
+        x, y, z = row["cells"]
+        rate = x * y * z / row["seconds"]
+        assert row["cells_per_second_per_block"] * blocks == pytest.approx(rate)
+        assert row["cells_per_dollar"] == pytest.approx(rate / blocks * 3600 / 2.5)
+        assert row["flops"] == pytest.approx(row["operations_per_cell"] * rate)
+        assert row["bytes_per_second"] == pytest.approx(row["bytes_per_cell"] * rate)
+        assert row["share_of_copy"] == pytest.approx(row["bytes_per_second"] / row["copy_bandwidth"])
+        assert row["efficiency"] * blocks == pytest.approx(row["speedup"])
+        assert row["efficiency"] == pytest.approx(rate / blocks / rows[shape, 1, "none"]["cells_per_second_per_block"])
+        assert (row["messages"] > 0) == (blocks > 1)
+        assert row["joules_per_cell"] is None
+    assert "energy     not known" in told
+
+
+def test_energy_has_a_column_where_it_is_known(measured, capsys, tmp_path):
+    def shown(found, columns):
+        """The last columns of the heading and of the row."""
+        tables.show_cavity(found)
+        pairs = pairwise(capsys.readouterr().out.splitlines())
+        return [line.split()[-columns:] for line in next(pair for pair in pairs if "of copy" in pair[0])]
+
+    _, found = measured("cavity", "--shapes", "2d", "--counts", "1", "--scale", 32, "--overlap", "none")
+    [row] = found["results"]
+    row |= {"joules_per_cell": 7.5e-8, "flops": 5e9, "operations_per_cell": 450.0}
+    assert shown(found, 3) == [["GFLOPS", "nJ", "GFLOPS/W"], ["5.00", "75.0", "6.00"]]
+    row |= {"flops": None, "operations_per_cell": None}
+    assert shown(found, 2) == [["speedup", "nJ"], ["1.00", "75.0"]]
+    assert tables.draw_cavity(found, tmp_path / "energy.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("case", ["cavity", "taylor-green"])
+def test_a_step(measured, case):
+    words = ["step", "--case", case, "--cells", "16x8x12", "--blocks", "1x2x1", "--overlap", "none,comm"]
+    told, found = measured(*words, "--precision", "single", "--iterations", 4)
+    assert f"Steps of {case}, 16 x 8 x 12 cells, 4 jacobi iterations, single precision" in told
+    assert [row["name"] for row in found["results"]] == ["none", "comm"]
+    for row in found["results"]:
+        assert row["iterations"] == 4
+        assert row["divergence"] > 0
+        assert 0 < row["residual"] < 1
+
+
+def test_what_an_iteration_costs(measured):
+    few, many = (
+        measured("step", "--cells", "8", "--precision", "single", "--iterations", n)[1]["results"][0] for n in (4, 6)
+    )
+    assert (few["iterations"], many["iterations"]) == (4, 6)
+    assert many["bytes_per_cell"] - few["bytes_per_cell"] == 2 * 3 * 4
+    # three sums of two neighbours, three coefficients, their sum less the right-hand side, times one over the diagonal
+    assert many["operations_per_cell"] - few["operations_per_cell"] == 2 * 10
+
+
+def test_another_value_of_the_case(measured):
+    _, found = measured("step", "--cells", 8, "--iterations", 2, "--set", "time.scheme=rk3")
+    _, plain = measured("step", "--cells", 8, "--iterations", 2)
+    assert found["settings"] == ["time.scheme=rk3"]
+    assert found["results"][0]["operations_per_cell"] > 2 * plain["results"][0]["operations_per_cell"]
+
+
+@pytest.mark.parametrize(("solver", "words", "left"), [("fft", [], 1e-12), ("multigrid", ["--tolerance", 1e-6], 1e-6)])
+def test_other_solvers(measured, solver, words, left):
+    told, found = measured("step", "--cells", "16x8x12", "--blocks", 2, "--overlap", "full", "--solver", solver, *words)
+    [row] = found["results"]
+    assert row["residual"] <= left
+    assert row["iterations"] == 1 if solver == "fft" else row["iterations"] > 1
+    assert ("operations that cannot be told" in told) == (row["flops"] is None) == (solver == "fft")
+
+
+def test_a_step_to_a_tolerance(measured):
+    told, found = measured("step", "--case", "taylor-green", "--cells", "16", "--tolerance", 1e-2)
+    assert "jacobi to 0.01" in told
+    [row] = found["results"]
+    assert row["residual"] <= 1e-2
+    rounds, word = row["rounds"]["rounds"], 8
+    sweeps = row["iterations"] / rounds  # of a round, after which the residual is looked at
+    fixed = {"momentum": 12, "divergence": 4, "correct": 7, "rate": 3, "norm": 1}
+    assert row["bytes_per_cell"] == pytest.approx(word * (sum(fixed.values()) + rounds * (3 * sweeps + 2)))
+
+
+def test_memory(measured):
+    told, found = measured("cavity", "--study", "memory", "--counts", "2,4", "--precision", "single")
+    assert "1 block " in told
+    assert [row["blocks"] for row in found["memory"]] == [1, 2, 4]
+    for row in found["memory"]:
+        x, y, z = row["cells"]
+        assert (x, y) == (z, 64)
+        assert x * y * z * row["bytes_per_cell"] < row["free"]
+        assert 48 <= row["fields_per_cell"] < row["bytes_per_cell"] <= 60
+        assert row["papers_bytes"] <= 60 * 16384 * 64 * 16384
+
+
+def test_the_largest_is_run(measured, monkeypatch):
+    monkeypatch.setattr(memory, "LARGEST", 64)
+    words = ["cavity", "--study", "memory", "--largest", "--counts", 2, "--overlap", "full", "--iterations", 2]
+    told, found = measured(*words)
+    [row] = found["results"]
+    assert (row["blocks"], row["cells"]) == (2, [64, 64, 64])
+    assert "Steps of cavity, 64 x 64 x 64 cells, 2 jacobi iterations" in told
+
+
+@pytest.mark.slow
+def test_pressure_solvers(measured, here):
+    words = ["cavity", "--study", "pressure", "--sizes", "9", "--methods", "all", "--counts", 2, "--decades", 2]
+    told, found = measured(*words, "--overlap", "none", "--picture", "pressure.svg")
+    assert (here / "pressure.svg").read_text().startswith("<?xml")
+    assert "9 x 9 x 9 cells" in told
+    for method in METHODS:
+        assert f"{method}, 2 blocks" in told
+        alone, together = (
+            [row for row in found["results"] if (row["method"], row["blocks"]) == (method, blocks)] for blocks in (1, 2)
+        )
+        assert [len(alone), len(together)] == ([1, 1] if method == "fft" else [2, 2])
+        for rows in (alone, together):
+            assert all(row["residual"] <= 10.0**-decade for decade, row in enumerate(rows, 1))
+            assert sorted(row["iterations"] for row in rows) == [row["iterations"] for row in rows]
+        if method != "truncated":
+            assert [row["iterations"] for row in alone] == [row["iterations"] for row in together]
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["step", "--solver", "magic"], ["pressure.solver", "magic"]),
+    (["step", "--set", "time.scheme=magic"], ["time.scheme", "magic"]),
+    (["step", "--cells", "many"], ["--cells many: give a number of cells along x, y and z"]),
+    (["step", "--cells", "8", "--blocks", "9", "--workers", "1"], ["9 blocks along z do not fit 8 planes"]),
+    (["step", "--cells", "9000"], ["9000 x 9000 x 9000 cells: needs", "use fewer cells"]),
+    (["cavity", "--scale", "3", "--counts", "1"], ["--scale 3: does not divide the 512 x 512 x 256"]),
+    (["cavity", "--shapes", "4d"], ["--shapes 4d: give one or more of 1d, 2d, 3d, strong"]),
+    (["cavity", "--study", "pressure", "--methods", "magic"], ["--methods magic: give one or more of"]),
+    (["cavity", "--study", "pressure", "--sizes", "8", "--counts", "1", "--methods", "jacobi,mixed", "--precision",
+      "single"], ["single = True is for fields of double precision"]),
+    (["cavity", "--study", "pressure", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
+    (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
+])  # fmt: skip
+def test_what_cannot_be_measured_is_refused(give, refused, here, words, said):
+    result = give("bench", *words, "--device", "cpu")
+    refused(result.exit_code, result.stderr, *said)
+    assert result.stdout == ""
+
+
+@pytest.mark.gpu
+def test_a_step_on_a_gpu(give, here):
+    words = ["step", "--cells", "64", "--seconds", 1, "--device", "gpu", "-o", "bench.json"]
+    result = give("bench", *words)
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = json.loads((here / "bench.json").read_text())
+    [row] = found["results"]
+    assert found["gpu"] in result.stdout
+    assert row["joules_per_cell"] is None or 1e-9 < row["joules_per_cell"] < 1e-5
+
+
+@pytest.mark.multigpu
+def test_scaling_on_two_gpus(give, here):
+    words = ["cavity", "--shapes", "1d", "--counts", 2, "--scale", 4, "--overlap", "full", "--seconds", 0.5]
+    result = give("bench", *words, "--device", "gpu", "-o", "bench.json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    one, two = json.loads((here / "bench.json").read_text())["results"]
+    assert (one["blocks"], two["blocks"]) == (1, 2)
+    assert 0 < two["efficiency"] < 1.2
+    assert (one["joules_per_cell"] is None) == (two["joules_per_cell"] is None)
