@@ -6,7 +6,8 @@ project = "taskflow"
 author = copyright = "The taskflow developers"  # noqa: A001
 version = release = taskflow.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx-mathjax-offline"]
+myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 4
 exclude_patterns = ["images"]
 nitpicky = True
