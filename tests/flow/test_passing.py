@@ -7,12 +7,12 @@ import pytest
 
 from taskflow.flow import Fluid, Quick
 from taskflow.flow.passing import CARRIED, FLOW, Passing, Sheet, Side
-from taskflow.flow.scalars.bounded import EULER
-from taskflow.flow.scalars.transport import Transport, transport, transport_eddy
+from taskflow.flow.scalars.bounded import bounded_euler
+from taskflow.flow.scalars.transport import Transport, transport
 from taskflow.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.setup import Setup
-from tests.flow.byhand import DT, ByHand, momentum_with
+from tests.flow.byhand import DT, ByHand, momentum_with, scalar_with
 from tests.flow.test_stretched import Uneven
 from tests.flows import compute
 from tests.simulation.test_resuming import stirred
@@ -75,7 +75,8 @@ FLOWING = ("volume", "x", "y", "z")
 def prepared(stretched: bool) -> ByHand:
     """Random fields between walls, which what is measured knows by names of its own."""
     hand = (Uneven if stretched else ByHand)((6, 5, 7), (True, True, True), ghost=2)
-    hand.fill({**momentum_with(eddies=True).fields, **transport_eddy.fields, "p": None, "c": None, "q_new": None})
+    scalar = scalar_with(transport, eddies=True).fields
+    hand.fill({**momentum_with(eddies=True).fields, **scalar, "p": None, "c": None, "q_new": None})
     hand.fields["c"] = hand.fields["q"]
     hand.fields |= {f"{name}_sides": hand.fields[name] for name in "uvw"}
     hand.fields |= {f"{name}_new": hand.fields[name] for name in "uvw"}  # a step in the velocity of now
@@ -135,10 +136,10 @@ def test_a_volume_gains_the_scalar_that_passes_its_sides(bounded, eddies, stretc
     grid = hand.staggered.constants
     more = {"prandtl": 0.7} if eddies else {}
     if bounded:
-        hand.run(hand.launch(EULER[eddies, False], {"grid": grid, "transport": about, **more}))
+        hand.run(hand.launch(scalar_with(bounded_euler, eddies=eddies), {"grid": grid, "transport": about, **more}))
         gained = volumes(hand) * (hand.values("q_new") - hand.values("q")) / DT
     else:
-        hand.run(hand.launch((transport, transport_eddy)[eddies], {"grid": grid, "transport": about, **more}))
+        hand.run(hand.launch(scalar_with(transport, eddies=eddies), {"grid": grid, "transport": about, **more}))
         gained = volumes(hand) * hand.values("h_q")
     for box in BOXES:
         found = leaving(hand, box, CARRIED[eddies, bounded], {"diffusivity": 0.02, **more}, ("",))[""]

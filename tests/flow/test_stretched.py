@@ -191,18 +191,19 @@ def test_momentum(kind, cells, walls, real):
 def test_scalars_and_pressure(cells, walls, real):
     hand, grid, metrics = prepared(cells, walls, real)
     before, step = hand.inside(hand.fields["h_T"]).astype("f8"), {"over": hand.box, "dt": "dt", "grid": grid}
-    hand.run(transport("T", *VELOCITY, "h_T", "T_new", ratio="ratio", transport=Transport(0.07, 0.6), **step))
+    about = {"transport": Transport(0.07, 0.6), "prandtl": None}
+    hand.run(transport("T", VELOCITY, None, None, "h_T", "T_new", ratio="ratio", **about, **step))
     H = hand.inside(metrics.transport(hand.fields["T"].astype("f8"), hand.velocity, 0.07) + 0.6)
     hand.agrees("h_T", H)
     hand.agrees("T_new", hand.inside(hand.fields["T"]) + DT * ((1 + RATIO / 2) * H - RATIO / 2 * before))
 
-    hand.run(divergence(*VELOCITY, "rhs", **step))
+    hand.run(divergence(VELOCITY, "rhs", **step))
     hand.agrees("rhs", hand.inside(metrics.divergence(hand.velocity)) / DT)
 
     p = hand.fields["p"].astype("f8")
     wanted = [q - DT * metrics.gradient(p, a) for a, q in enumerate(hand.velocity)]
     on_wall = [hand.inside(q).copy() for q in hand.velocity]
-    hand.run(correct(*VELOCITY, "p", **step))
+    hand.run(correct(VELOCITY, "p", None, **step))
     for a, wall in enumerate(walls):
         corrected, first = hand.inside(wanted[a]).copy(), [slice(None)] * 3
         first[2 - a] = slice(0, int(wall))
@@ -220,10 +221,10 @@ def test_convection_conserves_energy_and_momentum_of_a_velocity_without_divergen
     wrapped["w"][[0, 1, -1]] = 0
     wrapped["w"] = np.ascontiguousarray(wrapped["w"])
     hand.fields |= wrapped
-    hand.run(divergence(*VELOCITY, "rhs", over=hand.box, dt="dt", grid=grid))
+    hand.run(divergence(VELOCITY, "rhs", over=hand.box, dt="dt", grid=grid))
     p = solved(hand.staggered, ("pp", "pp", "ww"), hand.inside(hand.fields["rhs"]))
     hand.fields["p"] = np.pad(np.pad(p, ((0, 0), (1, 1), (1, 1)), mode="wrap"), ((1, 1), (0, 0), (0, 0)), mode="edge")
-    hand.run(correct(*VELOCITY, "p", over=hand.box, dt="dt", grid=grid))
+    hand.run(correct(VELOCITY, "p", None, over=hand.box, dt="dt", grid=grid))
     for name in VELOCITY:
         q = np.pad(hand.inside(hand.fields[name]), ((1, 1), (0, 0), (0, 0)))
         q = np.pad(q, ((0, 0), (1, 1), (1, 1)), mode="wrap")
@@ -272,7 +273,7 @@ def tendencies(kind, cells, a, b):
     hand.fields["T"] = cx + sy
     step = {"over": hand.box, "dt": "dt", "ratio": "ratio", "grid": grid.constants}
     hand.run(hand.launch(momentum_with(), {"grid": grid.constants, "fluid": kind(nu)}))
-    hand.run(transport("T", *VELOCITY, "h_T", "T_new", transport=Transport(nu), **step))
+    hand.run(transport("T", VELOCITY, None, None, "h_T", "T_new", transport=Transport(nu), prandtl=None, **step))
     carried = sx**2 * cy + cx * sy * cy - nu * (k**2 * cx + m**2 * sy)
     sx, cx, sy, cy = at("f" + "xyz"[a])
     pushed = -sx * cx / k - nu * (k**2 + m**2) * sx * cy / k
