@@ -119,11 +119,10 @@ class Task:
         if argument is None and name in self.optional:
             return
         several = parts != (name,)
-        names = argument if isinstance(argument, tuple) and several else (argument,)
-        if not all(isinstance(field, str) for field in names):
-            raise TypeError(f"{self.name}: {name} is {argument!r}; give the name of a field, such as roles.{parts[0]}")
-        if several and (not isinstance(argument, tuple) or len(names) != len(parts)):
+        if several and (not isinstance(argument, tuple) or len(argument) != len(parts)):
             raise TypeError(f"{self.name}: {name} is {argument!r}; give a tuple of fields, for {', '.join(parts)}")
+        if not all(isinstance(field, str) for field in (argument if several else (argument,))):
+            raise TypeError(f"{self.name}: {name} is {argument!r}; give the name of a field, such as roles.{parts[0]}")
 
     def _check_values(self, values: Mapping[str, Any]) -> None:
         for name in (*self.scalars, *self.reductions):
