@@ -118,7 +118,7 @@ class NavierStokes:
     @property
     def ghost(self) -> int:
         """Layers of ghost cells that the equations need."""
-        return max(self.fluid.ghost, self.pressure.ghost, *(quantity.ghost for quantity in self.quantities))
+        return max(self.fluid.advection.ghost, self.pressure.ghost, *(quantity.ghost for quantity in self.quantities))
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""

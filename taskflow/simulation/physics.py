@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from taskflow.flow import (
+    CENTRAL,
+    QUICK,
     AdvectedOutflow,
     Boundary,
     Buoyancy,
@@ -11,14 +13,13 @@ from taskflow.flow import (
     Fluid,
     Inflow,
     PressureOutflow,
-    Quick,
     Slip,
     Wall,
 )
 from taskflow.flow.driving.coriolis import geostrophic_force
 from taskflow.simulation.case import Case
 
-FLUIDS = {"central": Fluid, "quick": Quick}
+ADVECTION = {"central": CENTRAL, "quick": QUICK}
 OUTFLOWS: dict[float | str | None, Boundary] = {
     None: ConvectiveOutflow(),
     0.0: PressureOutflow(),
@@ -28,7 +29,7 @@ OUTFLOWS: dict[float | str | None, Boundary] = {
 
 def fluid(case: Case) -> Fluid:
     """The fluid, and all that is constant of the forces on it."""
-    return FLUIDS[case.fluid.scheme](case.fluid.viscosity, _force(case))
+    return Fluid(case.fluid.viscosity, _force(case), ADVECTION[case.fluid.scheme])
 
 
 def _force(case: Case) -> tuple[float, float, float]:
