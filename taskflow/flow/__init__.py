@@ -12,7 +12,7 @@ from taskflow.flow.boundaries.boundary import (
 )
 from taskflow.flow.driving.driving import Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.momentum import Buoyancy, Fluid, Quick
+from taskflow.flow.momentum import CENTRAL, QUICK, Advection, Buoyancy, Fluid
 from taskflow.flow.monitor import Monitor
 from taskflow.flow.navier_stokes import NavierStokes
 from taskflow.flow.scalars.quantity import Fixed, Flux, Quantity
@@ -21,7 +21,10 @@ from taskflow.flow.scalars.transport import Transport
 from taskflow.flow.turbulence import Smagorinsky, Turbulence, Vreman, Wale
 
 __all__ = [
+    "CENTRAL",
+    "QUICK",
     "AdvectedOutflow",
+    "Advection",
     "Boundaries",
     "Boundary",
     "Buoyancy",
@@ -36,7 +39,6 @@ __all__ = [
     "NavierStokes",
     "PressureOutflow",
     "Quantity",
-    "Quick",
     "Slip",
     "Smagorinsky",
     "Source",

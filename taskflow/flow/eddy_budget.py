@@ -14,10 +14,9 @@ from itertools import combinations_with_replacement
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.obstacles.energy_budget import eddy_budget_obstructed
-from taskflow.flow.stencils import AROUND, GRADIENT_U, GRADIENT_V, GRADIENT_W
+from taskflow.flow.stencils import AROUND, GRADIENT_VELOCITY
 from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, ReadWrite, Roles, Scalar, task
+from taskflow.tasks import Components, Launch, Read, ReadByte, ReadWrite, Roles, Scalar, task
 
 PAIRS = ["".join(pair) for pair in combinations_with_replacement("xyz", 2)]
 STRESSES = {f"mean_eddy_stress_{pair}": f"stress of eddies, {pair}, over density" for pair in PAIRS}
@@ -27,12 +26,16 @@ WRITTEN = {**STRESSES, **FLUXES, "mean_eddy_dissipation": "loss of kinetic energ
 
 @task(kernel=KERNELS / "eddy_budget.cu")
 def eddy_budget(
-    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], nu_t: Read[AROUND],
-    mean_u: Read, mean_v: Read, mean_w: Read,
-    xx: ReadWrite, xy: ReadWrite, xz: ReadWrite, yy: ReadWrite, yz: ReadWrite, zz: ReadWrite,
-    flux_x: ReadWrite, flux_y: ReadWrite, flux_z: ReadWrite, rate: ReadWrite, *, share: Scalar, grid: Grid,
+    velocity: GRADIENT_VELOCITY, nu_t: Read[AROUND], solid: ReadByte[1] | None,
+    mean: Components(mean_u=Read, mean_v=Read, mean_w=Read),
+    stress: Components(xx=ReadWrite, xy=ReadWrite, xz=ReadWrite, yy=ReadWrite, yz=ReadWrite, zz=ReadWrite),
+    flux: Components(flux_x=ReadWrite, flux_y=ReadWrite, flux_z=ReadWrite),
+    rate: ReadWrite, *, share: Scalar, grid: Grid,
 ) -> None:  # fmt: skip
-    """Stress, flux and dissipation with a sample of this share; means of velocities are those of before."""
+    """Stress, flux and dissipation, in cells, with a sample of this share; means of velocities are those of before.
+
+    On edges that touch a body, by the flags in `solid`, nu_t is 0.
+    """
 
 
 def begin(f: Roles, grid: Grid) -> Iterator[Launch]:
@@ -42,9 +45,11 @@ def begin(f: Roles, grid: Grid) -> Iterator[Launch]:
 
 
 def sample(f: Roles, grid: Grid, share: str, solid: str | None = None) -> Iterator[Launch]:
-    """The present state as one more sample, before means of velocities have it. `solid` is the field that says where
-    bodies are.
+    """The present state as one more sample, before means of velocities have it. `solid` is the field of the flags of
+    bodies.
     """
-    found, bodies = (eddy_budget_obstructed, (solid,)) if solid else (eddy_budget, ())
-    read = f.u, f.v, f.w, f.nu_t, *bodies, f.mean_u, f.mean_v, f.mean_w
-    yield found(*read, *(f[name] for name in WRITTEN), over=Box.of(grid.cells), share=share, grid=grid)
+    stress, flux = (tuple(f[name] for name in names) for names in (STRESSES, FLUXES))
+    yield eddy_budget(
+        (f.u, f.v, f.w), f.nu_t, solid, (f.mean_u, f.mean_v, f.mean_w), stress, flux, f.mean_eddy_dissipation,
+        over=Box.of(grid.cells), share=share, grid=grid,
+    )  # fmt: skip

@@ -9,7 +9,6 @@ A sample of weight a, as a share of the weight of all so far, turns a third mome
 
 C being the covariances of before (P. Pebay 2008, SAND2008-6212). The gradients are the differences with which the
 equations find friction: along itself in cells, otherwise on edges, of whose squares a cell has the mean of four.
-Beside bodies: `taskflow.flow.obstacles.energy_budget`.
 """
 
 from collections.abc import Iterator
@@ -21,11 +20,19 @@ from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.obstacles import Obstacles
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, GRADIENT_U, GRADIENT_V, GRADIENT_W
+from taskflow.flow.stencils import (
+    ACROSS_X,
+    ACROSS_Y,
+    ACROSS_Z,
+    FACE_VELOCITY,
+    GRADIENT_U,
+    GRADIENT_V,
+    GRADIENT_VELOCITY,
+    GRADIENT_W,
+)
 from taskflow.regions import Box, Location, triple
-from taskflow.tasks import Launch, Read, ReadWrite, Roles, Scalar, task
+from taskflow.tasks import Components, Launch, Read, ReadByte, ReadWrite, Roles, Scalar, task
 
-TEXT = KERNELS / "energy_budget.cu"
 FLUXES = {
     f"mean_energy_flux_{axis}": f"flux along {axis} of the kinetic energy of fluctuations by them" for axis in "xyz"
 }
@@ -33,28 +40,40 @@ DISSIPATION = {"mean_dissipation": "dissipation of the kinetic energy of fluctua
 FACES: dict[str, Location] = {"mean_face_u": "fx", "mean_face_v": "fy", "mean_face_w": "fz"}
 
 
-@task(kernel=TEXT)
+@task(kernel=KERNELS / "energy_budget.cu")
 def energy_flux(
-    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], mean_u: Read, mean_v: Read, mean_w: Read,
-    uu: Read, uv: Read, uw: Read, vv: Read, vw: Read, ww: Read,
-    flux_x: ReadWrite, flux_y: ReadWrite, flux_z: ReadWrite, *, share: Scalar,
+    velocity: FACE_VELOCITY, mean: Components(mean_u=Read, mean_v=Read, mean_w=Read),
+    covariances: Components(uu=Read, uv=Read, uw=Read, vv=Read, vw=Read, ww=Read),
+    flux: Components(flux_x=ReadWrite, flux_y=ReadWrite, flux_z=ReadWrite), *, share: Scalar,
 ) -> None:  # fmt: skip
-    """flux = <u'_i u'_i u'_j> / 2 with a sample of this share; means and covariances are those of before."""
+    """flux = <u'_i u'_i u'_j> / 2, in cells, with a sample of this share; means and covariances are those of before."""
 
 
-@task(kernel=TEXT)
+@task(kernel=KERNELS / "dissipation.cu")
 def dissipation(
-    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W],
-    mean_u: Read[GRADIENT_U], mean_v: Read[GRADIENT_V], mean_w: Read[GRADIENT_W],
+    velocity: GRADIENT_VELOCITY,
+    mean: Components(mean_u=Read[GRADIENT_U], mean_v=Read[GRADIENT_V], mean_w=Read[GRADIENT_W]),
+    solid: ReadByte[1] | None,
+    stick: Components(stick_x=Read[ACROSS_X], stick_y=Read[ACROSS_Y], stick_z=Read[ACROSS_Z]) | None,
+    cover: Components(cover_x=Read[GRADIENT_U], cover_y=Read[GRADIENT_V], cover_z=Read[GRADIENT_W]) | None,
     rate: ReadWrite, *, share: Scalar, grid: Grid, viscosity: float,
 ) -> None:  # fmt: skip
-    """rate = viscosity <(du'_i/dx_j)^2> with a sample of this share; the means, on faces, are those of before."""
+    """rate = viscosity <(du'_i/dx_j)^2>, in cells, with a sample of this share; means, on faces, are those of before.
+
+    Beside bodies, whose flags are in `solid`, a face that is open has, of the square of its difference to the next one
+    along another direction, half, and the other half is that one's; where that one is closed it has all of it, and of
+    flagged bodies twice as much where that one is buried: half a cell away the fluid stands still. Of immersed bodies
+    it has stick u'^2 besides, and of each two factors u' in such a square one is that in the centre of the face,
+    (1 + cover) u' (`taskflow.flow.obstacles.adherence`): the energy is that of u (1 + cover) u / 2. A cell has half of
+    what its two faces have. So over all cells dissipation adds up to what friction takes.
+    """
 
 
-@task(kernel=TEXT)
+@task(kernel=KERNELS / "energy_budget.cu")
 def face_means(
-    u: Read, v: Read, w: Read, mean_u: ReadWrite, mean_v: ReadWrite, mean_w: ReadWrite, *, share: Scalar
-) -> None:
+    velocity: Components(u=Read, v=Read, w=Read),
+    mean: Components(mean_u=ReadWrite, mean_v=ReadWrite, mean_w=ReadWrite), *, share: Scalar,
+) -> None:  # fmt: skip
     """Means of u, v, w on faces with a sample of this share."""
 
 
@@ -102,11 +121,14 @@ class EnergyBudget:
         """The present state as one more sample, before means and covariances (uu, uv, uw, vv, vw, ww) have it."""
         velocity, means = (f.u, f.v, f.w), (f.mean_u, f.mean_v, f.mean_w)
         yield from inflow_edges(velocity, self.boundaries, self.grid)
-        moments = [f[name] for name in covariances]
-        yield energy_flux(*velocity, *means, *moments, *(f[name] for name in FLUXES), over=self._cells, share=share)
-        faces, numbers = tuple(f[name] for name in FACES), {"grid": self.grid, "viscosity": self.viscosity}
-        find, bodies = self.obstacles.dissipation(f) if self.obstacles else (dissipation, ())
-        yield find(*velocity, *faces, *bodies, f.mean_dissipation, over=self._cells, share=share, **numbers)
-        yield face_means(*velocity, *faces, over=self._faces, share=share)
+        moments, fluxes = (tuple(f[name] for name in names) for names in (covariances, FLUXES))
+        yield energy_flux(velocity, means, moments, fluxes, over=self._cells, share=share)
+        faces = tuple(f[name] for name in FACES)
+        surfaces = self.obstacles.surfaces(f) if self.obstacles else (None, None, None)
+        yield dissipation(
+            velocity, faces, *surfaces, f.mean_dissipation,
+            over=self._cells, share=share, grid=self.grid, viscosity=self.viscosity,
+        )  # fmt: skip
+        yield face_means(velocity, faces, over=self._faces, share=share)
         if self.eddies:
             yield from eddy_budget.sample(f, self.grid, share, f.solid if self.obstacles else None)

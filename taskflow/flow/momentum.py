@@ -2,7 +2,7 @@
 
 Friction is viscosity Laplacian(u), or, with an eddy viscosity nu_t, div(nu (grad u + grad u^T)), nu = viscosity + nu_t.
 MAC grid, divergence form, Adams-Bashforth of second order with a variable step. Momentum is carried by central
-differences of second order or, where the fluid is a `Quick` one, by values that are biased upwind.
+differences of second order or, with `QUICK`, by values that are biased upwind.
 """
 
 from collections.abc import Mapping
@@ -29,19 +29,17 @@ from taskflow.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Stenc
 
 
 @dataclass(frozen=True)
-class Fluid:
-    """Kinematic viscosity, and a force per mass that acts everywhere. `ghost`: how many layers of ghost cells the
-    momentum equation reads.
+class Advection:
+    """The scheme by which momentum is carried: central differences of second order. `ghost`: how many layers of ghost
+    cells it reads.
     """
 
-    viscosity: float
-    force: Vector = (0.0, 0.0, 0.0)
     ghost: ClassVar[int] = 1
 
 
-class Quick(Fluid):
-    """A fluid whose momentum is carried by QUICK (B. P. Leonard 1979, Comput. Methods Appl. Mech. Eng. 19, 59), for
-    coarse grids; what carries it is the mean that the central scheme has, so that the whole is of second order.
+class Quick(Advection):
+    """Momentum is carried by QUICK (B. P. Leonard 1979, Comput. Methods Appl. Mech. Eng. 19, 59), for coarse grids; the
+    velocity that carries it is the mean of the central scheme, so that the whole is of second order.
 
     Between two neighbours along any direction, D the one that the flow goes to, U the one that it comes from and UU the
     one before, q is the value of the parabola through the three, of third order; with equal spacings h it is
@@ -57,6 +55,18 @@ class Quick(Fluid):
         "u": WIDE_U, "v": WIDE_V, "w": WIDE_W,
         "u_sides": WIDE_SIDES_U, "v_sides": WIDE_SIDES_V, "w_sides": WIDE_SIDES_W,
     })  # fmt: skip
+
+
+CENTRAL, QUICK = Advection(), Quick()
+
+
+@dataclass(frozen=True)
+class Fluid:
+    """Kinematic viscosity, a force per mass that acts everywhere, and the scheme by which momentum is carried."""
+
+    viscosity: float
+    force: Vector = (0.0, 0.0, 0.0)
+    advection: Advection = CENTRAL
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,14 @@ from taskflow.flow.diagnostics import advective_rate
 from taskflow.flow.driving.driving import NO_DRIVING, Driving, Setting
 from taskflow.flow.driving.stratification import buoyancy_frequency
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.momentum import Buoyancy, Fluid, Quick, momentum
+from taskflow.flow.momentum import CENTRAL, Buoyancy, Fluid, momentum
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.poisson import Solver
 from taskflow.flow.projection import correct, divergence
-from taskflow.flow.scalars.quantity import Flux, Medium, Quantity
+from taskflow.flow.scalars.quantity import Flux, Mixing, Quantity
 from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme, Spreads
 from taskflow.flow.stability import Stability, StepLimit, Transported
-from taskflow.flow.turbulence import Surroundings, Turbulence, eddy_viscosity
+from taskflow.flow.turbulence import Turbulence, eddy_viscosity
 from taskflow.regions import Location, Partition
 from taskflow.tasks import Launch, Repeat, Roles
 
@@ -121,7 +121,7 @@ class NavierStokes:
     @property
     def ghost(self) -> int:
         """Layers of ghost cells that the equations need."""
-        return max(self.fluid.ghost, self.pressure.ghost, *(quantity.ghost for quantity in self.quantities))
+        return max(self.fluid.advection.ghost, self.pressure.ghost, *(quantity.ghost for quantity in self.quantities))
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
@@ -150,11 +150,11 @@ class NavierStokes:
             yield from self.obstacles.start(f, self.grid, self.pressure)
         yield from self.driving.begin(f, self.setting)
         yield from self.pressure.prepare(f)
-        yield from self.projection(f, f.u, f.v, f.w, "dt")
+        yield from self.projection(f, (f.u, f.v, f.w), "dt")
         for name in (f.p, f.rhs):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
         yield from self.openings.begin_ghosts(tuple(f[name] for name in self.state))
-        yield from self.beside(f, (f.u, f.v, f.w))
+        yield from self.update_derived_fields(f, (f.u, f.v, f.w))
         for quantity in self.quantities:
             yield from self.ghosts(f, quantity, f[quantity.name], -1)
         yield from self.limits(f)
@@ -168,11 +168,11 @@ class NavierStokes:
             yield from self.prediction(f, names)
             yield from normal_velocity((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
             yield from self.openings.advance(f, n)
-            yield from self.projection(f, f.u_new, f.v_new, f.w_new, names["dt"])
+            yield from self.projection(f, (f.u_new, f.v_new, f.w_new), names["dt"])
             yield from self.openings.ghosts(new, old, n)
-            yield from self.beside(f, (f.u_new, f.v_new, f.w_new))
+            yield from self.update_derived_fields(f, (f.u_new, f.v_new, f.w_new))
             for quantity in self.quantities:
-                yield from self.carried(f, quantity, n)
+                yield from self.advance_scalar(f, quantity, n)
             for name in VELOCITY:
                 f.swap(name, f"{name}_new")
         yield from self.limits(f)
@@ -191,53 +191,55 @@ class NavierStokes:
         )  # fmt: skip
         for quantity in self.quantities:
             if not quantity.bounded:
-                yield from quantity.central(f, names, self.staggered, self.medium(f, quantity))
-                yield from self.warmed(f, quantity, f[f"{quantity.name}_new"], names["dt"])
+                yield from quantity.central(f, names, self.staggered, self.mixing(f, quantity))
+                yield from self.wall_heat_flux(f, quantity, f[f"{quantity.name}_new"], names["dt"])
         yield from self.driving.act(f, names, self.setting)
         if self.obstacles:
             driven = self.driving != NO_DRIVING
             yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, driven=driven)
 
-    def projection(self, f: Roles, u: str, v: str, w: str, dt: str) -> Iterator[Launch | Repeat]:
+    def projection(self, f: Roles, velocity: tuple[str, str, str], dt: str) -> Iterator[Launch | Repeat]:
         """Laplacian(p) = div(u) / dt, solved from the last p as the first guess; then u -= dt grad(p)."""
         box = self.staggered.box
         if self.obstacles:
-            yield from self.obstacles.projection(f, (u, v, w), dt, self.grid, self.pressure)
+            yield from self.obstacles.projection(f, velocity, dt, self.grid, self.pressure)
         else:
-            yield divergence(u, v, w, f.rhs, over=box, dt=dt, grid=self.grid)
+            yield divergence(velocity, f.rhs, over=box, dt=dt, grid=self.grid)
             yield from self.pressure.solve(f)
-            yield correct(u, v, w, f.p, over=box, dt=dt, grid=self.grid)
-        yield from self.openings.correct((u, v, w), f.p, dt)
+            yield correct(velocity, f.p, None, over=box, dt=dt, grid=self.grid)
+        yield from self.openings.correct(velocity, f.p, dt)
 
-    def beside(self, f: Roles, velocity: tuple[str, str, str]) -> Iterator[Launch]:
+    def update_derived_fields(self, f: Roles, velocity: tuple[str, str, str]) -> Iterator[Launch]:
         """Boundary values of a velocity along walls, and the eddy viscosity that follows from it."""
         yield from velocity_ghosts(velocity, self.boundaries, self.grid)
         if self.turbulence:
-            there = Surroundings(self.boundaries, self.grid, self.fluid.viscosity)
-            yield from eddy_viscosity(velocity, f.nu_t, self.turbulence, there, f.solid if self.obstacles else None)
+            solid, viscosity = f.solid if self.obstacles else None, self.fluid.viscosity
+            yield from eddy_viscosity(velocity, solid, f.nu_t, self.turbulence, self.boundaries, self.grid, viscosity)
 
-    def carried(self, f: Roles, quantity: Quantity, n: int) -> Iterator[Launch]:
-        """A quantity at the end of stage n, with its ghost values, once the velocity is known."""
+    def advance_scalar(self, f: Roles, quantity: Quantity, n: int) -> Iterator[Launch]:
+        """Advances a scalar quantity to the end of stage n, with its ghost values, once the velocity is known."""
         if quantity.bounded:
-            dt, medium = self.scheme.names[n]["dt"], self.medium(f, quantity)
-            yield from quantity.euler(f, dt, self.staggered, medium)
-            yield from self.warmed(f, quantity, f[f"{quantity.name}_new"], dt)
+            dt, mixing = self.scheme.names[n]["dt"], self.mixing(f, quantity)
+            yield from quantity.euler(f, dt, self.staggered, mixing)
+            yield from self.wall_heat_flux(f, quantity, f[f"{quantity.name}_new"], dt)
             yield from self.ghosts(f, quantity, f[f"{quantity.name}_new"], n)
-            yield from quantity.heun(f, dt, self.staggered, medium)
-            yield from self.warmed(f, quantity, f[quantity.name], dt, 0.5)
+            yield from quantity.heun(f, dt, self.staggered, mixing)
+            yield from self.wall_heat_flux(f, quantity, f[quantity.name], dt, 0.5)
         else:
             f.swap(quantity.name, f"{quantity.name}_new")
         yield from self.ghosts(f, quantity, f[quantity.name], n)
 
-    def medium(self, f: Roles, quantity: Quantity) -> Medium:
-        """The bodies and eddies that a quantity meets."""
-        flags = "T_faces" if quantity is self.heat else "scalar_faces"
-        return Medium(f[flags] if self.obstacles else None, self.turbulence.prandtl if self.turbulence else None)
+    def mixing(self, f: Roles, quantity: Quantity) -> Mixing:
+        """The eddies and bodies in the transport equation of a quantity."""
+        faces = f["T_faces" if quantity is self.heat else "scalar_faces"] if self.obstacles else None
+        return Mixing(f.nu_t, faces, self.turbulence.prandtl) if self.turbulence else Mixing(faces=faces)
 
-    def warmed(self, f: Roles, quantity: Quantity, name: str, dt: str, part: float = 1.0) -> Iterator[Launch]:
-        """What bodies add to the temperature, in the field of a name, in this part of a step dt."""
+    def wall_heat_flux(
+        self, f: Roles, quantity: Quantity, name: str, dt: str, part: float = 1.0
+    ) -> Iterator[Launch]:
+        """Heat from immersed bodies into the temperature in the field of a name, in this part of a step dt."""
         if self.obstacles and quantity is self.heat:
-            yield from self.obstacles.warmed(name, f, dt, part * quantity.diffusivity)
+            yield from self.obstacles.wall_heat_flux(name, f, dt, part * quantity.diffusivity)
 
     def ghosts(self, f: Roles, quantity: Quantity, name: str, n: int) -> Iterator[Launch]:
         """Boundary values of a quantity in the field of a name at the end of stage n; those of a temperature with
@@ -285,5 +287,5 @@ class NavierStokes:
         """Which of the steps within a limit are stable. Bounded quantities have a limit of their own."""
         part = 1 / self.turbulence.prandtl if self.turbulence else 0.0
         carried = (Transported(each.diffusivity, part) for each in self.quantities if not each.bounded)
-        momentum = Transported(self.fluid.viscosity, float(bool(self.turbulence)), isinstance(self.fluid, Quick))
+        momentum = Transported(self.fluid.viscosity, float(bool(self.turbulence)), self.fluid.advection is not CENTRAL)
         return Stability(self.scheme, self.grid, (momentum, *carried), limit)

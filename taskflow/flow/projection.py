@@ -5,15 +5,19 @@ The equation for p is solved by a `taskflow.flow.poisson.Solver`.
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, BESIDE
-from taskflow.tasks import Read, ReadWrite, Scalar, Write, task
+from taskflow.flow.stencils import BESIDE, FACE_VELOCITY
+from taskflow.tasks import Components, Read, ReadByte, ReadWrite, Scalar, Write, task
+
+VELOCITY = Components(u=ReadWrite, v=ReadWrite, w=ReadWrite)
 
 
 @task(kernel=KERNELS / "divergence.cu")
-def divergence(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], rhs: Write, *, dt: Scalar, grid: Grid) -> None:
-    """rhs = div(u) / dt"""
+def divergence(velocity: FACE_VELOCITY, rhs: Write, *, dt: Scalar, grid: Grid) -> None:
+    """rhs = div(u) / dt, in cells."""
 
 
 @task(kernel=KERNELS / "correction.cu")
-def correct(u: ReadWrite, v: ReadWrite, w: ReadWrite, p: Read[BESIDE], *, dt: Scalar, grid: Grid) -> None:
-    """u = u - dt grad(p). Faces that lie on a wall keep their velocity."""
+def correct(velocity: VELOCITY, p: Read[BESIDE], solid: ReadByte | None, *, dt: Scalar, grid: Grid) -> None:
+    """u = u - dt grad(p), on faces. Those that lie on a wall, or are closed by bodies, by the flags in `solid`, keep
+    their velocity.
+    """

@@ -1,9 +1,12 @@
 """What the operators of a staggered grid read around a cell."""
 
-from taskflow.tasks import Stencil, offsets, star
+from taskflow.tasks import Components, Read, Stencil, offsets, star
 
 ACROSS_X, ACROSS_Y, ACROSS_Z = offsets(x=(0, 1)), offsets(y=(0, 1)), offsets(z=(0, 1))
 """The two faces of a cell across a direction."""
+
+FACE_VELOCITY = Components(u=Read[ACROSS_X], v=Read[ACROSS_Y], w=Read[ACROSS_Z])
+"""A velocity on the six faces of a cell."""
 
 BESIDE = offsets(x=(-1, 0)) | offsets(y=(-1, 0)) | offsets(z=(-1, 0))
 """The cells on both sides of a cell's low faces."""
@@ -54,6 +57,9 @@ def _with_neighbours(axis: str, width: int = 1) -> Stencil:
 
 GRADIENT_U, GRADIENT_V, GRADIENT_W = (_with_neighbours(axis) for axis in "xyz")
 """What the velocity gradient in the middle of a cell reads of each velocity."""
+
+GRADIENT_VELOCITY = Components(u=Read[GRADIENT_U], v=Read[GRADIENT_V], w=Read[GRADIENT_W])
+"""A velocity for its gradient."""
 
 SIDES_U, SIDES_V, SIDES_W = (star(1) | _with_neighbours(axis) for axis in "xyz")
 """What the flow of momentum through a face of a cell reads of each velocity."""

@@ -15,9 +15,9 @@ from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.boundaries.rough_wall import drag_ghosts, rough
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.stencils import GRADIENT_U, GRADIENT_V, GRADIENT_W
+from taskflow.flow.stencils import GRADIENT_VELOCITY
 from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, ReadByte, Reduce, Task, Write, task
+from taskflow.tasks import Launch, ReadByte, Reduce, Task, Write, task
 
 PRANDTL = 0.85  # turbulent, of boundary layers (W. M. Kays 1994, J. Heat Transfer 116, 284)
 FAR = 1e6  # times the size of the domain: where walls are that do not damp
@@ -43,82 +43,33 @@ class SmoothWalls:
 
 @task(kernel=KERNELS / "turbulence.cu")
 def smagorinsky(
-    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], nu_t: Write,
-    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float,
+    velocity: GRADIENT_VELOCITY, solid: ReadByte | None, nu_t: Write,
+    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float, walls: SmoothWalls | None,
 ) -> None:  # fmt: skip
-    """nu_t = mixing (2 S_ij S_ij)^(1/2); eddy = max of nu_t, rate as that of `advective_rate`."""
+    """nu_t = mixing D^2 (2 S_ij S_ij)^(1/2), in cells; eddy = max of nu_t, rate as that of `advective_rate`.
 
-
-@task(kernel=KERNELS / "turbulence.cu")
-def smagorinsky_damped(
-    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], nu_t: Write,
-    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float, walls: SmoothWalls,
-) -> None:  # fmt: skip
-    """nu_t = mixing (1 - exp(-y+ / 26))^2 (2 S_ij S_ij)^(1/2); eddy = max of nu_t, rate as that of `advective_rate`."""
+    `mixing` is the square of the mixing length, D = 1 - exp(-y+ / 26) beside smooth `walls`, and 1 without. In bodies,
+    by the flags in `solid`, nu_t is 0. Neighbours in one have minus the velocity of the cell, so that it is 0 on the
+    face between them; bodies do not damp.
+    """
 
 
 @task(kernel=KERNELS / "turbulence.cu")
 def wale(
-    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], nu_t: Write,
+    velocity: GRADIENT_VELOCITY, solid: ReadByte | None, nu_t: Write,
     *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float,
 ) -> None:  # fmt: skip
-    """nu_t = mixing (Sd_ij Sd_ij)^(3/2) / ((S_ij S_ij)^(5/2) + (Sd_ij Sd_ij)^(5/4)); eddy = max of nu_t, rate as that
-    of `advective_rate`.
+    """nu_t = mixing (Sd_ij Sd_ij)^(3/2) / ((S_ij S_ij)^(5/2) + (Sd_ij Sd_ij)^(5/4)), in cells; the rest as that of
+    `smagorinsky`.
     """
 
 
 @task(kernel=KERNELS / "turbulence.cu")
 def vreman(
-    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], nu_t: Write,
+    velocity: GRADIENT_VELOCITY, solid: ReadByte | None, nu_t: Write,
     *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, constant: float,
 ) -> None:  # fmt: skip
-    """nu_t = constant (B_beta / (alpha_ij alpha_ij))^(1/2); eddy = max of nu_t, rate as that of `advective_rate`."""
-
-
-OBSTRUCTED = KERNELS / "obstacles" / "turbulence_obstructed.cu"
-
-
-@task(kernel=OBSTRUCTED)
-def smagorinsky_obstructed(
-    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], solid: ReadByte, nu_t: Write,
-    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float,
-) -> None:  # fmt: skip
-    """`smagorinsky` beside bodies: 0 in them. Neighbours in a body have minus the velocity of the cell, so that it is 0
-    on the face between them.
-    """
-
-
-@task(kernel=OBSTRUCTED)
-def smagorinsky_damped_obstructed(
-    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], solid: ReadByte, nu_t: Write,
-    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float, walls: SmoothWalls,
-) -> None:  # fmt: skip
-    """`smagorinsky_damped` beside bodies, as `smagorinsky_obstructed`. Bodies do not damp."""
-
-
-@task(kernel=OBSTRUCTED)
-def wale_obstructed(
-    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], solid: ReadByte, nu_t: Write,
-    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float,
-) -> None:  # fmt: skip
-    """`wale` beside bodies, as `smagorinsky_obstructed`."""
-
-
-@task(kernel=OBSTRUCTED)
-def vreman_obstructed(
-    u: Read[GRADIENT_U], v: Read[GRADIENT_V], w: Read[GRADIENT_W], solid: ReadByte, nu_t: Write,
-    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, constant: float,
-) -> None:  # fmt: skip
-    """`vreman` beside bodies, as `smagorinsky_obstructed`."""
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What a model may know besides the velocity, and where ghost values come from."""
-
-    boundaries: Boundaries
-    grid: Grid
-    viscosity: float
+    """nu_t = constant (B_beta / (alpha_ij alpha_ij))^(1/2), in cells; the rest as that of `smagorinsky`."""
 
 
 @dataclass(frozen=True)
@@ -136,14 +87,10 @@ class Smagorinsky:
     constant: float = 0.17
     damped: bool = True
 
-    def task(self, there: Surroundings) -> tuple[Task, Task, dict[str, Any]]:
-        """That which finds nu_t, the one beside bodies, and their constants."""
-        grid, smooth = there.grid, _smooth(there.boundaries)
-        mixing = {"mixing": (self.constant * grid.filter_width) ** 2}
-        if self.damped and smooth and there.viscosity > 0:
-            walls = _walls(smooth, grid, there.viscosity)
-            return smagorinsky_damped, smagorinsky_damped_obstructed, {**mixing, "walls": walls}
-        return smagorinsky, smagorinsky_obstructed, mixing
+    def task(self, grid: Grid, walls: SmoothWalls | None) -> tuple[Task, dict[str, Any]]:
+        """The task that evaluates nu_t, and its constants."""
+        mixing = (self.constant * grid.filter_width) ** 2
+        return smagorinsky, {"mixing": mixing, "walls": walls if self.damped else None}
 
 
 @dataclass(frozen=True)
@@ -155,9 +102,9 @@ class Wale:
 
     constant: float = 0.5
 
-    def task(self, there: Surroundings) -> tuple[Task, Task, dict[str, Any]]:
-        """That which finds nu_t, the one beside bodies, and their constants."""
-        return wale, wale_obstructed, {"mixing": (self.constant * there.grid.filter_width) ** 2}
+    def task(self, grid: Grid, walls: SmoothWalls | None) -> tuple[Task, dict[str, Any]]:
+        """The task that evaluates nu_t, and its constants."""
+        return wale, {"mixing": (self.constant * grid.filter_width) ** 2}
 
 
 @dataclass(frozen=True)
@@ -169,9 +116,9 @@ class Vreman:
 
     constant: float = 0.07
 
-    def task(self, _: Surroundings) -> tuple[Task, Task, dict[str, Any]]:
-        """That which finds nu_t, the one beside bodies, and their constants."""
-        return vreman, vreman_obstructed, {"constant": self.constant}
+    def task(self, grid: Grid, walls: SmoothWalls | None) -> tuple[Task, dict[str, Any]]:
+        """The task that evaluates nu_t, and its constants."""
+        return vreman, {"constant": self.constant}
 
 
 @dataclass(frozen=True)
@@ -183,31 +130,28 @@ class Turbulence:
 
 
 def eddy_viscosity(
-    velocity: tuple[str, str, str], nu_t: str, turbulence: Turbulence, there: Surroundings, solid: str | None = None
-) -> Iterator[Launch]:
-    """nu_t with its ghost values, from a velocity with its own; the scalars rate and eddy. `solid` is the field that
-    says where bodies are.
+    velocity: tuple[str, str, str], solid: str | None, nu_t: str, turbulence: Turbulence, boundaries: Boundaries,
+    grid: Grid, viscosity: float,
+) -> Iterator[Launch]:  # fmt: skip
+    """nu_t with its ghost values, from a velocity with its own, and the scalars rate and eddy: maxima of the advective
+    rate and of nu_t. `solid` is the field of the flags of bodies, None without these.
     """
-    boundaries, grid = there.boundaries, there.grid
     yield from inflow_edges(velocity, boundaries, grid)
-    free, obstructed, constants = turbulence.model.task(there)
-    found, read = (obstructed, (*velocity, solid)) if solid else (free, velocity)
-    yield found(*read, nu_t, over=Box.of(grid.cells), rate="rate", eddy="eddy", grid=grid, **constants)
+    model, constants = turbulence.model.task(grid, _smooth_walls(boundaries, grid, viscosity))
+    yield model(velocity, solid, nu_t, over=Box.of(grid.cells), rate="rate", eddy="eddy", grid=grid, **constants)
     for face in INSIDE:
         if face in boundaries and face not in rough(boundaries):
             sign = -1.0 if isinstance(boundaries[face], Wall) else 1.0
             yield MIRROR[face](nu_t, over=beyond(face, grid), mirror=Mirror(sign, 0.0))
-    yield from drag_ghosts(velocity, nu_t, boundaries, grid, there.viscosity)
+    yield from drag_ghosts(velocity, nu_t, boundaries, grid, viscosity)
 
 
-def _smooth(boundaries: Boundaries) -> dict[str, Wall]:
-    """The smooth walls by face."""
-    return {
-        face: side for face, side in boundaries.items() if isinstance(side, Wall) and face not in rough(boundaries)
-    }
-
-
-def _walls(smooth: dict[str, Wall], grid: Grid, viscosity: float) -> SmoothWalls:
+def _smooth_walls(boundaries: Boundaries, grid: Grid, viscosity: float) -> SmoothWalls | None:
+    """The walls that damp: none without a viscosity, or where all are rough."""
+    walls = {face: side for face, side in boundaries.items() if isinstance(side, Wall)}
+    smooth = {face: wall for face, wall in walls.items() if face not in rough(boundaries)}
+    if not smooth or viscosity <= 0:
+        return None
     far = FAR * sum(grid.length(axis) for axis in range(3))
     ends = {axis: grid.ends(number) for number, axis in enumerate("xyz")}
     low = [first if f"{axis}_min" in smooth else far for axis, (first, _) in ends.items()]

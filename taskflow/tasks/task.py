@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, is_dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,8 @@ class Task:
     fields: one, or several components. `turns` is the keyword that takes the orientation, with its annotation.
 
     A launch can be of a task `derived` from this one, compiled anew from the same kernel text: without parameters that
-    are `optional`, turned to an axis or a face, or with a constant of a class derived from the declared one. The macros
+    are `optional`, turned to an axis or a face, or with a constant, or a choice among its members (a value without
+    members, such as a scheme), of a class derived from the declared one. The macros
     that the class variable `defines` names are then defined: see `taskflow.machine.kernel.text`. Where the class has
     `stencils`, a mapping, that task reads the fields of these names with them instead. Classes derived from that one
     inherit both.
@@ -102,11 +103,8 @@ class Task:
         absent = frozenset(name for name in self.optional if arguments[name] is None)
         self._check_values({name: value for name, value in values.items() if name not in absent})
         orientation = arguments.pop(self.turns[0]) if self.turns else None
-        classes = frozenset(
-            (kind, type(values[name]))
-            for name, kind in self.constants.items()
-            if name not in absent and isinstance(kind, type) and is_dataclass(kind) and type(values[name]) is not kind
-        )
+        there = [name for name, kind in self.constants.items() if name not in absent and is_dataclass(kind)]
+        classes = frozenset(pair for name in there for pair in _derived(self.constants[name], values[name]))
         task = self.of(Variant(classes, absent, orientation))
         names = [name for argument in fields if argument for name in _names(argument)]
         written = [f for f, p in zip(names, task.fields.values(), strict=True) if p.writes]
@@ -120,10 +118,10 @@ class Task:
             return
         several = parts != (name,)
         names = argument if isinstance(argument, tuple) and several else (argument,)
-        if not all(isinstance(field, str) for field in names):
-            raise TypeError(f"{self.name}: {name} is {argument!r}; give the name of a field, such as roles.{parts[0]}")
         if several and (not isinstance(argument, tuple) or len(names) != len(parts)):
             raise TypeError(f"{self.name}: {name} is {argument!r}; give a tuple of fields, for {', '.join(parts)}")
+        if not all(isinstance(field, str) for field in names):
+            raise TypeError(f"{self.name}: {name} is {argument!r}; give the name of a field, such as roles.{parts[0]}")
 
     def _check_values(self, values: Mapping[str, Any]) -> None:
         for name in (*self.scalars, *self.reductions):
@@ -178,6 +176,19 @@ class Task:
         """The keyword arguments of the body that are no values: None for absent constants, and the orientation."""
         turned = {self.turns[0]: self.orientation} if self.turns else {}
         return turned | {name: None for name in self.base.constants if name not in self.constants}
+
+
+def _derived(kind: type, value: Any) -> Iterator[tuple[type, type]]:
+    """Declared classes with the derived ones that a constant has in their place: its own, and those of members that
+    have no members themselves, which are choices such as schemes.
+    """
+    if type(value) is not kind:
+        yield kind, type(value)
+    for own in (type(getattr(value, field.name)) for field in fields(value)):
+        if is_dataclass(own) and not fields(own):
+            declared = next(base for base in reversed(own.mro()) if is_dataclass(base))
+            if own is not declared:
+                yield declared, own
 
 
 _variants: dict[tuple[Task, Variant], Task] = {}

@@ -114,6 +114,12 @@ def momentum_with(*, eddies: bool = False, warm: bool = False, bodies: bool = Fa
     return variant(momentum, " ".join(names for names, there in without.items() if not there))
 
 
+def scalar_with(task: Task, *, eddies: bool = False, bodies: bool = False) -> Task:
+    """The transport of a scalar in such a flow."""
+    without = {"nu_t prandtl": eddies, "q_faces": bodies}
+    return variant(task, " ".join(names for names, there in without.items() if not there))
+
+
 def surrounded(cells: np.ndarray, walls: tuple[bool, bool, bool]) -> np.ndarray:
     """Numbers of cells [z, y, x] with one layer around them: 0 beyond walls, else the periodic images."""
     for axis, wall in enumerate(walls):

@@ -12,10 +12,11 @@ from taskflow.flow.obstacles import flags
 from taskflow.flow.scalars import bounded
 from taskflow.regions import Box
 from tests import reference
-from tests.flow.byhand import DT, ByHand
+from tests.flow.byhand import DT, ByHand, scalar_with
 from tests.reference import turbulence as by_numpy
 
 TRANSPORT = Transport(0.07, 0.6)
+EULER, HEUN = scalar_with(bounded.bounded_euler), scalar_with(bounded.bounded_heun)
 VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
 CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (1, 1, 1), (2, 2, 4), (37, 3, 4)]
 WALLS = [(False, False, False), (True, True, True), (True, False, True)]
@@ -39,9 +40,9 @@ def test_both_stages(cells, walls, real, device):
     def tendency(of: reference.Shifted) -> np.ndarray:
         return reference.bounded_tendency(of, velocity, h, cells, walls, TRANSPORT.diffusivity) + TRANSPORT.source
 
-    hand.run(hand.launch(bounded.bounded_euler, constants))
+    hand.run(hand.launch(EULER, constants))
     hand.agrees("q_new", q() + DT * tendency(q))
-    hand.run(hand.launch(bounded.bounded_heun, constants))
+    hand.run(hand.launch(HEUN, constants))
     hand.agrees("q", (q() + euler() + DT * tendency(euler)) / 2)
 
 
@@ -51,10 +52,9 @@ def test_both_stages_with_eddies(device):
     constants = {"transport": TRANSPORT, "grid": hand.staggered.constants}
     laminar = ByHand(hand.cells, ghost=2, fields=dict(hand.fields), **device)
     (q, euler, nu_t), h = hand.shifted("q", "q_euler", "nu_t"), hand.staggered.spacing
-    for name, of, share in (("euler", q, 1.0), ("heun", euler, 0.5)):
-        laminar.run(laminar.launch(getattr(bounded, f"bounded_{name}"), constants))
-        hand.run(hand.launch(getattr(bounded, f"bounded_{name}_eddy"), {**constants, "prandtl": 0.7}))
-        found = "q_new" if name == "euler" else "q"
+    for task, of, share, found in ((bounded.bounded_euler, q, 1.0, "q_new"), (bounded.bounded_heun, euler, 0.5, "q")):
+        laminar.run(laminar.launch(scalar_with(task), constants))
+        hand.run(hand.launch(scalar_with(task, eddies=True), {**constants, "prandtl": 0.7}))
         more = share * DT * by_numpy.conduction(of, nu_t, h, 0.0, 0.7)
         hand.agrees(found, laminar.values(found) + more)
 
@@ -71,20 +71,19 @@ def test_eddies_conduct_nothing_into_bodies(device):
     grid, h = hand.staggered, hand.staggered.spacing
     (q, euler), inside = hand.shifted("q", "q_euler"), numbers[1:-1, 1:-1, 1:-1]
     diffusive = Transport(TRANSPORT.diffusivity + 0.3 / 0.5, TRANSPORT.source)
-    for name, of, share in (("euler", q, 1.0), ("heun", euler, 0.5)):
+    for task, of, share, found in ((bounded.bounded_euler, q, 1.0, "q_new"), (bounded.bounded_heun, euler, 0.5, "q")):
         constants, eddies = {"grid": grid.constants}, {"transport": TRANSPORT, "prandtl": 0.5}
-        one.run(one.launch(getattr(bounded, f"bounded_{name}_obstructed"), {**constants, "transport": diffusive}))
-        hand.run(hand.launch(getattr(bounded, f"bounded_{name}_eddy_obstructed"), {**constants, **eddies}))
+        one.run(one.launch(scalar_with(task, bodies=True), {**constants, "transport": diffusive}))
+        hand.run(hand.launch(scalar_with(task, eddies=True, bodies=True), {**constants, **eddies}))
         less = np.zeros_like(of())
         for axis, side in product(range(3), (-1, 1)):
             body = np.roll(numbers, -side, 2 - axis)[1:-1, 1:-1, 1:-1] & ~inside
             less += np.where(body, 2 * 0.6 * (of(side, axis) - of()) / h[axis] ** 2, 0)
-        found = "q_new" if name == "euler" else "q"
         assert abs(less).max() > 1
         hand.agrees(found, one.values(found) - share * DT * less)
 
 
-@pytest.mark.parametrize("task", [bounded.bounded_euler, bounded.bounded_heun], ids=lambda task: task.name)
+@pytest.mark.parametrize("task", [EULER, HEUN], ids=lambda task: task.name)
 @pytest.mark.parametrize("forward", [False, True])
 def test_nothing_is_read_that_is_not_declared(task, forward):
     """Everything else is NaN, one cell's result is not."""
@@ -108,7 +107,7 @@ def test_the_second_layer_beyond_walls_is_not_used():
     kept = np.full_like(hand.fields["q"], np.nan)
     kept[near] = hand.fields["q"][near]
     hand.fields["q"] = kept
-    hand.run(hand.launch(bounded.bounded_euler, {"grid": hand.staggered.constants, "transport": TRANSPORT}))
+    hand.run(hand.launch(EULER, {"grid": hand.staggered.constants, "transport": TRANSPORT}))
     assert np.isfinite(hand.values("q_new")).all()
 
 
@@ -157,7 +156,7 @@ def test_a_step_of_eulers_of_the_stated_length_stays_within_bounds(walls, share,
         faces = {face: Fixed(n % 2) if n < 4 else Flux(0.0) for n, face in enumerate(hand.faces())}
         hand.run(*Quantity("q", Transport(kappa), bounded=True, faces=faces).ghosts("q", grid))
         before = hand.values("q").copy()
-        hand.run(hand.launch(bounded.bounded_euler, {"grid": grid, "transport": Transport(kappa)}))
+        hand.run(hand.launch(EULER, {"grid": grid, "transport": Transport(kappa)}))
         after = hand.values("q_new")
         assert after.min() >= -tiny
         assert after.max() <= 1 + tiny

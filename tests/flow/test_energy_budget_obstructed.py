@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid
-from taskflow.flow.obstacles.energy_budget import dissipation_immersed, dissipation_obstructed, eddy_budget_obstructed
+from taskflow.flow.eddy_budget import eddy_budget
+from taskflow.flow.energy_budget import dissipation
 from tests.flow import test_immersed as immersed
 from tests.flow import test_obstacles as flagged
-from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
+from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, variant
 from tests.flow.test_obstacles import VELOCITY, WALLS, exchange
 from tests.reference.stretched import Metrics
 from tests.reference.surfaces import brought, spread
@@ -95,7 +96,7 @@ def prepared(kind: str, walls: tuple, real: str, more: list[str], **device: obje
     return hand, closed, buried
 
 
-DISSIPATION = {"flagged": dissipation_obstructed, "immersed": dissipation_immersed}
+DISSIPATION = {"flagged": variant(dissipation, "stick cover"), "immersed": dissipation}
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -183,7 +184,7 @@ def test_eddies(walls, real, device):
         carried = sum(apart[m] * change[min(m, n), max(m, n)] for m in range(3))
         wanted[f"flux_{'xyz'[n]}"] = (1 - SHARE) * (hand.values(f"flux_{'xyz'[n]}") + SHARE * carried)
     wanted["rate"] = hand.values("rate") + SHARE * (work - hand.values("rate"))
-    hand.run(hand.launch(eddy_budget_obstructed, {"grid": hand.staggered.constants}))
+    hand.run(hand.launch(eddy_budget, {"grid": hand.staggered.constants}))
     for name, values in wanted.items():
         hand.agrees(name, values)
 
@@ -194,7 +195,7 @@ def test_eddies_take_what_the_flow_loses(device):
     exchange(hand, "nu_t")
     hand.fields |= {name: np.zeros_like(hand.fields[name]) for name in (*others, *EDDIES)}
     grid = {"grid": hand.staggered.constants}
-    hand.run(hand.launch(eddy_budget_obstructed, grid))
+    hand.run(hand.launch(eddy_budget, grid))
     found = hand.values("rate").sum() / SHARE
     nu_t = hand.fields["nu_t"]
     task = momentum_with(eddies=True, bodies=True)

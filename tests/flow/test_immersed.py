@@ -8,7 +8,7 @@ import pytest
 from taskflow.flow import Fluid, Transport
 from taskflow.flow.obstacles import adherence, bulk_velocity, cuts, forces
 from tests import reference
-from tests.flow.byhand import DT, ByHand, momentum_with, surrounded
+from tests.flow.byhand import DT, ByHand, momentum_with, surrounded, variant
 from tests.flow.test_obstacles import exchange
 from tests.reference.stretched import Metrics
 from tests.reference.surfaces import adhered, brought
@@ -144,7 +144,7 @@ def test_heat(real, device):
     hand.fields["bond_T"][::2] = 0
     T, bond, step = hand.values("T"), hand.values("bond_T"), DT * HEAT.diffusivity
     wanted = np.where(bond > 0, (T + step * hand.values("warm_T")) / (1 + step * bond), T)
-    hand.run(hand.launch(adherence.warm, {"diffusivity": HEAT.diffusivity}))
+    hand.run(hand.launch(adherence.wall_heat_flux, {"diffusivity": HEAT.diffusivity}))
     hand.agrees("T", wanted)
 
 
@@ -158,7 +158,7 @@ def test_forces(walls, real, device):
     for number in (1, 2):
         about = (0.1, 0.2, 0.3)
         constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.Target(number, about)}
-        hand.run(hand.launch(forces.force_on_immersed_body, constants))
+        hand.run(hand.launch(variant(forces.force_on_immersed_body, "nu_t edges"), constants))
         moment, places = np.zeros(3), [grid.coordinates("c", axis) - about[axis] for axis in range(3)]
         for axis, name in enumerate("xyz"):
             q, cover = doubles(hand, VELOCITY[axis], COVER[axis])
@@ -193,7 +193,7 @@ def test_forces_of_eddies(walls, real, device):
     hand.run(hand.launch(momentum_with(eddies=True, bodies=True), {"grid": grid.constants, "fluid": FLUID}))
     for number in (1, 2):
         constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.Target(number, (0.1, 0.2, 0.3))}
-        hand.run(hand.launch(forces.force_of_eddies_on_immersed_body, constants))
+        hand.run(hand.launch(forces.force_on_immersed_body, constants))
         for axis, name in enumerate("xyz"):
             q, cover = doubles(hand, VELOCITY[axis], COVER[axis])
             carried = hand.values(f"h_{VELOCITY[axis]}")

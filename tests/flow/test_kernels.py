@@ -19,18 +19,19 @@ from taskflow.flow import (
 from taskflow.flow.boundaries import boundary
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half, jacobi_twice, jacobi_twice_half
 from taskflow.flow.poisson.residual import residual_square, rhs_sums
-from taskflow.flow.scalars import transport
+from taskflow.flow.scalars.transport import transport
 from taskflow.machine.device import gpu
 from taskflow.machine.kernel import Layout, compiled
 from taskflow.regions import Box
 from taskflow.tasks import Task
 from tests import reference
-from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
+from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flows import plane_heat_flux
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
-TRANSPORT = Transport(0.07, 0.6)
+CORRECT = variant(projection.correct, "solid")
+TRANSPORT, TRANSPORTED = Transport(0.07, 0.6), scalar_with(transport)
 MIXING, PRANDTL = 0.03, 0.7
 SMOOTH = turbulence.SmoothWalls(
     0.01, (0.1, 0.05, 9e9), (1.1, 9e9, 1.5), (0.0, 0.2, 0.1), (0.0, 0.0, 0.0), (0.3, 0.0, -0.2), (0.0, 0.0, 0.0),
@@ -42,11 +43,12 @@ WALLS = list(product((False, True), repeat=3))
 VELOCITY = ("u", "v", "w")
 TENDENCIES = ("h_u", "h_v", "h_w")
 STENCILS = [
-    momentum_with(), momentum_with(warm=True), transport.transport, projection.divergence, jacobi,
-    jacobi_half, projection.correct,
+    momentum_with(), momentum_with(warm=True), TRANSPORTED, projection.divergence, jacobi,
+    jacobi_half, CORRECT,
     jacobi_twice, jacobi_twice_half, momentum_with(eddies=True), momentum_with(eddies=True, warm=True),
-    transport.transport_eddy,
-    turbulence.smagorinsky, turbulence.smagorinsky_damped, turbulence.wale, turbulence.vreman,
+    scalar_with(transport, eddies=True),
+    variant(turbulence.smagorinsky, "solid walls"), variant(turbulence.smagorinsky, "solid"),
+    variant(turbulence.wale, "solid"), variant(turbulence.vreman, "solid"),
 ]  # fmt: skip
 SWEEPS = {jacobi: 1, jacobi_twice: 2}
 
@@ -96,16 +98,16 @@ def test_momentum(cells, walls, warm, real, device):
 @pytest.mark.parametrize("cells", [*CELLS, (270, 3, 2)])
 @pytest.mark.parametrize("walls", [(False, True, True), (True, False, False)])
 def test_transport(cells, walls, real, device):
-    hand = ByHand(cells, walls, real, **device).fill(names(transport.transport))
+    hand = ByHand(cells, walls, real, **device).fill(names(TRANSPORTED))
     velocity, (q, old) = hand.shifted(*VELOCITY), hand.shifted("q", "h_q")
-    hand.run(hand.launch(transport.transport, constants(transport.transport, hand)))
+    hand.run(hand.launch(TRANSPORTED, constants(TRANSPORTED, hand)))
     H = reference.transport_tendency(q, velocity, hand.staggered.spacing, TRANSPORT.diffusivity) + TRANSPORT.source
     hand.agrees("q_new", reference.step(q, H, old, DT, RATIO))
     hand.agrees("h_q", H)
 
 
 @pytest.mark.parametrize(
-    "task", [momentum_with(), momentum_with(warm=True), transport.transport], ids=["momentum", "buoyant", "transport"]
+    "task", [momentum_with(), momentum_with(warm=True), TRANSPORTED], ids=["momentum", "buoyant", "transport"]
 )
 def test_the_first_step_is_eulers_whatever_the_old_tendency_holds(task, real, device):
     hand = ByHand((6, 5, 4), real=real, **device).fill(names(task))
@@ -136,7 +138,7 @@ def test_pressure(cells, walls, real, device):
     assert hand.scalars["mean"] == pytest.approx(rhs().mean(), abs=hand.tolerance)
     hand.run(hand.launch(projection.divergence, grid))
     hand.agrees("rhs", reference.divergence(velocity, h) / DT)
-    hand.run(hand.launch(projection.correct, grid))
+    hand.run(hand.launch(CORRECT, grid))
     for a, q in enumerate(velocity):
         hand.agrees(VELOCITY[a], np.where(on_wall(hand, a), q(), reference.correct(q, p, a, h, DT)))
 
@@ -153,7 +155,7 @@ def test_an_exact_pressure_leaves_no_divergence(device):
     for _ in range(500):
         hand.run(hand.launch(jacobi, grid))
         hand.fields["p"], hand.fields["p_new"] = hand.fields["p_new"], hand.fields["p"]
-    hand.run(hand.launch(projection.correct, grid), hand.launch(diagnostics.divergence_max, grid))
+    hand.run(hand.launch(CORRECT, grid), hand.launch(diagnostics.divergence_max, grid))
     assert hand.scalars["divergence"] < 1e-8
 
 
@@ -165,7 +167,7 @@ def test_no_pressure_beyond_walls_is_used(cells, real, device):
     for name in ("p", "rhs"):
         hand.fields[name][beyond] = np.nan
     grid = {"grid": hand.staggered.constants}
-    for task in (jacobi, jacobi_half, jacobi_twice, jacobi_twice_half, projection.correct, residual_square):
+    for task in (jacobi, jacobi_half, jacobi_twice, jacobi_twice_half, CORRECT, residual_square):
         hand.run(hand.launch(task, grid))
     for name in ("p_new", *VELOCITY):
         assert np.isfinite(hand.values(name)).all(), name

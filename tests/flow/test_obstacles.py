@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Transport
-from taskflow.flow.obstacles import flags, forces, heat, pressure, projection
+from taskflow.flow.obstacles import flags, forces, pressure, projection
+from taskflow.flow.projection import correct
+from taskflow.flow.scalars.transport import transport
 from taskflow.regions import Box
 from tests import reference
-from tests.flow.byhand import DT, MEAN, RATIO, ByHand, momentum_with, surrounded
+from tests.flow.byhand import DT, MEAN, RATIO, ByHand, momentum_with, scalar_with, surrounded, variant
 from tests.reference import Shifted
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
@@ -66,7 +68,7 @@ def prepared(walls: tuple, real: str, names: list[str], **device: object) -> tup
         if name in hand.fields:
             hand.fields[name][inside][closed(solid, axis)] = 0
             exchange(hand, name)
-    for name in ("p", "T"):
+    for name in ("p", "T", "q"):
         if name in hand.fields:
             exchange(hand, name)
     return hand, numbers
@@ -91,6 +93,7 @@ FLAGS = {
     "solid": lambda numbers: flags.solid_bits(numbers > 0),
     "faces": lambda numbers: flags.face_bits(numbers > 0),
     "edges": lambda numbers: flags.edge_bits(numbers > 0),
+    "q_faces": lambda numbers: flags.heat_bits(numbers > 0, numbers == 2),
     "T_faces": lambda numbers: flags.heat_bits(numbers > 0, numbers == 2),
     "owner_x": lambda numbers: flags.owners(numbers.astype("u1"), 0),
     "owner_y": lambda numbers: flags.owners(numbers.astype("u1"), 1),
@@ -156,24 +159,24 @@ def test_momentum(walls, warm, real, device):
 @pytest.mark.parametrize("walls", WALLS)
 def test_heat(walls, real, device):
     """Nothing enters insulated bodies; the others have their temperature half a cell away."""
-    task = heat.heat_obstructed
+    task = scalar_with(transport, bodies=True)
     hand, numbers = prepared(walls, real, list(task.fields), **device)
-    T, *velocity = hand.shifted("T", *VELOCITY)
-    h, old = hand.staggered.spacing, hand.shifted("h_T")[0]
+    T, *velocity = hand.shifted("q", *VELOCITY)
+    h, old = hand.staggered.spacing, hand.shifted("h_q")[0]
     H = reference.transport_tendency(T, velocity, h, HEAT.diffusivity) + HEAT.source
     for axis, side in STEPS:
         behind, flux = near(numbers, axis, side), HEAT.diffusivity * (T(side, axis) - T()) / h[axis] ** 2
         H = H + flux * np.where(behind == 1, -1, np.where(behind == 2, 1, 0))
     wanted = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "transport": HEAT}))
-    hand.agrees("T_new", wanted)
+    hand.agrees("q_new", wanted)
 
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_projection(walls, real, device):
     """Closed faces keep their velocity, are stopped, or get what the gradient will take from them."""
     names = [*VELOCITY, "p", "solid"]
-    for task in (projection.correct_obstructed, projection.stop, projection.force):
+    for task in (correct, projection.stop, projection.force):
         hand, numbers = prepared(walls, real, names, **device)
         hand.fill(VELOCITY, seed=1)
         p, grid, wanted = hand.shifted("p")[0], hand.staggered, {}
@@ -181,7 +184,7 @@ def test_projection(walls, real, device):
             u, shut, wall = hand.values(name).copy(), closed(numbers > 0, axis), on_wall(hand, axis)
             gradient = DT * (p() - p(-1, axis)) / grid.spacing[axis]
             wanted[name] = {
-                "correct_obstructed": np.where(shut | wall, u, u - gradient),
+                "correct": np.where(shut | wall, u, u - gradient),
                 "stop": np.where(shut, 0, u),
                 "force": np.where(shut & ~wall, gradient, u),
             }[task.name]
@@ -255,7 +258,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     """The momentum that the scheme takes from a periodic flow goes to the bodies, and to no one else: with walls the
     bodies' share of it is found from the faces of theirs.
     """
-    task = forces.force_on_body
+    task = variant(forces.force_on_body, "nu_t")
     hand, numbers = prepared(walls, real, [*VELOCITY, "p", "solid", "faces", "owner_x", "owner_y", "owner_z"], **device)
     solid, grid, volume = numbers > 0, hand.staggered, hand.staggered.volume
     velocity, p = hand.shifted(*VELOCITY), hand.shifted("p")[0]
@@ -300,7 +303,8 @@ def test_the_moment_of_a_pressure():
     hand.fields["p"][hand.box.slices(hand.memory.lo)] = grid.points("c", hand.box)[0]
     about = np.array([0.2, 0.1, 0.4])
     target = forces.Target(1, tuple(about.tolist()))
-    hand.run(hand.launch(forces.force_on_body, {"grid": grid.constants, "fluid": FLUID, "target": target}))
+    task = variant(forces.force_on_body, "nu_t")
+    hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
     middle = np.array(grid.spacing) * [3.5, 2.5, 3.0]
     # the pressures beside the box are those of cells half a cell away: their difference is that over a cell more
     force = np.array([-(3 + 1) * 3 * 2 * grid.volume, 0.0, 0.0])
@@ -329,7 +333,7 @@ def test_heat_of_a_body(real, device):
 
 def test_kernels_give_the_same_bits_however_they_are_cut(real):
     """The parts of a launch, one after the other, do what the whole does."""
-    for task in (momentum_with(bodies=True), heat.heat_obstructed, pressure.jacobi_obstructed):
+    for task in (momentum_with(bodies=True), scalar_with(transport, bodies=True), pressure.jacobi_obstructed):
         whole, _ = prepared((True, False, True), real, list(task.fields))
         parts, _ = prepared((True, False, True), real, list(task.fields))
         known = {"grid": whole.staggered.constants, "fluid": FLUID, "transport": HEAT}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow import Fluid, Quick
+from taskflow.flow import CENTRAL, QUICK, Fluid
 from taskflow.flow.passing import CARRIED, FLOW, Passing, Sheet, Side
-from taskflow.flow.scalars.bounded import EULER
-from taskflow.flow.scalars.transport import Transport, transport, transport_eddy
+from taskflow.flow.scalars.bounded import bounded_euler
+from taskflow.flow.scalars.transport import Transport, transport
 from taskflow.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from tests.flow.byhand import DT, ByHand, momentum_with
+from tests.flow.byhand import DT, ByHand, momentum_with, scalar_with
 from tests.flow.test_stretched import Uneven
 from tests.flows import compute
 from tests.simulation.test_restart import stirred
@@ -75,7 +75,8 @@ FLOWING = ("volume", "x", "y", "z")
 def prepared(stretched: bool) -> ByHand:
     """Random fields between walls, which what is measured knows by names of its own."""
     hand = (Uneven if stretched else ByHand)((6, 5, 7), (True, True, True), ghost=2)
-    hand.fill({**momentum_with(eddies=True).fields, **transport_eddy.fields, "p": None, "c": None, "q_new": None})
+    scalar = scalar_with(transport, eddies=True).fields
+    hand.fill({**momentum_with(eddies=True).fields, **scalar, "p": None, "c": None, "q_new": None})
     hand.fields["c"] = hand.fields["q"]
     hand.fields |= {f"{name}_sides": hand.fields[name] for name in "uvw"}
     hand.fields |= {f"{name}_new": hand.fields[name] for name in "uvw"}  # a step in the velocity of now
@@ -104,10 +105,10 @@ def volumes(hand: ByHand) -> np.ndarray:
 
 @pytest.mark.parametrize("stretched", [False, True])
 @pytest.mark.parametrize("eddies", [False, True])
-@pytest.mark.parametrize("kind", [Fluid, Quick])
-def test_a_volume_gains_the_momentum_that_passes_its_sides(kind, eddies, stretched):
+@pytest.mark.parametrize("advection", [CENTRAL, QUICK], ids=["central", "quick"])
+def test_a_volume_gains_the_momentum_that_passes_its_sides(advection, eddies, stretched):
     """In a velocity that is not even free of divergence: the whole stress is there without eddies, too."""
-    hand, fluid = prepared(stretched), kind(0.03)
+    hand, fluid = prepared(stretched), Fluid(0.03, advection=advection)
     grid = hand.staggered.constants
     hand.fields["nu_t"] *= eddies
     tendency = dict(zip("xyz", ("h_u", "h_v", "h_w"), strict=True))
@@ -135,10 +136,10 @@ def test_a_volume_gains_the_scalar_that_passes_its_sides(bounded, eddies, stretc
     grid = hand.staggered.constants
     more = {"prandtl": 0.7} if eddies else {}
     if bounded:
-        hand.run(hand.launch(EULER[eddies, False], {"grid": grid, "transport": about, **more}))
+        hand.run(hand.launch(scalar_with(bounded_euler, eddies=eddies), {"grid": grid, "transport": about, **more}))
         gained = volumes(hand) * (hand.values("q_new") - hand.values("q")) / DT
     else:
-        hand.run(hand.launch((transport, transport_eddy)[eddies], {"grid": grid, "transport": about, **more}))
+        hand.run(hand.launch(scalar_with(transport, eddies=eddies), {"grid": grid, "transport": about, **more}))
         gained = volumes(hand) * hand.values("h_q")
     for box in BOXES:
         found = leaving(hand, box, CARRIED[eddies, bounded], {"diffusivity": 0.02, **more}, ("",))[""]
@@ -154,7 +155,8 @@ def test_where_profiles_are_linear_all_schemes_carry_the_same():
         hand.fields[f"{name}_sides"] = hand.fields[name] = 1 + n + 0.1 * x - 0.2 * y + 0.3 * z
     hand.fields["c"] = 2 + 0.3 * x + 0.1 * y - 0.4 * z
     inside, found = Box((1, 1, 1), (5, 4, 6)), []
-    for fluid, bounded in ((Fluid(0.03), False), (Quick(0.03), True)):
+    for advection, bounded in ((CENTRAL, False), (QUICK, True)):
+        fluid = Fluid(0.03, advection=advection)
         flow = leaving(hand, inside, FLOW[False], {"fluid": fluid}, FLOWING)
         carried = leaving(hand, inside, CARRIED[False, bounded], {"diffusivity": 0.02}, ("",))
         found.append([*flow.values(), *carried.values()])

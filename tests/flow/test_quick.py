@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Quick
+from taskflow.flow import QUICK, Buoyancy, Fluid
+from taskflow.flow.momentum import Quick
 from taskflow.simulation.case import Case
 from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
@@ -14,7 +15,7 @@ from tests.flows import compute, orders
 from tests.reference import turbulence as by_numpy
 
 VELOCITY = ("u", "v", "w")
-FLUID, BUOYANCY = Quick(0.03, (0.3, -0.2, 0.1)), Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
+FLUID, BUOYANCY = Fluid(0.03, (0.3, -0.2, 0.1), QUICK), Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
 
 
 def at(index: np.ndarray, walls: bool, *places: int) -> np.ndarray:
@@ -77,14 +78,15 @@ def test_momentum(eddies, warm, walls, cells, real, device):
 
 
 class Renamed(Quick):
-    """A fluid of a user's own."""
+    """A scheme of a user's own."""
 
 
 def test_the_scheme_does_not_depend_on_the_name_of_a_class():
     found = []
     for kind in (Quick, Renamed):
         hand = ByHand((5, 6, 7), ghost=2).fill(momentum_with().fields)
-        hand.run(hand.launch(momentum_with(), {"grid": hand.staggered.constants, "fluid": kind(0.03)}))
+        fluid = Fluid(0.03, advection=kind())
+        hand.run(hand.launch(momentum_with(), {"grid": hand.staggered.constants, "fluid": fluid}))
         found.append(np.array([hand.values(f"h_{name}") for name in VELOCITY]))
     np.testing.assert_array_equal(*found)
 
@@ -99,7 +101,7 @@ def test_a_wave_in_a_uniform_flow(along, speed):
     for a, name in enumerate(VELOCITY):
         hand.fields[name][...] = {along: speed}.get(a, 0.0)
     hand.fields[VELOCITY[across]][...] = np.cos(theta * n)
-    hand.run(hand.launch(momentum_with(), {"grid": hand.staggered.constants, "fluid": Quick(0.0)}))
+    hand.run(hand.launch(momentum_with(), {"grid": hand.staggered.constants, "fluid": Fluid(0.0, advection=QUICK)}))
     way = np.sign(speed)
     symbol = way * (3 * np.exp(1j * way * theta) + 3 - 7 * np.exp(-1j * way * theta) + np.exp(-2j * way * theta)) / 8
     assert (speed * symbol).real > 0
@@ -113,7 +115,7 @@ def test_nothing_is_lost():
     hand = ByHand((5, 6, 7), (False,) * 3, ghost=2).fill(momentum_with().fields)
     for name in VELOCITY:
         hand.fields[name] = np.pad(hand.values(name), 2, mode="wrap")
-    hand.run(hand.launch(momentum_with(), {"grid": hand.staggered.constants, "fluid": Quick(0.0)}))
+    hand.run(hand.launch(momentum_with(), {"grid": hand.staggered.constants, "fluid": Fluid(0.0, advection=QUICK)}))
     for name in VELOCITY:
         assert abs(hand.values(f"h_{name}").sum()) < 1e-11 < abs(hand.values(f"h_{name}")).max()
 
@@ -126,7 +128,8 @@ def test_of_order_2():
         hand = Box2Pi((n, 3 * n // 2, 5 * n // 4), (False,) * 3, ghost=2).fill(momentum_with(eddies=True).fields)
         for number, name, place in ((0, "u", "fx"), (1, "v", "fy"), (2, "w", "fz"), (4, "nu_t", "c")):
             hand.fields[name] = waves.value(number, list(hand.staggered.points(place, hand.memory)))
-        hand.run(hand.launch(momentum_with(eddies=True), {"grid": hand.staggered.constants, "fluid": Quick(0.2)}))
+        constants = {"grid": hand.staggered.constants, "fluid": Fluid(0.2, advection=QUICK)}
+        hand.run(hand.launch(momentum_with(eddies=True), constants))
         found = []
         for a, name in enumerate("uvw"):
             x = list(hand.staggered.points("f" + "xyz"[a], hand.box))

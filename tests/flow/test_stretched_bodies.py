@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport
-from taskflow.flow.obstacles import adherence, cuts, forces, heat, pressure, projection
-from taskflow.flow.turbulence import Surroundings, Turbulence, Wale, eddy_viscosity
+from taskflow.flow.obstacles import adherence, cuts, forces, pressure, projection
+from taskflow.flow.projection import correct
+from taskflow.flow.scalars.transport import transport
+from taskflow.flow.turbulence import Turbulence, Wale, eddy_viscosity
 from tests.flow import test_immersed, test_obstacles
-from tests.flow.byhand import DT, MEAN, RATIO, momentum_with
+from tests.flow.byhand import DT, MEAN, RATIO, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, buried, closed, near, on_wall
 from tests.flow.test_stretched import Uneven
 from tests.reference.stretched import Metrics, shift
@@ -100,9 +102,9 @@ def test_momentum(walls, real, device):
         made.agrees(NEW[a], moved)
 
 
-def conducted(made: Bodies) -> list[np.ndarray]:
+def conducted(made: Bodies, name: str) -> list[np.ndarray]:
     """What diffuses into cells through each of their six faces, over the diffusivity: body 2 is half a cell away."""
-    T, found = made["T"], []
+    T, found = made[name], []
     for axis, side in STEPS:
         W, D = made.metrics.W[axis], made.metrics.D[axis]
         fluid, body = 1 / (W * (D if side < 0 else shift(D, axis))), 2 / W**2
@@ -114,21 +116,21 @@ def conducted(made: Bodies) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_heat(walls, real, device):
-    task = heat.heat_obstructed
+    task = scalar_with(transport, bodies=True)
     made = Bodies(walls, real, list(task.fields), **device)
-    old, T = made.inside(made["h_T"]), made.inside(made["T"])
-    H = made.inside(made.metrics.transport(made["T"], made.velocity, 0.0)) + HEAT.source
-    H = H + HEAT.diffusivity * sum(conducted(made))
+    old, T = made.inside(made["h_q"]), made.inside(made["q"])
+    H = made.inside(made.metrics.transport(made["q"], made.velocity, 0.0)) + HEAT.source
+    H = H + HEAT.diffusivity * sum(conducted(made, "q"))
     wanted = np.where(near(made.numbers) > 0, T, T + DT * ((1 + RATIO / 2) * H - RATIO / 2 * old))
     made.run(task)
-    made.agrees("T_new", wanted)
+    made.agrees("q_new", wanted)
 
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_heat_of_a_body(walls, real, device):
     made = Bodies(walls, real, ["T", "solid", *OWNERS], **device)
     wanted = 0.0
-    for (axis, side), into in zip(STEPS, conducted(made), strict=True):
+    for (axis, side), into in zip(STEPS, conducted(made, "T"), strict=True):
         index = np.arange(made.hand.cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
         beyond = made.hand.walls[axis] & (index == (0 if side < 0 else made.hand.cells[axis] - 1))
         from_body = (near(made.numbers) == 0) & (near(made.numbers, axis, side) == 2) & ~beyond
@@ -139,14 +141,14 @@ def test_heat_of_a_body(walls, real, device):
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_projection(walls, real, device):
-    for task in (projection.correct_obstructed, projection.force):
+    for task in (correct, projection.force):
         made = Bodies(walls, real, [*VELOCITY, "p", "solid"], **device)
         wanted = []
         for a, q in enumerate(made.velocity):
             here, push = made.inside(q), DT * made.inside(made.metrics.gradient(made["p"], a))
             shut, wall = closed(made.solid, a), on_wall(made.hand, a)
-            moved = here - push if task is projection.correct_obstructed else push
-            kept = shut | wall if task is projection.correct_obstructed else ~shut | wall
+            moved = here - push if task is correct else push
+            kept = shut | wall if task is correct else ~shut | wall
             wanted.append(np.where(kept, here, moved))
         made.run(task)
         for name, values in zip(VELOCITY, wanted, strict=True):
@@ -178,7 +180,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     made = Bodies(walls, real, [*VELOCITY, "p", "solid", "faces", *OWNERS], **device)
     found = {}
     for number in (1, 2):
-        made.run(forces.force_on_body, target=forces.Target(number, (0.1, 0.2, 0.3)))
+        made.run(variant(forces.force_on_body, "nu_t"), target=forces.Target(number, (0.1, 0.2, 0.3)))
         found[number] = dict(made.hand.scalars)
     p = made["p"]
     for a, name in enumerate("xyz"):
@@ -211,7 +213,7 @@ def test_the_moment_of_a_pressure(device):
         made.hand.fields[name][...] = 0
     made.hand.fields["p"][inside] = z = grid.points("c", made.hand.box)[2]
     about, (wide_x, wide_y) = np.array([0.2, 0.1, 0.4]), (grid.widths(a) for a in (0, 1))
-    made.run(forces.force_on_body, target=forces.Target(1, tuple(about.tolist())))
+    made.run(variant(forces.force_on_body, "nu_t"), target=forces.Target(1, tuple(about.tolist())))
     lift = z.ravel()[1] - z.ravel()[4]
     areas = wide_x[None, 2:5] * wide_y[1:4, None]
     x, y = grid.coordinates("c", 0)[None, 2:5] - about[0], grid.coordinates("c", 1)[1:4, None] - about[1]
@@ -242,8 +244,8 @@ def test_eddies_see_walls_half_a_cell_away(walls, real, device):
     a, b = (S**2).sum((0, 1)), (Sd**2).sum((0, 1))
     with np.errstate(invalid="ignore"):  # 0 / 0 in bodies
         wanted = (0.6**2 * made.volume() ** (2 / 3)) * b**1.5 / (a**2.5 + b**1.25)
-    there = Surroundings({}, made.hand.staggered.constants, 0.01)
-    made.hand.run(*eddy_viscosity(VELOCITY, "nu_t", Turbulence(Wale(0.6)), there, "solid"))
+    grid = made.hand.staggered.constants
+    made.hand.run(*eddy_viscosity(VELOCITY, "solid", "nu_t", Turbulence(Wale(0.6)), {}, grid, 0.01))
     made.agrees("nu_t", np.where(near(made.solid), 0, wanted))
 
 
@@ -266,7 +268,7 @@ def test_immersed_bodies(walls, real, device):
     made = Immersed(walls, real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER, *OWNERS], **device)
     p, velocity, wanted = made["p"], made.velocity, []
     for number in (1, 2):
-        made.run(forces.force_on_immersed_body, target=forces.Target(number, (0.1, 0.2, 0.3)))
+        made.run(variant(forces.force_on_immersed_body, "nu_t edges"), target=forces.Target(number, (0.1, 0.2, 0.3)))
         for a, name in enumerate("xyz"):
             shut = near(made.faces[a]) > 0
             missing = made[COVER[a]] * velocity[a]

@@ -22,11 +22,11 @@ from taskflow.flow import (
     Wall,
 )
 from taskflow.flow.boundaries.rough_wall import KARMAN, heat_supplies, supply_ghosts
-from taskflow.flow.scalars import transport as transport_module
-from taskflow.flow.turbulence import Surroundings, eddy_viscosity
+from taskflow.flow.scalars.transport import transport
+from taskflow.flow.turbulence import eddy_viscosity
 from taskflow.simulation.case import Case
 from tests import reference
-from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
+from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with
 from tests.flows import Lengths, compute, orders
 from tests.reference import turbulence as by_numpy
 
@@ -49,8 +49,8 @@ def smooth(hand: ByHand) -> Boundaries:
 def find(hand: ByHand, model: object, boundaries: Boundaries | None = None, viscosity: float = VISCOSITY) -> None:
     """nu_t with its ghosts, and the scalars."""
     sides = smooth(hand) if boundaries is None else boundaries
-    turbulence = Turbulence(model)
-    hand.run(*eddy_viscosity(VELOCITY, "nu_t", turbulence, Surroundings(sides, hand.staggered.constants, viscosity)))
+    grid = hand.staggered.constants
+    hand.run(*eddy_viscosity(VELOCITY, None, "nu_t", Turbulence(model), sides, grid, viscosity))
 
 
 def damping(hand: ByHand) -> np.ndarray:
@@ -208,7 +208,7 @@ def test_momentum(warm, walls, cells, real, device):
 
 @pytest.mark.parametrize("cells", CELLS)
 def test_heat(cells, real, device):
-    task = transport_module.transport_eddy
+    task = scalar_with(transport, eddies=True)
     hand = ByHand(cells, real=real, **device).fill(task.fields)
     velocity, (T, nu_t, old), h = hand.shifted(*VELOCITY), hand.shifted("q", "nu_t", "h_q"), hand.staggered.spacing
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "transport": HEAT, "prandtl": PRANDTL}))
@@ -233,16 +233,16 @@ def curl(hand: ByHand) -> None:
 def test_a_constant_eddy_viscosity_is_a_viscosity():
     """Where there is no divergence, the full stress of one viscosity is that of the Laplacian: to rounding."""
     eddies = momentum_with(eddies=True)
-    hand = ByHand((7, 5, 6), (False,) * 3, ghost=2).fill([*eddies.fields, *transport_module.transport_eddy.fields])
+    hand = ByHand((7, 5, 6), (False,) * 3, ghost=2).fill([*eddies.fields, *scalar_with(transport, eddies=True).fields])
     curl(hand)
     hand.fields["nu_t"][...] = 0.02
     grid = {"grid": hand.staggered.constants}
     assert abs(reference.divergence(hand.shifted(*VELOCITY), hand.staggered.spacing)).max() < 1e-12
     laminar = ByHand(hand.cells, hand.walls, ghost=2, fields=dict(hand.fields))
     hand.run(hand.launch(eddies, {**grid, "fluid": Fluid(0.01)}))
-    hand.run(hand.launch(transport_module.transport_eddy, {**grid, "transport": Transport(0.01), "prandtl": 0.5}))
+    hand.run(hand.launch(scalar_with(transport, eddies=True), {**grid, "transport": Transport(0.01), "prandtl": 0.5}))
     laminar.run(laminar.launch(momentum_with(), {**grid, "fluid": Fluid(0.03)}))
-    laminar.run(laminar.launch(transport_module.transport, {**grid, "transport": Transport(0.05)}))
+    laminar.run(laminar.launch(scalar_with(transport), {**grid, "transport": Transport(0.05)}))
     for name in ("u_new", "v_new", "w_new", "q_new"):
         laminar.agrees(name, hand.values(name))
 
@@ -285,7 +285,7 @@ class Waves:
 def errors_of_waves(n: int) -> list[float]:
     """The largest errors of the tendencies of u, v, w and T, on n x 3n/2 x 5n/4 cells."""
     waves, cells = Waves(), (n, 3 * n // 2, 5 * n // 4)
-    tasks = momentum_with(eddies=True), transport_module.transport_eddy
+    tasks = momentum_with(eddies=True), scalar_with(transport, eddies=True)
     hand = Box2Pi(cells, (False,) * 3).fill([name for task in tasks for name in task.fields])
     grid, found = hand.staggered, []
     for n_field, (name, place) in enumerate([("u", "fx"), ("v", "fy"), ("w", "fz"), ("q", "c"), ("nu_t", "c")]):
@@ -293,7 +293,7 @@ def errors_of_waves(n: int) -> list[float]:
     constants = {"grid": grid.constants}
     hand.run(hand.launch(tasks[0], {**constants, "fluid": Fluid(0.2)}))
     carried = {"transport": Transport(0.1), "prandtl": PRANDTL}
-    hand.run(hand.launch(transport_module.transport_eddy, {**constants, **carried}))
+    hand.run(hand.launch(scalar_with(transport, eddies=True), {**constants, **carried}))
     for a, name in enumerate("uvw"):
         x = list(grid.points("f" + "xyz"[a], hand.box))
         found.append(abs(hand.values(f"h_{name}") + waves.convection(a, x) - waves.friction(a, x, 0.2)).max())

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Smagorinsky, Transport, Turbulence, Vreman, Wale
-from taskflow.flow.obstacles import forces, heat
-from taskflow.flow.turbulence import Surroundings, eddy_viscosity
+from taskflow.flow.obstacles import forces
+from taskflow.flow.scalars.transport import transport
+from taskflow.flow.turbulence import eddy_viscosity
 from tests import reference
-from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
+from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import STEPS, VELOCITY, WALLS, buried, closed, near, on_wall, prepared, touched
 from tests.reference import turbulence as by_numpy
 
@@ -74,8 +75,7 @@ def test_eddy_viscosity(name, walls, real, device):
             g[i, j] = (np.where(near(numbers, j, 1) > 0, -middle, high) - low) / (2 * h[j])
     with np.errstate(invalid="ignore"):  # 0 / 0 in bodies
         wanted = np.where(near(numbers) > 0, 0, getattr(by_numpy, name)(g, h, model.constant))
-    there = Surroundings({}, hand.staggered.constants, 0.01)
-    hand.run(*eddy_viscosity(VELOCITY, "nu_t", Turbulence(model), there, "solid"))
+    hand.run(*eddy_viscosity(VELOCITY, "solid", "nu_t", Turbulence(model), {}, hand.staggered.constants, 0.01))
     found, scale = hand.values("nu_t"), wanted.max() ** 2
     # squares, as near 0 the reference of Vreman's loses half the digits
     np.testing.assert_allclose(found.astype("f8") ** 2, wanted**2, rtol=0, atol=2 * hand.tolerance * scale)
@@ -85,10 +85,10 @@ def test_eddy_viscosity(name, walls, real, device):
 @pytest.mark.parametrize("walls", WALLS)
 def test_heat(walls, real, device):
     """Between cells of the fluid eddies conduct, into bodies they do not."""
-    task = heat.heat_eddy_obstructed
+    task = scalar_with(transport, eddies=True, bodies=True)
     hand, numbers = prepared(walls, real, list(task.fields), **device)
-    T, nu_t, *velocity = hand.shifted("T", "nu_t", *VELOCITY)
-    h, old = hand.staggered.spacing, hand.shifted("h_T")[0]
+    T, nu_t, *velocity = hand.shifted("q", "nu_t", *VELOCITY)
+    h, old = hand.staggered.spacing, hand.shifted("h_q")[0]
     H = reference.transport_tendency(T, velocity, h, 0.0) + HEAT.source
     for axis, side in STEPS:
         behind, eddies = near(numbers, axis, side), (nu_t() + nu_t(side, axis)) / 2 / PRANDTL
@@ -96,7 +96,7 @@ def test_heat(walls, real, device):
         H = H + weight * (T(side, axis) - T()) / h[axis] ** 2
     wanted = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "transport": HEAT, "prandtl": PRANDTL}))
-    hand.agrees("T_new", wanted)
+    hand.agrees("q_new", wanted)
 
 
 def test_the_force_on_bodies_is_what_the_fluid_loses(real, device):
@@ -110,7 +110,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(real, device):
     for number in (1, 2):
         constants = {"grid": hand.staggered.constants, "fluid": Fluid(0.0), "target": forces.Target(number, (0.0,) * 3)}
         found = []
-        for task in (forces.force_of_eddies, forces.force_on_body):
+        for task in (forces.force_on_body, variant(forces.force_on_body, "nu_t")):
             hand.run(hand.launch(task, constants))
             found.append(np.array([hand.scalars[f"friction_{axis}"] for axis in "xyz"]))
         given += found[0] - found[1]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from taskflow.regions import Box, Field, FieldSpace, Region
-from taskflow.tasks import Launch, Read, ReadWrite, Reduce, Roles, Scalar, Write, box, offsets, task
+from taskflow.tasks import Components, Launch, Read, ReadWrite, Reduce, Roles, Scalar, Write, box, offsets, task
 
 
 @task
@@ -45,6 +45,17 @@ def shrink(u: ReadWrite, *, largest: Scalar) -> None:
     u[...] = u[...] / (1 + abs(largest))
 
 
+@task
+def blend(
+    velocity: Components(u=Read[offsets(x=(0, 1))], w=Read[offsets(z=(0, 1))]), b: Read[1] | None, q: Write,
+    *, weight: float | None,
+) -> None:  # fmt: skip
+    """q = the divergence of a velocity, and of b, where it is there, the neighbours along x"""
+    u, w = velocity
+    rise = u[1, 0, 0] - u[0, 0, 0] + w[0, 0, 1] - w[0, 0, 0]
+    q[...] = rise if b is None else rise + weight * (b[-1, 0, 0] + b[1, 0, 0])
+
+
 NAMES = ("p", "q", "b", "u", "w")
 
 
@@ -67,6 +78,18 @@ class Everything:
             f.swap("p", "q")
             if not self.space.periodic[2]:
                 yield bottom(f.p, over=self.space.bounds.layer(2, 0, 0, 1))
+        yield update(f.p, f.u, f.w, over=over, largest="largest", total="total")
+        yield shrink(f.u, over=over, largest="largest")
+
+
+class Variants(Everything):
+    """A program with two variants of a task."""
+
+    def __call__(self, f: Roles) -> Iterator[Launch]:
+        over = self.space.cells
+        yield blend((f.u, f.w), None, f.b, over=over, weight=None)
+        yield blend((f.u, f.w), f.b, f.q, over=over, weight=0.5)
+        f.swap("p", "q")
         yield update(f.p, f.u, f.w, over=over, largest="largest", total="total")
         yield shrink(f.u, over=over, largest="largest")
 

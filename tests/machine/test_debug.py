@@ -17,16 +17,16 @@ from taskflow.machine.trace.transfer import Transfers
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.tasks import Compute, analyse, star
 from taskflow.tasks.poison import poison
-from tests.machine.programs import NAMES, Everything, noise, region, relax
+from tests.machine.programs import NAMES, Everything, Variants, blend, noise, region, relax
 from tests.tasks.palette import sweep
 
 ROOT = Path(__file__).parents[2]
 DEBUG = Mapper("full", debug=True)
 
 
-def fields(space, shape, mapper, steps=3, device=None):
+def fields(space, shape, mapper, steps=3, device=None, program=Everything):
     """What every block owns after some steps."""
-    start, partition, program = noise(space), Partition(space, shape), Everything(space)
+    start, partition, program = noise(space), Partition(space, shape), program(space)
     origin = space.cells.grow(space.ghost).lo
 
     def job(shard):
@@ -51,6 +51,22 @@ def test_the_bits_are_the_same(shape, periodic, overlap):
         launches = (node.launch for node in traces[-1].graph.nodes if isinstance(node, Compute))
         assert any(launch.task is poison for launch in launches)
         assert any(np.isnan(array).any() for array in arrays.values())
+
+
+def test_variants_of_a_task_have_the_same_bits_on_one_block_on_four_and_in_debug_mode():
+    space = region((6, 4, 9))
+    whole, plain, debug = (
+        fields(space, shape, Mapper("full", debug=on), program=Variants)
+        for shape, on in (((1, 1, 1), False), ((2, 1, 2), False), ((2, 1, 2), True))
+    )
+    owned, origin = Partition(space, (2, 1, 2)).owned, Partition(space, (1, 1, 1)).owned[0].lo
+    for box, (one, *_), (other, traces, _) in zip(owned, plain, debug, strict=True):
+        for name, values in one.items():
+            np.testing.assert_array_equal(other[name], values)
+            np.testing.assert_array_equal(whole[0][0][name][box.slices(origin)], values)
+        launches = [node.launch for node in traces[-1].graph.nodes if isinstance(node, Compute)]
+        assert {len(launch.fields) for launch in launches if launch.task.base is blend} == {3, 4}
+        assert any(launch.task is poison for launch in launches)
 
 
 @pytest.mark.gpu

@@ -23,7 +23,20 @@ from taskflow.machine.kernel.agreement import KernelError
 from taskflow.machine.kernel.kernel import text_with_thunk
 from taskflow.machine.kernel.text import packed, struct_dtype
 from taskflow.regions import Box
-from taskflow.tasks import Read, ReadWrite, Reduce, Scalar, Table, Tables, Task, Write, offsets, task
+from taskflow.tasks import (
+    Components,
+    Read,
+    ReadByte,
+    ReadWrite,
+    Reduce,
+    Scalar,
+    Table,
+    Tables,
+    Task,
+    Write,
+    offsets,
+    task,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -196,6 +209,73 @@ def test_macros_are_given_as_a_tuple():
     task = drawn("q", over=Box.of((2, 1, 1)), slope=Misdefined(1.0)).task
     with pytest.raises(KernelError, match=r"Misdefined.defines = 'CURVE'; give a tuple of names of macros"):
         text_with_thunk(task, REAL)
+
+
+RELAXED = """
+FN real weighted(real value, None) { return value; }
+FN real weighted(real value, const Slope& slope) { return slope.rate * value; }
+FN real around(None, None, Index, Index) { return 0; }
+FN real around(In low, In high, Index c, Index step) { return low[c - step] + high[c + step]; }
+FN bool is_shut(None, Index) { return false; }
+FN bool is_shut(InByte shut, Index c) { return shut[c] != 0; }
+
+TASK relaxed(Range range, In p OPTIONAL(low) OPTIONAL(high) OPTIONAL(shut), Out q, Partial top OPTIONAL(slope)
+             OPTIONAL(count)) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    q[c] = is_shut(shut, c) ? real(-1) : weighted(p[c] + around(low, high, c, X), slope);
+  }, p + Z, low + Z);
+  reduce_cells(range, top, MAX, CELL(c) { return p[c]; });
+}
+"""
+
+
+@task(kernel=RELAXED)
+def relaxed(
+    p: Read, sides: Components(low=Read[offsets(x=(-1, -1))], high=Read[offsets(x=(1, 1))]) | None,
+    shut: ReadByte | None, q: Write,
+    *, top: Reduce[max], slope: Slope | None, count: int | None,
+) -> None: ...  # fmt: skip
+
+
+@pytest.mark.parametrize("real", ["f4", "f8"])
+@pytest.mark.parametrize("sides", [None, ("low", "high")])
+@pytest.mark.parametrize("shut", [None, "shut"])
+@pytest.mark.parametrize("slope", [None, Slope(2.0), Curve(3.0, Table(0, (1.0,)), (Table(0, (1.0,)),) * 3)])
+def test_optional_fields_and_constants_present_and_absent(slope, shut, sides, real, device):
+    box, layout = Box((0, 0, 0), (3, 1, 1)), Layout((-1, 0, 0), (1, 1, 5))
+    launch = relaxed("p", sides, shut, "q", over=box, top="top", slope=slope, count=None)
+    row = {
+        "p": [9, 1, 2, 3, 9], "low": [10, 20, 30, 40, 50], "high": [100, 200, 300, 400, 500],
+        "shut": [0, 0, 1, 0, 0], "q": [0] * 5,
+    }  # fmt: skip
+    arrays = [device.allocate(layout.shape, privilege.precision or real) for _, privilege in launch.requirements]
+    for name, array in zip(launch.fields, arrays, strict=True):
+        array[...] = device.xp.asarray(row[name])
+    top = device.allocate((1,), "f8")
+    kernel = compiled(launch.task, real, device)
+    kernel.bind(box, layout, arrays, launch.constants, {}, {"top": top})()
+    values = [n + (10 * n + 100 * (n + 2) if sides else 0) for n in (1, 2, 3)]
+    wanted = [(slope.rate if slope else 1) * value for value in values]
+    wanted[1] = -1 if shut else wanted[1]
+    assert np.array(device.to_host(arrays[-1])).ravel().tolist() == [0, *wanted, 0]
+    assert float(device.to_host(top)[0]) == 3
+
+
+def test_an_absent_parameter_leaves_nothing_in_the_signature():
+    launch = relaxed("p", None, None, "q", over=Box.of((2, 1, 1)), top="top", slope=None, count=None)
+    text = text_with_thunk(launch.task, REAL)
+    assert "relaxed(Range, In, Out, Partial);" in text
+    assert "relaxed(Range, In, In, In, InByte, Out, Partial, Slope, int);" in text_with_thunk(relaxed, REAL)
+
+
+def test_a_text_that_does_not_name_what_is_optional_is_refused():
+    @task(kernel="TASK wrong(Range range, In p, In s, Out q) { for_cells(range, CELL(c) { q[c] = p[c]; }); }")
+    def wrong(p: Read, s: Read | None, q: Write) -> None: ...
+
+    told = "3 parameters after the range and the task 2: it has to be TASK wrong(Range range, In p OPTIONAL(s), Out q)"
+    with pytest.raises(KernelError, match=re.escape(told)):
+        text_with_thunk(wrong("p", None, "q", over=Box.of((2, 1, 1))).task, REAL)
 
 
 def test_a_table_has_no_numbers_before_its_first():

@@ -29,7 +29,7 @@ from taskflow.tasks import (
     star,
     task,
 )
-from tests.machine.programs import Everything, region
+from tests.machine.programs import Everything, Variants, region
 from tests.tasks.palette import partitions, scripts, sweep
 from tests.tasks.spy import ancestors, needed_edges
 
@@ -87,6 +87,16 @@ def test_a_claim_waits_for_what_others_need_before_on_both_lanes():
         yield fill(f.p, over=first)
 
     prove(part, {program: ()}, *means("full", "direct", part)).hold()
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_variants_of_a_task(debug):
+    space = region((5, 4, 9))
+    partition = Partition(space, (1, 2, 2))
+    mapper, hardware = means("full", "direct", partition)
+    proof = prove(partition, {Variants(space): ()}, replace(mapper, debug=debug), hardware)
+    proof.hold()
+    assert proof.reads > 0
 
 
 @pytest.mark.parametrize("debug", [False, True])

@@ -1,8 +1,7 @@
-// What the budget of the kinetic energy of fluctuations needs besides covariances: its flux by themselves, and dissipation.
+// What the budget of the kinetic energy of fluctuations needs besides covariances and dissipation: its flux by themselves.
 #define UZ 1
 #include "cell.h"
 #include "centred.h"
-#include "departure.h"
 
 // <u'_i u'_i u'_j> / 2 with one more sample; means and covariances are those of before (P. Pebay 2008, SAND2008-6212)
 TASK energy_flux(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w, In uu, In uv, In uw, In vv, In vw, In ww,
@@ -24,22 +23,7 @@ TASK energy_flux(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w,
   });
 }
 
-// viscosity <(du'_i/dx_j)^2> with one more sample, whose means are those of before
-TASK dissipation(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w, InOut rate, In64 share, Grid grid,
-                 real viscosity) {
-  STRIDES(range)
-  const real a = real(*share), rest = real(1 - *share);
-  for_cells(range, CELL(c) {
-    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
-    const Departure p{u, mean_u}, q{v, mean_v}, r{w, mean_w};
-    const real squares = p.square_along(c, x) + p.square_across(c, x, y) + p.square_across(c, x, z) +
-                         q.square_along(c, y) + q.square_across(c, y, x) + q.square_across(c, y, z) +
-                         r.square_along(c, z) + r.square_across(c, z, x) + r.square_across(c, z, y);
-    rate[c] = rest * (rate[c] + a * viscosity * squares);
-  });
-}
-
-// The means that these departures are from, on faces
+// The means of velocities, on faces
 TASK face_means(Range range, In u, In v, In w, InOut mean_u, InOut mean_v, InOut mean_w, In64 share) {
   const real a = real(*share);
   for_cells(range, CELL(c) {

@@ -3,3 +3,20 @@ constexpr int ITSELF = 64, BESIDE = 128, CLOSED = 1 << 12, HELD = 2, KEEPS = 1 <
 
 // Whether face n of a cell (west, east, south, north, below, above) is one of a solid cell
 FN bool closed(int solid, int n) { return (solid & (ITSELF | 1 << n)) != 0; }
+
+// The flags of a cell; a None where a launch has no bodies
+FN None flags_of(None, Index) { return {}; }
+FN int flags_of(InShort flags, Index c) { return flags[c]; }
+FN int flags_of(InByte flags, Index c) { return flags[c]; }
+FN None operator>>(None, int) { return {}; }
+
+// Of the flags of faces: what a quantity meets behind face n of a cell, which is 0 for fluid, and whether the cell is solid and
+// keeps its value
+FN int behind(None, int) { return 0; }
+FN int behind(int kinds, int n) { return kinds >> 2 * n & 3; }
+FN bool is_kept(None) { return false; }
+FN bool is_kept(int kinds) { return (kinds & KEEPS) != 0; }
+
+// Of the flags of cells: whether face n is one of a solid cell, and whether the cell is solid
+FN bool is_shut(None, int) { return false; }
+FN bool is_shut(int solid, int n) { return closed(solid, n); }

@@ -56,3 +56,8 @@ struct Stress {
 };
 using Turbulent = Stress<NoneTouches>;
 using TurbulentBeside = Stress<Touching>;
+
+// viscosity Laplacian(u), or div(nu (grad u + grad u^T))
+FN Molecular stress(real viscosity, None, None) { return {viscosity}; }
+FN Turbulent stress(real viscosity, In nu_t, None) { return {viscosity, nu_t, {}}; }
+FN TurbulentBeside stress(real viscosity, In nu_t, InShort edges) { return {viscosity, nu_t, {edges}}; }

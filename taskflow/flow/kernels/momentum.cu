@@ -16,11 +16,6 @@
 FN real operator+(real H, None) { return H; }
 FN real operator-(real H, None) { return H; }
 
-// viscosity Laplacian(u), or div(nu (grad u + grad u^T))
-FN Molecular stress(real viscosity, None, None) { return {viscosity}; }
-FN Turbulent stress(real viscosity, In nu_t, None) { return {viscosity, nu_t, {}}; }
-FN TurbulentBeside stress(real viscosity, In nu_t, InShort edges) { return {viscosity, nu_t, {edges}}; }
-
 // -expansion (T - reference) gravity, T being the mean of the cells on both sides of the face
 FN None lift(None, None, Index, const Component&) { return {}; }
 FN real lift(const Buoyancy& buoyancy, In T, Index c, const Component& a) {
@@ -28,9 +23,7 @@ FN real lift(const Buoyancy& buoyancy, In T, Index c, const Component& a) {
   return real(-0.5) * buoyancy.expansion * (T[c - a.axis.step] + warmth) * buoyancy.gravity[a.number];
 }
 
-// The flags of the faces of a cell, and what they say of the face across an axis
-FN None flags_of(None, Index) { return {}; }
-FN int flags_of(InShort faces, Index c) { return faces[c]; }
+// Whether the low face of a cell across an axis is one of a body
 FN bool is_closed(None, int) { return false; }
 FN bool is_closed(int flags, int axis) { return (flags & CLOSED << axis) != 0; }
 

@@ -1,29 +1,129 @@
-// Eddy viscosities.
+// Eddy viscosities of large-eddy simulation, from the velocity gradient in a cell; with them what bounds the next time
+// step, since both read the same velocities.
 #define UZ 64
 #define UNROLL 2
 #define RESIDENT (sizeof(real) == 4 ? 4 : 1)
 #define BX 64
 #define BY 4
 #include "cell.h"
-#include "eddies.h"
+#include "crossing.h"
+#include "damping.h"
+#include "flags.h"
+#include "gradient.h"
 
-struct Free {
-  INLINE Fluids at(Index) const { return {}; }
+// nu_t = mixing |S|, mixing being the square of the mixing length, on stretched grids that of a filter of width 1
+struct Strained {
+  real mixing;
+  Grid grid;
+  INLINE real at(const Gradient& g, const Cell& c, const Faces&, const Faces&) const {
+    return filter_square(grid, c) * (mixing * root(strain(g)));
+  }
 };
 
-TASK smagorinsky(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, Grid grid, real mixing) {
-  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Strained{mixing, grid}, Free{});
+// The same with a mixing length that van Driest's damping shortens.
+struct Damped {
+  real mixing;
+  SmoothWalls walls;
+  Grid grid;
+
+  INLINE real at(const Gradient& g, const Cell& c, const Faces& here, const Faces& above) const {
+    const Nearest wall = nearest(c, walls, grid);
+    const real x = real(0.5) * here.u - wall.velocity[0], y = real(0.5) * here.v - wall.velocity[1];
+    const real z = real(0.5) * (here.w + above.w) - wall.velocity[2];
+    const real speed = root(square(x) + square(y) + square(z));
+    const real damping = risen(wall_units(wall.distance * speed * walls.inverse_viscosity) * real(1.0 / 26));
+    return filter_square(grid, c) * (mixing * square(damping) * root(strain(g)));
+  }
+};
+
+// nu_t = mixing b^6 / (a^5 + b^5) = mixing b / (1 + (a / b)^5), a = (S_ij S_ij)^(1/2), b = (Sd_ij Sd_ij)^(1/4), Sd being the
+// traceless symmetric part of the square of the gradient. a^2 and b^2 are found 2^12 times as large: in single precision no power
+// of gradients from 1e-9 to 1e7 is too small or too large, but where nu_t is 0; there a / b is taken for less than it is.
+struct Adapting {
+  real mixing;
+  Grid grid;
+
+  INLINE real at(const Gradient& gradient, const Cell& c, const Faces&, const Faces&) const {
+    const auto& g = gradient.of;
+    const real p = g[0][1] * g[1][0], q = g[0][2] * g[2][0], r = g[1][2] * g[2][1];
+    const real x = square(g[0][0]) + p + q, y = square(g[1][1]) + p + r, z = square(g[2][2]) + q + r;
+    const real third = (x + y + z) * real(1.0 / 3);
+    const real xy = (g[0][0] + g[1][1]) * (g[0][1] + g[1][0]) + g[0][2] * g[2][1] + g[1][2] * g[2][0];
+    const real xz = (g[0][0] + g[2][2]) * (g[0][2] + g[2][0]) + g[0][1] * g[1][2] + g[2][1] * g[1][0];
+    const real yz = (g[1][1] + g[2][2]) * (g[1][2] + g[2][1]) + g[1][0] * g[0][2] + g[2][0] * g[0][1];
+    const real turned = square(x - third) + square(y - third) + square(z - third) +
+                        real(0.5) * (square(xy) + square(xz) + square(yz));
+    const real a_square = real(0x1p11) * strain(gradient), b_square = root(real(0x1p24) * turned);
+    const real ratio = a_square * reciprocal(larger(b_square, larger(a_square * real(0x1p-40), real(LEAST))));
+    return filter_square(grid, c) * (mixing * real(0x1p-6) * root(b_square) * reciprocal(1 + square(ratio) * root(ratio)));
+  }
+};
+
+// nu_t = constant (B / (alpha_ij alpha_ij))^(1/2): alpha is the gradient; B, the second invariant of the matrix beta of the
+// paper, is the sum of the squares of the minors of the gradient times the size of the cell (Cauchy and Binet), which
+// loses no digits where B is 0.
+struct Vanishing {
+  real constant;
+  Grid grid;
+
+  INLINE real at(const Gradient& gradient, const Cell& c, const Faces&, const Faces&) const {
+    const auto& g = gradient.of;
+    const real h[3] = {width(grid, 0, c.i), width(grid, 1, c.j), width(grid, 2, c.k)};
+    real B = 0, alpha = 0;
+    for (int m = 0; m < 3; ++m) {
+      const int n = m == 2 ? 0 : m + 1;
+      real minors = 0;
+      for (int i = 0; i < 3; ++i) {
+        const int j = i == 2 ? 0 : i + 1;
+        minors += square(g[i][m] * g[j][n] - g[j][m] * g[i][n]);
+        alpha += square(g[i][m]);
+      }
+      B += square(h[m] * h[n]) * minors;
+    }
+    return constant * root(B * reciprocal(larger(alpha, real(LEAST))));
+  }
+};
+
+FN Strained lengths(real mixing, None, const Grid& grid) { return {mixing, grid}; }
+FN Damped lengths(real mixing, const SmoothWalls& walls, const Grid& grid) { return {mixing, walls, grid}; }
+
+// The neighbours of a cell that are in a body
+struct Beside {
+  int bits;
+  INLINE real seen(int n, real neighbour, real own) const { return closed(bits, n) ? -own : neighbour; }
+  INLINE real per_two_cells(Axis a, int axis) const {
+    return a.per_two_cells(closed(bits, 2 * axis), closed(bits, 2 * axis + 1));
+  }
+  INLINE bool solid() const { return (bits & ITSELF) != 0; }
+};
+FN Fluids neighbours(None) { return {}; }
+FN Beside neighbours(int bits) { return {bits}; }
+
+// nu_t in every cell, 0 in bodies; rate = max of |u|/dx + |v|/dy + |w|/dz, eddy = max of nu_t
+template <class Solid, class Model>
+FN void evaluate(const Range& range, In u, In v, In w, Solid solid, Out nu_t, Partial rate, Partial eddy, const Grid& grid,
+                 Model model) {
+  STRIDES(range)
+  max_cells(range, {rate, eddy}, CELL(c) { return faces(u, v, w, c, X, Y); }, BETWEEN(c, below, here, above) {
+    const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
+    const auto around = neighbours(flags_of(solid, c));
+    const real modelled = model.at(gradient(u, v, c, below, here, above, x, y, z, around), c, here, above);
+    const real value = around.solid() ? real(0) : modelled;
+    nu_t[c] = value;
+    const real across_x = fastest(here.u_low, here.u_high), across_y = fastest(here.v_low, here.v_high);
+    return Maxima<2>{{crossings(across_x, across_y, fastest(here.w, above.w), x, y, z), value}};
+  });
 }
 
-TASK smagorinsky_damped(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, Grid grid, real mixing,
-                        SmoothWalls walls) {
-  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Damped{mixing, walls, grid}, Free{});
+TASK smagorinsky(Range range, In u, In v, In w OPTIONAL(solid), Out nu_t, Partial rate, Partial eddy, Grid grid,
+                 real mixing OPTIONAL(walls)) {
+  evaluate(range, u, v, w, solid, nu_t, rate, eddy, grid, lengths(mixing, walls, grid));
 }
 
-TASK wale(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, Grid grid, real mixing) {
-  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Adapting{mixing, grid}, Free{});
+TASK wale(Range range, In u, In v, In w OPTIONAL(solid), Out nu_t, Partial rate, Partial eddy, Grid grid, real mixing) {
+  evaluate(range, u, v, w, solid, nu_t, rate, eddy, grid, Adapting{mixing, grid});
 }
 
-TASK vreman(Range range, In u, In v, In w, Out nu_t, Partial rate, Partial eddy, Grid grid, real constant) {
-  evaluate(range, u, v, w, nu_t, rate, eddy, grid, Vanishing{constant, grid}, Free{});
+TASK vreman(Range range, In u, In v, In w OPTIONAL(solid), Out nu_t, Partial rate, Partial eddy, Grid grid, real constant) {
+  evaluate(range, u, v, w, solid, nu_t, rate, eddy, grid, Vanishing{constant, grid});
 }

@@ -22,13 +22,15 @@ The projection pushes q by all of -dt grad(p); what that is too much is given be
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import BESIDE
-from taskflow.tasks import Read, ReadByte, ReadWrite, Scalar, task
+from taskflow.tasks import Components, Read, ReadByte, ReadWrite, Scalar, task
 
 
 @task(kernel=KERNELS / "obstacles" / "adherence.cu")
 def adhere(
-    u: Read[1], v: Read[1], w: Read[1], u_new: ReadWrite, v_new: ReadWrite, w_new: ReadWrite, p: Read[BESIDE],
-    solid: ReadByte, stick_x: Read, stick_y: Read, stick_z: Read, cover_x: Read[1], cover_y: Read[1], cover_z: Read[1],
+    velocity: Components(u=Read[1], v=Read[1], w=Read[1]),
+    velocity_new: Components(u_new=ReadWrite, v_new=ReadWrite, w_new=ReadWrite), p: Read[BESIDE], solid: ReadByte,
+    stick: Components(stick_x=Read, stick_y=Read, stick_z=Read),
+    cover: Components(cover_x=Read[1], cover_y=Read[1], cover_z=Read[1]),
     *, dt: Scalar, grid: Grid, viscosity: float,
 ) -> None:  # fmt: skip
     """u_new = u + dt H becomes 0 on closed faces, and on others kept u_new + added + (1 - kept) dt grad(p), with
@@ -43,7 +45,7 @@ def adhere(
 
 
 @task(kernel=KERNELS / "obstacles" / "adherence.cu")
-def warm(T: ReadWrite, bond_T: Read, warm_T: Read, *, dt: Scalar, diffusivity: float) -> None:
+def wall_heat_flux(T: ReadWrite, bond_T: Read, warm_T: Read, *, dt: Scalar, diffusivity: float) -> None:
     """T = (T + dt diffusivity warm_T) / (1 + dt diffusivity bond_T): the end of the step dt of conduction from bodies.
 
     bond_T is the sum of 1 / (s h^2) over the neighbours in bodies with a temperature, s h being the distance of their

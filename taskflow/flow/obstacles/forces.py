@@ -12,8 +12,8 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.scalars.bounded import GHOST
 from taskflow.flow.scalars.transport import Transport
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, AROUND_EDGES, BESIDE, U, V, W
-from taskflow.tasks import Privilege, Read, ReadByte, ReadShort, Reduce, Task, task
+from taskflow.flow.stencils import AROUND_EDGES, BESIDE, FACE_VELOCITY, U, V, W
+from taskflow.tasks import Components, Read, ReadByte, ReadShort, Reduce, task
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,15 @@ class Target:
     about: Vector
 
 
+VELOCITY = Components(u=Read[U], v=Read[V], w=Read[W])
+OWNERS = Components(owner_x=ReadByte, owner_y=ReadByte, owner_z=ReadByte)
+STICK = Components(stick_x=Read, stick_y=Read, stick_z=Read)
+COVER = Components(cover_x=Read[1], cover_y=Read[1], cover_z=Read[1])
+
+
 @task(kernel=KERNELS / "obstacles" / "forces.cu")
 def force_on_body(
-    u: Read[U], v: Read[V], w: Read[W], p: Read[BESIDE],
-    solid: ReadByte, owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
+    velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[BESIDE] | None, solid: ReadByte, owners: OWNERS,
     *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
     friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
     moment_x: Reduce["sum"], moment_y: Reduce["sum"], moment_z: Reduce["sum"],
@@ -36,24 +41,14 @@ def force_on_body(
     """The force of the fluid on a body over the fluid's density: pressure + friction, and its moment.
 
     pressure = sum of p times the area of the faces between fluid and body, towards the body. friction is the rest of
-    the momentum that reaches its faces: viscous stress, and at edges, where the stair steps turn, what the flow carries
-    there.
+    the momentum that reaches its faces: viscous stress, with 2 nu_t du/dn of eddies in the fluid beside its faces, n
+    being normal (on edges nu_t is 0), and at edges, where the stair steps turn, what the flow carries there.
     """
 
 
-def turbulent(plain: Task, name: str, **eddies: Privilege) -> Task:
-    """The task that does the same with what eddies bring to closed faces, and reads them after u, v, w and p."""
-    flow = {field: plain.fields[field] for field in ("u", "v", "w", "p")}
-    return replace(plain, name=name, fields={**flow, **eddies, **plain.fields})
-
-
-force_of_eddies = turbulent(force_on_body, "force_of_eddies", nu_t=Read[BESIDE])
-"""`force_on_body` with 2 nu_t du/dn in the fluid beside its faces, n being normal. On edges nu_t is 0."""
-
-
-@task(kernel=KERNELS / "obstacles" / "forces.cu")
+@task(kernel=KERNELS / "obstacles" / "heat.cu")
 def heat_from_body(
-    T: Read[BESIDE], solid: ReadByte, owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
+    T: Read[BESIDE], solid: ReadByte, owners: OWNERS,
     *, flux: Reduce["sum"], grid: Grid, transport: Transport, number: int,
 ) -> None:  # fmt: skip
     """flux = heat per time from a body into the fluid, over density and heat capacity: the sum over its faces of
@@ -63,29 +58,22 @@ def heat_from_body(
 
 @task(kernel=KERNELS / "obstacles" / "forces_immersed.cu")
 def force_on_immersed_body(
-    u: Read[U], v: Read[V], w: Read[W], p: Read[BESIDE],
-    solid: ReadByte, stick_x: Read, stick_y: Read, stick_z: Read, cover_x: Read[1], cover_y: Read[1], cover_z: Read[1],
-    owner_x: ReadByte, owner_y: ReadByte, owner_z: ReadByte,
+    velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[AROUND_EDGES] | None, edges: ReadShort | None, solid: ReadByte,
+    stick: STICK, cover: COVER, owners: OWNERS,
     *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
     friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
     moment_x: Reduce["sum"], moment_y: Reduce["sum"], moment_z: Reduce["sum"],
     grid: Grid, fluid: Fluid, target: Target,
 ) -> None:  # fmt: skip
     """`force_on_body` for an immersed one. pressure is that on its closed faces, friction what reaches them otherwise,
-    and viscosity stick (1 + cover) u, volume by volume, of its cut faces.
+    and viscosity stick (1 + cover) u, volume by volume, of its cut faces. On edges beside closed faces, by the flags in
+    `edges`, nu_t is 0.
     """
 
 
-force_of_eddies_on_immersed_body = turbulent(
-    force_on_immersed_body, "force_of_eddies_on_immersed_body", nu_t=Read[AROUND_EDGES], edges=ReadShort
-)
-"""`force_on_immersed_body` with eddies: on edges beside closed faces nu_t is 0."""
-
-
-@task(kernel=KERNELS / "obstacles" / "forces_immersed.cu")
+@task(kernel=KERNELS / "obstacles" / "heat_immersed.cu")
 def heat_from_immersed_body(
-    T: Read[1], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    T_faces: ReadShort, owner_T: ReadByte, bond_T: Read, warm_T: Read,
+    T: Read[1], velocity: FACE_VELOCITY, T_faces: ReadShort, owner_T: ReadByte, bond_T: Read, warm_T: Read,
     *, flux: Reduce["sum"], grid: Grid, transport: Transport, number: int,
 ) -> None:  # fmt: skip
     """`heat_from_body` for an immersed one: volume times the sum of diffusivity (warm_T - bond_T T) over cells beside

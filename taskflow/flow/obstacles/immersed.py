@@ -15,18 +15,16 @@ from typing import Any
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.momentum import Fluid
-from taskflow.flow.obstacles.adherence import adhere, warm
+from taskflow.flow.obstacles.adherence import adhere, wall_heat_flux
 from taskflow.flow.obstacles.bulk_velocity import Wanted, missing_around_immersed, push_where_open, stage, sums
-from taskflow.flow.obstacles.energy_budget import dissipation_immersed
 from taskflow.flow.obstacles.forces import (
     bounded_heat_from_immersed_body,
-    force_of_eddies_on_immersed_body,
     force_on_immersed_body,
     heat_from_immersed_body,
 )
 from taskflow.flow.obstacles.obstacles import Obstacles
 from taskflow.regions import Box, Location
-from taskflow.tasks import Launch, Roles, Task
+from taskflow.tasks import Launch, Roles
 
 STICK: dict[str, Location] = {"stick_x": "fx", "stick_y": "fy", "stick_z": "fz"}
 COVER: dict[str, Location] = {"cover_x": "fx", "cover_y": "fy", "cover_z": "fz"}
@@ -69,29 +67,25 @@ class ImmersedObstacles(Obstacles):
     ) -> Iterator[Launch]:
         """What surfaces do to the velocity, and u = 0 on closed faces."""
         constants = {"dt": dt, "grid": grid, "viscosity": fluid.viscosity}
-        yield adhere(f.u, f.v, f.w, *velocity, f.p, f.solid, *_surfaces(f), over=self.near, **constants)
+        yield adhere((f.u, f.v, f.w), velocity, f.p, *self.surfaces(f), over=self.near, **constants)
 
-    def warmed(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
+    def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
         """Conduction from bodies with a temperature of their own."""
         if self.held:
-            yield warm(T, f.bond_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
+            yield wall_heat_flux(T, f.bond_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
 
     def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
         """See `Obstacles.force`."""
-        task, read = (force_of_eddies_on_immersed_body, (f.nu_t, f.edges)) if eddies else (force_on_immersed_body, ())
-        owners = f.owner_x, f.owner_y, f.owner_z
-        return task(f.u, f.v, f.w, f.p, *read, f.solid, *_surfaces(f), *owners, **sums, **given)
+        nu_t, edges = (f.nu_t, f.edges) if eddies else (None, None)
+        velocity, owners = (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
+        return force_on_immersed_body(velocity, f.p, nu_t, edges, *self.surfaces(f), owners, **sums, **given)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, **given: Any) -> Launch:
         """See `Obstacles.heat`."""
         task = bounded_heat_from_immersed_body if bounded else heat_from_immersed_body
-        fields = f.T, f.u, f.v, f.w, f.T_faces, f.owner_T, f.bond_T, f.warm_T
+        fields = f.T, (f.u, f.v, f.w), f.T_faces, f.owner_T, f.bond_T, f.warm_T
         return task(*fields, flux=flux, **given)
 
-    def dissipation(self, f: Roles) -> tuple[Task, tuple[str, ...]]:
-        """See `Obstacles.dissipation`."""
-        return dissipation_immersed, (f.solid, *_surfaces(f))
-
-
-def _surfaces(f: Roles) -> tuple[str, ...]:
-    return tuple(f[name] for name in (*STICK, *COVER))
+    def surfaces(self, f: Roles) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """The fields of the flags of bodies, and of the `stick` and `cover` of cut faces."""
+        return f.solid, tuple(f[name] for name in STICK), tuple(f[name] for name in COVER)

@@ -15,15 +15,14 @@ from typing import Any
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.obstacles.bulk_velocity import Wanted, missing_around_bodies, push_where_open, stage, sums
-from taskflow.flow.obstacles.energy_budget import dissipation_obstructed
-from taskflow.flow.obstacles.forces import Target, force_of_eddies, force_on_body, heat_from_body
+from taskflow.flow.obstacles.forces import Target, force_on_body, heat_from_body
 from taskflow.flow.obstacles.pressure import coefficients_at_bodies, measure_residual_obstructed
-from taskflow.flow.obstacles.projection import correct_obstructed, force, stop
+from taskflow.flow.obstacles.projection import force, stop
 from taskflow.flow.poisson import Solver, measure_residual
 from taskflow.flow.projection import correct, divergence
 from taskflow.flow.scalars.transport import Transport
 from taskflow.regions import Box, Location
-from taskflow.tasks import Launch, Repeat, Roles, Task
+from taskflow.tasks import Launch, Repeat, Roles
 
 MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
 FORCES = ("pressure", "friction", "moment")
@@ -75,7 +74,7 @@ class Obstacles:
 
     def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
         """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
-        yield stop(f.u, f.v, f.w, f.solid, over=Box.of(grid.cells))
+        yield stop((f.u, f.v, f.w), f.solid, over=Box.of(grid.cells))
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
 
@@ -90,10 +89,10 @@ class Obstacles:
     ) -> Iterator[Launch]:
         """What bodies do to a velocity before it is projected; `driven` if more than the momentum equation moved it."""
         if driven:
-            yield stop(*velocity, f.solid, over=Box.of(grid.cells))
+            yield stop(velocity, f.solid, over=Box.of(grid.cells))
 
-    def warmed(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
-        """What bodies add to a temperature at the end of a step dt."""
+    def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
+        """Heat from bodies into a temperature at the end of a step dt; flagged ones conduct in the equation itself."""
         yield from ()
 
     def projection(
@@ -107,16 +106,16 @@ class Obstacles:
         """
         box = Box.of(grid.cells)
         for _ in range(self.forced):
-            yield force(*velocity, f.p, f.solid, over=box, dt=dt, grid=grid)
-            yield divergence(*velocity, f.rhs, over=box, dt=dt, grid=grid)
+            yield force(velocity, f.p, f.solid, over=box, dt=dt, grid=grid)
+            yield divergence(velocity, f.rhs, over=box, dt=dt, grid=grid)
             yield from pressure.solve(f)
         if self.forced:
-            yield correct(*velocity, f.p, over=box, dt=dt, grid=grid)
-            yield stop(*velocity, f.solid, over=box)
+            yield correct(velocity, f.p, None, over=box, dt=dt, grid=grid)
+            yield stop(velocity, f.solid, over=box)
             return
-        yield divergence(*velocity, f.rhs, over=box, dt=dt, grid=grid)
+        yield divergence(velocity, f.rhs, over=box, dt=dt, grid=grid)
         yield from pressure.solve(f)
-        yield correct_obstructed(*velocity, f.p, f.solid, over=box, dt=dt, grid=grid)
+        yield correct(velocity, f.p, f.solid, over=box, dt=dt, grid=grid)
 
     def residual(self, f: Roles, grid: Grid) -> Launch:
         """The scalar `residual`, over the fluid where the solver knows of it; needs `measure_rhs` before."""
@@ -140,16 +139,16 @@ class Obstacles:
 
     def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
         """The force on a body, into scalars of these names."""
-        task, read = (force_of_eddies, (f.nu_t,)) if eddies else (force_on_body, ())
-        return task(f.u, f.v, f.w, f.p, *read, f.solid, f.owner_x, f.owner_y, f.owner_z, **sums, **given)
+        nu_t, velocity, owners = f.nu_t if eddies else None, (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
+        return force_on_body(velocity, f.p, nu_t, f.solid, owners, **sums, **given)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, **given: Any) -> Launch:
         """The heat from a body, into a scalar of this name. None is carried through the faces of one of stair steps."""
-        return heat_from_body(f.T, f.solid, f.owner_x, f.owner_y, f.owner_z, flux=flux, **given)
+        return heat_from_body(f.T, f.solid, (f.owner_x, f.owner_y, f.owner_z), flux=flux, **given)
 
-    def dissipation(self, f: Roles) -> tuple[Task, tuple[str, ...]]:
-        """The task that finds dissipation beside bodies, and what it reads of them."""
-        return dissipation_obstructed, (f.solid,)
+    def surfaces(self, f: Roles) -> tuple[str, tuple[str, ...] | None, tuple[str, ...] | None]:
+        """The field of the flags of bodies; None for those of cut faces, which there are beside immersed ones."""
+        return f.solid, None, None
 
     def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
         """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""

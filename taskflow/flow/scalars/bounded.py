@@ -18,8 +18,8 @@ the values on faces have. What is left of div(u), and rounding, are all that can
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.scalars.transport import Transport
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
-from taskflow.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
+from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, FACE_VELOCITY
+from taskflow.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Write, task
 
 CROSSINGS, SPREADINGS = 2.0, 3.0
 """What the advective rate and diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2) count in the limit of dt above."""
@@ -28,90 +28,25 @@ GHOST = 2
 """Layers of ghost cells that are read."""
 
 
+NEW_FACE_VELOCITY = Components(u_new=Read[ACROSS_X], v_new=Read[ACROSS_Y], w_new=Read[ACROSS_Z])
+
+
 @task(kernel=KERNELS / "scalars" / "bounded.cu")
 def bounded_euler(
-    q: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], q_new: Write,
-    *, dt: Scalar, grid: Grid, transport: Transport,
+    q: Read[2], velocity: FACE_VELOCITY, velocity_new: NEW_FACE_VELOCITY, nu_t: Read[1] | None,
+    q_faces: ReadShort | None, q_new: Write,
+    *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float | None,
 ) -> None:  # fmt: skip
-    """q_new = q + dt H(q), with the mean of both velocities."""
+    """q_new = q + dt H(q), in cells, H being that of the mean of both velocities.
 
-
-@task(kernel=KERNELS / "scalars" / "bounded.cu")
-def bounded_heun(
-    q: ReadWrite, q_euler: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z],
-    *, dt: Scalar, grid: Grid, transport: Transport,
-) -> None:  # fmt: skip
-    """q = (q + q_euler + dt H(q_euler)) / 2, with the mean of both velocities."""
-
-
-@task(kernel=KERNELS / "scalars" / "bounded.cu")
-def bounded_euler_obstructed(
-    q: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], q_faces: ReadShort, q_new: Write,
-    *, dt: Scalar, grid: Grid, transport: Transport,
-) -> None:  # fmt: skip
-    """`bounded_euler` beside bodies: nothing diffuses into them, or 2 diffusivity (q_body - q) / h out of those with a
-    value, see `taskflow.flow.obstacles.flags.heat_bits`. Solid cells keep their values.
+    Eddies (nu_t, prandtl) and bodies (q_faces) are those of `taskflow.flow.scalars.transport.transport`.
     """
 
 
 @task(kernel=KERNELS / "scalars" / "bounded.cu")
-def bounded_heun_obstructed(
-    q: ReadWrite, q_euler: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], q_faces: ReadShort,
-    *, dt: Scalar, grid: Grid, transport: Transport,
+def bounded_heun(
+    q: ReadWrite, q_euler: Read[2], velocity: FACE_VELOCITY, velocity_new: NEW_FACE_VELOCITY, nu_t: Read[1] | None,
+    q_faces: ReadShort | None,
+    *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float | None,
 ) -> None:  # fmt: skip
-    """`bounded_heun` beside bodies, as `bounded_euler_obstructed`."""
-
-
-@task(kernel=KERNELS / "scalars" / "bounded.cu")
-def bounded_euler_eddy(
-    q: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], nu_t: Read[1], q_new: Write,
-    *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float,
-) -> None:  # fmt: skip
-    """`bounded_euler` with the diffusivity of `transport_eddy`."""
-
-
-@task(kernel=KERNELS / "scalars" / "bounded.cu")
-def bounded_heun_eddy(
-    q: ReadWrite, q_euler: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], nu_t: Read[1],
-    *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float,
-) -> None:  # fmt: skip
-    """`bounded_heun` with the diffusivity of `transport_eddy`."""
-
-
-@task(kernel=KERNELS / "scalars" / "bounded.cu")
-def bounded_euler_eddy_obstructed(
-    q: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], nu_t: Read[1], q_faces: ReadShort,
-    q_new: Write, *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float,
-) -> None:  # fmt: skip
-    """`bounded_euler_obstructed` with the diffusivity of `transport_eddy` between cells of the fluid."""
-
-
-@task(kernel=KERNELS / "scalars" / "bounded.cu")
-def bounded_heun_eddy_obstructed(
-    q: ReadWrite, q_euler: Read[2], u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    u_new: Read[ACROSS_X], v_new: Read[ACROSS_Y], w_new: Read[ACROSS_Z], nu_t: Read[1], q_faces: ReadShort,
-    *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float,
-) -> None:  # fmt: skip
-    """`bounded_heun_obstructed` with the diffusivity of `transport_eddy` between cells of the fluid."""
-
-
-EULER = {
-    (False, False): bounded_euler,
-    (False, True): bounded_euler_obstructed,
-    (True, False): bounded_euler_eddy,
-    (True, True): bounded_euler_eddy_obstructed,
-}
-HEUN = {
-    (False, False): bounded_heun,
-    (False, True): bounded_heun_obstructed,
-    (True, False): bounded_heun_eddy,
-    (True, True): bounded_heun_eddy_obstructed,
-}
-"""The task with an eddy diffusivity or not, beside bodies or not."""
+    """q = (q + q_euler + dt H(q_euler)) / 2, H being that of `bounded_euler`."""

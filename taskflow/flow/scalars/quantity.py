@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.boundary import MIRROR, Mirror, beyond
 from taskflow.flow.diagnostics import total
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.obstacles.heat import heat_eddy_obstructed, heat_obstructed
-from taskflow.flow.scalars.bounded import EULER, GHOST, HEUN
+from taskflow.flow.scalars.bounded import GHOST, bounded_euler, bounded_heun
 from taskflow.flow.scalars.sources import Source, released
-from taskflow.flow.scalars.transport import Transport, transport, transport_eddy
+from taskflow.flow.scalars.transport import Transport, transport
 from taskflow.regions import Location
 from taskflow.tasks import Launch, Roles
 
@@ -36,37 +34,16 @@ class Flux:
 
 Faces = Mapping[str, Fixed | Flux]  # by face, x_min to z_max
 
-CENTRAL = {
-    (False, False): transport,
-    (False, True): heat_obstructed,
-    (True, False): transport_eddy,
-    (True, True): heat_eddy_obstructed,
-}
-"""The task with an eddy diffusivity or not, beside bodies or not."""
-
 
 @dataclass(frozen=True)
-class Medium:
-    """What a quantity moves in: `flags` is the field that says where bodies are, `prandtl` that of eddies; None without
-    these.
+class Mixing:
+    """The fields of the eddy viscosity and of the flags of bodies (`taskflow.flow.obstacles.flags.heat_bits`) in the
+    transport equation, and the turbulent Prandtl number; None without eddies, or bodies.
     """
 
-    flags: str | None = None
+    nu_t: str | None = None
+    faces: str | None = None
     prandtl: float | None = None
-
-    @property
-    def kind(self) -> tuple[bool, bool]:
-        """Whether there are eddies, and bodies."""
-        return self.prandtl is not None, self.flags is not None
-
-    def read(self, f: Roles) -> tuple[str, ...]:
-        """The fields that tasks read for it."""
-        return (*(() if self.prandtl is None else (f.nu_t,)), *(() if self.flags is None else (self.flags,)))
-
-    @property
-    def constants(self) -> dict[str, Any]:
-        """What tasks have to be told of it."""
-        return {} if self.prandtl is None else {"prandtl": self.prandtl}
 
 
 @dataclass(frozen=True)
@@ -99,27 +76,32 @@ class Quantity:
         """Layers of ghost cells that it needs."""
         return GHOST if self.bounded else 1
 
-    def central(self, f: Roles, names: Mapping[str, str], grid: StaggeredGrid, medium: Medium) -> Iterator[Launch]:
+    def central(self, f: Roles, names: Mapping[str, str], grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
         """The new value by central differences, from the velocity now; `names` are those of a stage's dt and ratio."""
-        now, new, tendency = f[self.name], f[f"{self.name}_new"], f[f"h_{self.name}"]
-        read, constants = medium.read(f), {**medium.constants, "grid": grid.constants, "transport": self.transport}
-        task = CENTRAL[medium.kind]
-        yield task(now, f.u, f.v, f.w, *read, tendency, new, over=grid.box, **names, **constants)
-        yield from self._released(new, names["dt"], grid, flags=medium.flags)
+        new = f[f"{self.name}_new"]
+        yield transport(
+            f[self.name], (f.u, f.v, f.w), mixing.nu_t, mixing.faces, f[f"h_{self.name}"], new,
+            over=grid.box, grid=grid.constants, transport=self.transport, prandtl=mixing.prandtl, **names,
+        )  # fmt: skip
+        yield from self._released(new, names["dt"], grid, mixing)
 
-    def euler(self, f: Roles, dt: str, grid: StaggeredGrid, medium: Medium) -> Iterator[Launch]:
+    def euler(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
         """A first new value within bounds, from the velocities before and after the stage. Needs ghosts."""
-        now, new, velocity = f[self.name], f[f"{self.name}_new"], (f.u, f.v, f.w, f.u_new, f.v_new, f.w_new)
-        read, constants = medium.read(f), {**medium.constants, "grid": grid.constants, "transport": self.transport}
-        yield EULER[medium.kind](now, *velocity, *read, new, over=grid.box, dt=dt, **constants)
-        yield from self._released(new, dt, grid, flags=medium.flags)
+        new = f[f"{self.name}_new"]
+        yield bounded_euler(
+            f[self.name], (f.u, f.v, f.w), (f.u_new, f.v_new, f.w_new), mixing.nu_t, mixing.faces, new,
+            over=grid.box, dt=dt, grid=grid.constants, transport=self.transport, prandtl=mixing.prandtl,
+        )  # fmt: skip
+        yield from self._released(new, dt, grid, mixing)
 
-    def heun(self, f: Roles, dt: str, grid: StaggeredGrid, medium: Medium) -> Iterator[Launch]:
+    def heun(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
         """The value now becomes the new one, from the first new value, which needs ghosts."""
-        now, new, velocity = f[self.name], f[f"{self.name}_new"], (f.u, f.v, f.w, f.u_new, f.v_new, f.w_new)
-        read, constants = medium.read(f), {**medium.constants, "grid": grid.constants, "transport": self.transport}
-        yield HEUN[medium.kind](now, new, *velocity, *read, over=grid.box, dt=dt, **constants)
-        yield from self._released(now, dt, grid, part=0.5, flags=medium.flags)
+        now, first = f[self.name], f[f"{self.name}_new"]
+        yield bounded_heun(
+            now, first, (f.u, f.v, f.w), (f.u_new, f.v_new, f.w_new), mixing.nu_t, mixing.faces,
+            over=grid.box, dt=dt, grid=grid.constants, transport=self.transport, prandtl=mixing.prandtl,
+        )  # fmt: skip
+        yield from self._released(now, dt, grid, mixing, part=0.5)
 
     def ghosts(self, name: str, grid: Grid) -> Iterator[Launch]:
         """Ghost values of a passive scalar: 2 value - inside beyond faces that have one, inside + flux spacing /
@@ -146,7 +128,7 @@ class Quantity:
         return total(f[self.name], over=grid.box, total=f"total_{self.name}", grid=grid.constants)
 
     def _released(
-        self, name: str, dt: str, grid: StaggeredGrid, *, part: float = 1.0, flags: str | None
+        self, name: str, dt: str, grid: StaggeredGrid, mixing: Mixing, *, part: float = 1.0
     ) -> Iterator[Launch]:
         for source in self.sources:
-            yield released(name, source, grid, dt, part=part, flags=flags)
+            yield released(name, source, grid, dt, part=part, flags=mixing.faces)

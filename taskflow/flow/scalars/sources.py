@@ -45,13 +45,8 @@ class Release:
 
 
 @task(kernel=KERNELS / "scalars" / "sources.cu")
-def release(q: ReadWrite, *, dt: Scalar, release: Release) -> None:
-    """q += dt strength (share of the cell that lies in the box of the source)"""
-
-
-@task(kernel=KERNELS / "scalars" / "sources.cu")
-def release_obstructed(q: ReadWrite, q_faces: ReadShort, *, dt: Scalar, release: Release) -> None:
-    """`release`, but nothing into bodies."""
+def release(q: ReadWrite, q_faces: ReadShort | None, *, dt: Scalar, release: Release) -> None:
+    """q += dt strength (share of the cell that lies in the box of the source), but in solid cells."""
 
 
 def released(
@@ -67,9 +62,7 @@ def released(
     first, last = (x.first, y.first, z.first), (x.last, y.last, z.last)
     shape = Release(strength, first, last, (x.head, y.head, z.head), (x.tail, y.tail, z.tail))
     box = Box(first, triple(n + 1 for n in last))
-    if flags:
-        return release_obstructed(field, flags, over=box, dt=dt, release=shape)
-    return release(field, over=box, dt=dt, release=shape)
+    return release(field, flags, over=box, dt=dt, release=shape)
 
 
 @dataclass(frozen=True)

@@ -35,10 +35,9 @@ def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
         return
     given = [re.findall(r"\w+", parameter) for parameter in _spelt_out(found[1], wanted).split(",")[1:]]
     if len(given) != len(wanted):
-        signature = ", ".join(("Range range", *(f"{kind} {name}" for kind, name in wanted)))
         raise KernelError(
             f"the kernel text of {task.name} has {len(given)} parameters after the range and the task {len(wanted)}:"
-            f" it has to be TASK {task.symbol}({signature})"
+            f" it has to be TASK {task.symbol}({_signature(task, wanted)})"
         )
     for (kind, name), words in zip(wanted, given, strict=True):
         kinds = re.findall(r"\w+", kind)
@@ -47,6 +46,14 @@ def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
                 f"the kernel text of {task.name} takes its parameter {name} as {' '.join(words)}, but it was declared"
                 f" {DECLARED.get(kind, kind)}: make it {kind} {name} in the text, or declare what the text does with it"
             )
+
+
+def _signature(task: Task, wanted: Sequence[tuple[str, str]]) -> str:
+    """The parameters of the text of a task, those that a launch may leave out among them."""
+    kinds, base = {name: kind for kind, name in wanted}, task.base
+    optional = {part for name in base.optional for part in base.parameters.get(name, (name,))}
+    names = (*base.fields, *base.keywords)
+    return "Range range" + "".join(f" OPTIONAL({n})" if n in optional else f", {kinds[n]} {n}" for n in names)
 
 
 def _spelt_out(parameters: str, wanted: Sequence[tuple[str, str]]) -> str:

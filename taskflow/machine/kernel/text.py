@@ -5,13 +5,15 @@ the privileges that its task declares does not compile.
 
 For constants of a class derived from the declared one a text is compiled anew. There the struct has the name that was
 declared and the members of that class, and the names that the class `defines`, a tuple, are macros: one text serves
-both. What a class is called changes nothing, and classes derived from it define the same.
+both. What a class is called changes nothing, and classes derived from it define the same. A member of a class that has
+no members itself is a choice, such as a scheme: the struct has none of it, and where its class is a derived one that
+defines names, they are macros, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -96,11 +98,11 @@ def packed(value: Any, real: np.dtype, table: Callable[[Table], int]) -> np.ndar
         return np.array(value, real if isinstance(value, float) else np.intc)
     kind: type = type(value)
     memory = np.zeros((), struct_dtype(kind, real))
-    for field in fields(value):
-        member = getattr(value, field.name)
-        if memory.dtype[field.name].base == ADDRESS:
+    for name in memory.dtype.names or ():
+        member = getattr(value, name)
+        if memory.dtype[name].base == ADDRESS:
             member = [table(each) for each in member] if isinstance(member, tuple) else table(member)
-        memory[field.name] = member
+        memory[name] = member
     return memory
 
 
@@ -110,6 +112,8 @@ def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]
     kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real, Table: ADDRESS}
     members, hints = [], get_type_hints(constant)
     for name, hint in ((each.name, hints[each.name]) for each in fields(constant)):
+        if is_dataclass(hint) and not fields(hint):
+            continue  # a choice that the text is compiled for
         many = get_origin(hint) is tuple and len(get_args(hint)) == 3 and len(set(get_args(hint))) == 1
         base = get_args(hint)[0] if many else hint
         if base not in kinds:
@@ -177,8 +181,16 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: Callable[[Task]
         f"{linkage(task)} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
     ]
-    macros = [*_turned(tasks), *_optional(tasks)]
+    macros = [*_turned(tasks), *_optional(tasks), *_chosen(tasks, constants.values())]
     return "".join([*macros, *(_struct(kind, real) for kind in constants.values()), *prototypes])
+
+
+def _chosen(tasks: Iterable[Task], constants: Collection[type]) -> Iterator[str]:
+    """The macros that classes of members of constants ask for, where a launch has another one than was declared."""
+    variants = (task.derived[1] for task in tasks if task.derived)
+    classes = {kind for variant in variants for _, kind in variant.classes}
+    for macro in sorted({macro for kind in classes.difference(constants) for macro in _defines(kind)}):
+        yield f"#define {macro}\n"
 
 
 def _turned(tasks: Iterable[Task]) -> Iterator[str]:

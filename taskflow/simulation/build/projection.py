@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from taskflow.flow import (
+    CENTRAL,
+    QUICK,
     AdvectedOutflow,
     Boundary,
     Buoyancy,
@@ -21,7 +23,6 @@ from taskflow.flow import (
     NavierStokes,
     PressureOutflow,
     Quantity,
-    Quick,
     Slip,
     Smagorinsky,
     Source,
@@ -37,7 +38,7 @@ from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar
 from taskflow.simulation.case import Source as CaseSource
 from taskflow.simulation.schedule import Tick
 
-FLUIDS = {"central": Fluid, "quick": Quick}
+ADVECTION = {"central": CENTRAL, "quick": QUICK}
 OUTFLOWS: dict[float | str | None, Boundary] = {
     None: ConvectiveOutflow(),
     0.0: PressureOutflow(),
@@ -57,7 +58,7 @@ def projection(
     """The equations of a case with their boundary conditions; `varying`: what enters at inflows changes in time."""
     return NavierStokes(
         grid,
-        FLUIDS[case.fluid.scheme](case.fluid.viscosity, _force(case)),
+        Fluid(case.fluid.viscosity, _force(case), ADVECTION[case.fluid.scheme]),
         {face: _side(case, face) for face in case.boundaries.sides},
         solver,
         heat=_temperature(case, grid),

@@ -33,7 +33,7 @@ TASK adhere(Range range, In u, In v, In w, InOut u_new, InOut v_new, InOut w_new
 }
 
 // T = (T + dt diffusivity warm) / (1 + dt diffusivity bond), where T is not held
-TASK warm(Range range, InOut T, In bond_T, In warm_T, In64 dt, real diffusivity) {
+TASK wall_heat_flux(Range range, InOut T, In bond_T, In warm_T, In64 dt, real diffusivity) {
   const real step = real(*dt) * diffusivity;
   for_cells(range, CELL(c) {
     const real bond = bond_T[c];

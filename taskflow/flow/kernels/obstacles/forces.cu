@@ -1,5 +1,5 @@
-// What the fluid does to a body: the momentum and the heat that pass through its faces in the scheme itself, so that what
-// bodies, walls and the fluid gain adds up to rounding.
+// The force of the fluid on a body: the momentum that passes through its faces in the scheme itself, so that what bodies, walls
+// and the fluid gain adds up to rounding.
 #define UZ 32
 #define BY 1
 #include "cell.h"
@@ -25,6 +25,9 @@ struct Eddies {
   }
 };
 
+FN NoEddies eddies_of(None) { return {}; }
+FN Eddies eddies_of(In nu_t) { return {nu_t}; }
+
 // Force on a closed face, over the volume around it. It stands still itself: all that the scheme brings there is a force.
 template <class Eddies>
 FN Push push(const Component& u, const Component& v, const Component& w, In p, const Cell& c, bool solid, bool solid_before,
@@ -40,65 +43,25 @@ FN Push push(const Component& u, const Component& v, const Component& w, In p, c
   return {a.per_face() * (before - behind), viscous - 0.25 * outflow(convection, c, u, v, w)};
 }
 
-struct Bodies {
-  InByte solid, owner_x, owner_y, owner_z;
-};
-
 // pressure_.. and friction_.. = sums of the forces over the faces that belong to a body; moment_.. = sum of (place -
 // about) x force
-template <class Eddies>
-FN void sum_forces(const Range& range, In u, In v, In w, In p, Bodies bodies, const Partial (&sums)[9], const Grid& grid,
-                   Fluid fluid, Target target, Eddies eddies) {
+TASK force_on_body(Range range, In u, In v, In w, In p OPTIONAL(nu_t), InByte solid, InByte owner_x, InByte owner_y,
+                   InByte owner_z, Partial pressure_x, Partial pressure_y, Partial pressure_z, Partial friction_x,
+                   Partial friction_y, Partial friction_z, Partial moment_x, Partial moment_y, Partial moment_z, Grid grid,
+                   Fluid fluid, Target target) {
   STRIDES(range)
   const double nu = fluid.viscosity;
   const Convection convection(grid);
+  const auto eddies = eddies_of(nu_t);
+  const Partial sums[9] = {pressure_x, pressure_y, pressure_z, friction_x, friction_y, friction_z, moment_x, moment_y, moment_z};
   sum_cells(range, sums, CELL(c) {
     const Component of_x{u, 0, axis(grid, 0, c.i, X)}, of_y{v, 1, axis(grid, 1, c.j, Y)}, of_z{w, 2, axis(grid, 2, c.k, Z)};
-    const int bits = bodies.solid[c], number = target.number;
+    const int bits = solid[c], number = target.number;
     const bool here = bits & ITSELF;
     const Push fx = push(of_x, of_y, of_z, p, c, here, bits & 1, nu, convection, eddies);
     const Push fy = push(of_y, of_x, of_z, p, c, here, bits & 4, nu, convection, eddies);
     const Push fz = push(of_z, of_x, of_y, p, c, here, bits & 16, nu, convection, eddies);
-    const bool on_x = bodies.owner_x[c] == number, on_y = bodies.owner_y[c] == number, on_z = bodies.owner_z[c] == number;
+    const bool on_x = owner_x[c] == number, on_y = owner_y[c] == number, on_z = owner_z[c] == number;
     return forces(c, fx, fy, fz, on_x, on_y, on_z, grid, target);
-  });
-}
-
-#define SUMS {pressure_x, pressure_y, pressure_z, friction_x, friction_y, friction_z, moment_x, moment_y, moment_z}
-
-TASK force_on_body(Range range, In u, In v, In w, In p, InByte solid, InByte owner_x, InByte owner_y, InByte owner_z,
-                   Partial pressure_x, Partial pressure_y, Partial pressure_z, Partial friction_x, Partial friction_y,
-                   Partial friction_z, Partial moment_x, Partial moment_y, Partial moment_z, Grid grid, Fluid fluid,
-                   Target target) {
-  sum_forces(range, u, v, w, p, {solid, owner_x, owner_y, owner_z}, SUMS, grid, fluid, target, NoEddies{});
-}
-
-TASK force_of_eddies(Range range, In u, In v, In w, In p, In nu_t, InByte solid, InByte owner_x, InByte owner_y,
-                     InByte owner_z, Partial pressure_x, Partial pressure_y, Partial pressure_z, Partial friction_x,
-                     Partial friction_y, Partial friction_z, Partial moment_x, Partial moment_y, Partial moment_z, Grid grid,
-                     Fluid fluid, Target target) {
-  sum_forces(range, u, v, w, p, {solid, owner_x, owner_y, owner_z}, SUMS, grid, fluid, target, Eddies{nu_t});
-}
-
-// Heat per area and diffusivity from a body into the fluid through the closed face between two cells; 0 where both are solid
-FN double warmed(In T, Index c, Axis a, bool solid, bool solid_before) {
-  const double rise = double(T[c - a.step]) - T[c];
-  return solid == solid_before ? 0.0 : solid ? -2.0 * a.per_cell(-1) * rise : 2.0 * a.per_cell() * rise;
-}
-
-// flux = sum over the faces that belong to a body of 2 diffusivity (T_body - T) / h times their area
-TASK heat_from_body(Range range, In T, InByte solid, InByte owner_x, InByte owner_y, InByte owner_z, Partial flux, Grid grid,
-                    Transport transport, int number) {
-  STRIDES(range)
-  reduce_cells(range, flux, SUM, CELL(c) {
-    const int bits = solid[c];
-    const bool here = bits & ITSELF;
-    const double wide_x = width(grid, 0, c.i), wide_y = width(grid, 1, c.j), wide_z = width(grid, 2, c.k);
-    const double from_x = wide_y * wide_z * warmed(T, c, axis(grid, 0, c.i, X), here, bits & 1);
-    const double from_y = wide_x * wide_z * warmed(T, c, axis(grid, 1, c.j, Y), here, bits & 4);
-    const double from_z = wide_x * wide_y * warmed(T, c, axis(grid, 2, c.k, Z), here, bits & 16);
-    return transport.diffusivity * (((owner_x[c] == number) & (c.i != grid.first[0]) ? from_x : 0.0) +
-                                    ((owner_y[c] == number) & (c.j != grid.first[1]) ? from_y : 0.0) +
-                                    ((owner_z[c] == number) & (c.k != grid.first[2]) ? from_z : 0.0));
   });
 }

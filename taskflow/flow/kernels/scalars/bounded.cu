@@ -1,123 +1,57 @@
-// What an incompressible flow carries, kept within its bounds: upwind-biased values on faces, with Koren's limiter.
+// Transport by an incompressible flow that keeps q within its bounds: upwind-biased values on faces, with Koren's limiter. q
+// is in the centres of cells, velocities are on faces.
 #define UZ 1
 #define PLANES 1
 #include "cell.h"
-#include "../flags.h"
-#include "../metrics.h"
 #include "diffusivity.h"
 #include "limited.h"
 
-// What enters a cell along d; `kinds` are those behind its low and its high face.
+// Flow of q into a cell along d; the kinds say what is behind its low and its high face
 template <class Diffusivity>
-FN real inflow(In q, Index c, int n, const Direction& d, const Grid& grid, const Diffusivity& by, int kinds) {
+FN real inflow(In q, const Cell& c, int n, const Direction& d, const Grid& grid, const Diffusivity& by, int low_kind,
+               int high_kind) {
   const Axis a = axis(grid, d.number, n, d.step);
-  const int behind_low = kinds & 3, behind_high = kinds >> 2 & 3;
-  const real low = passing(q, c, n, d, behind_low ? a.per_cell() : a.per_face(), by, behind_low);
-  return a.per_cell() * (low - passing(q, c + d.step, n + 1, d, behind_high ? a.per_cell() : a.per_face(1), by, behind_high));
+  const real low = passing(q, c, n, d, low_kind ? a.per_cell() : a.per_face(), by, low_kind);
+  return a.per_cell() * (low - passing(q, c + d.step, n + 1, d, high_kind ? a.per_cell() : a.per_face(1), by, high_kind));
 }
 
-// What lies behind the faces of a cell: fluid everywhere, or what flags say.
-struct Free {
-  INLINE int at(Index) const { return 0; }
-};
-struct Obstructed {
-  InShort faces;
-  INLINE int at(Index c) const { return faces[c]; }
-};
+FN Direction direction(const Grid& g, int number, Index step, In before, In after) {
+  return {number, step, g.first[number], g.last[number], before, after};
+}
 
-// The velocities before and after a stage.
-struct Velocity {
-  In u, v, w, u_new, v_new, w_new;
-};
+// -div(u q) + div((diffusivity + nu_t / prandtl) grad q), u being the mean of the velocities before and after a stage
+template <class Diffusivity, class Kinds>
+FN real transported(In q, const Cell& c, const Direction& x, const Direction& y, const Direction& z, const Grid& grid,
+                    const Diffusivity& by, Kinds kinds) {
+  return inflow(q, c, c.i, x, grid, by, behind(kinds, 0), behind(kinds, 1)) +
+         inflow(q, c, c.j, y, grid, by, behind(kinds, 2), behind(kinds, 3)) +
+         inflow(q, c, c.k, z, grid, by, behind(kinds, 4), behind(kinds, 5));
+}
 
-// -div(u q) + diffusion + source
-template <class Diffusivity>
-struct Tendency {
-  Direction x, y, z;
-  Grid grid;
-  real source;
-  Diffusivity by;
-
-  INLINE Tendency(const Range& range, const Velocity& v, const Grid& g, const Transport& transport, Diffusivity by)
-      : x{0, 1, g.first[0], g.last[0], v.u, v.u_new},
-        y{1, range.y, g.first[1], g.last[1], v.v, v.v_new},
-        z{2, range.z, g.first[2], g.last[2], v.w, v.w_new},
-        grid(g),
-        source(transport.source),
-        by(by) {}
-
-  INLINE real at(In q, const Cell& c, int kinds) const {
-    return inflow(q, c, c.i, x, grid, by, kinds) + inflow(q, c, c.j, y, grid, by, kinds >> 4) +
-           inflow(q, c, c.k, z, grid, by, kinds >> 8) + source;
-  }
-};
-
-// q_new = q + dt H(q); solid cells keep theirs.
-template <class Tendency, class Bodies>
-FN void euler(const Range& range, In q, Out q_new, In64 dt, Tendency H, Bodies bodies) {
+TASK bounded_euler(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new OPTIONAL(nu_t) OPTIONAL(q_faces),
+                   Out q_new, In64 dt, Grid grid, Transport transport OPTIONAL(prandtl)) {
+  STRIDES(range)
+  const auto by = diffusivity_of(transport.diffusivity, nu_t, prandtl);
+  const Direction x = direction(grid, 0, X, u, u_new), y = direction(grid, 1, Y, v, v_new), z = direction(grid, 2, Z, w, w_new);
   const real step = real(*dt);
   for_cells(range, CELL(c) {
-    const int kinds = bodies.at(c);
-    const real here = q[c], next = here + step * H.at(q, c, kinds);
-    q_new[c] = kinds & KEEPS ? here : next;
+    const auto kinds = flags_of(q_faces, c);
+    const real here = q[c], H = transported(q, c, x, y, z, grid, by, kinds) + transport.source;
+    const real next = here + step * H;
+    q_new[c] = is_kept(kinds) ? here : next;
   });
 }
 
-// q = (q + q_euler + dt H(q_euler)) / 2; solid cells keep theirs.
-template <class Tendency, class Bodies>
-FN void heun(const Range& range, InOut q, In q_euler, In64 dt, Tendency H, Bodies bodies) {
+TASK bounded_heun(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new OPTIONAL(nu_t)
+                  OPTIONAL(q_faces), In64 dt, Grid grid, Transport transport OPTIONAL(prandtl)) {
+  STRIDES(range)
+  const auto by = diffusivity_of(transport.diffusivity, nu_t, prandtl);
+  const Direction x = direction(grid, 0, X, u, u_new), y = direction(grid, 1, Y, v, v_new), z = direction(grid, 2, Z, w, w_new);
   const real step = real(*dt);
   for_cells(range, CELL(c) {
-    const int kinds = bodies.at(c);
-    const real here = q[c], next = real(0.5) * (here + (q_euler[c] + step * H.at(q_euler, c, kinds)));
-    q[c] = kinds & KEEPS ? here : next;
+    const auto kinds = flags_of(q_faces, c);
+    const real here = q[c], euler = q_euler[c], H = transported(q_euler, c, x, y, z, grid, by, kinds) + transport.source;
+    const real next = real(0.5) * (here + (euler + step * H));
+    q[c] = is_kept(kinds) ? here : next;
   });
-}
-
-TASK bounded_euler(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, Out q_new, In64 dt, Grid grid,
-                   Transport transport) {
-  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport, Even{transport.diffusivity});
-  euler(range, q, q_new, dt, H, Free{});
-}
-
-TASK bounded_heun(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new, In64 dt, Grid grid,
-                  Transport transport) {
-  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport, Even{transport.diffusivity});
-  heun(range, q, q_euler, dt, H, Free{});
-}
-
-TASK bounded_euler_obstructed(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, InShort q_faces, Out q_new,
-                              In64 dt, Grid grid, Transport transport) {
-  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport, Even{transport.diffusivity});
-  euler(range, q, q_new, dt, H, Obstructed{q_faces});
-}
-
-TASK bounded_heun_obstructed(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new,
-                             InShort q_faces, In64 dt, Grid grid, Transport transport) {
-  const Tendency H(range, {u, v, w, u_new, v_new, w_new}, grid, transport, Even{transport.diffusivity});
-  heun(range, q, q_euler, dt, H, Obstructed{q_faces});
-}
-
-TASK bounded_euler_eddy(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, In nu_t, Out q_new, In64 dt,
-                        Grid grid, Transport transport, real prandtl) {
-  const Stirred by{transport.diffusivity, real(0.5) / prandtl, nu_t};
-  euler(range, q, q_new, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport, by), Free{});
-}
-
-TASK bounded_heun_eddy(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new, In nu_t, In64 dt,
-                       Grid grid, Transport transport, real prandtl) {
-  const Stirred by{transport.diffusivity, real(0.5) / prandtl, nu_t};
-  heun(range, q, q_euler, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport, by), Free{});
-}
-
-TASK bounded_euler_eddy_obstructed(Range range, In q, In u, In v, In w, In u_new, In v_new, In w_new, In nu_t,
-                                   InShort q_faces, Out q_new, In64 dt, Grid grid, Transport transport, real prandtl) {
-  const Stirred by{transport.diffusivity, real(0.5) / prandtl, nu_t};
-  euler(range, q, q_new, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport, by), Obstructed{q_faces});
-}
-
-TASK bounded_heun_eddy_obstructed(Range range, InOut q, In q_euler, In u, In v, In w, In u_new, In v_new, In w_new, In nu_t,
-                                  InShort q_faces, In64 dt, Grid grid, Transport transport, real prandtl) {
-  const Stirred by{transport.diffusivity, real(0.5) / prandtl, nu_t};
-  heun(range, q, q_euler, dt, Tendency(range, {u, v, w, u_new, v_new, w_new}, grid, transport, by), Obstructed{q_faces});
 }

@@ -10,3 +10,6 @@ struct Stirred {
   In nu_t;
   INLINE real between(Index a, Index b) const { return diffusivity + half * (nu_t[a] + nu_t[b]); }
 };
+
+FN Even diffusivity_of(real molecular, None, None) { return {molecular}; }
+FN Stirred diffusivity_of(real molecular, In nu_t, real prandtl) { return {molecular, real(0.5) / prandtl, nu_t}; }

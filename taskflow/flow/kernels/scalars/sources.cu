@@ -13,13 +13,8 @@ FN real share(const Cell& c, const Release& r) {
   return x * y * share(c.k, r.first[2], r.last[2], r.head[2], r.tail[2]);
 }
 
-// q += dt strength (share of the cell)
-TASK release(Range range, InOut q, In64 dt, Release release) {
+// q += dt strength (share of the cell), but in solid cells
+TASK release(Range range, InOut q OPTIONAL(q_faces), In64 dt, Release release) {
   const real step = real(*dt) * release.strength;
-  for_cells(range, CELL(c) { q[c] += step * share(c, release); });
-}
-
-TASK release_obstructed(Range range, InOut q, InShort q_faces, In64 dt, Release release) {
-  const real step = real(*dt) * release.strength;
-  for_cells(range, CELL(c) { q[c] += q_faces[c] & KEEPS ? real(0) : step * share(c, release); });
+  for_cells(range, CELL(c) { q[c] += is_kept(flags_of(q_faces, c)) ? real(0) : step * share(c, release); });
 }

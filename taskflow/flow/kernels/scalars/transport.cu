@@ -1,68 +1,68 @@
-// What an incompressible flow carries: central differences of second order, Adams-Bashforth in time.
+// Transport by an incompressible flow: central differences of second order, Adams-Bashforth in time. q is in the centres of
+// cells, u[i] on the low x-face of cell i, v[j] on the low y-face, w[k] on the low z-face.
 #define UZ 1
 #define PLANES 1
 #include "cell.h"
 #include "../adams_bashforth.h"
+#include "../flags.h"
 #include "../metrics.h"
 #include "diffusivity.h"
 
-// One diffusivity everywhere, a factor of the whole.
-struct Molecular {
-  real diffusivity;
-
-  INLINE real bend(real below, real here, real above, Index, Axis a) const { return a.bend_in_cells(below, 2 * here, above); }
-  INLINE real times(real laplacian) const { return diffusivity * laplacian; }
-};
-
-// One that differs between faces.
-struct Turbulent {
-  Stirred diffusivity;
-
-  INLINE real bend(real below, real here, real above, Index c, Axis a) const {
-    const real low = diffusivity.between(c - a.step, c), high = diffusivity.between(c, c + a.step);
-    return a.outer_in_cells() *
-           (high * (a.inner_in_cells(1) * (above - here)) - low * (a.inner_in_cells(0) * (here - below)));
-  }
-  INLINE real times(real diffusion) const { return diffusion; }
-};
-
-// Net flow out of a cell along one direction: of q carried by the velocity U through both faces, and the second derivative
-// of q, with the diffusivities that differ between faces.
+// Along one direction: what the velocity u carries out of a cell through both faces, and what diffuses into it. Where one
+// diffusivity is that of all cells it is a factor of the whole, below.
 struct Flow {
-  real carried, curvature;
+  real convected, diffused;
 };
-
-template <class Diffusion>
-FN Flow flow(In q, In U, Index c, Axis a, const Diffusion& diffusion) {
-  const real below = q[c - a.step], here = q[c], above = q[c + a.step];
-  const real carried = real(0.5) * a.per_cell() * (U[c + a.step] * (here + above) - U[c] * (below + here));
-  return {carried, diffusion.bend(below, here, above, c, a)};
+FN real convected(In u, Index c, Axis a, real below, real here, real above) {
+  return real(0.5) * a.per_cell() * (u[c + a.step] * (here + above) - u[c] * (below + here));
 }
 
-// q_new = q + dt ((1 + r/2) H - r/2 H_old), H = -div(u q) + diffusion + source; H replaces H_old.
-template <class Diffusion>
-FN void advance(const Range& range, In q, In u, In v, In w, InOut h_q, Out q_new, In64 dt, In64 ratio, const Grid& grid,
-                real source, Diffusion diffusion) {
+FN real diffused(const Even&, Index, Axis a, real below, real here, real above) { return a.bend_in_cells(below, 2 * here, above); }
+FN real diffused(const Stirred& by, Index c, Axis a, real below, real here, real above) {
+  const real low = by.between(c - a.step, c), high = by.between(c, c + a.step);
+  return a.outer_in_cells() *
+         (high * (a.inner_in_cells(1) * (above - here)) - low * (a.inner_in_cells(0) * (here - below)));
+}
+template <class Diffusivity>
+FN Flow flow(In q, In u, Index c, Axis a, const Diffusivity& by, None) {
+  const real below = q[c - a.step], here = q[c], above = q[c + a.step];
+  return {convected(u, c, a, below, here, above), diffused(by, c, a, below, here, above)};
+}
+
+// Beside bodies: what diffuses through the low (0) or the high face (1), over `outer_in_cells`. Behind it is fluid, to which
+// `across` is the diffusivity, or a body: insulated, or with a value on the face, half a cell from the centre.
+FN real through(int kind, real here, real other, real across, real diffusivity, Axis a, int n) {
+  const real weight = kind == 0 ? a.inner_in_cells(n) * across : a.inner_at_wall() * (real(kind & HELD) * diffusivity);
+  return weight * (other - here);
+}
+template <class Diffusivity>
+FN Flow flow(In q, In u, Index c, Axis a, const Diffusivity& by, int kinds) {
+  const real below = q[c - a.step], here = q[c], above = q[c + a.step];
+  const real low = through(behind(kinds, 0), here, below, by.between(c - a.step, c), by.diffusivity, a, 0);
+  const real high = through(behind(kinds, 1), here, above, by.between(c, c + a.step), by.diffusivity, a, 1);
+  return {convected(u, c, a, below, here, above), a.outer_in_cells() * (low + high)};
+}
+
+FN real times(const Even& by, None, real laplacian) { return by.diffusivity * laplacian; }
+template <class Diffusivity, class Kinds>
+FN real times(const Diffusivity&, Kinds, real diffusion) { return diffusion; }
+
+TASK transport(Range range, In q, In u, In v, In w OPTIONAL(nu_t) OPTIONAL(q_faces), InOut h_q, Out q_new, In64 dt, In64 ratio,
+               Grid grid, Transport transport OPTIONAL(prandtl)) {
   STRIDES(range)
+  const auto by = diffusivity_of(transport.diffusivity, nu_t, prandtl);
   const AdamsBashforth scheme(dt, ratio);
   for_cells(range, CELL(c) {
-    const Flow x = flow(q, u, c, axis(grid, 0, c.i, X), diffusion), y = flow(q, v, c, axis(grid, 1, c.j, Y), diffusion);
-    const Flow z = flow(q, w, c, axis(grid, 2, c.k, Z), diffusion);
-    const real convection = x.carried + y.carried + z.carried, curvature = x.curvature + y.curvature + z.curvature;
-    const real H = diffusion.times(curvature) - convection + source;
+    const auto kinds = flags_of(q_faces, c);
+    const Flow x = flow(q, u, c, axis(grid, 0, c.i, X), by, kinds), y = flow(q, v, c, axis(grid, 1, c.j, Y), by, kinds >> 4);
+    const Flow z = flow(q, w, c, axis(grid, 2, c.k, Z), by, kinds >> 8);
+    const real convection = x.convected + y.convected + z.convected, diffused = x.diffused + y.diffused + z.diffused;
+    const real H = times(by, kinds, diffused)  // div(diffusivity grad q)
+                   - convection               // div(u q)
+                   + transport.source;
     const real old = h_q[c];
     h_q[c] = H;
-    q_new[c] = scheme.advance(q[c], H, old);
+    const real here = q[c], next = scheme.advance(here, H, old);
+    q_new[c] = is_kept(kinds) ? here : next;
   });
-}
-
-TASK transport(Range range, In q, In u, In v, In w, InOut h_q, Out q_new, In64 dt, In64 ratio, Grid grid,
-               Transport transport) {
-  advance(range, q, u, v, w, h_q, q_new, dt, ratio, grid, transport.source, Molecular{transport.diffusivity});
-}
-
-TASK transport_eddy(Range range, In q, In u, In v, In w, In nu_t, InOut h_q, Out q_new, In64 dt, In64 ratio, Grid grid,
-                    Transport transport, real prandtl) {
-  const Turbulent diffusion{{transport.diffusivity, real(0.5) / prandtl, nu_t}};
-  advance(range, q, u, v, w, h_q, q_new, dt, ratio, grid, transport.source, diffusion);
 }
