@@ -6,6 +6,7 @@ from taskflow.tasks.define import MOST_REDUCTIONS, task
 from taskflow.tasks.dependence import Analysis, Known, analyse
 from taskflow.tasks.exchange import Exchange, Geometries, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
+from taskflow.tasks.numbers import Numbers, reduced
 from taskflow.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame
 from taskflow.tasks.privilege import (
     Coloured,
@@ -59,6 +60,7 @@ __all__ = [
     "Loop",
     "Message",
     "Node",
+    "Numbers",
     "Oriented",
     "Part",
     "Privilege",
@@ -104,6 +106,7 @@ __all__ = [
     "plan",
     "reading",
     "record",
+    "reduced",
     "repeat",
     "rows",
     "run_body",
