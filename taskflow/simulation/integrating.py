@@ -8,7 +8,7 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.isosurface import Isosurface
-from taskflow.flow.passing import Passing, Side
+from taskflow.flow.surface_flux import FaceLayer, SurfaceFlux
 from taskflow.output import TimeSeries
 from taskflow.regions import Box, triple
 from taskflow.simulation.case import Surface
@@ -22,7 +22,7 @@ class Integral:
     """What is measured of the sides of a surface, or of an isosurface, in which group of the store, how often."""
 
     series: TimeSeries
-    measured: tuple[Passing | Isosurface, ...]
+    measured: tuple[SurfaceFlux | Isosurface, ...]
     every: Every
 
 
@@ -41,18 +41,18 @@ class IntegralRecording(SeriesRecording):
         return np.array(rows).T.reshape(len(self._series.fields), *self._series.shape)
 
 
-def sides(surface: Surface, grid: StaggeredGrid) -> tuple[Side, ...]:
+def sides(surface: Surface, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:
     """The faces nearest to a plane, or to the six sides of a box."""
     if surface.box is None:
         face = grid.nearest_face(surface.axis, surface.position)
         layer = grid.box.layer(surface.axis, 0, face, face + 1)
-        return (Side(_within(layer, surface.axis, grid), surface.axis),)
+        return (FaceLayer(_within(layer, surface.axis, grid), surface.axis),)
     low, high = (triple(grid.nearest_face(axis, place[axis]) for axis in range(3)) for place in surface.box)
     inside, found = Box(low, high), []
     for axis in range(3):
         for side, outward in ((0, -1), (1, 1)):
             layer = inside.layer(axis, side, 0, 1).shift(triple(side * (a == axis) for a in range(3)))
-            found.append(Side(_within(layer, axis, grid), axis, outward))
+            found.append(FaceLayer(_within(layer, axis, grid), axis, outward))
     return tuple(found)
 
 
@@ -66,7 +66,7 @@ def _within(layer: Box, axis: int, grid: StaggeredGrid) -> Box:
     )
 
 
-def geometry(found: tuple[Side, ...], grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def geometry(found: tuple[FaceLayer, ...], grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Centres [side, axis], outward normals [side, axis], and areas."""
     centres, normals, areas = np.zeros((len(found), 3)), np.zeros((len(found), 3)), np.zeros(len(found))
     for n, side in enumerate(found):

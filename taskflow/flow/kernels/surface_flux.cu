@@ -1,7 +1,7 @@
-// What passes through faces of cells across an axis, the low or the high ones: volume, momentum, and what the flow carries.
+// Fluxes through the faces of cells across an axis, the low or the high ones: of volume, of momentum, and of what the flow
+// carries.
 #define UZ 32
 #include "cell.h"
-#include "exact_sums.h"
 #include "friction.h"
 #include "convection.h"
 #include "scalars/diffusivity.h"
@@ -115,77 +115,63 @@ struct BoundedThrough {
   }
 };
 
-// The largest magnitude of what passes, and the exact sums of it, each times the area of its face
+FN Viscous stress(real viscosity, None) { return {viscosity}; }
+FN Eddying stress(real viscosity, In nu_t) { return {{viscosity, nu_t, {}}}; }
+template <class Prandtl>
+FN Even diffusivity_of(real diffusivity, None, Prandtl) {
+  return {diffusivity};
+}
+FN Stirred diffusivity_of(real diffusivity, In nu_t, real prandtl) { return {diffusivity, real(0.5) / prandtl, nu_t}; }
+
+template <class Friction>
+FN FlowThrough<Friction> flow_through(In u, In v, In w, In p, Friction friction, const Grid& grid) {
+  return {u, v, w, p, friction, Convection(grid)};
+}
+template <class Diffusivity>
+FN auto carried_through(In c, In u, In v, In w, Diffusivity by) {
+#ifdef BOUNDED
+  return BoundedThrough<Diffusivity>{c, u, v, w, by};
+#else
+  return CarriedThrough<Diffusivity>{c, u, v, w, by};
+#endif
+}
+
+// The largest magnitude of the fluxes, and their exact sums, each times the area of its face
 template <class Through>
-FN void largest(const Range& range, Partial bound, const Grid& grid, Sheet sheet, Through through) {
+FN void largest(const Range& range, Partial bound, const Grid& grid, int axis, bool high, Through through) {
   STRIDES(range)
   reduce_cells(range, bound, MAX, CELL(c) {
-    const Sums<Through::COUNT> found = through.on(face_of(grid, sheet.axis, sheet.high, c, X, Y, Z));
+    const Sums<Through::COUNT> found = through.on(face_of(grid, axis, high, c, X, Y, Z));
     double most = 0;
     for (int n = 0; n < Through::COUNT; ++n) most = Max::fold(most, found.of[n] < 0 ? -found.of[n] : found.of[n]);
-    return area(grid, sheet.axis, c) * most;
+    return area(grid, axis, c) * most;
   });
 }
 template <class Through>
-FN void sum_up(const Range& range, const Partial (&parts)[3 * Through::COUNT], In64 bound, const Grid& grid, Sheet sheet, Through through) {
+FN void sum_up(const Range& range, const ExactPartial<Through::COUNT>& flux, In64 bound, const Grid& grid, int axis, bool high,
+               Through through) {
   STRIDES(range)
-  sum_cells(range, parts, CELL(c) {
-    const Sums<Through::COUNT> found = through.on(face_of(grid, sheet.axis, sheet.high, c, X, Y, Z));
-    Sums<3 * Through::COUNT> cuts;
-    for (int n = 0; n < Through::COUNT; ++n) {
-      const Sums<3> one = cut(area(grid, sheet.axis, c) * found.of[n], *bound);
-      for (int m = 0; m < 3; ++m) cuts.of[3 * n + m] = one.of[m];
-    }
-    return cuts;
+  exact_sum_cells(range, flux, *bound, CELL(c) {
+    Sums<Through::COUNT> found = through.on(face_of(grid, axis, high, c, X, Y, Z));
+    for (int n = 0; n < Through::COUNT; ++n) found.of[n] = area(grid, axis, c) * found.of[n];
+    return found;
   });
 }
 
-#define SUMS                                                                                                             \
-  {total_volume, rest_volume, last_volume, total_x, rest_x, last_x, total_y, rest_y, last_y, total_z, rest_z, last_z}
-
-TASK largest_flow(Range range, In u_sides, In v_sides, In w_sides, In p, Partial bound, Grid grid, Sheet sheet,
-                  Fluid fluid) {
-  largest(range, bound, grid, sheet,
-          FlowThrough<Viscous>{u_sides, v_sides, w_sides, p, {fluid.viscosity}, Convection(grid)});
+TASK momentum_flux_bound(Range range, In u_sides, In v_sides, In w_sides, In p OPTIONAL(nu_t), Partial bound, Grid grid,
+                         int axis, int high, Fluid fluid) {
+  largest(range, bound, grid, axis, high, flow_through(u_sides, v_sides, w_sides, p, stress(fluid.viscosity, nu_t), grid));
 }
-TASK flow_through(Range range, In u_sides, In v_sides, In w_sides, In p, Partial total_volume, Partial rest_volume,
-                  Partial last_volume, Partial total_x, Partial rest_x, Partial last_x, Partial total_y, Partial rest_y,
-                  Partial last_y, Partial total_z, Partial rest_z, Partial last_z, In64 bound, Grid grid, Sheet sheet,
-                  Fluid fluid) {
-  sum_up(range, SUMS, bound, grid, sheet,
-         FlowThrough<Viscous>{u_sides, v_sides, w_sides, p, {fluid.viscosity}, Convection(grid)});
-}
-TASK largest_flow_eddy(Range range, In u_sides, In v_sides, In w_sides, In p, In nu_t, Partial bound, Grid grid, Sheet sheet,
-                       Fluid fluid) {
-  largest(range, bound, grid, sheet,
-          FlowThrough<Eddying>{u_sides, v_sides, w_sides, p, {{fluid.viscosity, nu_t, {}}}, Convection(grid)});
-}
-TASK flow_through_eddy(Range range, In u_sides, In v_sides, In w_sides, In p, In nu_t, Partial total_volume,
-                       Partial rest_volume, Partial last_volume, Partial total_x, Partial rest_x, Partial last_x, Partial total_y, Partial rest_y,
-                       Partial last_y, Partial total_z, Partial rest_z, Partial last_z, In64 bound, Grid grid, Sheet sheet,
-                       Fluid fluid) {
-  sum_up(range, SUMS, bound, grid, sheet,
-         FlowThrough<Eddying>{u_sides, v_sides, w_sides, p, {{fluid.viscosity, nu_t, {}}}, Convection(grid)});
+TASK momentum_flux(Range range, In u_sides, In v_sides, In w_sides, In p OPTIONAL(nu_t), ExactPartial<4> flux, In64 bound,
+                   Grid grid, int axis, int high, Fluid fluid) {
+  sum_up(range, flux, bound, grid, axis, high, flow_through(u_sides, v_sides, w_sides, p, stress(fluid.viscosity, nu_t), grid));
 }
 
-// `Through` for what is carried, by central differences or within bounds
-#define CARRIED(kind, Through)                                                                                              \
-  TASK largest_##kind(Range range, In c, In u, In v, In w, Partial bound, Grid grid, Sheet sheet, real diffusivity) {       \
-    largest(range, bound, grid, sheet, Through<Even>{c, u, v, w, {diffusivity}});                                           \
-  }                                                                                                                         \
-  TASK kind##_through(Range range, In c, In u, In v, In w, Partial total, Partial rest, Partial last, In64 bound, Grid grid, \
-                      Sheet sheet, real diffusivity) {                                                                      \
-    sum_up(range, {total, rest, last}, bound, grid, sheet, Through<Even>{c, u, v, w, {diffusivity}});                       \
-  }                                                                                                                         \
-  TASK largest_##kind##_eddy(Range range, In c, In u, In v, In w, In nu_t, Partial bound, Grid grid, Sheet sheet,           \
-                             real diffusivity, real prandtl) {                                                              \
-    largest(range, bound, grid, sheet, Through<Stirred>{c, u, v, w, {diffusivity, real(0.5) / prandtl, nu_t}});             \
-  }                                                                                                                         \
-  TASK kind##_through_eddy(Range range, In c, In u, In v, In w, In nu_t, Partial total, Partial rest, Partial last,         \
-                           In64 bound, Grid grid, Sheet sheet, real diffusivity, real prandtl) {                            \
-    sum_up(range, {total, rest, last}, bound, grid, sheet,                                                                  \
-           Through<Stirred>{c, u, v, w, {diffusivity, real(0.5) / prandtl, nu_t}});                                         \
-  }
-
-CARRIED(carried, CarriedThrough)
-CARRIED(bounded, BoundedThrough)
+TASK scalar_flux_bound(Range range, In c, In u, In v, In w OPTIONAL(nu_t), Partial bound, Grid grid, int axis, int high,
+                       Diffusion diffusion OPTIONAL(prandtl)) {
+  largest(range, bound, grid, axis, high, carried_through(c, u, v, w, diffusivity_of(diffusion.diffusivity, nu_t, prandtl)));
+}
+TASK scalar_flux(Range range, In c, In u, In v, In w OPTIONAL(nu_t), ExactPartial<1> flux, In64 bound, Grid grid, int axis,
+                 int high, Diffusion diffusion OPTIONAL(prandtl)) {
+  sum_up(range, flux, bound, grid, axis, high, carried_through(c, u, v, w, diffusivity_of(diffusion.diffusivity, nu_t, prandtl)));
+}
