@@ -8,6 +8,7 @@ from taskflow.tasks.exchange import Exchange, Geometries, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.numbers import Numbers, reduced
 from taskflow.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame
+from taskflow.tasks.owners import OwnedScalars, owned
 from taskflow.tasks.privilege import (
     Coloured,
     Components,
@@ -62,6 +63,7 @@ __all__ = [
     "Node",
     "Numbers",
     "Oriented",
+    "OwnedScalars",
     "Part",
     "Privilege",
     "Program",
@@ -102,6 +104,7 @@ __all__ = [
     "moved",
     "offsets",
     "overwritten",
+    "owned",
     "place",
     "plan",
     "reading",
