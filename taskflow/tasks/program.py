@@ -51,6 +51,10 @@ class Roles:
         """The scalar that whoever runs now calls by this name: with its owner's name before it, if it has an owner."""
         return self._owner + name
 
+    def scalars(self, *names: str) -> dict[str, str]:
+        """Several by these names: `**f.scalars("residual", "mean")` in a launch of a task that calls them so."""
+        return {name: self.scalar(name) for name in names}
+
     def owned(self, owner: str) -> Roles:
         """These very parts, for a program of which the scalars belong to an owner: see `taskflow.tasks.owners`."""
         mine = Roles()

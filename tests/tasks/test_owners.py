@@ -50,7 +50,7 @@ class Halving:
         yield repeat(self.body, 9, until=self.reached, lag=False, count="rounds", otherwise=self.seen.extend)
 
     def body(self, f):
-        names = {name: f.scalar(name) for name in ("largest", "total")}
+        names = f.scalars("largest", "total")
         yield halve(f[self.role], over=BOX.cells, **names)
 
     def reached(self, scalars):

@@ -130,7 +130,7 @@ class Obstacles:
     def residual(self, f: Roles, grid: Grid) -> Launch:
         """The scalar `residual`, over the fluid where the solver knows of it; needs `measure_rhs` before."""
         if self.forced:
-            return measure_residual(f.p, f.rhs, grid)
+            return measure_residual(f, grid)
         return measure_residual_obstructed(f, grid)
 
     def monitor(
