@@ -43,8 +43,8 @@ def force_on_body(
 
 def turbulent(plain: Task, name: str, **eddies: Privilege) -> Task:
     """The task that does the same with what eddies bring to closed faces, and reads them after u, v, w and p."""
-    flow = {field: plain.fields[field] for field in ("u", "v", "w", "p")}
-    return replace(plain, name=name, fields={**flow, **eddies, **plain.fields})
+    fields = {**{field: plain.fields[field] for field in ("u", "v", "w", "p")}, **eddies, **plain.fields}
+    return replace(plain, name=name, fields=fields, parameters={field: (field,) for field in fields})
 
 
 force_of_eddies = turbulent(force_on_body, "force_of_eddies", nu_t=Read[BESIDE])

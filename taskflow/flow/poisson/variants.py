@@ -29,7 +29,7 @@ def variable(
     b = {name: read[stencil] for name, stencil in zip(("b_x", "b_y", "b_z"), stencils, strict=True)}
     seen = {name: each for name, each in plain.fields.items() if each.reads}
     fields = {**seen, **b, **plain.fields}
-    parameters = {name: (name,) for name in fields}
+    parameters: dict[str, tuple[str, ...]] = {name: (name,) for name in fields}
     return replace(plain, name=f"{plain.name}_variable", kernel=kernel, fields=fields, parameters=parameters)
 
 
