@@ -69,21 +69,21 @@ struct FlowThrough {
   INLINE real shear(const Face& f, const Component& q, int b, int n) const {
     const Cell at = n == 0 ? f.cell : f.next(b);
     const Component r{velocity(b), b, f.along(b, n)};
-    const real found = real(0.25) * convection.across(at, r, q, 0) - friction.across(at, r, q);
-    return f.given(b, n) ? real(0) : found;
+    const real flux = real(0.25) * convection.across(at, r, q, 0) - friction.across(at, r, q);
+    return f.given(b, n) ? real(0) : flux;
   }
 
   INLINE Sums<COUNT> on(const Face& f) const {
     const int b = (f.a + 1) % 3, d = (f.a + 2) % 3;
     const Component q{velocity(f.a), f.a, f.along(f.a)};
-    Sums<COUNT> found;
-    found.of[0] = q.q[f.cell];
-    found.of[1 + f.a] = f.at_low_end()    ? normal(f, q, 1)
-                        : f.at_high_end() ? normal(f, q, 0)
-                                          : real(0.5) * q.axis.twice_between(normal(f, q, 0), normal(f, q, 1), 0);
-    found.of[1 + b] = real(0.5) * (shear(f, q, b, 0) + shear(f, q, b, 1));
-    found.of[1 + d] = real(0.5) * (shear(f, q, d, 0) + shear(f, q, d, 1));
-    return found;
+    Sums<COUNT> flux;
+    flux.of[0] = q.q[f.cell];
+    flux.of[1 + f.a] = f.at_low_end()    ? normal(f, q, 1)
+                       : f.at_high_end() ? normal(f, q, 0)
+                                         : real(0.5) * q.axis.twice_between(normal(f, q, 0), normal(f, q, 1), 0);
+    flux.of[1 + b] = real(0.5) * (shear(f, q, b, 0) + shear(f, q, b, 1));
+    flux.of[1 + d] = real(0.5) * (shear(f, q, d, 0) + shear(f, q, d, 1));
+    return flux;
   }
 };
 
@@ -141,20 +141,20 @@ template <class Through>
 FN void largest(const Range& range, Partial bound, const Grid& grid, int axis, bool high, Through through) {
   STRIDES(range)
   reduce_cells(range, bound, MAX, CELL(c) {
-    const Sums<Through::COUNT> found = through.on(face_of(grid, axis, high, c, X, Y, Z));
+    const Sums<Through::COUNT> flux = through.on(face_of(grid, axis, high, c, X, Y, Z));
     double most = 0;
-    for (int n = 0; n < Through::COUNT; ++n) most = Max::fold(most, found.of[n] < 0 ? -found.of[n] : found.of[n]);
+    for (int n = 0; n < Through::COUNT; ++n) most = Max::fold(most, flux.of[n] < 0 ? -flux.of[n] : flux.of[n]);
     return area(grid, axis, c) * most;
   });
 }
 template <class Through>
-FN void sum_up(const Range& range, const ExactPartial<Through::COUNT>& flux, In64 bound, const Grid& grid, int axis, bool high,
+FN void sum_up(const Range& range, const ExactPartial<Through::COUNT>& sums, In64 bound, const Grid& grid, int axis, bool high,
                Through through) {
   STRIDES(range)
-  exact_sum_cells(range, flux, *bound, CELL(c) {
-    Sums<Through::COUNT> found = through.on(face_of(grid, axis, high, c, X, Y, Z));
-    for (int n = 0; n < Through::COUNT; ++n) found.of[n] = area(grid, axis, c) * found.of[n];
-    return found;
+  exact_sum_cells(range, sums, *bound, CELL(c) {
+    Sums<Through::COUNT> flux = through.on(face_of(grid, axis, high, c, X, Y, Z));
+    for (int n = 0; n < Through::COUNT; ++n) flux.of[n] = area(grid, axis, c) * flux.of[n];
+    return flux;
   });
 }
 

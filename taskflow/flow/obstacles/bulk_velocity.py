@@ -66,6 +66,11 @@ def missing_along(number: int, ending: str) -> str:
     return f"missing_{'xyz'[number]}{ending}"
 
 
+def is_kept_around_bodies(scalars: Mapping[str, float], number: int, ending: str) -> bool:
+    """Whether it was measured what is missing along an axis: there are bodies then."""
+    return scalars.keys() >= {*missing_around_bodies.numbers["missing"].of(missing_along(number, ending))}
+
+
 def force_around_bodies(scalars: Mapping[str, float], number: int, stages: Iterable[str], dt: float) -> float:
     """The mean over a step of length dt of the acceleration of the open faces that kept the mean."""
     sums = (reduced(scalars, missing_along(number, ending)) for ending in stages)

@@ -45,10 +45,10 @@ TASK missing_around_bodies(Range range, In q OPTIONAL(q_old), In p, InByte solid
     const int n = number == 0 ? c.i : number == 1 ? c.j : c.k;
     const double slope = axis(grid, number, n, S).per_face() * (p[c] - p[c - S]);
     const bool open = !shut(c, solid, number);
-    const Adhered found = bodies.at(c);
-    const double comes = double(found.kept) * (q[c] - step * slope) + found.added;
+    const Adhered adhered = bodies.at(c);
+    const double comes = double(adhered.kept) * (q[c] - step * slope) + adhered.added;
     const auto volume = volume_on_face(grid, c, number);
-    return Sums<2>{{volume * (open ? mean - comes : 0.0), volume * (open ? double(found.kept) : 0.0)}};
+    return Sums<2>{{volume * (open ? mean - comes : 0.0), volume * (open ? double(adhered.kept) : 0.0)}};
   });
 }
 
