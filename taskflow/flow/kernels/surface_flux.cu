@@ -138,7 +138,7 @@ FN auto carried_through(In c, In u, In v, In w, Diffusivity by) {
 
 // The largest magnitude of the fluxes, and their exact sums, each times the area of its face
 template <class Through>
-FN void largest(const Range& range, Partial bound, const Grid& grid, int axis, bool high, Through through) {
+FN void largest(const Range& range, Partial bound, const Grid& grid, int axis, int high, Through through) {
   STRIDES(range)
   reduce_cells(range, bound, MAX, CELL(c) {
     const Sums<Through::COUNT> flux = through.on(face_of(grid, axis, high, c, X, Y, Z));
@@ -148,10 +148,10 @@ FN void largest(const Range& range, Partial bound, const Grid& grid, int axis, b
   });
 }
 template <class Through>
-FN void sum_up(const Range& range, const ExactPartial<Through::COUNT>& sums, In64 bound, const Grid& grid, int axis, bool high,
+FN void sum_up(const Range& range, const ExactPartial<Through::COUNT>& sums, In64 bound, const Grid& grid, int axis, int high,
                Through through) {
   STRIDES(range)
-  exact_sum_cells(range, sums, *bound, CELL(c) {
+  exact_sum_cells(range, sums, bound, CELL(c) {
     Sums<Through::COUNT> flux = through.on(face_of(grid, axis, high, c, X, Y, Z));
     for (int n = 0; n < Through::COUNT; ++n) flux.of[n] = area(grid, axis, c) * flux.of[n];
     return flux;

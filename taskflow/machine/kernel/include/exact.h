@@ -15,13 +15,14 @@ struct ExactSum {
   }
 };
 
-// A bound is one for all sums, or each has its own.
+// A bound is one for all sums, a number or a scalar, or each has its own.
 FN double bound_of(double bound, int) { return bound; }
+FN double bound_of(In64 bound, int) { return *bound; }
 template <int N>
 FN double bound_of(const Sums<N>& bounds, int n) { return bounds.of[n]; }
 
 // Several exact sums at once: f(cell) is a Sums<N>, of terms below 16 times their bound. Beyond, and where the bound is 0, they
-// are plain sums: `exact_sum_cells(range, flux, *bound, CELL(c) { return Sums<1>{{q[c]}}; });`
+// are plain sums: `exact_sum_cells(range, flux, bound, CELL(c) { return Sums<1>{{q[c]}}; });`
 template <int N, class Bound, class F>
 FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, Bound bound, F f) {
   sum_cells(range, partial.of, CELL(c) {
