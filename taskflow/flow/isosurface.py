@@ -10,21 +10,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from taskflow.flow.exact_sums import PARTS
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.kernels import KERNELS
 from taskflow.regions import triple
-from taskflow.tasks import Launch, Read, Reduce, Roles, offsets, task
+from taskflow.tasks import Launch, Read, Reduce, Roles, offsets, reduced, task
 
+AREA = "isosurface area"
 UPWARD = offsets(x=(0, 1), y=(0, 1), z=(0, 1))
 
 
 @task(kernel=KERNELS / "isosurface.cu")
-def isosurface_area(
-    q: Read[UPWARD], *, total: Reduce["sum"], rest: Reduce["sum"], last: Reduce["sum"], grid: Grid, value: float,
-    bound: float,
-) -> None:  # fmt: skip
-    """total + rest + last = the area where q is `value`, between the centres of each cell and the next ones.
+def isosurface_area(q: Read[UPWARD], *, total: Reduce["exact sum"], grid: Grid, value: float, bound: float) -> None:
+    """total = the area where q is `value`, between the centres of each cell and the next ones.
 
     `bound` is at least a sixteenth of the area that there can be between eight centres. Needs ghost values of q.
     """
@@ -40,15 +37,13 @@ class Isosurface:
     __name__: ClassVar[str] = "isosurface"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """The parts of the area, in scalars of which each measurement has the same."""
+        """The area, in a scalar of which each measurement has the same."""
         grid = self.grid.constants
         beyond = triple(int(not each) for each in self.grid.periodic)
-        parts = {part: f"{part}_isosurface" for part in PARTS}
         bound = max(grid.largest(axis) for axis in range(3)) ** 2
         over = self.grid.box.expand(beyond, (0, 0, 0))
-        yield isosurface_area(f[self.name], over=over, **parts, grid=grid, value=self.value, bound=bound)
+        yield isosurface_area(f[self.name], over=over, total=AREA, grid=grid, value=self.value, bound=bound)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
         """The area."""
-        total, rest, last = (scalars[f"{part}_isosurface"] for part in PARTS)
-        return [total + (rest + last)]
+        return [*reduced(scalars, AREA)]

@@ -38,12 +38,12 @@ class Monitor:
         squares), flux_x_min ..., total_NAME (sum) of passive scalars, and those of bodies (see `Obstacles.monitor`)
         """
         flow, box = self.flow, self.flow.staggered.box
-        yield divergence_max(f.u, f.v, f.w, over=box, divergence="divergence", grid=flow.grid)
-        yield kinetic_energy(f.u, f.v, f.w, over=box, energy="energy", grid=flow.grid)
-        yield largest_speed(f.u, f.v, f.w, over=box, speed="speed")
-        yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change="change")
+        yield divergence_max(f.u, f.v, f.w, over=box, divergence=f.scalar("divergence"), grid=flow.grid)
+        yield kinetic_energy(f.u, f.v, f.w, over=box, energy=f.scalar("energy"), grid=flow.grid)
+        yield largest_speed(f.u, f.v, f.w, over=box, speed=f.scalar("speed"))
+        yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change=f.scalar("change"))
         measured = partial(flow.obstacles.residual, f) if flow.obstacles else None
-        yield from flow.openings.residual(f.p, f.rhs, measured)
+        yield from flow.openings.residual(f, measured)
         if flow.obstacles:
             transport = flow.heat.transport if flow.heat else None
             stirred = flow.turbulence is not None
@@ -55,7 +55,7 @@ class Monitor:
             conductivity = Conductivity(flow.heat.diffusivity, prandtl)
             for face in self.heated:
                 fields = f.T, (f.u, f.v, f.w)["xyz".index(face[0])], *eddies
-                yield wall_heat_flux(fields, f"flux_{face}", face, flow.grid, conductivity)
+                yield wall_heat_flux(fields, f.scalar(f"flux_{face}"), face, flow.grid, conductivity)
         for quantity in flow.passive:
             yield quantity.monitor(f, flow.staggered)
 

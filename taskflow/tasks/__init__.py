@@ -11,7 +11,9 @@ from taskflow.tasks.dependence import Analysis, Known, analyse
 from taskflow.tasks.exchange import Exchange, Settled, exchange, settled
 from taskflow.tasks.ghosts import Geometries, Valid
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
+from taskflow.tasks.numbers import Numbers, reduced
 from taskflow.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame
+from taskflow.tasks.owners import OwnedScalars, owned
 from taskflow.tasks.privilege import (
     Coloured,
     Components,
@@ -62,7 +64,9 @@ __all__ = [
     "Loop",
     "Message",
     "Node",
+    "Numbers",
     "Oriented",
+    "OwnedScalars",
     "Part",
     "Privilege",
     "Program",
@@ -103,10 +107,12 @@ __all__ = [
     "moved",
     "offsets",
     "overwritten",
+    "owned",
     "place",
     "plan",
     "reading",
     "record",
+    "reduced",
     "repeat",
     "rows",
     "run_body",

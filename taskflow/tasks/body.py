@@ -10,7 +10,8 @@ import numpy as np
 
 from taskflow.regions import Box, Triple, hull
 from taskflow.tasks.graph import Compute
-from taskflow.tasks.privilege import Operator, Privilege
+from taskflow.tasks.numbers import Numbers, Operator, cut
+from taskflow.tasks.privilege import Privilege
 from taskflow.tasks.reading import reading
 
 Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x]
@@ -58,6 +59,38 @@ class Fold:
         self.value = combine(self.operator, [self.value, float(getattr(values, self.operator)())])
 
 
+class Folds:
+    """A reduction parameter of several numbers: `folds.fold(first, second)` folds an array of one value per cell into
+    each; exact sums take a `bound`, too, or one for each: a sixteenth, or more, of the largest magnitude.
+    """
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
+        self._folds = [Fold(numbers.operator) for _ in numbers.of("")]
+
+    @property
+    def values(self) -> list[float]:
+        """What is folded so far: of each number, or of the parts of each exact sum."""
+        return [fold.value for fold in self._folds]
+
+    def fold(self, *values: Array, bound: float | Sequence[float] | None = None) -> None:
+        """Combine the numbers so far with all of `values`. Raises TypeError for more or fewer arrays than there are
+        numbers, and where exact sums have no bound, or others one.
+        """
+        numbers = self._numbers
+        if len(values) != numbers.count or numbers.exact == (bound is None):
+            given = f"{len(values)} arrays and {'no' if bound is None else 'a'} bound"
+            remedy = f"give {numbers.count} arrays{' and bound=...' if numbers.exact else ' alone'}"
+            raise TypeError(f"{numbers} was folded with {given}; {remedy}")
+        arrays = list(values)
+        if bound is not None:
+            bounds = bound if isinstance(bound, Sequence) else [bound] * len(values)
+            pairs = zip(values, bounds, strict=True)
+            arrays = [part for array, limit in pairs for part in cut(array.astype("f8"), limit)]
+        for fold, array in zip(self._folds, arrays, strict=True):
+            fold.fold(array)
+
+
 IDENTITY: dict[Operator, float] = {"sum": 0.0, "max": -np.inf, "min": np.inf}
 
 
@@ -103,7 +136,19 @@ def run_body(
             views[parameter] = ForeignView(array, origin, boxes)
         else:
             views[parameter] = View(name, privilege, array, origin, node.box)
-    folds = {parameter: Fold(operator) for parameter, (_, operator) in launch.reductions.items()}
-    numbers = {parameter: scalars[name] for parameter, name in launch.scalars.items()}
-    task.body(*task.arguments(views), **launch.constants, **task.left_out(), **numbers, **folds)
-    return {launch.reductions[parameter][0]: fold.value for parameter, fold in folds.items()}
+    taken = {parameter: scalars[name] for parameter, name in launch.scalars.items()}
+    numbers: dict[str, Any] = {}
+    for parameter in task.keywords:
+        if parameter in task.numbers:
+            several = task.numbers[parameter]
+            numbers[parameter] = Folds(several) if several.reduced else several.values(taken, parameter)
+        elif parameter in task.reductions:
+            numbers[parameter] = Fold(task.reductions[parameter])
+        elif parameter in taken:
+            numbers[parameter] = taken[parameter]
+    task.body(*task.arguments(views), **launch.constants, **task.left_out(), **numbers)
+    folded = {parameter: fold.value for parameter, fold in numbers.items() if isinstance(fold, Fold)}
+    for parameter, folds in numbers.items():
+        if isinstance(folds, Folds):
+            folded |= zip(task.numbers[parameter].of(parameter), folds.values, strict=True)
+    return {launch.reductions[parameter][0]: value for parameter, value in folded.items()}

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_type_hints, overload
 
+from taskflow.tasks.numbers import Numbers, Operator
 from taskflow.tasks.orientation import Axis, Face
 from taskflow.tasks.privilege import Components, Privilege, Scalar
 from taskflow.tasks.source import check_source
 from taskflow.tasks.task import Task
 
-MOST_REDUCTIONS = 32  # of a task: blocks fold its numbers in one all-reduce, which has so many places on every device
+# Numbers of a task, three for each exact sum: blocks fold them in one all-reduce, which has so many places on every
+# device.
+MOST_REDUCTIONS = 32
 
 
 @overload
@@ -39,10 +42,11 @@ def task(
 
     Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write`, `ReadWrite`, `Coloured[stencil]` or,
     of other regions, `Foreign[stencil]`, or several at once, `Components(u=Read[U], v=Read[V])`; keyword-only
-    parameters are annotated `Scalar`, `Reduce[operator]` (MOST_REDUCTIONS of a task at most), with the type of a
-    constant, or, one of them, `Axis` or `Face`. A field or constant that is annotated `... | None` may be left out of a
-    launch. Without a kernel the body runs on views of the fields (see `taskflow.tasks.body`); with one the body is only
-    its docstring. Raises TypeError where these rules are broken.
+    parameters are annotated `Scalar`, `Reduce[operator]`, with the type of a constant, or, one of them, `Axis` or
+    `Face`. `Reduce[operator, n]` and `Scalar[operator, n]` are n numbers under one name; a task has MOST_REDUCTIONS
+    numbers at most, or a third as many exact sums, Reduce["exact sum", 10]. A field or constant that is annotated
+    `... | None` may be left out of a launch. Without a kernel the body runs on views of the fields (see
+    `taskflow.tasks.body`); with one the body is only its docstring. Raises TypeError where these rules are broken.
     """
 
     if isinstance(kernel, Path):
@@ -77,9 +81,9 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
             is_optional = all(privilege.optional for privilege in privileges.values())
         optional |= {parameter.name} if is_optional else set()
     turns = [(each, kind) for each, kind in keywords.items() if kind in (Axis, Face)]
-    reductions = {each: kind.reduction for each, kind in keywords.items() if getattr(kind, "reduction", None)}
-    scalars = tuple(each for each, kind in keywords.items() if kind is Scalar)
-    others = {*reductions, *scalars, *dict(turns)}
+    numbers = {each: kind for each, kind in keywords.items() if isinstance(kind, Numbers)}
+    reductions, scalars = _reductions(keywords), tuple(_scalars(keywords))
+    others = {*reductions, *scalars, *numbers, *dict(turns)}
     constants = {each: kind for each, kind in keywords.items() if each not in others}
     for kind in constants.values():
         if is_dataclass(kind):  # names in its annotations mean something here, elsewhere perhaps nothing
@@ -87,10 +91,30 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
     order = tuple(each for each in keywords if each not in dict(turns))
     made = Task(
         name, body, kernel, library, whole, fields, constants, scalars, reductions, order, arguments,
-        frozenset(optional), turns[0] if turns else None,
+        numbers, frozenset(optional), turns[0] if turns else None,
     )  # fmt: skip
     _check_task(made, len(turns))
     return made
+
+
+def _reductions(keywords: Mapping[str, Any]) -> dict[str, Operator]:
+    """The operators of all numbers that a task reduces, one by one."""
+    found: dict[str, Operator] = {}
+    for name, kind in keywords.items():
+        if isinstance(kind, Numbers) and kind.reduced:
+            found |= dict.fromkeys(kind.of(name), kind.operator)
+        elif isinstance(kind, Privilege) and kind.reduction:
+            found[name] = kind.reduction
+    return found
+
+
+def _scalars(keywords: Mapping[str, Any]) -> Iterator[str]:
+    """All numbers that a task takes, one by one."""
+    for name, kind in keywords.items():
+        if isinstance(kind, Numbers) and not kind.reduced:
+            yield from kind.of(name)
+        elif kind is Scalar:
+            yield name
 
 
 def _check_parameter(where: str, parameter: inspect.Parameter) -> None:
@@ -141,7 +165,9 @@ def _check_task(made: Task, turns: int) -> None:
         raise TypeError(f"{where}: the kernel text {kernel!r} defines no TASK; a file is given as a Path")
     if len(made.reductions) > MOST_REDUCTIONS:
         reduced = len(made.reductions)
-        raise TypeError(f"{where} reduces {reduced} numbers; at most {MOST_REDUCTIONS} can be: make it two tasks")
+        exact = any(kind.exact and kind.reduced for kind in made.numbers.values())
+        counted = f"{reduced} numbers{', three for each exact sum' if exact else ''}"
+        raise TypeError(f"{where} reduces {counted}; at most {MOST_REDUCTIONS} can be: make it two tasks")
     if made.library is not None and (kernel is not None or made.scalars or made.reductions):
         raise TypeError(f"{where} is done by a library, which takes fields and constants: no kernel, no scalars")
     if kernel is None:

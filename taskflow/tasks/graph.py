@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Literal
 
 from taskflow.regions import Box, Copy, Partition
-from taskflow.tasks.privilege import Operator, Privilege, Read, Write
+from taskflow.tasks.numbers import Operator
+from taskflow.tasks.privilege import Privilege, Read, Write
 from taskflow.tasks.reading import place, readings
 from taskflow.tasks.task import Launch
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from taskflow.tasks.numbers import EXACT, OPERATORS, Numbers, Operator, several
 from taskflow.tasks.orientation import Oriented
 from taskflow.tasks.stencil import POINT, Stencil, star
 
-Operator = Literal["sum", "min", "max"]
 Precision = Literal["f4", "f8", "u1", "u2"]
-OPERATORS: tuple[Operator, ...] = ("sum", "min", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +97,32 @@ class Components:
 
 
 class Reduction:
-    """`Reduce[max]`, `Reduce[min]`, `Reduce[sum]`: the parameter is a scalar into which all values are folded."""
+    """`Reduce[max]`, `Reduce[min]`, `Reduce[sum]`: the parameter is a scalar into which all values are folded.
 
-    def __getitem__(self, operator: Callable[..., Any] | str) -> Privilege:
-        for name in OPERATORS:
-            if name in (operator, getattr(operator, "__name__", "")):
-                return Privilege(reduction=name)
-        raise TypeError(f"Reduce[{operator!r}]: the operators are {', '.join(OPERATORS)}")
+    `Reduce["sum", n]` folds n numbers under one name, and `Reduce["exact sum", n]` sums of which the bits do not depend
+    on the order, nor on how the cells are cut into blocks; without n it is one such sum.
+    """
+
+    def __getitem__(self, word: Any) -> Any:
+        found = several(word, reduced=True)
+        if found is None:
+            raise TypeError(f"Reduce[{word!r}]: the operators are {', '.join(OPERATORS)} and {EXACT}")
+        return found if isinstance(found, Numbers) else Privilege(reduction=found)
 
 
 class Scalar:
-    """Annotation of a parameter that is a named number which changes between steps, such as the time step."""
+    """Annotation of a parameter that is a named number which changes between steps, such as the time step.
+
+    What a task has reduced as `Reduce["exact sum", n]`, say, another one takes by its one name: `Scalar["exact sum",
+    n]`.
+    """
+
+    def __class_getitem__(cls, word: Any) -> Any:
+        """Several numbers. Raises TypeError for what `Reduce` does not know either."""
+        found = several(word, reduced=False)
+        if not isinstance(found, Numbers):
+            raise TypeError(f'Scalar[{word!r}]: say as for Reduce how many numbers it has, Scalar["max", 3]')
+        return found
 
 
 Read = Privilege(reads=True)

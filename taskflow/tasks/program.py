@@ -12,15 +12,19 @@ from taskflow.tasks.task import Launch
 class Roles:
     """Which field plays which part: `roles.p` is the name of the field that holds the pressure now.
 
-    Double buffering is an exchange of parts, not of data: a sweep writes `p_new`, then `swap("p", "p_new")`. Raises
-    BadInput for a part whose name stands for something else here.
+    Double buffering is an exchange of parts, not of data: a sweep writes `p_new`, then `swap("p", "p_new")`. Scalars
+    that a program makes it calls `scalar("residual")`: then it can be `owned`. Raises BadInput for a part whose name
+    stands for something else here.
     """
+
+    __slots__ = ("__dict__", "_owner")
 
     def __init__(self, **fields: str) -> None:
         for name in fields:
             if hasattr(Roles, name):
                 raise BadInput(f"a field cannot be called {name!r}, as roles.{name} is something else; rename it")
         self.__dict__.update(fields)
+        self._owner = ""
 
     @classmethod
     def of(cls, names: tuple[str, ...]) -> Roles:
@@ -39,7 +43,23 @@ class Roles:
 
     def copy(self) -> Roles:
         """The same parts, to be changed on their own."""
-        return Roles(**self.__dict__)
+        mine = Roles(**self.__dict__)
+        mine._owner = self._owner
+        return mine
+
+    def scalar(self, name: str) -> str:
+        """The scalar that whoever runs now calls by this name: with its owner's name before it, if it has an owner."""
+        return self._owner + name
+
+    def scalars(self, *names: str) -> dict[str, str]:
+        """Several by these names: `**f.scalars("residual", "mean")` in a launch of a task that calls them so."""
+        return {name: self.scalar(name) for name in names}
+
+    def owned(self, owner: str) -> Roles:
+        """These very parts, for a program of which the scalars belong to an owner: see `taskflow.tasks.owners`."""
+        mine = Roles()
+        mine.__dict__, mine._owner = self.__dict__, f"{self._owner}{owner}."
+        return mine
 
     def key(self) -> tuple[tuple[str, str], ...]:
         """All parts as a value that can be compared and hashed."""

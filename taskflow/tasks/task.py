@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from taskflow.regions import Box
+from taskflow.tasks.numbers import Numbers, Operator
 from taskflow.tasks.orientation import Axis, Face
-from taskflow.tasks.privilege import Operator, Privilege
+from taskflow.tasks.privilege import Privilege
 from taskflow.tasks.stencil import Stencil
 
 Argument = str | tuple[str, ...] | None  # for a parameter: a field, several, or nothing
@@ -39,9 +40,10 @@ class Task:
     `library` names what does the work of the body instead, on devices that have a library for it. A task that is
     `whole` is one for all cells that a block has of a launch, which may depend on each other there: it is never cut.
     `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the
-    program), `scalars` (named numbers that change between steps) and `reductions` (named numbers it produces);
-    `keywords` lists them all in order. `parameters` are the positional ones as declared, each with the names of its
-    fields: one, or several components. `turns` is the keyword that takes the orientation, with its annotation.
+    program), `scalars` (named numbers that change between steps) and `reductions` (named numbers it produces), one by
+    one: `numbers` has those that share a name. `keywords` lists all as they are declared. `parameters` are the
+    positional ones as declared, each with the names of its fields: one, or several components. `turns` is the keyword
+    that takes the orientation, with its annotation.
 
     A launch can be of a task `derived` from this one, compiled anew from the same kernel text: without parameters that
     are `optional`, turned to an axis or a face, or with a constant, or a choice among its members (a value without
@@ -62,6 +64,7 @@ class Task:
     reductions: dict[str, Operator]
     keywords: tuple[str, ...]
     parameters: dict[str, tuple[str, ...]]
+    numbers: dict[str, Numbers]
     optional: frozenset[str] = frozenset()
     turns: tuple[str, type[Axis | Face]] | None = None
     derived: tuple[Task, Variant] | None = None
@@ -111,7 +114,13 @@ class Task:
         for name in written:
             if names.count(name) > 1:
                 raise TypeError(f"{self.name}: field {name!r} is written and bound to a second parameter")
-        return Launch(task, tuple(names), tuple((name, values[name]) for name in task.keywords), over)
+        bound = tuple(each for name in task.keywords for each in self._one_by_one(name, values[name]))
+        return Launch(task, tuple(names), bound, over)
+
+    def _one_by_one(self, name: str, value: Any) -> Iterable[tuple[str, Any]]:
+        """A keyword with its value, or each of its numbers with the scalar that holds it."""
+        several = self.numbers.get(name)
+        return zip(several.of(name), several.of(value), strict=True) if several else [(name, value)]
 
     def _check_field(self, name: str, parts: tuple[str, ...], argument: object) -> None:
         if argument is None and name in self.optional:
@@ -124,8 +133,8 @@ class Task:
             raise TypeError(f"{self.name}: {name} is {argument!r}; give the name of a field, such as roles.{parts[0]}")
 
     def _check_values(self, values: Mapping[str, Any]) -> None:
-        for name in (*self.scalars, *self.reductions):
-            if not isinstance(values[name], str):
+        for name in self.keywords:
+            if name not in self.constants and not isinstance(values[name], str):
                 raise TypeError(f"{self.name}: {name}={values[name]!r} has to be the name of a scalar")
         for name, kind in self.constants.items():
             if name in values and isinstance(kind, type) and not isinstance(values[name], kind):
@@ -133,7 +142,8 @@ class Task:
         if self.turns and values[self.turns[0]] not in self.turns[1].values:
             name, kind = self.turns
             raise TypeError(f"{self.name}: {name}={values[name]!r} is none of {', '.join(kind.values)}")
-        produced = [values[name] for name in self.reductions]
+        bound = dict(each for name in values for each in self._one_by_one(name, values[name]))
+        produced = [bound[name] for name in self.reductions]
         if len(set(produced)) < len(produced):
             raise TypeError(f"{self.name}: two reductions have the same result among {', '.join(produced)}")
 

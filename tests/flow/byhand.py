@@ -87,7 +87,7 @@ class ByHand:
             None if name in absent else parts[0] if parts == (name,) else parts
             for name, parts in base.parameters.items()
         ]
-        values = {name: name for name in (*task.scalars, *task.reductions)} | dict(constants)
+        values = {name: name for name in base.keywords if name not in base.constants} | dict(constants)
         values |= dict.fromkeys(absent & base.constants.keys())
         values |= {base.turns[0]: task.orientation} if base.turns else {}
         return base(*fields, over=self.box if over is None else over, **values)

@@ -117,7 +117,7 @@ def one_cycle(cycle: Cycle) -> Callable[[Any], Any]:
     """A program: p + what a cycle makes of its residual, whose square is the scalar `residual` afterwards."""
 
     def program(f):
-        yield measure_rhs(f.rhs, cycle.grid, singular=False)
+        yield measure_rhs(f, cycle.grid, singular=False)
         over, mesh = cycle.mesh.box, cycle.mesh
         yield residual_of(f.p, f.rhs, cycle.residual, over=over, residual="old", mean="mean", mesh=mesh)
         z = (yield from cycle.launches()).p

@@ -12,10 +12,11 @@ import taskflow as tf
 from taskflow.flow.driving.bulk_velocity import shift_to_mean
 from taskflow.flow.driving.coriolis import coriolis_x, coriolis_y, coriolis_z
 from taskflow.flow.driving.stratification import stratify_x, stratify_y, stratify_z
-from taskflow.flow.exact_sums import PARTS, exact_sum
+from taskflow.flow.exact_sums import exact_sum
 from taskflow.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
+from taskflow.tasks import reduced
 from tests.flow.byhand import DT, RATIO, ByHand
 from tests.flows import compute, norms, orders
 from tests.reference import Shifted
@@ -26,7 +27,6 @@ GAIN = DT * (1 + RATIO / 2)
 PERIODIC = dict.fromkeys("xyz", "periodic")
 CORIOLIS = coriolis_x, coriolis_y, coriolis_z
 STRATIFY = stratify_x, stratify_y, stratify_z
-SUMS = {part: part for part in PARTS}
 SCHEMES = {"ab2": 2, "rk3": 3}  # and their orders
 ROTATION = np.array([0.3, 0.5, 1.0])
 
@@ -75,12 +75,9 @@ def test_a_velocity_gets_its_mean(cells, real, device):
     hand = ByHand(cells, real=real, **device).fill(["q"])
     before = hand.values("q").astype("f8")
     hand.scalars["rate"] = 9.0  # of |q| up to 1
-    hand.run(
-        exact_sum(
-            "q", over=hand.box, **SUMS, bound="rate", scale=0.13, grid=hand.staggered.constants, axis=0, layer=False
-        )
-    )
-    assert sum(hand.scalars[part] for part in PARTS) == pytest.approx(math.fsum(before.ravel()), rel=1e-14)
+    where = {"grid": hand.staggered.constants, "axis": 0, "layer": False}
+    hand.run(exact_sum("q", over=hand.box, total="total", bound="rate", scale=0.13, **where))
+    assert reduced(hand.scalars, "total")[0] == pytest.approx(math.fsum(before.ravel()), rel=1e-14)
     hand.run(hand.launch(shift_to_mean, {"mean": 0.7, "share": 1 / before.size}))
     hand.agrees("q", before + 0.7 - before.mean())
 
@@ -95,12 +92,9 @@ def test_a_sum_has_the_same_bits_in_any_order(speed, device):
     values = hand.fields["q"][inside].copy()
     for order in (np.arange(values.size), random.permutation(values.size)):
         hand.fields["q"][inside] = values.ravel()[order].reshape(values.shape)
-        hand.run(
-            exact_sum(
-                "q", over=hand.box, **SUMS, bound="rate", scale=1.0, grid=hand.staggered.constants, axis=2, layer=False
-            )
-        )
-        found.append([hand.scalars[part] for part in PARTS])
+        where = {"grid": hand.staggered.constants, "axis": 2, "layer": False}
+        hand.run(exact_sum("q", over=hand.box, total="total", bound="rate", scale=1.0, **where))
+        found.append([hand.scalars[f"total.0.{part}"] for part in ("total", "rest", "last")])
     assert found[0] == found[1]
     assert sum(found[0]) == pytest.approx(math.fsum(values.ravel()), rel=1e-15)
 

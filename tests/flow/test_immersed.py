@@ -7,6 +7,7 @@ import pytest
 
 from taskflow.flow import Fluid, Transport
 from taskflow.flow.obstacles import adherence, bulk_velocity, cuts, forces
+from taskflow.tasks import reduced
 from tests import reference
 from tests.flow.byhand import DT, ByHand, momentum_with, surrounded, variant
 from tests.flow.test_obstacles import exchange
@@ -205,11 +206,11 @@ def test_forces_of_eddies(walls, real, device):
             assert hand.scalars[f"friction_{name}"] == pytest.approx(wanted, abs=hand.tolerance)
 
 
-@pytest.mark.parametrize("task", [bulk_velocity.missing_around_bodies, bulk_velocity.missing_around_immersed])
+@pytest.mark.parametrize("without", ["q_old stick cover viscosity", ""], ids=["stairs", "immersed"])
 @pytest.mark.parametrize("axis", range(3))
-def test_what_is_missing_of_a_mean(axis, task, real, device):
+def test_what_is_missing_of_a_mean(axis, without, real, device):
     """And what is added where faces are open."""
-    q = VELOCITY[axis]
+    q, task = VELOCITY[axis], variant(bulk_velocity.missing_around_bodies, without)
     hand, bodies = prepared(WALLS[1], real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER], **device)
     roles = {"q": NEW[axis], "q_old": q, "stick": STICK[axis], "cover": COVER[axis]}
     hand.fields |= {role: hand.fields[name] for role, name in roles.items()}
@@ -226,8 +227,7 @@ def test_what_is_missing_of_a_mean(axis, task, real, device):
     known["wanted"] = bulk_velocity.Wanted.along(axis, 0.7, grid.constants)
     for each in (task, bulk_velocity.push_where_open):
         hand.run(hand.launch(each, {name: known[name] for name in each.constants}))
-    for kind, value in (("", lack), ("_gain", gain)):
-        total = sum(hand.scalars[f"{part}{kind}"] for part in ("total", "rest", "last"))
+    for total, value in zip(reduced(hand.scalars, "missing"), (lack, gain), strict=True):
         assert total == pytest.approx(value, abs=hand.tolerance * open_.sum())
     hand.agrees("q", wanted)
 

@@ -21,6 +21,7 @@ from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
 from taskflow.machine import run_threads
 from taskflow.machine.device import cpu, gpu
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.tasks import OwnedScalars, owned
 from tests.reference import Shifted, laplacian_with_walls
 
 CELLS, LENGTHS = (12, 7, 10), (1.1, 0.8, 1.3)
@@ -65,6 +66,29 @@ def residual(p, rhs, grid):
     walls = [not periodic for periodic in grid.periodic]
     laplacian = laplacian_with_walls(Shifted(padded, grid.box, (-1, -1, -1)), grid.spacing, grid.cells, walls)
     return np.linalg.norm(rhs - laplacian) / np.linalg.norm(rhs)
+
+
+def test_two_solvers_in_one_program_have_scalars_of_their_own():
+    """The second starts from what the first has found: together they do what the second does alone."""
+    grid, rhs = grid_of(CELLS, WALLS[2]), solvable(CELLS)
+    rough, fine = (ConvergedJacobi(grid.constants, Tolerance(relative, 4000)) for relative in (1e-3, 1e-6))
+
+    class Both(ConvergedJacobi):
+        def solve(self, f):
+            yield from owned("rough", rough.solve)(f)
+            yield from owned("fine", fine.solve)(f)
+
+        def taken(self, scalars):
+            return [each.taken(OwnedScalars(name, scalars)) for name, each in (("rough", rough), ("fine", fine))]
+
+    p, taken, scalars = solved(Both(grid.constants, Tolerance(1.0, 1)), grid, rhs)
+    alone, total, _ = solved(fine, grid, rhs)
+    np.testing.assert_array_equal(p, alone)
+    assert sum(taken) == total
+    assert min(taken) > 0
+    assert "residual" not in scalars
+    residuals = [relative_residual(OwnedScalars(name, scalars)) for name in ("rough", "fine")]
+    assert residuals[1] <= 1e-6 < residuals[0] <= 1e-3
 
 
 @pytest.mark.parametrize("walls", WALLS, ids=str)

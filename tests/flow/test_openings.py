@@ -11,7 +11,7 @@ import pytest
 
 from taskflow.flow.boundaries.boundary import Wall, on_face, temperature_ghosts
 from taskflow.flow.boundaries.outflow import QUANTA, balance, opening
-from taskflow.flow.exact_sums import PARTS, exact_sum
+from taskflow.flow.exact_sums import exact_sum
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.tasks import Roles
@@ -148,16 +148,16 @@ def test_sums_of_what_leaves_do_not_depend_on_their_order():
     hand.scalars["quantum"] = 2.0**-20
     grid = hand.staggered.constants
     face = on_face("y_min", grid)
-    sums, found = {part: part for part in PARTS}, set()
+    found = set()
     for turned in (False, True):
         for threads in (1, 2, 3):
             if turned:
                 hand.fields["q"] = hand.fields["q"][::-1, :, ::-1].copy()
             hand.run(
-                exact_sum("q", over=face, bound="quantum", scale=QUANTA, grid=grid, axis=1, layer=True, **sums),
+                exact_sum("q", over=face, bound="quantum", scale=QUANTA, grid=grid, axis=1, layer=True, total="total"),
                 threads=threads,
             )
-            found.add(tuple(hand.scalars[part] for part in PARTS))
+            found.add(tuple(hand.scalars[f"total.0.{part}"] for part in ("total", "rest", "last")))
     assert len(found) == 1
     assert sum(found.pop()) == pytest.approx(math.fsum(hand.values("q", face).ravel()), abs=1e-12)
 
@@ -167,10 +167,10 @@ def test_a_balance_gives_the_mean():
     hand.scalars |= {"quantum": 2.0**-20, "throughflow": 0.7}
     for face, sign in (("x_min", -1), ("x_max", 1)):
         grid = hand.staggered.constants
-        over, sums = on_face(face, grid), {part: part for part in PARTS}
+        over = on_face(face, grid)
         before = hand.values("u", over).copy()
-        hand.run(exact_sum("u", over=over, bound="quantum", scale=QUANTA, grid=grid, axis=0, layer=True, **sums))
-        hand.run(balance("u", over=over, throughflow="throughflow", opening=opening(face, grid), **sums))
+        hand.run(exact_sum("u", over=over, total="sum", bound="quantum", scale=QUANTA, grid=grid, axis=0, layer=True))
+        hand.run(balance("u", over=over, total="sum", throughflow="throughflow", opening=opening(face, grid)))
         after = hand.values("u", over)
         assert after.mean() == pytest.approx(sign * 0.7, rel=1e-14)
         assert np.ptp(after - before) < 1e-14

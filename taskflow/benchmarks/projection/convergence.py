@@ -82,8 +82,8 @@ class Solve:
 
     def left(self, f: Roles) -> Iterator[Launch]:
         """A program: the residual that is left, with the right-hand side."""
-        yield measure_rhs(f.rhs, self.model.grid)
-        yield measure_residual(f.p, f.rhs, self.model.grid)
+        yield measure_rhs(f, self.model.grid)
+        yield measure_residual(f, self.model.grid)
 
     def end(self, shard: Shard) -> dict[str, Any]:
         """The iterations of the last solve, and the residual that it left."""

@@ -84,17 +84,17 @@ class Openings:
         for face in carrying(self.boundaries):
             yield MIRROR[face](temperature, over=beyond(face, self.grid), mirror=Mirror(1.0, 0.0))
 
-    def residual(self, p: str, rhs: str, measured: Callable[[Grid], Launch] | None = None) -> Iterator[Launch]:
+    def residual(self, f: Roles, measured: Callable[[Grid], Launch] | None = None) -> Iterator[Launch]:
         """The scalars `norm` and `residual` of a pressure; `measured` makes the launch for the latter, where that is
         not that of the whole grid.
         """
         faces = released(self.boundaries)
-        yield measure_rhs(rhs, self.grid, singular=not faces)
+        yield measure_rhs(f, self.grid, singular=not faces)
         if measured:
-            yield from pressure_ghosts(p, self.boundaries, self.grid)
+            yield from pressure_ghosts(f.p, self.boundaries, self.grid)
             yield measured(self.grid.without(faces))
         else:
-            yield measure_residual(p, rhs, self.grid, faces)
+            yield measure_residual(f, self.grid, faces)
 
     def _entered(self, state: State, n: int) -> Iterator[Launch]:
         temperature = state[3] if len(state) > 3 else None

@@ -28,7 +28,7 @@ from taskflow.flow.boundaries.boundary import (
     on_face,
     place,
 )
-from taskflow.flow.exact_sums import exact_sum, parts
+from taskflow.flow.exact_sums import exact_sum
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.regions import Box
@@ -91,10 +91,8 @@ release_x_min, release_x_max, release_y_min, release_y_max, release_z_min, relea
 
 
 @task(kernel=KERNELS / "boundaries" / "outflow.cu")
-def balance(
-    q: ReadWrite, *, total: Scalar, rest: Scalar, last: Scalar, throughflow: Scalar, opening: Opening
-) -> None:
-    """q plus the constant with which its mean, by the parts of its sum, becomes `throughflow` outward."""
+def balance(q: ReadWrite, *, total: Scalar["exact sum"], throughflow: Scalar, opening: Opening) -> None:
+    """q plus the constant with which its mean, by its sum, becomes `throughflow` outward."""
 
 
 def convective(boundaries: Boundaries) -> list[str]:
@@ -175,7 +173,7 @@ def _convected(face: str, new: str, old: str, over: Box, grid: Grid, stage: Stag
 def _balanced(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, throughflow: str) -> Iterator[Launch]:
     for face in convective(boundaries):
         axis, _ = place(face)
-        faces, sums = on_face(face, grid), parts("outflow")
+        q, over = velocity[axis], on_face(face, grid)
         where: dict[str, Any] = {"grid": grid, "axis": axis, "layer": True}
-        yield exact_sum(velocity[axis], over=faces, bound="quantum", scale=QUANTA, **where, **sums)
-        yield balance(velocity[axis], over=faces, throughflow=throughflow, opening=opening(face, grid), **sums)
+        yield exact_sum(q, over=over, total="outflow", bound="quantum", scale=QUANTA, **where)
+        yield balance(q, over=over, total="outflow", throughflow=throughflow, opening=opening(face, grid))

@@ -15,7 +15,7 @@ from taskflow.flow.driving.stratification import stratification
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.obstacles import Obstacles
-from taskflow.flow.obstacles.bulk_velocity import Wanted, force_around_bodies, stage, sums
+from taskflow.flow.obstacles.bulk_velocity import Wanted, force_around_bodies, is_kept_around_bodies, stage
 from taskflow.flow.schemes import Scheme
 from taskflow.regions import Box
 from taskflow.tasks import Launch, Roles
@@ -82,7 +82,7 @@ class Driving:
             name = f"force_{'xyz'[axis]}"
             if not dt:
                 found[name] = math.nan
-            elif scalars.keys() >= set(sums(axis, stages[0]).values()):
+            elif is_kept_around_bodies(scalars, axis, stages[0]):
                 found[name] = force_around_bodies(scalars, axis, stages, dt)
             else:
                 found[name] = force(scalars, mean, axis, stages, cells, dt)

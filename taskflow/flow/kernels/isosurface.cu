@@ -1,7 +1,6 @@
 // The area of the surface on which q has a value: marching tetrahedra between the centres of cells.
 #define UZ 32
 #include "cell.h"
-#include "exact_sums.h"
 #include "metrics.h"
 
 struct Point {
@@ -81,7 +80,7 @@ FN double area_within(In q, const Cell& c, const Grid& g, double value, Index X,
   return area;
 }
 
-TASK isosurface_area(Range range, In q, Partial total, Partial rest, Partial last, Grid grid, real value, real bound) {
+TASK isosurface_area(Range range, In q, ExactPartial<1> total, Grid grid, real value, real bound) {
   STRIDES(range)
-  sum_cells(range, {total, rest, last}, CELL(c) { return cut(area_within(q, c, grid, value, X, Y, Z), bound); });
+  exact_sum_cells(range, total, bound, CELL(c) { return Sums<1>{{area_within(q, c, grid, value, X, Y, Z)}}; });
 }

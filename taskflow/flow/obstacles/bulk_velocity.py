@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from taskflow.flow.exact_sums import PARTS
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import BESIDE
-from taskflow.tasks import Read, ReadByte, ReadWrite, Reduce, Scalar, task
+from taskflow.tasks import Read, ReadByte, ReadWrite, Reduce, Scalar, reduced, task
 
 KERNEL = KERNELS / "obstacles" / "bulk_velocity_obstructed.cu"
 
@@ -41,34 +40,20 @@ class Wanted:
 
 @task(kernel=KERNEL)
 def missing_around_bodies(
-    q: Read, p: Read[BESIDE], solid: ReadByte,
-    *, total: Reduce[sum], rest: Reduce[sum], last: Reduce[sum],
-    total_gain: Reduce[sum], rest_gain: Reduce[sum], last_gain: Reduce[sum],
-    rate: Scalar, dt: Scalar, grid: Grid, wanted: Wanted,
+    q: Read, q_old: Read[1] | None, p: Read[BESIDE], solid: ReadByte, stick: Read | None, cover: Read[1] | None,
+    *, missing: Reduce["exact sum", 2], rate: Scalar, dt: Scalar, grid: Grid, wanted: Wanted, viscosity: float | None,
 ) -> None:  # fmt: skip
-    """total + rest + last = sum over open faces of mean - (q - dt dp/dx), x being the axis, and with _gain that of 1:
-    the same bits in any order, see `taskflow.flow.exact_sums`. `rate` is that of this velocity or of one before.
+    """missing = sum over open faces of mean - (q - dt dp/dx), x being the axis, and of 1. `rate` is that of this
+    velocity or of one before.
+
+    With immersed bodies, by `stick` and `cover`, of mean - kept (q - dt dp/dx) - added, and of kept, as in `adhere`;
+    q_old is the velocity before the step.
     """
 
 
 @task(kernel=KERNEL)
-def missing_around_immersed(
-    q: Read, q_old: Read[1], p: Read[BESIDE], solid: ReadByte, stick: Read, cover: Read[1],
-    *, total: Reduce[sum], rest: Reduce[sum], last: Reduce[sum],
-    total_gain: Reduce[sum], rest_gain: Reduce[sum], last_gain: Reduce[sum],
-    rate: Scalar, dt: Scalar, grid: Grid, wanted: Wanted, viscosity: float,
-) -> None:  # fmt: skip
-    """`missing_around_bodies` of mean - kept (q - dt dp/dx) - added, and that of kept, as in `adhere`; q_old is that
-    before the step.
-    """
-
-
-@task(kernel=KERNEL)
-def push_where_open(
-    q: ReadWrite, solid: ReadByte,
-    *, total: Scalar, rest: Scalar, last: Scalar, total_gain: Scalar, rest_gain: Scalar, last_gain: Scalar, number: int,
-) -> None:  # fmt: skip
-    """q = q + (total + rest + last) / (total_gain + rest_gain + last_gain) where faces are open."""
+def push_where_open(q: ReadWrite, solid: ReadByte, *, missing: Scalar["exact sum", 2], number: int) -> None:
+    """q = q + missing[0] / missing[1] where faces are open."""
 
 
 def stage(dt: str) -> str:
@@ -76,13 +61,17 @@ def stage(dt: str) -> str:
     return dt.removeprefix("dt")
 
 
-def sums(number: int, ending: str) -> dict[str, str]:
-    """The scalars of what is missing along an axis, for the stage whose names end so."""
-    roles = [f"{part}{kind}" for kind in ("", "_gain") for part in PARTS]
-    return {role: f"{role}_{'xyz'[number]}{ending}" for role in roles}
+def missing_along(number: int, ending: str) -> str:
+    """The scalar of what is missing along an axis, for the stage whose names end so."""
+    return f"missing_{'xyz'[number]}{ending}"
+
+
+def is_kept_around_bodies(scalars: Mapping[str, float], number: int, ending: str) -> bool:
+    """Whether it was measured what is missing along an axis: there are bodies then."""
+    return scalars.keys() >= {*missing_around_bodies.numbers["missing"].of(missing_along(number, ending))}
 
 
 def force_around_bodies(scalars: Mapping[str, float], number: int, stages: Iterable[str], dt: float) -> float:
     """The mean over a step of length dt of the acceleration of the open faces that kept the mean."""
-    found = [[scalars[name] for name in sums(number, ending).values()] for ending in stages]
-    return sum((a + (b + c)) / (d + (e + f)) for a, b, c, d, e, f in found) / dt
+    sums = (reduced(scalars, missing_along(number, ending)) for ending in stages)
+    return sum(lack / gain for lack, gain in sums) / dt

@@ -16,7 +16,6 @@ from typing import Any
 from taskflow.flow.grid import Grid
 from taskflow.flow.momentum import Fluid
 from taskflow.flow.obstacles.adherence import adhere, wall_heat_flux
-from taskflow.flow.obstacles.bulk_velocity import Wanted, missing_around_immersed, push_where_open, stage, sums
 from taskflow.flow.obstacles.forces import (
     bounded_heat_from_immersed_body,
     force_on_immersed_body,
@@ -53,14 +52,9 @@ class ImmersedObstacles(Obstacles):
         """No fields, or with eddies those of the edges where friction is that of the viscosity alone."""
         return super().face_flags(f, eddies=True) if eddies else (None, None)
 
-    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, wanted: Wanted) -> Iterator[Launch]:
-        """See `Obstacles.keep`."""
-        over, scalars = Box.of(grid.cells), sums(wanted.number, stage(dt))
-        constants = {"grid": grid, "wanted": wanted, "viscosity": fluid.viscosity}
-        old, stick, cover = (f[tuple(names)[wanted.number]] for names in ("uvw", STICK, COVER))
-        fields = q, old, f.p, f.solid, stick, cover
-        yield missing_around_immersed(*fields, over=over, **scalars, rate="rate", dt=dt, **constants)
-        yield push_where_open(q, f.solid, over=over, **scalars, number=wanted.number)
+    def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
+        """See `Obstacles.surfaces_across`."""
+        return f["uvw"[number]], f[list(STICK)[number]], f[list(COVER)[number]]
 
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool

@@ -14,7 +14,7 @@ from typing import Any
 
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.momentum import Fluid
-from taskflow.flow.obstacles.bulk_velocity import Wanted, missing_around_bodies, push_where_open, stage, sums
+from taskflow.flow.obstacles.bulk_velocity import Wanted, missing_along, missing_around_bodies, push_where_open, stage
 from taskflow.flow.obstacles.forces import Target, force_on_body, heat_from_body
 from taskflow.flow.obstacles.pressure import coefficients_at_bodies, measure_residual_obstructed
 from taskflow.flow.obstacles.projection import force, stop
@@ -80,9 +80,18 @@ class Obstacles:
 
     def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, wanted: Wanted) -> Iterator[Launch]:
         """Gives a predicted velocity the mean over open faces that it will have once it is projected."""
-        over, scalars = Box.of(grid.cells), sums(wanted.number, stage(dt))
-        yield missing_around_bodies(q, f.p, f.solid, over=over, **scalars, rate="rate", dt=dt, grid=grid, wanted=wanted)
-        yield push_where_open(q, f.solid, over=over, **scalars, number=wanted.number)
+        over, missing = Box.of(grid.cells), missing_along(wanted.number, stage(dt))
+        old, stick, cover = self.surfaces_across(f, wanted.number)
+        constants = {"grid": grid, "wanted": wanted, "viscosity": fluid.viscosity if stick else None}
+        fields = q, old, f.p, f.solid, stick, cover
+        yield missing_around_bodies(*fields, over=over, missing=missing, rate="rate", dt=dt, **constants)
+        yield push_where_open(q, f.solid, over=over, missing=missing, number=wanted.number)
+
+    def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
+        """The velocity along an axis before the step, and what surfaces do to it, where they do more than close faces:
+        see `taskflow.flow.obstacles.adherence`.
+        """
+        return None, None, None
 
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
@@ -120,7 +129,7 @@ class Obstacles:
     def residual(self, f: Roles, grid: Grid) -> Launch:
         """The scalar `residual`, over the fluid where the solver knows of it; needs `measure_rhs` before."""
         if self.forced:
-            return measure_residual(f.p, f.rhs, grid)
+            return measure_residual(f, grid)
         return measure_residual_obstructed(f, grid)
 
     def monitor(

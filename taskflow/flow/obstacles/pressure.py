@@ -67,8 +67,8 @@ def residual_square_obstructed(
 
 def measure_residual_obstructed(f: Roles, grid: Grid) -> Launch:
     """The scalar `residual` over the fluid; needs `measure_rhs` before."""
-    over = Box.of(grid.cells)
-    return residual_square_obstructed(f.p, f.rhs, f.solid, over=over, residual="residual", mean="mean", grid=grid)
+    numbers = f.scalars("residual", "mean")
+    return residual_square_obstructed(f.p, f.rhs, f.solid, over=Box.of(grid.cells), grid=grid, **numbers)
 
 
 PASSES_OBSTRUCTED: dict[Pass, Task] = {

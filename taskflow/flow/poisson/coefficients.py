@@ -80,17 +80,18 @@ def faces_across(mesh: Mesh, axis: int) -> Box:
     return mesh.box.expand((0, 0, 0), triple(int(a == axis and not mesh.periodic[a]) for a in range(3)))
 
 
-def count(b: Faces, mesh: Mesh) -> Launch:
+def count(f: Roles, mesh: Mesh) -> Launch:
     """The scalar `cells`: how many cells have an open face."""
-    return count_sought(*b, over=mesh.box, cells="cells", mesh=mesh)
+    return count_sought(*coefficients(f), over=mesh.box, cells=f.scalar("cells"), mesh=mesh)
 
 
-def measure_rhs_variable(rhs: str, b: Faces, mesh: Mesh, *, singular: bool) -> Launch:
+def measure_rhs_variable(f: Roles, mesh: Mesh, *, singular: bool) -> Launch:
     """The scalars `norm` and `mean` as of `measure_rhs`; needs `count` before."""
-    numbers = {"norm": "norm", "mean": "mean", "cells": "cells"}
-    return rhs_sums_variable(rhs, *b, over=mesh.box, centred=singular, mesh=mesh, **numbers)
+    numbers = f.scalars("norm", "mean", "cells")
+    return rhs_sums_variable(f.rhs, *coefficients(f), over=mesh.box, centred=singular, mesh=mesh, **numbers)
 
 
-def measure_residual_variable(p: str, rhs: str, b: Faces, mesh: Mesh) -> Launch:
+def measure_residual_variable(f: Roles, mesh: Mesh) -> Launch:
     """The scalar `residual`; needs `measure_rhs_variable` before."""
-    return residual_square_variable(p, rhs, *b, over=mesh.box, residual="residual", mean="mean", mesh=mesh)
+    numbers = f.scalars("residual", "mean")
+    return residual_square_variable(f.p, f.rhs, *coefficients(f), over=mesh.box, mesh=mesh, **numbers)

@@ -177,14 +177,14 @@ class ConvergedJacobi(Solver):
     def prepare(self, f: Roles) -> Iterator[Launch]:
         """The number of cells that have an open face, if coefficients are variable."""
         if self.variable:
-            yield count(coefficients(f), mesh(self.grid, self.outflow))
+            yield count(f, mesh(self.grid, self.outflow))
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Rounds from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
         if self.variable:
-            yield measure_rhs_variable(f.rhs, coefficients(f), mesh(self.grid, self.outflow), singular=not self.outflow)
+            yield measure_rhs_variable(f, mesh(self.grid, self.outflow), singular=not self.outflow)
         else:
-            yield measure_rhs(f.rhs, self.grid, singular=not self.outflow)
+            yield measure_rhs(f, self.grid, singular=not self.outflow)
         yield self.tolerance.repeat(self._body, each=self.sweeps)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
@@ -202,6 +202,6 @@ class ConvergedJacobi(Solver):
     def _body(self, f: Roles) -> Iterator[Launch]:
         yield from self._round.solve(f)
         if self.variable:
-            yield measure_residual_variable(f.p, f.rhs, coefficients(f), mesh(self.grid, self.outflow))
+            yield measure_residual_variable(f, mesh(self.grid, self.outflow))
         else:
-            yield measure_residual(f.p, f.rhs, self.grid, self.outflow)
+            yield measure_residual(f, self.grid, self.outflow)

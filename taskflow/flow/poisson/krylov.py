@@ -131,7 +131,7 @@ class ConjugateGradients(Cycling):
         """An iteration whose direction is that of the cycle."""
         mesh, r, d, b = self.cycle.mesh, self.cycle.residual, f.direction, self.faces(f)
         z = (yield from self.cycle.launches()).p
-        numbers = {name: name for name in ("rz", "zAz")}
+        numbers = f.scalars("rz", "zAz")
         yield FIRST_PROJECTIONS[self.cycle.single, bool(b)](r, z, *b, over=mesh.box, mesh=mesh, **numbers)
         along = advance_first_single if self.cycle.single else advance_first
         yield along(f.p, d, z, over=mesh.box, **numbers).with_ghosts(1)
@@ -140,14 +140,14 @@ class ConjugateGradients(Cycling):
     def _further(self, f: Roles) -> Iterator[Launch]:
         mesh, r, d, b = self.cycle.mesh, self.cycle.residual, f.direction, self.faces(f)
         z = (yield from self.cycle.launches()).p
-        numbers = {name: name for name in ("rz", "zAz", "zAd")}
+        numbers = f.scalars("rz", "zAz", "zAd")
         yield PROJECTIONS[self.cycle.single, bool(b)](d, r, z, *b, over=mesh.box, mesh=mesh, **numbers)
         along = advance_single if self.cycle.single else advance
-        yield along(f.p, d, z, over=mesh.box, dAd="dAd", **numbers).with_ghosts(1)
+        yield along(f.p, d, z, over=mesh.box, dAd=f.scalar("dAd"), **numbers).with_ghosts(1)
         yield self._left(f)
 
     def _left(self, f: Roles) -> Launch:
         mesh, b = self.cycle.mesh, self.faces(f)
-        left, names = next_residual_variable if b else next_residual, {"residual": "residual", "dAd": "dAd"}
+        left, names = next_residual_variable if b else next_residual, f.scalars("residual", "mean", "dAd")
         fields = (f.p, f.rhs, f.direction, *b, self.cycle.residual)
-        return left(*fields, over=mesh.box, mean="mean", mesh=mesh, **names)
+        return left(*fields, over=mesh.box, mesh=mesh, **names)

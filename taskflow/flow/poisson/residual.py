@@ -11,7 +11,7 @@ from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh, mesh
 from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, Reduce, Scalar, task
+from taskflow.tasks import Launch, Read, Reduce, Roles, Scalar, task
 
 
 @task(kernel=KERNELS / "poisson" / "residual.cu")
@@ -33,15 +33,15 @@ def rhs_sums(rhs: Read, *, norm: Reduce["sum"], mean: Reduce["sum"], grid: Grid,
     """
 
 
-def measure_rhs(rhs: str, grid: Grid, *, singular: bool = True) -> Launch:
+def measure_rhs(f: Roles, grid: Grid, *, singular: bool = True) -> Launch:
     """The scalars `norm` and `mean` of a right-hand side; `mean` is 0 where the problem is not taken for singular."""
-    box = Box.of(grid.cells)
-    return rhs_sums(rhs, over=box, norm="norm", mean="mean", grid=grid, share=1 / box.volume if singular else 0.0)
+    box, numbers = Box.of(grid.cells), f.scalars("norm", "mean")
+    return rhs_sums(f.rhs, over=box, grid=grid, share=1 / box.volume if singular else 0.0, **numbers)
 
 
-def measure_residual(p: str, rhs: str, grid: Grid, outflow: Collection[str] = ()) -> Launch:
+def measure_residual(f: Roles, grid: Grid, outflow: Collection[str] = ()) -> Launch:
     """The scalar `residual`, with p = 0 on the faces `outflow`; needs `measure_rhs` before."""
-    box, numbers = Box.of(grid.cells), {"residual": "residual", "mean": "mean"}
+    box, numbers = Box.of(grid.cells), f.scalars("residual", "mean")
     if outflow:
-        return residual_square_open(p, rhs, over=box, mesh=mesh(grid, outflow), **numbers)
-    return residual_square(p, rhs, over=box, grid=grid, **numbers)
+        return residual_square_open(f.p, f.rhs, over=box, mesh=mesh(grid, outflow), **numbers)
+    return residual_square(f.p, f.rhs, over=box, grid=grid, **numbers)

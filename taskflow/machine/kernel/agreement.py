@@ -33,18 +33,18 @@ def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
     found = _definition(task)
     if found is None:
         return
-    given = [re.findall(r"\w+", parameter) for parameter in _spelt_out(found[1], wanted).split(",")[1:]]
+    given = [re.findall(r"\w+(?:<\w+>)?", parameter) for parameter in _spelt_out(found[1], wanted).split(",")[1:]]
     if len(given) != len(wanted):
         raise KernelError(
             f"the kernel text of {task.name} has {len(given)} parameters after the range and the task {len(wanted)}:"
             f" it has to be TASK {task.symbol}({_signature(task, wanted)})"
         )
     for (kind, name), words in zip(wanted, given, strict=True):
-        kinds = re.findall(r"\w+", kind)
-        if words[: len(kinds)] != kinds:
+        if words[:1] != [kind]:
+            declared = task.numbers.get(name) or DECLARED.get(kind, kind)
             raise KernelError(
                 f"the kernel text of {task.name} takes its parameter {name} as {' '.join(words)}, but it was declared"
-                f" {DECLARED.get(kind, kind)}: make it {kind} {name} in the text, or declare what the text does with it"
+                f" {declared}: make it {kind} {name} in the text, or declare what the text does with it"
             )
 
 

@@ -109,13 +109,16 @@ class Kernel(ABC):
             if name in self.task.constants:
                 table = partial(table_address, real=self.real, device=self.device)
                 values.append(packed(constants[name], self.real, table))
-            elif name in self.task.scalars:
-                values.append(address(self.device.pointer(scalars[name])))
-                keep.append(scalars[name])
+                continue
+            several = self.task.numbers.get(name)
+            names = several.of(name) if several else (name,)
+            if names[0] in self.task.scalars:
+                pointers = np.array([address(self.device.pointer(scalars[each])) for each in names])
+                values.append(pointers if several else pointers[0])
+                keep += [scalars[each] for each in names]
             else:
-                parts, ticket = self.device.allocate((self._parts(box, tile),), "f8"), self.device.allocate((1,), "u4")
-                memory = [(results or {})[name], parts, ticket]
-                values.append(np.array(tuple(self.device.pointer(array) for array in memory), PARTIAL))
+                memory = [self._memory((results or {})[each], self._parts(box, tile)) for each in names]
+                values.append(np.array([tuple(map(self.device.pointer, each)) for each in memory], PARTIAL))
                 keep += memory
         if not box and not self.task.reductions:
             return _nothing
@@ -126,6 +129,10 @@ class Kernel(ABC):
         or cut into a `middle` and edges.
         """
         return None
+
+    def _memory(self, result: Array, parts: int) -> tuple[Array, Array, Array]:
+        """Where a number that is reduced ends, its parts, and the ticket."""
+        return result, self.device.allocate((parts,), "f8"), self.device.allocate((1,), "u4")
 
     @abstractmethod
     def _parts(self, box: Box, tile: Triple | None) -> int:

@@ -23,7 +23,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from taskflow.machine.kernel.agreement import KernelError, check_signature, forbidden_write
-from taskflow.tasks import FACES, Privilege, Table, Task, frame, siblings
+from taskflow.tasks import FACES, Numbers, Privilege, Table, Task, frame, siblings
 
 INCLUDE = Path(__file__).parent / "include"
 REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
@@ -152,11 +152,18 @@ def parameters(task: Task) -> list[tuple[str, str]]:
     """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
     found = [(_field_kind(privilege), name) for name, privilege in task.fields.items()]
     for name in task.keywords:
-        if name in task.constants:
+        if name in task.numbers:
+            found.append((_numbers_kind(task.numbers[name]), name))
+        elif name in task.constants:
             found.append((SCALARS.get(task.constants[name]) or _declared(task.constants[name]), name))
         else:
             found.append(("In64" if name in task.scalars else "Partial", name))
     return found
+
+
+def _numbers_kind(numbers: Numbers) -> str:
+    kinds = ("ExactPartial", "PartialOf") if numbers.reduced else ("ExactIn64", "In64Of")
+    return f"{kinds[0 if numbers.exact else 1]}<{numbers.count}>"
 
 
 def _field_kind(privilege: Privilege) -> str:

@@ -12,11 +12,11 @@ from taskflow.flow import Monitor, NavierStokes, StaggeredGrid
 from taskflow.flow.energy_budget import EnergyBudget
 from taskflow.flow.isosurface import Isosurface
 from taskflow.flow.obstacles import Obstacles
-from taskflow.flow.passing import Passing
 from taskflow.flow.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.stability import Stability
 from taskflow.flow.statistics import Statistics
 from taskflow.flow.steadiness import Steadiness
+from taskflow.flow.surface_flux import SurfaceFlux
 from taskflow.output import at_points, of_surface, through_sides
 from taskflow.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
 from taskflow.simulation.block_spec import BlockSpec
@@ -158,7 +158,7 @@ class Simulation:
         integrals = []
         for surface in self.case.surfaces:
             around = sides(surface, self.grid)
-            measured = tuple(Passing(self.model, side) for side in around)
+            measured = tuple(SurfaceFlux(self.model, side) for side in around)
             series = through_sides(surface.name, measured[0].names, *geometry(around, self.grid))
             integrals.append(Integral(series, measured, surface.every))
         for iso in self.case.isosurfaces:

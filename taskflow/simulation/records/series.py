@@ -10,7 +10,7 @@ import numpy as np
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.interpolation import corners
 from taskflow.flow.isosurface import Isosurface
-from taskflow.flow.passing import Passing, Side
+from taskflow.flow.surface_flux import FaceLayer, SurfaceFlux
 from taskflow.output import TimeSeries, write_time_series
 from taskflow.regions import Box, Location, triple
 from taskflow.simulation.case import Surface
@@ -100,7 +100,7 @@ class Integral:
     """The measures of the sides of a surface, or of an isosurface, their group of the store, and how often."""
 
     series: TimeSeries
-    measured: tuple[Passing | Isosurface, ...]
+    measured: tuple[SurfaceFlux | Isosurface, ...]
     every: Every
 
 
@@ -119,18 +119,18 @@ class IntegralRecording(SeriesRecording):
         return np.array(rows).T.reshape(len(self._series.fields), *self._series.shape)
 
 
-def sides(surface: Surface, grid: StaggeredGrid) -> tuple[Side, ...]:
+def sides(surface: Surface, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:
     """The faces nearest to a plane, or to the six sides of a box."""
     if surface.box is None:
         face = grid.nearest_face(surface.axis, surface.position)
         layer = grid.box.layer(surface.axis, 0, face, face + 1)
-        return (Side(_within(layer, surface.axis, grid), surface.axis),)
+        return (FaceLayer(_within(layer, surface.axis, grid), surface.axis),)
     low, high = (triple(grid.nearest_face(axis, place[axis]) for axis in range(3)) for place in surface.box)
     inside, layers = Box(low, high), []
     for axis in range(3):
         for side, outward in ((0, -1), (1, 1)):
             layer = inside.layer(axis, side, 0, 1).shift(triple(side * (a == axis) for a in range(3)))
-            layers.append(Side(_within(layer, axis, grid), axis, outward))
+            layers.append(FaceLayer(_within(layer, axis, grid), axis, outward))
     return tuple(layers)
 
 
@@ -144,7 +144,7 @@ def _within(layer: Box, axis: int, grid: StaggeredGrid) -> Box:
     )
 
 
-def geometry(layers: tuple[Side, ...], grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def geometry(layers: tuple[FaceLayer, ...], grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Centres [side, axis], outward normals [side, axis], and areas."""
     centres, normals, areas = np.zeros((len(layers), 3)), np.zeros((len(layers), 3)), np.zeros(len(layers))
     for n, side in enumerate(layers):

@@ -33,7 +33,7 @@ OUTFLOWS(z_min, Z, 0)
 OUTFLOWS(z_max, -Z, -Z)
 
 // q plus the constant with which its mean is sign throughflow
-TASK balance(Range range, InOut q, In64 total, In64 rest, In64 last, In64 throughflow, Opening opening) {
-  const real shift = real(opening.sign * *throughflow - (*total + (*rest + *last)) / opening.faces);
+TASK balance(Range range, InOut q, ExactIn64<1> total, In64 throughflow, Opening opening) {
+  const real shift = real(opening.sign * *throughflow - total[0] / opening.faces);
   for_cells(range, CELL(c) { q[c] += shift; });
 }

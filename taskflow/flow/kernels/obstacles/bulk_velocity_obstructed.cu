@@ -1,7 +1,6 @@
 // The mean velocity of the fluid beside bodies: over the faces that are open, each counting as the volume around it.
 #define UZ 1
 #include "cell.h"
-#include "../exact_sums.h"
 #include "../flags.h"
 #include "surfaces.h"
 
@@ -26,46 +25,35 @@ struct Slowed {
   }
 };
 
-// lack = sum over open faces of mean - (kept (q - dt dp/dx) + added), x being the direction of q; gain = that of kept
-template <class Bodies>
-FN void missing(const Range& range, In q, In p, InByte solid, const Partial (&sums)[6], In64 rate, In64 dt, const Grid& grid,
-                Wanted wanted, const Bodies& bodies) {
+FN Stays surfaces(None, None, None, InByte, const Grid&, In64, None, int, Index, Index, Index) { return {}; }
+FN Slowed surfaces(In q_old, In stick, In cover, InByte solid, const Grid& grid, In64 dt, real viscosity, int number, Index X,
+                   Index Y, Index Z) {
+  return {{q_old, stick, cover}, solid, grid, real(*dt) * viscosity, number, {X, Y, Z}};
+}
+
+// Sums over open faces of mean - (kept (q - dt dp/dx) + added), x being the direction of q, and of kept
+TASK missing_around_bodies(Range range, In q OPTIONAL(q_old), In p, InByte solid OPTIONAL(stick) OPTIONAL(cover),
+                           ExactPartial<2> missing, In64 rate, In64 dt, Grid grid, Wanted wanted OPTIONAL(viscosity)) {
   STRIDES(range)
   const int number = wanted.number;
+  const auto bodies = surfaces(q_old, stick, cover, solid, grid, dt, viscosity, number, X, Y, Z);
   const Index S = number == 0 ? X : number == 1 ? Y : Z;
   const double step = *dt, mean = wanted.mean, most = wanted.unevenness;
-  const double fastest = *rate * wanted.crossing, aim = magnitude(wanted.mean), bound = most * (fastest < aim ? aim : fastest);
-  sum_cells(range, sums, CELL(c) {
+  const double fastest = *rate * wanted.crossing, aim = magnitude(wanted.mean);
+  const Sums<2> bounds{{most * (fastest < aim ? aim : fastest), most}};
+  exact_sum_cells(range, missing, bounds, CELL(c) {
     const int n = number == 0 ? c.i : number == 1 ? c.j : c.k;
     const double slope = axis(grid, number, n, S).per_face() * (p[c] - p[c - S]);
     const bool open = !shut(c, solid, number);
-    const Adhered found = bodies.at(c);
-    const double comes = double(found.kept) * (q[c] - step * slope) + found.added;
-    const Sums<3> lack = cut(volume_on_face(grid, c, number) * (open ? mean - comes : 0.0), bound);
-    const Sums<3> gain = cut(volume_on_face(grid, c, number) * (open ? double(found.kept) : 0.0), most);
-    return Sums<6>{{lack.of[0], lack.of[1], lack.of[2], gain.of[0], gain.of[1], gain.of[2]}};
+    const Adhered adhered = bodies.at(c);
+    const double comes = double(adhered.kept) * (q[c] - step * slope) + adhered.added;
+    const auto volume = volume_on_face(grid, c, number);
+    return Sums<2>{{volume * (open ? mean - comes : 0.0), volume * (open ? double(adhered.kept) : 0.0)}};
   });
 }
 
-#define SUMS {total, rest, last, total_gain, rest_gain, last_gain}
-
-TASK missing_around_bodies(Range range, In q, In p, InByte solid, Partial total, Partial rest, Partial last,
-                           Partial total_gain, Partial rest_gain, Partial last_gain, In64 rate, In64 dt, Grid grid,
-                           Wanted wanted) {
-  missing(range, q, p, solid, SUMS, rate, dt, grid, wanted, Stays{});
-}
-
-TASK missing_around_immersed(Range range, In q, In q_old, In p, InByte solid, In stick, In cover, Partial total,
-                             Partial rest, Partial last, Partial total_gain, Partial rest_gain, Partial last_gain,
-                             In64 rate, In64 dt, Grid grid, Wanted wanted, real viscosity) {
-  STRIDES(range)
-  const Slowed bodies{{q_old, stick, cover}, solid, grid, real(*dt) * viscosity, wanted.number, {X, Y, Z}};
-  missing(range, q, p, solid, SUMS, rate, dt, grid, wanted, bodies);
-}
-
-// q = q + lack / gain where faces are open
-TASK push_where_open(Range range, InOut q, InByte solid, In64 total, In64 rest, In64 last, In64 total_gain, In64 rest_gain,
-                     In64 last_gain, int number) {
-  const real push = real((*total + (*rest + *last)) / (*total_gain + (*rest_gain + *last_gain)));
+// q = q + what is missing / kept where faces are open
+TASK push_where_open(Range range, InOut q, InByte solid, ExactIn64<2> missing, int number) {
+  const real push = real(missing[0] / missing[1]);
   for_cells(range, CELL(c) { q[c] += shut(c, solid, number) ? real(0) : push; });
 }

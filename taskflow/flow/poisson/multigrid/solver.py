@@ -53,7 +53,7 @@ class Cycling(Solver):
     def prepare(self, f: Roles) -> Iterator[Launch]:
         """The coefficients of the levels."""
         if b := self.faces(f):
-            yield count(b, self.cycle.mesh)
+            yield count(f, self.cycle.mesh)
             yield from self.cycle.prepare(b)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
@@ -67,15 +67,15 @@ class Cycling(Solver):
     def measure_rhs(self, f: Roles, *, singular: bool) -> Launch:
         """The scalars `norm` and `mean`; `mean` is 0 where the problem is not taken for singular."""
         mesh = self.cycle.mesh
-        if b := self.faces(f):
-            return measure_rhs_variable(f.rhs, b, mesh, singular=singular)
-        return measure_rhs(f.rhs, self.cycle.grid, singular=singular)
+        if self.cycle.variable:
+            return measure_rhs_variable(f, mesh, singular=singular)
+        return measure_rhs(f, self.cycle.grid, singular=singular)
 
     def find_residual(self, f: Roles) -> Launch:
         """The residual from which a cycle begins, and its square, the scalar `residual`; needs `measure_rhs` before."""
         b, mesh = self.faces(f), self.cycle.mesh
-        found, names = residual_of_variable if b else residual_of, {"residual": "residual", "mean": "mean"}
-        return found(f.p, f.rhs, *b, self.cycle.residual, over=mesh.box, mesh=mesh, **names)
+        left, names = residual_of_variable if b else residual_of, f.scalars("residual", "mean")
+        return left(f.p, f.rhs, *b, self.cycle.residual, over=mesh.box, mesh=mesh, **names)
 
 
 class Multigrid(Cycling):

@@ -205,6 +205,26 @@ FN real magnitude(real a) { return abs(a); }
 FN real magnitude(real a) { return a < 0 ? -a : a; }
 #endif
 
+// Several numbers under one name, `Reduce["sum", n]` and `Reduce["exact sum", n]`, and as another task takes them: flux[n].
+template <int N>
+struct PartialOf {
+  Partial of[N];
+};
+template <int N>
+struct ExactPartial {
+  Partial of[3 * N];  // total, rest and last of each, see exact.h
+};
+template <int N>
+struct In64Of {
+  In64 of[N];
+  INLINE double operator[](int n) const { return *of[n]; }
+};
+template <int N>
+struct ExactIn64 {
+  In64 of[3 * N];
+  INLINE double operator[](int n) const { return *of[3 * n] + (*of[3 * n + 1] + *of[3 * n + 2]); }
+};
+
 #define SUM Sum()
 #define MAX Max()
 #define MIN Min()
@@ -214,6 +234,7 @@ FN real magnitude(real a) { return a < 0 ? -a : a; }
 #else
 #include "visit_host.h"
 #endif
+#include "exact.h"
 
 // Between the loads and the stores of a cell with many fields. A GPU issues its stores as soon as it can, and later loads then wait for
 // them: momentum took 8 to 17 ms instead of 3.3 on an H200 (512^3, single precision).

@@ -1,4 +1,4 @@
-"""What passes through faces, against NumPy, and balances of volumes: to rounding, whatever carries."""
+"""Fluxes through faces against NumPy, and balances of volumes: to rounding, whatever carries."""
 
 from __future__ import annotations
 
@@ -6,23 +6,33 @@ import numpy as np
 import pytest
 
 from taskflow.flow import CENTRAL, QUICK, Fluid
-from taskflow.flow.passing import CARRIED, FLOW, Passing, Sheet, Side
 from taskflow.flow.scalars.bounded import bounded_euler
 from taskflow.flow.scalars.transport import Transport, transport
+from taskflow.flow.surface_flux import (
+    BoundedDiffusion,
+    Diffusion,
+    FaceLayer,
+    SurfaceFlux,
+    momentum_flux,
+    momentum_flux_bound,
+    scalar_flux,
+    scalar_flux_bound,
+)
 from taskflow.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from tests.flow.byhand import DT, ByHand, momentum_with, scalar_with
+from taskflow.tasks import Task, reduced
+from tests.flow.byhand import DT, ByHand, momentum_with, scalar_with, variant
 from tests.flow.test_stretched import Uneven
 from tests.flows import compute
 from tests.simulation.test_restart import stirred
 
 
-def measured(case: Case, side: Side, blocks=(1, 1, 1), **options) -> dict[str, float]:
-    """What passes in the final state."""
-    passing = Passing(Simulation(case, (1, 1, 1)).model, side)
-    numbers = passing.numbers(compute(case, blocks, after=passing, **options).scalars)
-    return dict(zip(passing.names, numbers, strict=True))
+def measured(case: Case, side: FaceLayer, blocks=(1, 1, 1), **options) -> dict[str, float]:
+    """The fluxes in the final state."""
+    flux = SurfaceFlux(Simulation(case, (1, 1, 1)).model, side)
+    numbers = flux.numbers(compute(case, blocks, after=flux, **options).scalars)
+    return dict(zip(flux.names, numbers, strict=True))
 
 
 def shifted(values: np.ndarray, axis: int, n: int = 1) -> np.ndarray:
@@ -30,7 +40,7 @@ def shifted(values: np.ndarray, axis: int, n: int = 1) -> np.ndarray:
     return np.roll(values, -n, 2 - axis)
 
 
-def expected(case: Case, side: Side, viscosity: np.ndarray) -> dict[str, float]:
+def expected(case: Case, side: FaceLayer, viscosity: np.ndarray) -> dict[str, float]:
     """The same from all fields with a layer beyond walls."""
     flow, a = compute(case), side.axis
     grid, cells = flow.setup.grid, side.cells.slices(flow.setup.partition.region.bounds.lo)
@@ -57,7 +67,8 @@ def expected(case: Case, side: Side, viscosity: np.ndarray) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("side", [
-    Side(Box((3, 0, 0), (4, 5, 9)), 0), Side(Box((1, 2, 2), (5, 3, 7)), 1, -1), Side(Box((2, 1, 4), (7, 4, 5)), 2),
+    FaceLayer(Box((3, 0, 0), (4, 5, 9)), 0), FaceLayer(Box((1, 2, 2), (5, 3, 7)), 1, -1),
+    FaceLayer(Box((2, 1, 4), (7, 4, 5)), 2),
 ])  # fmt: skip
 def test_it_is_what_numpy_finds(side):
     case = stirred()
@@ -69,7 +80,7 @@ def test_it_is_what_numpy_finds(side):
 # ------------------------------------------------------------------------------------------------------------- balances
 
 BOXES = [Box((0, 0, 0), (6, 5, 7)), Box((0, 1, 2), (3, 5, 6)), Box((2, 2, 3), (4, 3, 7))]
-FLOWING = ("volume", "x", "y", "z")
+FLOWING, CARRIED = ("volume", "x", "y", "z"), ("c",)
 
 
 def prepared(stretched: bool) -> ByHand:
@@ -83,18 +94,29 @@ def prepared(stretched: bool) -> ByHand:
     return hand
 
 
-def leaving(hand: ByHand, box: Box, tasks, constants: dict, whats: tuple[str, ...]) -> dict[str, float]:
-    """What passes the sides of a box, outward."""
-    found, grid = dict.fromkeys(whats, 0.0), hand.staggered.constants
+def flowing(eddies: bool) -> tuple[Task, Task]:
+    """The tasks for the bound and the sum of the fluxes of volume and momentum."""
+    without = "" if eddies else "nu_t"
+    return variant(momentum_flux_bound, without), variant(momentum_flux, without)
+
+
+def carried(eddies: bool) -> tuple[Task, Task]:
+    """Those of what the flow carries."""
+    without = "" if eddies else "nu_t prandtl"
+    return variant(scalar_flux_bound, without), variant(scalar_flux, without)
+
+
+def leaving(hand: ByHand, box: Box, tasks, constants: dict, names: tuple[str, ...]) -> dict[str, float]:
+    """The fluxes through the sides of a box, outward."""
+    found, grid = dict.fromkeys(names, 0.0), hand.staggered.constants
     for axis in range(3):
         for end, sign in ((0, -1), (1, 1)):
             high = end == 1 and box.hi[axis] == hand.cells[axis]
             over = box.layer(axis, end, 0, 1) if end == 0 or high else box.layer(axis, 1, -1, 0)
             for task in tasks:
-                hand.run(hand.launch(task, {"grid": grid, "sheet": Sheet(axis, high), **constants}, over))
-            for what in whats:
-                parts = (hand.scalars[f"{part}_{what}" if what else part] for part in ("total", "rest", "last"))
-                found[what] += sign * hand.staggered.area(axis) * sum(parts)
+                hand.run(hand.launch(task, {"grid": grid, "axis": axis, "high": high, **constants}, over))
+            for name, value in zip(names, reduced(hand.scalars, "flux"), strict=False):
+                found[name] += sign * hand.staggered.area(axis) * value
     return found
 
 
@@ -122,7 +144,7 @@ def test_a_volume_gains_the_momentum_that_passes_its_sides(advection, eddies, st
         H[0] = 0  # what is given on boundaries stays
         gained[axis] = volumes(hand) * np.moveaxis((H + np.concatenate([H[1:], 0 * H[:1]])) / 2, 0, 2 - a)
     for box in BOXES:
-        found = leaving(hand, box, FLOW[eddies], {"fluid": fluid}, FLOWING)
+        found = leaving(hand, box, flowing(eddies), {"fluid": fluid}, FLOWING)
         for axis, each in gained.items():
             there = each[box.slices((0, 0, 0))]
             assert abs(there.sum() + found[axis]) < 1e-13 * abs(there).sum(), (box, axis)
@@ -132,7 +154,7 @@ def test_a_volume_gains_the_momentum_that_passes_its_sides(advection, eddies, st
 @pytest.mark.parametrize("eddies", [False, True])
 @pytest.mark.parametrize("bounded", [False, True])
 def test_a_volume_gains_the_scalar_that_passes_its_sides(bounded, eddies, stretched):
-    hand, about = prepared(stretched), Transport(0.02)
+    hand, about, diffusion = prepared(stretched), Transport(0.02), (BoundedDiffusion if bounded else Diffusion)(0.02)
     grid = hand.staggered.constants
     more = {"prandtl": 0.7} if eddies else {}
     if bounded:
@@ -142,7 +164,7 @@ def test_a_volume_gains_the_scalar_that_passes_its_sides(bounded, eddies, stretc
         hand.run(hand.launch(scalar_with(transport, eddies=eddies), {"grid": grid, "transport": about, **more}))
         gained = volumes(hand) * hand.values("h_q")
     for box in BOXES:
-        found = leaving(hand, box, CARRIED[eddies, bounded], {"diffusivity": 0.02, **more}, ("",))[""]
+        found = leaving(hand, box, carried(eddies), {"diffusion": diffusion, **more}, CARRIED)["c"]
         there = gained[box.slices((0, 0, 0))]
         assert abs(there.sum() + found) < 1e-12 * abs(there).sum(), box
 
@@ -155,11 +177,11 @@ def test_where_profiles_are_linear_all_schemes_carry_the_same():
         hand.fields[f"{name}_sides"] = hand.fields[name] = 1 + n + 0.1 * x - 0.2 * y + 0.3 * z
     hand.fields["c"] = 2 + 0.3 * x + 0.1 * y - 0.4 * z
     inside, found = Box((1, 1, 1), (5, 4, 6)), []
-    for advection, bounded in ((CENTRAL, False), (QUICK, True)):
+    for advection, diffusion in ((CENTRAL, Diffusion(0.02)), (QUICK, BoundedDiffusion(0.02))):
         fluid = Fluid(0.03, advection=advection)
-        flow = leaving(hand, inside, FLOW[False], {"fluid": fluid}, FLOWING)
-        carried = leaving(hand, inside, CARRIED[False, bounded], {"diffusivity": 0.02}, ("",))
-        found.append([*flow.values(), *carried.values()])
+        flow = leaving(hand, inside, flowing(False), {"fluid": fluid}, FLOWING)
+        scalar = leaving(hand, inside, carried(False), {"diffusion": diffusion}, CARRIED)
+        found.append([*flow.values(), *scalar.values()])
     np.testing.assert_allclose(*found, rtol=1e-12)
     np.testing.assert_array_less(1e-3, np.abs(found[0]))
 
@@ -167,11 +189,11 @@ def test_where_profiles_are_linear_all_schemes_carry_the_same():
 @pytest.mark.parametrize("precision", ["double", pytest.param("single", marks=pytest.mark.slow)])
 def test_the_bits_do_not_depend_on_the_blocks(precision):
     case = stirred(machine={"device": "cpu", "threads": 1, "precision": precision})
-    side = Side(Box((0, 0, 4), (8, 5, 5)), 2)
+    side = FaceLayer(Box((0, 0, 4), (8, 5, 5)), 2)
     assert measured(case, side, (2, 1, 3)) == measured(case, side)
 
 
-@pytest.mark.parametrize("side", [Side(Box((8, 0, 0), (9, 5, 9)), 0), Side(Box((0, 0, 0), (8, 5, 1)), 2, -1)])
+@pytest.mark.parametrize("side", [FaceLayer(Box((8, 0, 0), (9, 5, 9)), 0), FaceLayer(Box((0, 0, 0), (8, 5, 1)), 2, -1)])
 def test_the_bits_do_not_depend_on_the_blocks_with_all_schemes(side):
     """Nor on what memory held before, where the domain ends, too."""
     scalar = {"name": "smoke", "diffusivity": 0.01, "initial": "x", "scheme": "koren"}
@@ -201,7 +223,7 @@ def couette(**changes) -> Case:
 @pytest.mark.parametrize("plane", [0, 3, 8])
 def test_shear_and_conduction_are_the_same_at_all_heights(plane):
     """Where the domain ends, too: momentum -viscosity du/dz and heat -diffusivity dT/dz per area."""
-    found = measured(couette(), Side(Box((0, 0, plane), (4, 4, plane + 1)), 2))
+    found = measured(couette(), FaceLayer(Box((0, 0, plane), (4, 4, plane + 1)), 2))
     assert found["momentum_flux_x"] == pytest.approx(-0.1, rel=1e-11)
     assert found["flux_T"] == pytest.approx(-0.3, rel=1e-11)
     assert found["volume_flux"] == 0.0
@@ -211,7 +233,7 @@ def test_eddies_carry_momentum_and_heat():
     """nu_t = (C d)^2 |du/dz| everywhere, as the shear is 1."""
     eddies = {"model": "smagorinsky", "constant": 0.2, "damping": "none", "prandtl": 0.5}
     uniform = {"cells": [4, 4, 8], "lengths": [1.0, 1.0, 1.0]}
-    found = measured(couette(turbulence=eddies, grid=uniform), Side(Box((0, 0, 3), (4, 4, 4)), 2))
+    found = measured(couette(turbulence=eddies, grid=uniform), FaceLayer(Box((0, 0, 3), (4, 4, 4)), 2))
     nu_t = 0.2**2 * (1 / 4 / 4 / 8) ** (2 / 3)
     assert found["momentum_flux_x"] == pytest.approx(-0.1 - nu_t, rel=1e-9)
     assert found["flux_T"] == pytest.approx(-0.3 - nu_t / 0.5, rel=1e-9)
@@ -225,5 +247,5 @@ def test_an_inflow_beside_walls_reads_no_cell_that_nothing_fills():
         grid={"cells": [4, 3, 3], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 0.1}, time={"steps": 1},
         boundaries={"x_min": inflow, "x_max": "outflow", **walls},
     )  # fmt: skip
-    passing = Passing(Simulation(case, (1, 1, 1)).model, Side(Box((0, 0, 0), (1, 3, 3)), 0))
-    assert np.isfinite(passing.numbers(compute(case, after=passing, garbage=np.nan).scalars)).all()
+    flux = SurfaceFlux(Simulation(case, (1, 1, 1)).model, FaceLayer(Box((0, 0, 0), (1, 3, 3)), 0))
+    assert np.isfinite(flux.numbers(compute(case, after=flux, garbage=np.nan).scalars)).all()

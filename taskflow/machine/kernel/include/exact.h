@@ -1,0 +1,37 @@
+// Sums with the same bits in any order (after J. Demmel, H. D. Nguyen 2013, Proc. 21st IEEE Symp. Comput. Arith., 163): each
+// number is cut into multiples of three others, and sums of such multiples are exact.
+struct ExactSum {
+  static constexpr double FIRST = 68719476736.0, NEXT = 1.0 / 2097152.0;  // 2^36 and 2^-21
+
+  // The value rounded to a multiple of the last place of `coarse`, which is much larger
+  static INLINE double rounded(double value, double coarse) { return (value + coarse) - coarse; }
+
+  // Multiples of 2^-17 bound, of 2^-38 bound, and of 2^-59 bound, or of twice as much: their sums are exact for fewer than
+  // 2^31 numbers with |value| < 16 bound.
+  static INLINE Sums<3> cut(double value, double bound) {
+    const double coarse = FIRST * bound, fine = NEXT * coarse, finest = NEXT * fine;
+    const double most = rounded(value, coarse), more = rounded(value - most, fine);
+    return {{most, more, rounded((value - most) - more, finest)}};
+  }
+};
+
+// A bound is one for all sums, a number or a scalar, or each has its own.
+FN double bound_of(double bound, int) { return bound; }
+FN double bound_of(In64 bound, int) { return *bound; }
+template <int N>
+FN double bound_of(const Sums<N>& bounds, int n) { return bounds.of[n]; }
+
+// Several exact sums at once: f(cell) is a Sums<N>, of terms below 16 times their bound. Beyond, and where the bound is 0, they
+// are plain sums: `exact_sum_cells(range, flux, bound, CELL(c) { return Sums<1>{{q[c]}}; });`
+template <int N, class Bound, class F>
+FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, Bound bound, F f) {
+  sum_cells(range, partial.of, CELL(c) {
+    const Sums<N> values = f(c);
+    Sums<3 * N> parts;
+    for (int n = 0; n < N; ++n) {
+      const Sums<3> one = ExactSum::cut(values.of[n], bound_of(bound, n));
+      for (int m = 0; m < 3; ++m) parts.of[3 * n + m] = one.of[m];
+    }
+    return parts;
+  });
+}

@@ -1,0 +1,94 @@
+"""Several numbers under one name, and exact sums: what they are made of, how they are folded and how they are read.
+
+The sum of an exact one has the same bits in any order of its terms: each term is cut into multiples of three quanta, of
+which sums are exact (after J. Demmel, H. D. Nguyen 2013, Proc. 21st IEEE Symp. Comput. Arith., 163). For the machine
+every number, and every part of an exact sum, is a scalar of its own: `flux.0`, or `flux.0.total`, `.rest` and `.last`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Operator = Literal["sum", "min", "max"]
+OPERATORS: tuple[Operator, ...] = ("sum", "min", "max")
+EXACT = "exact sum"
+PARTS = ("total", "rest", "last")  # of an exact sum, by size
+FIRST, NEXT = 2.0**36, 2.0**-21  # of the quanta: see exact.h
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Annotation of a parameter that is `count` numbers under one name: `reduced` by the task, as `Reduce["max", 3]`
+    or `Reduce["exact sum", 4]`, or read by it, as `Scalar["exact sum", 4]`.
+    """
+
+    operator: Operator
+    count: int
+    exact: bool
+    reduced: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.count, int) or isinstance(self.count, bool) or self.count < 1:
+            raise TypeError(f"{self} is of {self.count!r} numbers; give how many they are, 1 or more")
+
+    def __str__(self) -> str:
+        words = EXACT if self.exact else self.operator
+        return f'{"Reduce" if self.reduced else "Scalar"}["{words}", {self.count}]'
+
+    def __or__(self, nothing: None) -> Any:
+        raise TypeError(f"{self} | None: numbers are always there; only fields and constants can be left out")
+
+    def of(self, name: str) -> tuple[str, ...]:
+        """The scalars that hold the numbers of this name, in order."""
+        names = (f"{name}.{n}" for n in range(self.count))
+        return tuple(f"{each}.{part}" for each in names for part in PARTS) if self.exact else tuple(names)
+
+    def values(self, scalars: Mapping[str, float], name: str) -> tuple[float, ...]:
+        """The numbers of this name."""
+        found = [scalars[each] for each in self.of(name)]
+        return tuple(_joined(*found[n : n + 3]) for n in range(0, len(found), 3)) if self.exact else tuple(found)
+
+
+def several(word: Any, *, reduced: bool) -> Numbers | Operator | None:
+    """What the brackets of `Reduce[...]` and `Scalar[...]` say: several numbers, one operator, or nothing known."""
+    name, count = word if isinstance(word, tuple) and len(word) == 2 else (word, None)
+    if name == EXACT:
+        return Numbers("sum", 1 if count is None else count, True, reduced)
+    for operator in OPERATORS:
+        if operator in (name, getattr(name, "__name__", "")):
+            return operator if count is None else Numbers(operator, count, False, reduced)
+    return None
+
+
+def reduced(scalars: Mapping[str, float], name: str) -> tuple[float, ...]:
+    """The numbers that a task has reduced under one name, exact sums rounded once more than they are. Raises KeyError
+    where no scalar belongs to that name.
+    """
+    found = (scalars[name],) if name in scalars else tuple(_reduced(scalars, name))
+    if not found:
+        raise KeyError(name)
+    return found
+
+
+def _reduced(scalars: Mapping[str, float], name: str) -> Iterator[float]:
+    n = 0
+    while (first := f"{name}.{n}") in scalars or f"{first}.{PARTS[0]}" in scalars:
+        yield scalars[first] if first in scalars else _joined(*(scalars[f"{first}.{part}"] for part in PARTS))
+        n += 1
+
+
+def _joined(total: float, rest: float, last: float) -> float:
+    return total + (rest + last)
+
+
+def cut(values: Any, bound: float) -> tuple[Any, Any, Any]:
+    """Numbers as sums of three: multiples of 2^-17 bound, of 2^-38 bound, and of 2^-59 bound, or of twice as much. Sums
+    of fewer than 2^31 such multiples are exact for |values| < 16 bound.
+    """
+    coarse, parts = FIRST * float(bound), []
+    for _ in PARTS:
+        parts.append((values + coarse) - coarse)
+        values, coarse = values - parts[-1], NEXT * coarse
+    return parts[0], parts[1], parts[2]
