@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
+from taskflow.errors import BadInput
 from taskflow.tasks.program import Program, Repeat, Roles, called
 from taskflow.tasks.task import Launch
 
@@ -44,18 +46,14 @@ class Owned:
             yield self._repeat(item) if isinstance(item, Repeat) else item
 
     def _repeat(self, item: Repeat) -> Repeat:
-        until, otherwise = item.until, item.otherwise
+        until, otherwise, mine = item.until, item.otherwise, partial(OwnedScalars, self.owner)
         return replace(
             item,
             body=Owned(self.owner, item.body),
-            until=until and (lambda scalars: until(self.scalars(scalars))),
-            otherwise=otherwise and (lambda rounds: otherwise([self.scalars(scalars) for scalars in rounds])),
+            until=until and (lambda scalars: until(mine(scalars))),
+            otherwise=otherwise and (lambda rounds: otherwise([*map(mine, rounds)])),
             count=item.count and f"{self.owner}.{item.count}",
         )
-
-    def scalars(self, scalars: Mapping[str, float]) -> OwnedScalars:
-        """Those of the owner, among all."""
-        return OwnedScalars(self.owner, scalars)
 
 
 def owned(owner: str, program: Program) -> Owned:
@@ -64,5 +62,9 @@ def owned(owner: str, program: Program) -> Owned:
     `otherwise` see these scalars alone, by the names that the program has for them.
 
         yield from owned("heat", solver.solve)(f)
+
+    Raises BadInput for what is no name, or would be two.
     """
+    if not isinstance(owner, str) or not owner or "." in owner:
+        raise BadInput(f"owned({owner!r}, ...): give the name of an owner, without a dot")
     return Owned(owner, program)

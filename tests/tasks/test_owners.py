@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from taskflow.errors import BadInput
 from taskflow.machine import run_threads
 from taskflow.machine.device import cpu
 from taskflow.regions import Partition, region
@@ -109,3 +110,9 @@ def test_what_counts_and_what_is_told_belong_to_the_owner():
 
 def test_an_owned_program_is_called_like_itself():
     assert called(owned("solver", Halving("p", 1.0).solve)) == "solve"
+
+
+@pytest.mark.parametrize("owner", ["", "a.b", None, 1])
+def test_owners_have_names(owner):
+    with pytest.raises(BadInput, match="give the name of an owner, without a dot"):
+        owned(owner, Halving("p", 1.0).solve)
