@@ -6,7 +6,7 @@ from taskflow.tasks.define import MOST_REDUCTIONS, task
 from taskflow.tasks.dependence import Analysis, Known, analyse
 from taskflow.tasks.exchange import Exchange, Geometries, Valid, exchange
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
-from taskflow.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame
+from taskflow.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame, lines
 from taskflow.tasks.privilege import (
     Coloured,
     Components,
@@ -27,7 +27,7 @@ from taskflow.tasks.reading import place, reading, share
 from taskflow.tasks.settled import Settled, settled
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.split import ROWS, Tiles, rows
-from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
+from taskflow.tasks.stencil import POINT, Stencil, box, offsets, star
 from taskflow.tasks.table import Table, Tables, tables
 from taskflow.tasks.task import Launch, Task, Variant
 from taskflow.tasks.traffic import Traffic, traffic
