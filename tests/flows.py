@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from taskflow.flow import Monitor
-from taskflow.flow.diagnostics import HEAT_FLUX, Conductivity
+from taskflow.flow.diagnostics import Conductivity, heat_flux
 from taskflow.flow.metrics import Grid
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine.device import Device, cpu
@@ -188,7 +188,8 @@ def plane_heat_flux(
     """
     faces = Box.of(grid.cells).layer(axis, 0, plane, plane + 1)
     conduction = Conductivity(diffusivity).between(grid.distance(axis, plane), 1.0)
-    return HEAT_FLUX[axis](temperature, normal, over=faces, flux=flux, face=conduction, grid=grid)
+    numbers = {"flux": flux, "face": conduction, "grid": grid}
+    return heat_flux(temperature, normal, None, over=faces, along="xyz"[axis], **numbers)
 
 
 def orders(errors: Sequence[float], cells: Sequence[float]) -> list[float]:

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
-from taskflow.flow.grid import AXES, Grid
+from taskflow.flow.boundaries.boundary import on_face
+from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
-from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, Reduce, Task, offsets, task
+from taskflow.tasks import Axis, Launch, Read, Reduce, facing, frame, task
+
+BELOW = facing(n=(-1, 0))  # the cells on both sides of a low face
 
 
 @dataclass(frozen=True)
@@ -56,30 +58,15 @@ def total(q: Read, *, total: Reduce["sum"], grid: Grid) -> None:
     """total = sum over cells of q, each of which counts as its volume over the mean one."""
 
 
-def _heat_flux(axis: str) -> Task:
-    beside = offsets(**{axis: (-1, 0)})
-
-    def heat_flux(T: Read[beside], q: Read, *, flux: Reduce["sum"], face: Conduction, grid: Grid) -> None:
-        """flux = sum over low faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / spacing)"""
-
-    heat_flux.__name__ = f"heat_flux_{axis}"
-    return task(kernel=KERNELS / "diagnostics.cu")(heat_flux)
-
-
-def _eddy_heat_flux(axis: str) -> Task:
-    beside = offsets(**{axis: (-1, 0)})
-
-    def heat_flux(
-        T: Read[beside], q: Read, nu_t: Read[beside], *, flux: Reduce["sum"], face: Conduction, grid: Grid
-    ) -> None:
-        """That of `_heat_flux` with diffusivity + nu_t / prandtl in place of diffusivity."""
-
-    heat_flux.__name__ = f"eddy_heat_flux_{axis}"
-    return task(kernel=KERNELS / "diagnostics.cu")(heat_flux)
-
-
-HEAT_FLUX = heat_flux_x, heat_flux_y, heat_flux_z = tuple(_heat_flux(axis) for axis in AXES)
-EDDY_HEAT_FLUX = eddy_heat_flux_x, eddy_heat_flux_y, eddy_heat_flux_z = tuple(_eddy_heat_flux(axis) for axis in AXES)
+@task(kernel=KERNELS / "diagnostics.cu")
+def heat_flux(
+    T: Read[BELOW], q: Read, nu_t: Read[BELOW] | None,
+    *, along: Axis, flux: Reduce["sum"], face: Conduction, grid: Grid,
+) -> None:  # fmt: skip
+    """flux = sum over low faces of sign (q (T_low + T_high) / 2 + K (T_low - T_high) / spacing), q being the velocity
+    along the axis; each face counts as its area over the mean one. K = diffusivity, and with eddies diffusivity + nu_t
+    / prandtl, nu_t being the mean of both cells.
+    """
 
 
 @dataclass(frozen=True)
@@ -90,19 +77,19 @@ class Conductivity:
     prandtl: float = 1.0
 
     def between(self, spacing: float, sign: float) -> Conduction:
-        """What it makes of cells that are so far from each other."""
+        """The conduction between cells that are so far from each other."""
         return Conduction(self.diffusivity / spacing, 1 / (self.prandtl * spacing), sign)
 
 
-def wall_heat_flux(fields: tuple[str, ...], flux: str, face: str, grid: Grid, conductivity: Conductivity) -> Launch:
+def wall_heat_flux(
+    T: str, normal: str, nu_t: str | None, flux: str, face: str, grid: Grid, conductivity: Conductivity
+) -> Launch:
     """The heat flux through a wall (x_min to z_max), positive into the fluid, summed over its faces into the scalar
     `flux`, each of which counts as its area over the mean one.
 
-    `fields` are the temperature, the velocity normal to the wall and, if there is one, the eddy viscosity. Needs ghost
-    values of the first and the last.
+    `normal` is the velocity normal to the wall. Needs ghost values of T and, if there is one, of the eddy viscosity.
     """
-    axis, high = AXES[face[0]], face.endswith("max")
-    faces = Box.of(grid.cells).layer(axis, int(high), -int(high), 1 - int(high))
+    _, high = frame(face)
     conduction = conductivity.between(grid.beside(face), -1.0 if high else 1.0)
-    kinds = EDDY_HEAT_FLUX if len(fields) > 2 else HEAT_FLUX
-    return kinds[axis](*fields, over=faces, flux=flux, face=conduction, grid=grid)
+    over = on_face(face, grid)
+    return heat_flux(T, normal, nu_t, over=over, along=face[0], flux=flux, face=conduction, grid=grid)

@@ -50,12 +50,12 @@ class Monitor:
             within = flow.heat is not None and flow.heat.bounded
             yield from flow.obstacles.monitor(f, flow.grid, flow.fluid, transport, eddies=stirred, bounded=within)
         if flow.heat:
-            eddies = (f.nu_t,) if flow.turbulence else ()
+            nu_t = f.nu_t if flow.turbulence else None
             prandtl = flow.turbulence.prandtl if flow.turbulence else 1.0
             conductivity = Conductivity(flow.heat.diffusivity, prandtl)
             for face in self.heated:
-                fields = f.T, (f.u, f.v, f.w)["xyz".index(face[0])], *eddies
-                yield wall_heat_flux(fields, f.scalar(f"flux_{face}"), face, flow.grid, conductivity)
+                normal = (f.u, f.v, f.w)["xyz".index(face[0])]
+                yield wall_heat_flux(f.T, normal, nu_t, f.scalar(f"flux_{face}"), face, flow.grid, conductivity)
         for quantity in flow.passive:
             yield quantity.monitor(f, flow.staggered)
 

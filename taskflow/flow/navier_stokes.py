@@ -26,7 +26,7 @@ from taskflow.flow.boundaries.boundary import (
     temperature_ghosts,
     velocity_ghosts,
 )
-from taskflow.flow.boundaries.openings import Openings
+from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.diagnostics import advective_rate
 from taskflow.flow.driving.driving import NO_DRIVING, Driving, Setting
@@ -53,7 +53,7 @@ class NavierStokes:
 
     Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
     roles are the names of `fields`. `varying`: what enters at inflows changes in time. What steps with open boundaries
-    need besides says `taskflow.flow.boundaries.openings`.
+    need besides says `taskflow.flow.boundaries.open_boundaries`.
     """
 
     staggered: StaggeredGrid
@@ -71,9 +71,9 @@ class NavierStokes:
     turbulence: Turbulence | None = None
 
     @cached_property
-    def openings(self) -> Openings:
+    def openings(self) -> OpenBoundaries:
         """The boundaries where fluid enters and leaves."""
-        return Openings(self.boundaries, self.grid, self.scheme, self.varying)
+        return OpenBoundaries(self.boundaries, self.grid, self.scheme, self.varying)
 
     @cached_property
     def grid(self) -> Grid:

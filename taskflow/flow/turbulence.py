@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.flow.boundaries.boundary import INSIDE, MIRROR, Boundaries, Mirror, Wall, beyond
+from taskflow.flow.boundaries.boundary import Boundaries, Mirror, Wall, beyond, mirror
 from taskflow.flow.boundaries.inflow import inflow_edges
-from taskflow.flow.boundaries.rough_wall import drag_ghosts, rough
+from taskflow.flow.boundaries.rough_wall import log_law_ghosts, rough
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.stencils import GRADIENT_VELOCITY
 from taskflow.regions import Box
-from taskflow.tasks import Launch, ReadByte, Reduce, Task, Write, task
+from taskflow.tasks import FACES, Launch, ReadByte, Reduce, Task, Write, task
 
 PRANDTL = 0.85  # turbulent, of boundary layers (W. M. Kays 1994, J. Heat Transfer 116, 284)
 FAR = 1e6  # times the size of the domain: where walls are that do not damp
@@ -139,11 +139,11 @@ def eddy_viscosity(
     yield from inflow_edges(velocity, boundaries, grid)
     model, constants = turbulence.model.task(grid, _smooth_walls(boundaries, grid, viscosity))
     yield model(velocity, solid, nu_t, over=Box.of(grid.cells), rate="rate", eddy="eddy", grid=grid, **constants)
-    for face in INSIDE:
+    for face in FACES:
         if face in boundaries and face not in rough(boundaries):
             sign = -1.0 if isinstance(boundaries[face], Wall) else 1.0
-            yield MIRROR[face](nu_t, over=beyond(face, grid), mirror=Mirror(sign, 0.0))
-    yield from drag_ghosts(velocity, nu_t, boundaries, grid, viscosity)
+            yield mirror(nu_t, over=beyond(face, grid), on=face, mirror=Mirror(sign, 0.0))
+    yield from log_law_ghosts(velocity, nu_t, boundaries, grid, viscosity)
 
 
 def _smooth_walls(boundaries: Boundaries, grid: Grid, viscosity: float) -> SmoothWalls | None:
@@ -156,5 +156,5 @@ def _smooth_walls(boundaries: Boundaries, grid: Grid, viscosity: float) -> Smoot
     ends = {axis: grid.ends(number) for number, axis in enumerate("xyz")}
     low = [first if f"{axis}_min" in smooth else far for axis, (first, _) in ends.items()]
     high = [last if f"{axis}_max" in smooth else far for axis, (_, last) in ends.items()]
-    speeds = {face: smooth[face].velocity if face in smooth else REST for face in INSIDE}
+    speeds = {face: smooth[face].velocity if face in smooth else REST for face in FACES}
     return SmoothWalls(1 / viscosity, (low[0], low[1], low[2]), (high[0], high[1], high[2]), **speeds)

@@ -54,7 +54,7 @@ class Sanity:
 
     def entered(self, numbers: Mapping[str, float]) -> None:
         """Note how fast fluid enters in a step, from what `Inflows.advance` gives for it."""
-        self._known[SPEED] = max(self._known[SPEED], numbers.get("quantum", 0.0) / FINEST)
+        self._known[SPEED] = max(self._known[SPEED], numbers.get("sum_bound", 0.0) / FINEST)
 
     def moves(self, tick: Tick) -> None:
         """Raises RunFailed where the velocity is insane. All blocks have to call it."""

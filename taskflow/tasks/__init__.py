@@ -12,7 +12,7 @@ from taskflow.tasks.exchange import Exchange, Settled, exchange, settled
 from taskflow.tasks.ghosts import Geometries, Valid
 from taskflow.tasks.graph import AllReduce, Claim, Compute, Grant, Message, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.tasks.numbers import Numbers, reduced
-from taskflow.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame
+from taskflow.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame, lines
 from taskflow.tasks.owners import OwnedScalars, owned
 from taskflow.tasks.privilege import (
     Coloured,
@@ -33,7 +33,7 @@ from taskflow.tasks.program import Loop, Part, Program, Repeat, Roles, Stretch, 
 from taskflow.tasks.reading import place, reading, share
 from taskflow.tasks.siblings import siblings
 from taskflow.tasks.split import ROWS, Tiles, rows
-from taskflow.tasks.stencil import POINT, Stencil, box, lines, offsets, star
+from taskflow.tasks.stencil import POINT, Stencil, box, offsets, star
 from taskflow.tasks.table import Table, Tables, tables
 from taskflow.tasks.task import Launch, Task, Variant
 from taskflow.tasks.traffic import Traffic, moved, traffic, visited

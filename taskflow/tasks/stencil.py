@@ -62,15 +62,6 @@ def star(width: int) -> Stencil:
     return offsets(x=reach) | offsets(y=reach) | offsets(z=reach)
 
 
-def lines(axes: str) -> Stencil:
-    """Of a foreign field: all that lies along these axes ("x", "xy", ...) from one end of its region to the other, at
-    the place of the cell along the others.
-    """
-    if not axes or set(axes) - set("xyz"):
-        raise ValueError(f'lines("{axes}"): name the axes, "x" or "xy"')
-    return offsets(**dict.fromkeys(axes, (-ALL, ALL)))
-
-
 def box(width: int) -> Stencil:
     """The cell and all neighbours up to `width`, those across edges and corners included."""
     reach = (-width, width)

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from taskflow.flow.boundaries.advected_pressure import advected, drive, outlet
-from taskflow.flow.boundaries.boundary import INSIDE, AdvectedOutflow, beyond, on_face, place
+from taskflow.flow.boundaries.advected_pressure import advance_advected, advected_outlets, outlet
+from taskflow.flow.boundaries.boundary import AdvectedOutflow, beyond, on_face
 from taskflow.simulation.case import Case
-from taskflow.tasks import Roles
+from taskflow.tasks import FACES, Roles, frame
 from tests.flow.byhand import DT, ByHand
-from tests.flow.test_openings import BY_PRESSURE
+from tests.flow.test_open_boundaries import BY_PRESSURE
 from tests.flow.test_stretched import Uneven
 from tests.flows import Flow, compute, norms, orders
 
@@ -27,17 +27,18 @@ def layer(array: np.ndarray, hand: ByHand, axis: int, index: int) -> np.ndarray:
     return array[tuple(inside)].astype(np.float64)
 
 
-@pytest.mark.parametrize("throughflow", [0.7, -0.4, 40.0])
-@pytest.mark.parametrize("face", INSIDE)
+@pytest.mark.parametrize("speed", [0.7, -0.4, 40.0])
+@pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("stretched", [False, True])
-def test_what_drives_the_face(stretched, face, throughflow, real, device):
+def test_what_drives_the_face(stretched, face, speed, real, device):
     """P is carried from the next face inside and fades; the velocity on the face follows."""
     hand = (Uneven if stretched else ByHand)((5, 4, 6), (True, True, True), real, **device).fill(NAMES)
-    hand.scalars["throughflow"] = throughflow
-    grid, (axis, high) = hand.staggered.constants, place(face)
+    hand.scalars["outflow_speed"] = speed
+    grid, (axis, high) = hand.staggered.constants, frame(face)
     before = {name: values.copy() for name, values in hand.fields.items()}
     q, h = "uvw"[axis], "h_" + "uvw"[axis]
-    hand.run(*drive(f"{q}_new", q, Roles.of(NAMES), face, grid, dt="dt", throughflow="throughflow"))
+    roles = Roles.of(NAMES)
+    hand.run(*advance_advected(f"{q}_new", q, roles, face, grid, dt="dt", outflow_speed="outflow_speed"))
     n, sign = hand.cells[axis], 1 if high else -1
     last, at, far, inner = (n - 1, n, n - 2, n - 1) if high else (0, 0, 1, 1)
     width, other = grid.width(axis, last), grid.width(axis, far)
@@ -45,7 +46,7 @@ def test_what_drives_the_face(stretched, face, throughflow, real, device):
     p_inner = (other * p[0] + width * p[1]) / (width + other)
     H = (layer(before[f"{q}_new"], hand, axis, inner) - layer(before[q], hand, axis, inner)) / DT
     old = layer(before[h], hand, axis, n if high else -1)
-    way = DT * throughflow
+    way = DT * speed
     P = old + min(1, way / width) * (p_inner - sign * width / 2 * H - old)
     P *= max(0, 1 - way / outlet(face, grid).reach) if way > 0 else 0
     ByHand.agrees(hand, h, P[(slice(None),) * (2 - axis) + (None,)], beyond(face, grid, edges=False))
@@ -57,7 +58,7 @@ def test_the_pressure_decays_over_half_the_width_of_the_side():
     """Between walls where there are such, and not over what is one cell thick."""
     sides = {"x_max": AdvectedOutflow()}
     hand = ByHand((5, 1, 6), (True, False, True))
-    assert advected(sides) == ["x_max"]
+    assert advected_outlets(sides) == ["x_max"]
     assert outlet("x_max", hand.staggered.constants).reach == pytest.approx(1.7 / 2)
     assert outlet("x_max", ByHand((5, 4, 6), (True, False, True)).staggered.constants).reach == pytest.approx(1.7 / 2)
     assert outlet("x_max", ByHand((5, 4, 6), (True, False, False)).staggered.constants).reach == pytest.approx(0.7 / 2)

@@ -10,14 +10,14 @@ import pytest
 
 import taskflow as tf
 from taskflow.flow.driving.bulk_velocity import shift_to_mean
-from taskflow.flow.driving.coriolis import coriolis_x, coriolis_y, coriolis_z
-from taskflow.flow.driving.stratification import stratify_x, stratify_y, stratify_z
+from taskflow.flow.driving.coriolis import coriolis, coriolis_force
+from taskflow.flow.driving.stratification import stratify
 from taskflow.flow.exact_sums import exact_sum
 from taskflow.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.tasks import reduced
-from tests.flow.byhand import DT, RATIO, ByHand
+from taskflow.tasks import Roles, reduced
+from tests.flow.byhand import DT, RATIO, ByHand, variant
 from tests.flows import compute, norms, orders
 from tests.reference import Shifted
 
@@ -25,8 +25,7 @@ CELLS = [(7, 5, 6), (1, 4, 3), (3, 2, 1), (1, 1, 1), (37, 3, 4)]
 VELOCITY = ("u", "v", "w")
 GAIN = DT * (1 + RATIO / 2)
 PERIODIC = dict.fromkeys("xyz", "periodic")
-CORIOLIS = coriolis_x, coriolis_y, coriolis_z
-STRATIFY = stratify_x, stratify_y, stratify_z
+CORIOLIS, STRATIFY = (tuple(variant(task, turned=axis) for axis in "xyz") for task in (coriolis, stratify))
 SCHEMES = {"ab2": 2, "rk3": 3}  # and their orders
 ROTATION = np.array([0.3, 0.5, 1.0])
 
@@ -48,13 +47,26 @@ def inside(hand: ByHand, axis: int, values: np.ndarray) -> np.ndarray:
 def test_coriolis(axis, task, cells, real, device):
     for walls in product((False, True), repeat=3):
         hand = ByHand(cells, walls, real, **device).fill(task.fields)
-        q, r, *before = hand.shifted(*task.fields)
-        a, b = (axis + 1) % 3, (axis + 2) % 3
-        F = inside(hand, a, 1.7 * beside(r, b, a)), inside(hand, b, -1.7 * beside(q, a, b))
+        r, s, *before = hand.shifted(*task.fields)
+        a, b = (other for other in range(3) if other != axis)
+        F = inside(hand, a, 1.7 * beside(s, b, a)), inside(hand, b, -1.7 * beside(r, a, b))
         hand.run(hand.launch(task, {"grid": hand.staggered.constants, "frequency": 1.7}))
         gains = (*F, GAIN * F[0], GAIN * F[1])
-        for name, old, gain in zip(("h_q", "h_r", "q_new", "r_new"), before, gains, strict=True):
+        for name, old, gain in zip(("h_r", "h_s", "r_new", "s_new"), before, gains, strict=True):
             hand.agrees(name, old() + gain)
+
+
+def test_the_coriolis_force_is_a_cross_product(device):
+    """F = -2 Omega x u, of a velocity that is the same everywhere."""
+    hand, u = ByHand((4, 3, 5), (False, False, False), **device), np.array([1.0, -0.4, 0.7])
+    hand.fill(names := ("u", "v", "w", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new"))
+    for name in names:
+        hand.fields[name][...] = u["uvw".index(name)] if name in VELOCITY else 0.0
+    numbers = {"dt": "dt", "ratio": "ratio", "grid": hand.staggered.constants}
+    hand.run(*coriolis_force(Roles.of(names), tuple(ROTATION), over=hand.box, **numbers))
+    for name, F in zip(VELOCITY, -2 * np.cross(ROTATION, u), strict=True):
+        hand.agrees(f"h_{name}", np.full(hand.cells[::-1], F))
+        hand.agrees(f"{name}_new", np.full(hand.cells[::-1], GAIN * F))
 
 
 @pytest.mark.parametrize("real", ["f4", "f8"])
@@ -138,12 +150,12 @@ def test_the_coriolis_force_does_no_work(walls):
             values = np.moveaxis(hand.fields[name], 2 - axis, 0)
             values[0], values[-1] = values[-2].copy(), values[1].copy()
     for axis, task in enumerate(CORIOLIS):
-        q, r = (VELOCITY[(axis + n) % 3] for n in (1, 2))
-        for name in ("h_q", "h_r", "q_new", "r_new"):
+        r, s = (name for n, name in enumerate(VELOCITY) if n != axis)
+        for name in ("h_r", "h_s", "r_new", "s_new"):
             hand.fields[name] = np.zeros_like(hand.fields["u"])
-        hand.fields |= {"q": hand.fields[q], "r": hand.fields[r]}
+        hand.fields |= {"r": hand.fields[r], "s": hand.fields[s]}
         hand.run(hand.launch(task, {"grid": hand.staggered.constants, "frequency": 1.7}))
-        for name, along in (("h_q", q), ("h_r", r)):
+        for name, along in (("h_r", r), ("h_s", s)):
             power += (hand.values(name) * hand.values(along)).sum()
             size += abs(hand.values(name) * hand.values(along)).sum()
     assert abs(power) < 1e-14 * size

@@ -329,5 +329,5 @@ def test_heat_flux_through_planes_and_walls(axis, real, device):
         for end, at, sign in (("min", 0, 1.0), ("max", n, -1.0)):
             if plane == at:
                 face, conductivity = f"{'xyz'[axis]}_{end}", diagnostics.Conductivity(0.07)
-                hand.run(diagnostics.wall_heat_flux(("T", normal), "wall", face, grid, conductivity))
+                hand.run(diagnostics.wall_heat_flux("T", normal, None, "wall", face, grid, conductivity))
                 assert hand.scalars["wall"] == pytest.approx(sign * wanted, rel=hand.tolerance * 10)

@@ -24,7 +24,10 @@ from taskflow.machine.kernel.kernel import text_with_thunk
 from taskflow.machine.kernel.text import packed, struct_dtype
 from taskflow.regions import Box
 from taskflow.tasks import (
+    FACES,
     Components,
+    Face,
+    Foreign,
     Read,
     ReadByte,
     ReadWrite,
@@ -33,10 +36,13 @@ from taskflow.tasks import (
     Table,
     Tables,
     Task,
+    Variant,
     Write,
+    facing,
+    frame,
     offsets,
     task,
-)
+)  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -701,3 +707,46 @@ def test_roots_and_reciprocals_are_rounded_correctly(real, device):
     small = np.array(device.to_host(arrays[0]))
     wanted = np.where(small < 2.0**-100, 0, np.sqrt(small)) if real == "f4" else np.sqrt(small)
     np.testing.assert_array_equal(np.array(device.to_host(arrays[1])), wanted.astype(real))
+
+
+FRAMED = """
+TASK framed(Range range, In p, Foreign g, Out q, Out number) {
+  FRAME(range)
+  for_cells(range, CELL(c) {
+    q[c] = p[c + N] + 100 * p[c + R] + 10000 * p[c + S] + 1000000 * at(g, c, AXIS, HIGH ? 0 : 1);
+    number[c] = index(c, AXIS) + 10 * index(c, AXIS_R) + 100 * index(c, AXIS_S) + (HIGH ? 1000 : 0);
+  });
+}
+"""
+
+
+@task(kernel=FRAMED)
+def framed(
+    p: Read[facing(n=(1, 1)) | facing(r=(1, 1)) | facing(s=(1, 1))], g: Foreign[facing(n=(1, 1), high=(0, 0))],
+    q: Write, number: Write, *, on: Face,
+) -> None:  # fmt: skip
+    """q = p of the next cells along N, R and S, and g on the face, each in two decimal places of its own."""
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_a_text_is_turned_to_a_face(face, device):
+    """N leads into the domain, R and S along the other axes, and a field of another region is read on the face."""
+    (axis, high), memory, box = frame(face), Box((-1, -1, -1), (5, 4, 3)), Box((0, 0, 0), (4, 3, 2))
+    random = np.random.default_rng(1)
+    p, g = (random.integers(0, 100, memory.shape[::-1]).astype("f8") for _ in range(2))
+    arrays = [device.allocate(p.shape, "f8") for _ in range(4)]
+    arrays[0][...], arrays[1][...] = device.xp.asarray(p), device.xp.asarray(g)
+    layout = Layout(memory.lo, p.shape)
+    kernel = compiled(framed.of(Variant(orientation=face)), "f8", device)
+    kernel.bind(box, layout, arrays, {}, {}, foreign={"g": layout})()
+
+    def moved(values: np.ndarray, along: int, cells: int) -> np.ndarray:
+        return values[box.shift(tuple(cells if n == along else 0 for n in range(3))).slices(memory.lo)]
+
+    r, s = (n for n in range(3) if n != axis)
+    wanted = moved(p, axis, -1 if high else 1) + 100 * moved(p, r, 1) + 10000 * moved(p, s, 1)
+    wanted += 1000000 * moved(g, axis, 0 if high else 1)
+    found, number = (np.array(device.to_host(array))[box.slices(memory.lo)] for array in arrays[2:])
+    np.testing.assert_array_equal(found, wanted)
+    indices = np.indices(found.shape)[::-1]
+    np.testing.assert_array_equal(number, indices[axis] + 10 * indices[r] + 100 * indices[s] + (1000 if high else 0))

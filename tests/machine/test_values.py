@@ -144,7 +144,7 @@ def test_checkpoints(tmp_path):
         checkpoints.write(3, block, [("a", half, values[half.slices((0, 0, 0))])], state)
     checkpoints.commit(3, 1)
     found = np.zeros_like(values)
-    Checkpoint.load(next(iter(checkpoints.found()))).fill("a", found, cells)
+    Checkpoint.load(next(iter(checkpoints.paths()))).fill("a", found, cells)
     np.testing.assert_array_equal(found, values)
 
 

@@ -12,7 +12,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.grid import AXES, Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.regions import Box, triple
-from taskflow.tasks import Launch, ReadWrite, Task, Write, offsets, task
+from taskflow.tasks import FACES, Face, Launch, ReadWrite, Write, facing, frame, task
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Wall:
     """The fluid sticks to a wall that moves in its own plane; it has a temperature, or lets a heat flux into the fluid:
     `heat_flux` + `heat_transfer` (outside_temperature - T).
 
-    Both are kinematic (over density and heat capacity); they count where there is no temperature. The default
-    insulates. `roughness` is the length z_0 of the law of the wall, see `taskflow.flow.boundaries.rough_wall`; 0 is a
-    smooth wall.
+    Both are kinematic (over density and heat capacity: the flux is a temperature times a velocity, the transfer
+    coefficient a velocity); they count where there is no temperature. The default insulates. `roughness` is the length
+    z_0 of the law of the wall, see `taskflow.flow.boundaries.rough_wall`; 0 is a smooth wall.
     """
 
     velocity: Vector = (0.0, 0.0, 0.0)
@@ -61,7 +61,7 @@ class AdvectedOutflow:
 
 
 Boundary = Wall | Slip | Inflow | ConvectiveOutflow | PressureOutflow | AdvectedOutflow
-FILLED = Inflow | ConvectiveOutflow | AdvectedOutflow  # `taskflow.flow.boundaries.openings` has the ghost values beyond
+FILLED = Inflow | ConvectiveOutflow | AdvectedOutflow  # their ghost values: `taskflow.flow.boundaries.open_boundaries`
 Boundaries = Mapping[str, Boundary]  # by face, x_min to z_max; the faces of periodic directions are absent
 
 
@@ -89,40 +89,24 @@ class MirrorTwo:
     second: float
 
 
-INSIDE = {  # where a ghost cell beyond a face finds the cell inside
-    "x_min": offsets(x=(1, 1)), "x_max": offsets(x=(-1, -1)),
-    "y_min": offsets(y=(1, 1)), "y_max": offsets(y=(-1, -1)),
-    "z_min": offsets(z=(1, 1)), "z_max": offsets(z=(-1, -1)),
-}  # fmt: skip
+INSIDE = facing(n=(1, 1))  # from a ghost cell to the cell inside, from a face to the next one
 
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
 def impose(q: Write, *, value: Value) -> None:
-    """q = value"""
+    """q = value, on all cells that it is launched over."""
 
 
-def _mirror(face: str) -> Task:
-    def mirror(q: ReadWrite[INSIDE[face]], *, mirror: Mirror) -> None:
-        """q[ghost] = factor q[inside] + value"""
-
-    mirror.__name__ = f"mirror_{face}"
-    return task(kernel=KERNELS / "boundaries" / "boundary.cu")(mirror)
+@task(kernel=KERNELS / "boundaries" / "boundary.cu")
+def mirror(q: ReadWrite[INSIDE], *, on: Face, mirror: Mirror) -> None:
+    """q[ghost] = factor q[inside] + value, over the layer of ghost cells beyond a face, or over the face itself."""
 
 
-def _mirror_two(face: str) -> Task:
-    def mirror(q: ReadWrite[INSIDE[face]], r: ReadWrite[INSIDE[face]], *, mirror: MirrorTwo) -> None:
-        """q[ghost] = factor q[inside] + first, r[ghost] = factor r[inside] + second"""
-
-    mirror.__name__ = f"mirror_two_{face}"
-    return task(kernel=KERNELS / "boundaries" / "boundary.cu")(mirror)
-
-
-MIRROR = {face: _mirror(face) for face in INSIDE}
-MIRROR_TWO = {face: _mirror_two(face) for face in INSIDE}
-mirror_x_min, mirror_x_max, mirror_y_min, mirror_y_max, mirror_z_min, mirror_z_max = MIRROR.values()
-(mirror_two_x_min, mirror_two_x_max, mirror_two_y_min, mirror_two_y_max, mirror_two_z_min, mirror_two_z_max) = (
-    MIRROR_TWO.values()
-)
+@task(kernel=KERNELS / "boundaries" / "boundary.cu")
+def mirror_two(q: ReadWrite[INSIDE], r: ReadWrite[INSIDE], *, on: Face, mirror: MirrorTwo) -> None:
+    """q[ghost] = factor q[inside] + first, r[ghost] = factor r[inside] + second, over the layer of ghost cells beyond
+    a face.
+    """
 
 
 def normal_velocity(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
@@ -134,7 +118,7 @@ def normal_velocity(velocity: tuple[str, str, str], boundaries: Boundaries, grid
     for face, boundary in _in_order(boundaries, grid):
         if not isinstance(boundary, Wall | Slip):
             continue
-        axis, _ = place(face)
+        axis, _ = frame(face)
         if isinstance(boundary, Wall) and boundary.velocity[axis] != 0:
             raise BadInput(
                 f"boundaries.{face}: velocity = {list(boundary.velocity)} has a component normal to the wall;"
@@ -152,11 +136,11 @@ def velocity_ghosts(velocity: tuple[str, str, str], boundaries: Boundaries, grid
     for face, boundary in _in_order(boundaries, grid):
         if isinstance(boundary, FILLED):
             continue
-        axis, _ = place(face)
+        axis, _ = frame(face)
         first, second = (a for a in range(3) if a != axis)
         speed = boundary.velocity if isinstance(boundary, Wall) else (0.0, 0.0, 0.0)
-        mirror = MirrorTwo(-1.0 if isinstance(boundary, Wall) else 1.0, 2 * speed[first], 2 * speed[second])
-        yield MIRROR_TWO[face](velocity[first], velocity[second], over=beyond(face, grid), mirror=mirror)
+        values = MirrorTwo(-1.0 if isinstance(boundary, Wall) else 1.0, 2 * speed[first], 2 * speed[second])
+        yield mirror_two(velocity[first], velocity[second], over=beyond(face, grid), on=face, mirror=values)
 
 
 def temperature_ghosts(temperature: str, boundaries: Boundaries, grid: Grid, diffusivity: float) -> Iterator[Launch]:
@@ -168,12 +152,12 @@ def temperature_ghosts(temperature: str, boundaries: Boundaries, grid: Grid, dif
     for face, boundary in _in_order(boundaries, grid):
         if isinstance(boundary, FILLED):
             continue
-        mirror = Mirror(1.0, 0.0)
+        values = Mirror(1.0, 0.0)
         if isinstance(boundary, Wall) and boundary.temperature is not None:
-            mirror = Mirror(-1.0, 2 * boundary.temperature)
+            values = Mirror(-1.0, 2 * boundary.temperature)
         elif isinstance(boundary, Wall):
-            mirror = _conducting(face, boundary, grid, diffusivity)
-        yield MIRROR[face](temperature, over=beyond(face, grid), mirror=mirror)
+            values = _conducting(face, boundary, grid, diffusivity)
+        yield mirror(temperature, over=beyond(face, grid), on=face, mirror=values)
 
 
 def _conducting(face: str, wall: Wall, grid: Grid, diffusivity: float) -> Mirror:
@@ -200,18 +184,13 @@ def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[str, Boundary]]:
     walls = {f"{name}_{end}" for name, axis in AXES.items() for end, flags in ends.items() if flags[axis]}
     if set(boundaries) != walls:
         raise ValueError(f"boundaries are given for {sorted(boundaries)}; the grid has walls at {sorted(walls)}")
-    return [(face, boundaries[face]) for face in INSIDE if face in boundaries]
-
-
-def place(face: str) -> tuple[int, int]:
-    """(axis, side) of a face: 0 for the low side, 1 for the high one."""
-    return AXES[face[0]], int(face.endswith("max"))
+    return [(face, boundaries[face]) for face in FACES if face in boundaries]
 
 
 def on_face(face: str, grid: Grid) -> Box:
     """The cells whose low faces lie on a face of the domain: beyond it, where that is a high one."""
-    axis, side = place(face)
-    return Box.of(grid.cells).layer(axis, side, -side, 1 - side)
+    axis, high = frame(face)
+    return Box.of(grid.cells).layer(axis, high, -high, 1 - high)
 
 
 def beyond(face: str, grid: Grid, *, edges: bool = True) -> Box:
@@ -220,7 +199,7 @@ def beyond(face: str, grid: Grid, *, edges: bool = True) -> Box:
     With `edges` it reaches over the ghosts beyond the walls of earlier axes, so that edges and corners are filled too,
     from values filled before; and over the cells whose low faces lie on the high walls of later axes.
     """
-    axis, side = place(face)
+    axis, side = frame(face)
     low = triple(int(edges and a < axis and grid.low[a]) for a in range(3))
     high = triple(int(edges and a != axis and grid.high[a]) for a in range(3))
     return Box.of(grid.cells).layer(axis, side, -1, 0).expand(low, high)

@@ -7,30 +7,21 @@ that belongs to the block at the side counts.
 
 from collections.abc import Iterator, Sequence
 
-from taskflow.flow.boundaries.boundary import INSIDE, MIRROR, Boundaries, Inflow, Mirror, beyond, on_face, place
+from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Mirror, beyond, mirror, on_face
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region, triple
-from taskflow.tasks import Foreign, Launch, ReadWrite, Task, Write, offsets, task
-
-FACE = {face: inside if face.endswith("min") else offsets() for face, inside in INSIDE.items()}  # from a ghost cell
+from taskflow.tasks import FACES, Face, Foreign, Launch, ReadWrite, Write, facing, frame, task
 
 
 @task(kernel=KERNELS / "boundaries" / "inflow.cu")
 def impose_values(q: Write, values: Foreign) -> None:
-    """q = values"""
+    """q = values, over the faces of a side of the domain."""
 
 
-def _reflect(face: str) -> Task:
-    def reflect(q: ReadWrite[INSIDE[face]], values: Foreign[FACE[face]]) -> None:
-        """q[ghost] = 2 values[face] - q[inside]"""
-
-    reflect.__name__ = f"reflect_{face}"
-    return task(kernel=KERNELS / "boundaries" / "inflow.cu")(reflect)
-
-
-REFLECT = {face: _reflect(face) for face in INSIDE}
-reflect_x_min, reflect_x_max, reflect_y_min, reflect_y_max, reflect_z_min, reflect_z_max = REFLECT.values()
+@task(kernel=KERNELS / "boundaries" / "inflow.cu")
+def reflect(q: ReadWrite[INSIDE], values: Foreign[facing(n=(1, 1), high=(0, 0))], *, on: Face) -> None:
+    """q[ghost] = 2 values[face] - q[inside], over ghost cells: the mean of both is the value on the face."""
 
 
 def values(face: str, name: str, ending: str = "") -> str:
@@ -42,28 +33,28 @@ def inflow_partitions(
     main: Partition, boundaries: Boundaries, names: Sequence[str], endings: Sequence[str]
 ) -> tuple[Partition, ...]:
     """For each inflow the region of its values of `names`, each with several `endings`, on the blocks of `main`."""
-    found = []
+    partitions = []
     for face in inflows(boundaries):
-        axis, high = place(face)
+        axis, high = frame(face)
         blocks, cells = main.shape[axis], main.region.cells
         first = cells.hi[axis] - blocks + 1 if high else 0
         at = tuple(tuple(range(first, first + blocks + 1)) if a == axis else main.cuts[a] for a in range(3))
         box = Box(triple(cut[0] for cut in at), triple(cut[-1] for cut in at))
         dtype = main.region.fields["p"].dtype
         fields = FieldSpace(Field(values(face, name, ending), dtype) for name in names for ending in endings)
-        found.append(Partition(Region(box, fields, ghost=0), main.shape, at=at))
-    return tuple(found)
+        partitions.append(Partition(Region(box, fields, ghost=0), main.shape, at=at))
+    return tuple(partitions)
 
 
 def inflows(boundaries: Boundaries) -> list[str]:
     """The faces where fluid enters."""
-    return [face for face in INSIDE if isinstance(boundaries.get(face), Inflow)]
+    return [face for face in FACES if isinstance(boundaries.get(face), Inflow)]
 
 
-def entering(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
-    """The normal velocity is what is given. One launch per inflow, over its faces."""
+def apply_inflow(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
+    """The prescribed normal velocity on inflows. One launch for each, over its faces."""
     for face in inflows(boundaries):
-        axis, _ = place(face)
+        axis, _ = frame(face)
         yield impose_values(velocity[axis], values(face, "uvw"[axis], ending), over=on_face(face, grid))
 
 
@@ -72,10 +63,10 @@ def inflow_ghosts(
 ) -> Iterator[Launch]:
     """Ghost values 2 values - inside of the velocities along an inflow, and of the temperature: one launch for each."""
     for face in inflows(boundaries):
-        axis, _ = place(face)
+        axis, _ = frame(face)
         along = [("uvw"[a], field) for a, field in enumerate(velocity) if a != axis]
         for name, field in [*along, *([("T", temperature)] if temperature else [])]:
-            yield REFLECT[face](field, values(face, name, ending), over=beyond(face, grid, edges=False))
+            yield reflect(field, values(face, name, ending), over=beyond(face, grid, edges=False), on=face)
 
 
 def inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
@@ -84,12 +75,12 @@ def inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: G
     """
     for face in inflows(boundaries):
         for axis, name in enumerate(velocity):
-            if axis != place(face)[0] and grid.high[axis]:
+            if axis != frame(face)[0] and grid.high[axis]:
                 edge = beyond(face, grid, edges=False).layer(axis, 1, -1, 0)
-                yield MIRROR[face](name, over=edge, mirror=Mirror(1.0, 0.0))
+                yield mirror(name, over=edge, on=face, mirror=Mirror(1.0, 0.0))
 
 
-def temperature_enters(temperature: str, boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
+def temperature_inflow_ghosts(temperature: str, boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
     """Ghost values 2 values - inside of the temperature alone: one launch per inflow."""
     for face in inflows(boundaries):
-        yield REFLECT[face](temperature, values(face, "T", ending), over=beyond(face, grid, edges=False))
+        yield reflect(temperature, values(face, "T", ending), over=beyond(face, grid, edges=False), on=face)

@@ -15,33 +15,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.flow.boundaries.advected_pressure import advected, begin_advected, drive
+from taskflow.flow.boundaries.advected_pressure import advance_advected, advected_outlets, init_advected
 from taskflow.flow.boundaries.boundary import (
     INSIDE,
-    MIRROR,
     AdvectedOutflow,
     Boundaries,
     ConvectiveOutflow,
     Mirror,
     PressureOutflow,
     beyond,
+    mirror,
     on_face,
-    place,
 )
 from taskflow.flow.exact_sums import exact_sum
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, ReadWrite, Roles, Scalar, Task, Write, offsets, task
+from taskflow.tasks import FACES, Face, Launch, Read, ReadWrite, Roles, Scalar, Write, facing, frame, task
 
-HERE = offsets()
-QUANTA = 2.0**24  # a sixteenth of the largest velocity that sums are exact for
-CELL = {face: HERE if face.endswith("min") else inside for face, inside in INSIDE.items()}  # inside a face
+QUANTA = 2.0**24  # times `sum_bound`: a sixteenth of the largest velocity that sums are exact for
 
 
 @dataclass(frozen=True)
 class Opening:
-    """A side with so many `faces`: `sign` is that of a velocity that leaves, `inverse` one over the spacing across."""
+    """A side of the domain with so many `faces`: `sign` is that of a velocity that leaves, `inverse` one over the
+    spacing across.
+    """
 
     sign: float
     inverse: float
@@ -53,101 +52,95 @@ class Stage:
     """The names of scalars: the length of a stage, and the mean speed at which fluid leaves at its end."""
 
     dt: str
-    throughflow: str
-
-
-def _convect(face: str) -> Task:
-    def convect(
-        q_new: Write, q: Read[HERE | INSIDE[face]], *, dt: Scalar, throughflow: Scalar, opening: Opening
-    ) -> None:
-        """q_new = q - C (q - q[inside]), C = dt throughflow / spacing, at least 0 and at most 1"""
-
-    convect.__name__ = f"convect_{face}"
-    return task(kernel=KERNELS / "boundaries" / "outflow.cu")(convect)
-
-
-def _follow(face: str) -> Task:
-    def follow(q_new: ReadWrite[INSIDE[face]], q: Read[HERE | INSIDE[face]]) -> None:
-        """q_new = q + q_new[inside] - q[inside]"""
-
-    follow.__name__ = f"follow_{face}"
-    return task(kernel=KERNELS / "boundaries" / "outflow.cu")(follow)
-
-
-def _release(face: str) -> Task:
-    def release(q: ReadWrite, p: Read[CELL[face]], *, dt: Scalar, opening: Opening) -> None:
-        """q = q + sign dt p[cell] / (spacing / 2): the correction by a pressure that is 0 on the face"""
-
-    release.__name__ = f"release_{face}"
-    return task(kernel=KERNELS / "boundaries" / "outflow.cu")(release)
-
-
-CONVECT = {face: _convect(face) for face in INSIDE}
-FOLLOW = {face: _follow(face) for face in INSIDE}
-RELEASE = {face: _release(face) for face in INSIDE}
-convect_x_min, convect_x_max, convect_y_min, convect_y_max, convect_z_min, convect_z_max = CONVECT.values()
-follow_x_min, follow_x_max, follow_y_min, follow_y_max, follow_z_min, follow_z_max = FOLLOW.values()
-release_x_min, release_x_max, release_y_min, release_y_max, release_z_min, release_z_max = RELEASE.values()
+    outflow_speed: str
 
 
 @task(kernel=KERNELS / "boundaries" / "outflow.cu")
-def balance(q: ReadWrite, *, total: Scalar["exact sum"], throughflow: Scalar, opening: Opening) -> None:
-    """q plus the constant with which its mean, by its sum, becomes `throughflow` outward."""
+def convect(
+    q_new: Write, q: Read[facing(n=(0, 1))], *, on: Face, dt: Scalar, outflow_speed: Scalar, opening: Opening
+) -> None:
+    """q_new = q - C (q - q[inside]), C = dt outflow_speed / spacing, at least 0 and at most 1.
+
+    Over the faces of a side for the velocity normal to it, over the layer of ghost cells beyond for all else.
+    """
 
 
-def convective(boundaries: Boundaries) -> list[str]:
-    """The faces with convective outflow."""
-    return [face for face in INSIDE if isinstance(boundaries.get(face), ConvectiveOutflow)]
+@task(kernel=KERNELS / "boundaries" / "outflow.cu")
+def extrapolate(q_new: ReadWrite[INSIDE], q: Read[facing(n=(0, 1))], *, on: Face) -> None:
+    """q_new = q + q_new[inside] - q[inside], over the faces of a side, q being the velocity normal to it."""
 
 
-def carrying(boundaries: Boundaries) -> list[str]:
-    """The faces that what leaves is carried through at the mean speed."""
-    return [*convective(boundaries), *advected(boundaries)]
+@task(kernel=KERNELS / "boundaries" / "outflow.cu")
+def correct_outlet(
+    q: ReadWrite, p: Read[facing(n=(0, 0), high=(1, 1))], *, on: Face, dt: Scalar, opening: Opening
+) -> None:
+    """q = q + sign dt p[cell inside] / (spacing / 2), over the faces of a side: the correction of the velocity q normal
+    to it by a pressure that is 0 on the face.
+    """
 
 
-def released(boundaries: Boundaries) -> list[str]:
+@task(kernel=KERNELS / "boundaries" / "outflow.cu")
+def balance(q: ReadWrite, *, total: Scalar["exact sum"], outflow_speed: Scalar, opening: Opening) -> None:
+    """q = q + constant, over the faces of a side: its mean, by its sum, becomes outflow_speed outward."""
+
+
+def balanced_outlets(boundaries: Boundaries) -> list[str]:
+    """The faces with convective outflow, whose normal velocity is balanced."""
+    return [face for face in FACES if isinstance(boundaries.get(face), ConvectiveOutflow)]
+
+
+def convective_outlets(boundaries: Boundaries) -> list[str]:
+    """The faces through which what leaves is carried at the mean speed."""
+    return [*balanced_outlets(boundaries), *advected_outlets(boundaries)]
+
+
+def pressure_outlets(boundaries: Boundaries) -> list[str]:
     """The faces on which p = 0 for the pressure's equation."""
-    return [face for face in INSIDE if isinstance(boundaries.get(face), PressureOutflow | AdvectedOutflow)]
+    return [face for face in FACES if isinstance(boundaries.get(face), PressureOutflow | AdvectedOutflow)]
 
 
-def begin_leaving(f: Roles, boundaries: Boundaries, grid: Grid, throughflow: str) -> Iterator[Launch]:
+def init_outflow(f: Roles, boundaries: Boundaries, grid: Grid, outflow_speed: str) -> Iterator[Launch]:
     """Before the first projection the normal velocity is that on the next face inside, balanced."""
     velocity = f.u, f.v, f.w
-    yield from begin_advected(f, boundaries, grid)
-    for face in (*convective(boundaries), *released(boundaries)):
-        axis, _ = place(face)
-        yield MIRROR[face](velocity[axis], over=on_face(face, grid), mirror=Mirror(1.0, 0.0))
-    yield from _balanced(velocity, boundaries, grid, throughflow)
+    yield from init_advected(f, boundaries, grid)
+    for face in (*balanced_outlets(boundaries), *pressure_outlets(boundaries)):
+        axis, _ = frame(face)
+        yield mirror(velocity[axis], over=on_face(face, grid), on=face, mirror=Mirror(1.0, 0.0))
+    yield from _balanced(velocity, boundaries, grid, outflow_speed)
 
 
-def leaving(f: Roles, boundaries: Boundaries, grid: Grid, stage: Stage) -> Iterator[Launch]:
+def advance_outflow(f: Roles, boundaries: Boundaries, grid: Grid, stage: Stage) -> Iterator[Launch]:
     """The normal velocity at the end of a stage, before its projection; needs u_new, v_new and w_new inside."""
     new, old = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w)
-    for face in convective(boundaries):
-        axis, _ = place(face)
+    for face in balanced_outlets(boundaries):
+        axis, _ = frame(face)
         yield _convected(face, new[axis], old[axis], on_face(face, grid), grid, stage)
-    yield from _balanced(new, boundaries, grid, stage.throughflow)
-    for face in released(boundaries):
-        axis, _ = place(face)
-        if face in advected(boundaries):
-            yield from drive(new[axis], old[axis], f, face, grid, dt=stage.dt, throughflow=stage.throughflow)
+    yield from _balanced(new, boundaries, grid, stage.outflow_speed)
+    for face in pressure_outlets(boundaries):
+        axis, _ = frame(face)
+        if face in advected_outlets(boundaries):
+            speed = stage.outflow_speed
+            yield from advance_advected(new[axis], old[axis], f, face, grid, dt=stage.dt, outflow_speed=speed)
         else:
-            yield FOLLOW[face](new[axis], old[axis], over=on_face(face, grid))
+            yield extrapolate(new[axis], old[axis], over=on_face(face, grid), on=face)
 
 
-def release(velocity: tuple[str, str, str], p: str, boundaries: Boundaries, grid: Grid, dt: str) -> Iterator[Launch]:
+def correct_outlets(
+    velocity: tuple[str, str, str], p: str, boundaries: Boundaries, grid: Grid, dt: str
+) -> Iterator[Launch]:
     """The correction of the normal velocity where p = 0."""
-    for face in released(boundaries):
-        axis, _ = place(face)
-        yield RELEASE[face](velocity[axis], p, over=on_face(face, grid), dt=dt, opening=opening(face, grid))
+    for face in pressure_outlets(boundaries):
+        axis, _ = frame(face)
+        about = opening(face, grid)
+        yield correct_outlet(velocity[axis], p, over=on_face(face, grid), on=face, dt=dt, opening=about)
 
 
 def outflow_ghosts(
     new: tuple[str, ...], old: tuple[str, ...], boundaries: Boundaries, grid: Grid, stage: Stage
 ) -> Iterator[Launch]:
-    """Ghost values beyond outflows that carry, of u, v, w and, if there is one, T."""
-    for face in carrying(boundaries):
-        axis, _ = place(face)
+    """Ghost values of u, v, w and, if there is one, T, beyond faces through which they are carried."""
+    for face in convective_outlets(boundaries):
+        axis, _ = frame(face)
         for n in range(len(new)):
             if n != axis:
                 yield _convected(face, new[n], old[n], beyond(face, grid), grid, stage)
@@ -155,25 +148,27 @@ def outflow_ghosts(
 
 def pressure_ghosts(p: str, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
     """Ghost values of a pressure that is 0 on the face."""
-    for face in released(boundaries):
-        yield MIRROR[face](p, over=beyond(face, grid), mirror=Mirror(-1.0, 0.0))
+    for face in pressure_outlets(boundaries):
+        yield mirror(p, over=beyond(face, grid), on=face, mirror=Mirror(-1.0, 0.0))
 
 
 def opening(face: str, grid: Grid) -> Opening:
-    """What kernels know of a side."""
-    _, high = place(face)
+    """The constants that kernels get of a side."""
+    _, high = frame(face)
     return Opening(1.0 if high else -1.0, 1.0 / grid.beside(face), float(on_face(face, grid).volume))
 
 
 def _convected(face: str, new: str, old: str, over: Box, grid: Grid, stage: Stage) -> Launch:
-    numbers = {"dt": stage.dt, "throughflow": stage.throughflow}
-    return CONVECT[face](new, old, over=over, opening=opening(face, grid), **numbers)
+    numbers = {"dt": stage.dt, "outflow_speed": stage.outflow_speed}
+    return convect(new, old, over=over, on=face, opening=opening(face, grid), **numbers)
 
 
-def _balanced(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, throughflow: str) -> Iterator[Launch]:
-    for face in convective(boundaries):
-        axis, _ = place(face)
+def _balanced(
+    velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, outflow_speed: str
+) -> Iterator[Launch]:
+    for face in balanced_outlets(boundaries):
+        axis, _ = frame(face)
         q, over = velocity[axis], on_face(face, grid)
         where: dict[str, Any] = {"grid": grid, "axis": axis, "layer": True}
-        yield exact_sum(q, over=over, total="outflow", bound="quantum", scale=QUANTA, **where)
-        yield balance(q, over=over, total="outflow", throughflow=throughflow, opening=opening(face, grid))
+        yield exact_sum(q, over=over, total="outflow", bound="sum_bound", scale=QUANTA, **where)
+        yield balance(q, over=over, total="outflow", outflow_speed=outflow_speed, opening=opening(face, grid))

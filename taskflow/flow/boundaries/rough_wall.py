@@ -17,17 +17,19 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Wall, beyond, place
+from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Wall, beyond
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
-from taskflow.tasks import Launch, Read, ReadWrite, Stencil, Task, offsets, task
+from taskflow.tasks import FACES, Components, Face, Launch, Read, ReadWrite, facing, frame, task
 
 KARMAN = 0.41
 
 
 @dataclass(frozen=True)
 class LogLaw:
-    """nu_t on the wall = factor |u| - viscosity; `first` and `second` are the velocities of the wall along itself."""
+    """nu_t on the wall = factor |u| - viscosity, u being the velocity relative to the wall; `first` and `second` are
+    those of the wall in its plane.
+    """
 
     factor: float
     viscosity: float
@@ -36,84 +38,72 @@ class LogLaw:
 
 
 @dataclass(frozen=True)
-class Warmth:
-    """What diffuses through a wall: `supply` = spacing times what comes, `loss` = spacing times the transfer
-    coefficient / 2; `half` = 1 / (2 prandtl).
+class WallFlux:
+    """A flux that diffuses through a wall: `supply` = spacing times the part that does not depend on the value there,
+    `loss` = spacing times the transfer coefficient / 2, of a quantity with this `diffusivity`.
     """
 
     supply: float
     loss: float
     diffusivity: float
-    half: float
+    half_inverse_prandtl: float
 
 
-def _along(face: str, axis: str) -> Stencil:
-    """From a ghost cell: both faces across the axis of the cell inside."""
-    step = 1 if face.endswith("min") else -1
-    return offsets(**{face[0]: (step, step), axis: (0, 1)})
+@task(kernel=KERNELS / "boundaries" / "rough_wall.cu")
+def apply_log_law(
+    velocity: Components(r=Read[facing(n=(1, 1), r=(0, 1))], s=Read[facing(n=(1, 1), s=(0, 1))]),
+    nu_t: ReadWrite[INSIDE], *, on: Face, law: LogLaw,
+) -> None:  # fmt: skip
+    """nu_t[ghost] = 2 max(factor |u| - viscosity, 0) - nu_t[inside], over the layer of ghost cells; u has the
+    components r and s along the wall, in the centre of the cell inside.
+    """
 
 
-def _drag(face: str) -> Task:
-    first, second = (axis for axis in "xyz" if axis != face[0])
-
-    def drag(
-        r: Read[_along(face, first)], s: Read[_along(face, second)], nu_t: ReadWrite[INSIDE[face]], *, law: LogLaw
-    ) -> None:
-        """nu_t[ghost] = 2 max(factor |u| - viscosity, 0) - nu_t[inside]"""
-
-    drag.__name__ = f"drag_{face}"
-    return task(kernel=KERNELS / "boundaries" / "rough_wall.cu")(drag)
-
-
-def _warm(face: str) -> Task:
-    def warm(T: ReadWrite[INSIDE[face]], nu_t: Read[offsets() | INSIDE[face]], *, warmth: Warmth) -> None:
-        """T[ghost] = ((K - loss) T[inside] + supply) / (K + loss), K = diffusivity + nu_t / prandtl on the wall"""
-
-    warm.__name__ = f"warm_{face}"
-    return task(kernel=KERNELS / "boundaries" / "rough_wall.cu")(warm)
-
-
-DRAG = {face: _drag(face) for face in INSIDE}
-WARM = {face: _warm(face) for face in INSIDE}
-drag_x_min, drag_x_max, drag_y_min, drag_y_max, drag_z_min, drag_z_max = DRAG.values()
-warm_x_min, warm_x_max, warm_y_min, warm_y_max, warm_z_min, warm_z_max = WARM.values()
+@task(kernel=KERNELS / "boundaries" / "rough_wall.cu")
+def apply_wall_flux(T: ReadWrite[INSIDE], nu_t: Read[facing(n=(0, 1))], *, on: Face, wall: WallFlux) -> None:
+    """T[ghost] = ((K - loss) T[inside] + supply) / (K + loss), K = diffusivity + nu_t / prandtl on the wall, over the
+    layer of ghost cells.
+    """
 
 
 def rough(boundaries: Boundaries) -> dict[str, Wall]:
     """The rough walls by face."""
     walls = {face: side for face, side in boundaries.items() if isinstance(side, Wall) and side.roughness > 0}
-    return {face: walls[face] for face in INSIDE if face in walls}
+    return {face: walls[face] for face in FACES if face in walls}
 
 
-def drag_ghosts(
+def log_law_ghosts(
     velocity: tuple[str, str, str], nu_t: str, boundaries: Boundaries, grid: Grid, viscosity: float
 ) -> Iterator[Launch]:
     """Eddy viscosities beyond rough walls; one launch for each."""
     for face, wall in rough(boundaries).items():
-        axis, _ = place(face)
+        axis, _ = frame(face)
         first, second = (a for a in range(3) if a != axis)
         y = grid.beside(face) / 2
         factor = (KARMAN / math.log1p(y / wall.roughness)) ** 2 * y
         law = LogLaw(factor, viscosity, wall.velocity[first], wall.velocity[second])
-        yield DRAG[face](velocity[first], velocity[second], nu_t, over=beyond(face, grid, edges=False), law=law)
+        along = velocity[first], velocity[second]
+        yield apply_log_law(along, nu_t, over=beyond(face, grid, edges=False), on=face, law=law)
 
 
 @dataclass(frozen=True)
 class Supply:
-    """What comes through a face: `coming` - `transfer` times what is there, per area and time."""
+    """A kinematic flux through a face, per area and time: `coming` (the quantity times a velocity) - `transfer` (a
+    velocity) times the value there.
+    """
 
     coming: float
     transfer: float = 0.0
 
 
 def heat_supplies(boundaries: Boundaries) -> dict[str, Supply]:
-    """Of rough walls that have no temperature of their own, but let heat through."""
-    walls = {face: wall for face, wall in rough(boundaries).items() if wall.temperature is None}
-    found = {
+    """The heat fluxes through rough walls that have no temperature of their own, by face; without those that are 0."""
+    supplies = {
         face: Supply(wall.heat_flux + wall.heat_transfer * wall.outside_temperature, wall.heat_transfer)
-        for face, wall in walls.items()
+        for face, wall in rough(boundaries).items()
+        if wall.temperature is None
     }
-    return {face: supply for face, supply in found.items() if supply != Supply(0.0)}
+    return {face: supply for face, supply in supplies.items() if supply != Supply(0.0)}
 
 
 def supply_ghosts(
@@ -122,5 +112,5 @@ def supply_ghosts(
     """Values of a temperature or a scalar beyond faces through which so much comes; one launch for each."""
     for face, supply in supplies.items():
         spacing = grid.beside(face)
-        warmth = Warmth(spacing * supply.coming, spacing * supply.transfer / 2, diffusivity, 0.5 / prandtl)
-        yield WARM[face](field, nu_t, over=beyond(face, grid, edges=False), warmth=warmth)
+        wall = WallFlux(spacing * supply.coming, spacing * supply.transfer / 2, diffusivity, 0.5 / prandtl)
+        yield apply_wall_flux(field, nu_t, over=beyond(face, grid, edges=False), on=face, wall=wall)

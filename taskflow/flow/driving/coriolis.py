@@ -9,39 +9,31 @@ from typing import Any
 
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.tasks import Launch, Read, ReadWrite, Roles, Scalar, Task, offsets, task
+from taskflow.tasks import Axis, Components, Launch, Read, ReadWrite, Roles, Scalar, facing, task
 
 
-def _about(axis: str, a: str, b: str) -> Task:
-    """The task for a frame that turns about an axis; `a` and `b` are the two that follow it."""
-    beside_b = offsets(**{a: (0, 1), b: (-1, 0)})
-    beside_a = offsets(**{a: (-1, 0), b: (0, 1)})
+@task(kernel=KERNELS / "driving" / "coriolis.cu")
+def coriolis(
+    velocity: Components(r=Read[facing(r=(0, 1), s=(-1, 0))], s=Read[facing(r=(-1, 0), s=(0, 1))]),
+    tendency: Components(h_r=ReadWrite, h_s=ReadWrite), velocity_new: Components(r_new=ReadWrite, s_new=ReadWrite),
+    *, about: Axis, dt: Scalar, ratio: Scalar, grid: Grid, frequency: float,
+) -> None:  # fmt: skip
+    """r_new += dt (1 + ratio/2) F_r, h_r += F_r, F_r = frequency s; likewise F_s = -frequency r, on faces.
 
-    def coriolis(
-        q: Read[beside_b], r: Read[beside_a], h_q: ReadWrite, h_r: ReadWrite, q_new: ReadWrite, r_new: ReadWrite,
-        *, dt: Scalar, ratio: Scalar, grid: Grid, frequency: float,
-    ) -> None:  # fmt: skip
-        """q_new += dt (1 + ratio/2) F_q, h_q += F_q, F_q = frequency r; likewise F_r = -frequency q.
-
-        q and r are the velocities along the two axes that follow that of rotation; frequency = 2 Omega. After the
-        momentum equation of the same stage: then h has all of H. Faces that lie on a wall keep their velocity.
-        """
-
-    coriolis.__name__ = f"coriolis_{axis}"
-    return task(kernel=KERNELS / "driving" / "coriolis.cu")(coriolis)
+    r and s are the velocities along the two axes other than that of rotation, in the order of x, y, z; frequency = 2
+    Omega, and -2 Omega about y, since x, z, y are left-handed. After the momentum equation of the same stage: then h
+    has all of H. Faces that lie on a wall keep their velocity.
+    """
 
 
-coriolis_x, coriolis_y, coriolis_z = _about("x", "y", "z"), _about("y", "z", "x"), _about("z", "x", "y")
-TASKS = (coriolis_x, coriolis_y, coriolis_z)
-
-
-def coriolis(f: Roles, rotation: Vector, **stage: Any) -> Iterator[Launch]:
+def coriolis_force(f: Roles, rotation: Vector, **stage: Any) -> Iterator[Launch]:
     """A launch for each component of the frame's angular velocity; `stage` says over which cells, dt, ratio, grid."""
-    for axis, (about, speed) in enumerate(zip(TASKS, rotation, strict=True)):
+    for axis, speed in zip("xyz", rotation, strict=True):
         if speed != 0:
-            q, r = ("uvw"[(axis + n) % 3] for n in (1, 2))
-            fields = (f[q], f[r], f[f"h_{q}"], f[f"h_{r}"], f[f"{q}_new"], f[f"{r}_new"])
-            yield about(*fields, frequency=2 * speed, **stage)
+            r, s = (q for q, along in zip("uvw", "xyz", strict=True) if along != axis)
+            tendency, new = (f[f"h_{r}"], f[f"h_{s}"]), (f[f"{r}_new"], f[f"{s}_new"])
+            frequency = -2 * speed if axis == "y" else 2 * speed
+            yield coriolis((f[r], f[s]), tendency, new, about=axis, frequency=frequency, **stage)
 
 
 def geostrophic_force(rotation: Vector, wind: Vector) -> Vector:

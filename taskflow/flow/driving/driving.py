@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from taskflow.flow.diagnostics import advective_rate
 from taskflow.flow.driving.bulk_velocity import Means, force, keep
-from taskflow.flow.driving.coriolis import coriolis
+from taskflow.flow.driving.coriolis import coriolis_force
 from taskflow.flow.driving.stratification import stratification
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.momentum import Fluid
@@ -55,7 +55,7 @@ class Driving:
         """Adds to u_new, ..., T_new and h_u, ... what the momentum and the heat equation of a stage have not; `names`
         are those of the stage's dt and ratio.
         """
-        yield from coriolis(f, self.rotation, over=there.box, grid=there.grid, **names)
+        yield from coriolis_force(f, self.rotation, over=there.box, grid=there.grid, **names)
         yield from stratification(f, self.gradient, over=there.box, **names)
         yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names["dt"], there)
 

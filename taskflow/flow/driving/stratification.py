@@ -10,32 +10,25 @@ from typing import Any
 
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.tasks import Launch, Read, ReadWrite, Roles, Scalar, Task, offsets, task
+from taskflow.tasks import Axis, Launch, Read, ReadWrite, Roles, Scalar, facing, task
 
 
-def _along(axis: str) -> Task:
-    def stratify(
-        q: Read[offsets(**{axis: (0, 1)})], h_T: ReadWrite, T_new: ReadWrite,
-        *, dt: Scalar, ratio: Scalar, gradient: float,
-    ) -> None:  # fmt: skip
-        """T_new += dt (1 + ratio/2) F, h_T += F, F = -q gradient, q being the velocity along an axis.
+@task(kernel=KERNELS / "driving" / "stratification.cu")
+def stratify(
+    q: Read[facing(n=(0, 1))], h_T: ReadWrite, T_new: ReadWrite,
+    *, along: Axis, dt: Scalar, ratio: Scalar, gradient: float,
+) -> None:  # fmt: skip
+    """T_new += dt (1 + ratio/2) F, h_T += F, F = -q gradient, in cells; q is the velocity along an axis, on faces.
 
-        After the heat equation of the same stage: then h_T has all of H.
-        """
-
-    stratify.__name__ = f"stratify_{axis}"
-    return task(kernel=KERNELS / "driving" / "stratification.cu")(stratify)
-
-
-stratify_x, stratify_y, stratify_z = (_along(axis) for axis in "xyz")
-TASKS = (stratify_x, stratify_y, stratify_z)
+    After the heat equation of the same stage: then h_T has all of H.
+    """
 
 
 def stratification(f: Roles, gradient: Vector, **stage: Any) -> Iterator[Launch]:
     """A launch for each component of the gradient; `stage` says over which cells, dt and ratio."""
-    for along, velocity, slope in zip(TASKS, (f.u, f.v, f.w), gradient, strict=True):
+    for axis, velocity, slope in zip("xyz", (f.u, f.v, f.w), gradient, strict=True):
         if slope != 0:
-            yield along(velocity, f.h_T, f.T_new, gradient=slope, **stage)
+            yield stratify(velocity, f.h_T, f.T_new, along=axis, gradient=slope, **stage)
 
 
 def buoyancy_frequency(expansion: float, gravity: Vector, gradient: Vector) -> float:

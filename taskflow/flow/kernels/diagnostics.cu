@@ -53,26 +53,20 @@ TASK total(Range range, In q, Partial total, Grid grid) {
   reduce_cells(range, total, SUM, CELL(c) { return volume(grid, c) * double(q[c]); });
 }
 
-// flux = sum over faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / h): heat per area and time
-// through the low faces of the range, by flow and by conduction; with eddies diffusivity + nu_t / prandtl
-#define HEAT_FLUX(axis, number, step)                                                                            \
-  TASK heat_flux_##axis(Range range, In T, In q, Partial flux, Conduction face, Grid grid) {             \
-    STRIDES(range)                                                                                       \
-    reduce_cells(range, flux, SUM, CELL(c) {                                                             \
-      const double low = T[c - (step)], high = T[c];                                                     \
-      const double through = 0.5 * q[c] * (low + high) + face.conductance * (low - high);                \
-      return area(grid, number, c) * (face.sign * through);                                              \
-    });                                                                                                  \
-  }                                                                                                      \
-  TASK eddy_heat_flux_##axis(Range range, In T, In q, In nu_t, Partial flux, Conduction face, Grid grid) {          \
-    STRIDES(range)                                                                                       \
-    reduce_cells(range, flux, SUM, CELL(c) {                                                             \
-      const double low = T[c - (step)], high = T[c], eddies = 0.5 * (nu_t[c - (step)] + nu_t[c]);        \
-      const double through = 0.5 * q[c] * (low + high) + (face.conductance + face.eddy * eddies) * (low - high); \
-      return area(grid, number, c) * (face.sign * through);                                              \
-    });                                                                                                  \
-  }
+// The eddy viscosity between two cells, and the diffusivity over their distance, or diffusivity + nu_t / prandtl
+FN None between(None, Index, Index) { return {}; }
+FN double between(In nu_t, Index low, Index high) { return 0.5 * (nu_t[low] + nu_t[high]); }
+FN real conductance(const Conduction& face, None) { return face.conductance; }
+FN double conductance(const Conduction& face, double eddies) { return face.conductance + face.eddy * eddies; }
 
-HEAT_FLUX(x, 0, X)
-HEAT_FLUX(y, 1, Y)
-HEAT_FLUX(z, 2, Z)
+// flux = sum over faces of sign (q (T_low + T_high) / 2 + diffusivity (T_low - T_high) / h): heat per area and time
+// through the low faces of the range, by flow and by conduction
+TASK heat_flux(Range range, In T, In q OPTIONAL(nu_t), Partial flux, Conduction face, Grid grid) {
+  FRAME(range)
+  reduce_cells(range, flux, SUM, CELL(c) {
+    const double low = T[c - N], high = T[c];
+    const auto eddies = between(nu_t, c - N, c);
+    const double through = 0.5 * q[c] * (low + high) + conductance(face, eddies) * (low - high);
+    return area(grid, AXIS, c) * (face.sign * through);
+  });
+}

@@ -117,11 +117,6 @@ struct BoundedThrough {
 
 FN Viscous stress(real viscosity, None) { return {viscosity}; }
 FN Eddying stress(real viscosity, In nu_t) { return {{viscosity, nu_t, {}}}; }
-template <class Prandtl>
-FN Even diffusivity_of(real diffusivity, None, Prandtl) {
-  return {diffusivity};
-}
-FN Stirred diffusivity_of(real diffusivity, In nu_t, real prandtl) { return {diffusivity, real(0.5) / prandtl, nu_t}; }
 
 template <class Friction>
 FN FlowThrough<Friction> flow_through(In u, In v, In w, In p, Friction friction, const Grid& grid) {

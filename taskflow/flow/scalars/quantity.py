@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from taskflow.errors import BadInput
-from taskflow.flow.boundaries.boundary import MIRROR, Mirror, beyond
+from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.diagnostics import total
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.scalars.bounded import GHOST, bounded_euler, bounded_heun
@@ -111,17 +111,17 @@ class Quantity:
         """
         for face, condition in self.faces.items():
             if isinstance(condition, Fixed):
-                mirror = Mirror(-1.0, 2 * condition.value)
+                values = Mirror(-1.0, 2 * condition.value)
             elif condition.flux == 0:
-                mirror = Mirror(1.0, 0.0)
+                values = Mirror(1.0, 0.0)
             elif self.diffusivity == 0:
                 raise BadInput(
                     f"{self.name}: a flux of {condition.flux} cannot diffuse through {face} without diffusivity; give"
                     " one, or a flux of 0"
                 )
             else:
-                mirror = Mirror(1.0, condition.flux * grid.beside(face) / self.diffusivity)
-            yield MIRROR[face](name, over=beyond(face, grid), mirror=mirror)
+                values = Mirror(1.0, condition.flux * grid.beside(face) / self.diffusivity)
+            yield mirror(name, over=beyond(face, grid), on=face, mirror=values)
 
     def monitor(self, f: Roles, grid: StaggeredGrid) -> Launch:
         """The scalar total_NAME, the sum over cells."""

@@ -8,53 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.flow.spectra.spectra import (
-    COSPECTRUM,
-    QUADRATURE,
-    TEXT,
-    Spectra,
-    forward_rows,
-    lines_along_x,
-    lines_along_y,
-    lines_along_z,
-)
+from taskflow.flow.spectra.spectra import COSPECTRUM, QUADRATURE, TEXT, Spectra, forward_rows, lines_along
 from taskflow.flow.statistics import SHARE
 from taskflow.regions import Box, Partition, Triple, triple
-from taskflow.tasks import Foreign, Launch, ReadWrite, Roles, Scalar, lines, task
-
-ALONG = (lines_along_x, lines_along_y, lines_along_z)
+from taskflow.tasks import Axis, Foreign, Launch, ReadWrite, Roles, Scalar, lines, task
 
 
 @task(kernel=TEXT)
-def power_beside_y(
-    power: ReadWrite, rows: Foreign[lines("xy")], *, share: Scalar, lines: int, scale: float
+def power_beside(
+    power: ReadWrite, rows: Foreign[lines("xn")], *, along: Axis, share: Scalar, lines: int, scale: float
 ) -> None:
-    """power = mean of scale |c|^2 of each wave, summed over so many rows along y, with a sample of this share"""
-
-
-@task(kernel=TEXT)
-def power_beside_z(
-    power: ReadWrite, rows: Foreign[lines("xz")], *, share: Scalar, lines: int, scale: float
-) -> None:
-    """power = mean of scale |c|^2 of each wave, summed over so many rows along z, with a sample of this share"""
-
-
-@task(kernel=TEXT)
-def product_beside_y(
-    cospectrum: ReadWrite, quadrature: ReadWrite, rows: Foreign[lines("xy")], others: Foreign[lines("xy")],
-    *, share: Scalar, lines: int, scale: float,
-) -> None:  # fmt: skip
-    """cospectrum - i quadrature = mean of scale c* d of each wave, c being of `rows` and d of `others`, summed over so
-    many rows along y, with a sample of this share
+    """power = mean of scale |c|^2 of each wave, summed over so many rows beside each other along an axis, with a sample
+    of this share.
     """
 
 
 @task(kernel=TEXT)
-def product_beside_z(
-    cospectrum: ReadWrite, quadrature: ReadWrite, rows: Foreign[lines("xz")], others: Foreign[lines("xz")],
-    *, share: Scalar, lines: int, scale: float,
+def product_beside(
+    cospectrum: ReadWrite, quadrature: ReadWrite, rows: Foreign[lines("xn")], others: Foreign[lines("xn")],
+    *, along: Axis, share: Scalar, lines: int, scale: float,
 ) -> None:  # fmt: skip
-    """As `product_beside_y`, summed over rows along z"""
+    """cospectrum - i quadrature = mean of scale c* d of each wave, c being of `rows` and d of `others`, summed over so
+    many rows beside each other along an axis, with a sample of this share.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,21 +108,21 @@ class LineSpectra(Spectra):
     def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
         yield from self._found(f, name, self._across)
         rows, place = f[self._name(other=other)], self._place(f, name, self._across)
-        yield ALONG[self.axis](rows, place, over=self._rows, cells=self._count)
+        yield lines_along(rows, place, over=self._rows, along="xyz"[self.axis], cells=self._count)
         yield forward_rows(rows, over=self._rows, cells=self._count)
 
     def _power(self, f: Roles, kept: str) -> Launch:
-        power = power_beside_z if self._across == 1 else power_beside_y
-        return power(kept, f[self._name()], over=self.modes, **self._sum)
+        return power_beside(kept, f[self._name()], over=self.modes, **self._sum)
 
     def _product(self, f: Roles, kept: Sequence[str]) -> Launch:
-        product = product_beside_z if self._across == 1 else product_beside_y
-        return product(*kept, f[self._name()], f[self._name(other=True)], over=self.modes, **self._sum)
+        rows, others = f[self._name()], f[self._name(other=True)]
+        return product_beside(*kept, rows, others, over=self.modes, **self._sum)
 
     @property
     def _sum(self) -> dict[str, Any]:
         """How coefficients are summed up."""
-        return {"share": SHARE, "lines": self._lines, "scale": 1.0 / (float(self._count) ** 2 * self._lines)}
+        scale = 1.0 / (float(self._count) ** 2 * self._lines)
+        return {"along": "xyz"[3 - self._across], "share": SHARE, "lines": self._lines, "scale": scale}
 
     def density(self, power: np.ndarray) -> np.ndarray:
         """Each wave but the constant one stands for two, but for the shortest of an even number of cells."""

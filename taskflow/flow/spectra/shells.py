@@ -12,7 +12,7 @@ import numpy as np
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.transform import forward_in_place
-from taskflow.flow.spectra.spectra import COSPECTRUM, Spectra, forward_rows, lines_along_x, lines_along_z
+from taskflow.flow.spectra.spectra import COSPECTRUM, Spectra, forward_rows, lines_along
 from taskflow.flow.statistics import SHARE
 from taskflow.regions import Box, Partition
 from taskflow.tasks import Foreign, Launch, ReadWrite, Roles, Scalar, lines, task
@@ -116,9 +116,9 @@ class ShellSpectra(Spectra):
     def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
         yield from self._found(f, name, 2)
         (nx, _, nz), planes, columns = self.grid.cells, f[PLANES], f[OTHERS if other else COLUMNS]
-        yield lines_along_x(planes, self._place(f, name, 2), over=self._planes, cells=nx)
+        yield lines_along(planes, self._place(f, name, 2), over=self._planes, along="x", cells=nx)
         yield forward_in_place(planes, over=self._planes, cells=nx)
-        yield lines_along_z(columns, planes, over=self._columns, cells=nz)
+        yield lines_along(columns, planes, over=self._columns, along="z", cells=nz)
         yield forward_rows(columns, over=self._columns, cells=nz)
 
     def _power(self, f: Roles, kept: str) -> Launch:

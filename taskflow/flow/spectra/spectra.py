@@ -27,46 +27,25 @@ from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.transform import transfer
 from taskflow.flow.spectra.slabs import Slabs
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.tasks import Foreign, Launch, Read, ReadWrite, Roles, Write, lines, task
+from taskflow.tasks import Axis, Foreign, Launch, Read, ReadWrite, Roles, Write, facing, lines, task
 
 TEXT, CENTRES = KERNELS / "spectra" / "lines.cu", KERNELS / "spectra" / "centres.cu"
 CENTRED = "spectra.centred"  # the field, in centres, that has a velocity of a pair there for a while
 COSPECTRUM, QUADRATURE = "cospectrum", "quadrature"
+AXIS_OF = {"u": "x", "v": "y", "w": "z"}  # of fields on faces
 
 
 @task(kernel=TEXT)
-def lines_along_x(rows: Write, q: Foreign[lines("x")], *, cells: int) -> None:
-    """rows(i, j, k) = q(i, j, k), i being one of so many cells along x"""
-
-
-@task(kernel=TEXT)
-def lines_along_y(rows: Write, q: Foreign[lines("xy")], *, cells: int) -> None:
-    """rows(i, j, k) = q(j, i, k), i being one of so many cells along y"""
-
-
-@task(kernel=TEXT)
-def lines_along_z(rows: Write, q: Foreign[lines("xz")], *, cells: int) -> None:
-    """rows(i, j, k) = q(k, j, i), i being one of so many cells along z"""
+def lines_along(rows: Write, q: Foreign[lines("xn")], *, along: Axis, cells: int) -> None:
+    """rows = q with the index along the axis and that along x exchanged, so that each row is a line of so many cells; 0
+    behind them.
+    """
 
 
 @task(kernel=CENTRES)
-def centre_x(u: Read[ACROSS_X], centred: Write) -> None:
-    """centred = mean of u on the two faces of a cell"""
-
-
-@task(kernel=CENTRES)
-def centre_y(v: Read[ACROSS_Y], centred: Write) -> None:
-    """centred = mean of v on the two faces of a cell"""
-
-
-@task(kernel=CENTRES)
-def centre_z(w: Read[ACROSS_Z], centred: Write) -> None:
-    """centred = mean of w on the two faces of a cell"""
-
-
-CENTRE = {"u": centre_x, "v": centre_y, "w": centre_z}
+def centre(q: Read[facing(n=(0, 1))], centred: Write, *, along: Axis) -> None:
+    """centred = mean of q on the two faces of each cell across the axis"""
 
 
 @task(library="forward_rows")
@@ -174,9 +153,9 @@ class Spectra(ABC):
 
     def _in_centres(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
         """`_transformed` of what a field is in cell centres."""
-        if name in CENTRE:
-            yield CENTRE[name](f[name], f[CENTRED], over=Box.of(self.grid.cells))
-        yield from self._transformed(f, CENTRED if name in CENTRE else name, other=other)
+        if name in AXIS_OF:
+            yield centre(f[name], f[CENTRED], over=Box.of(self.grid.cells), along=AXIS_OF[name])
+        yield from self._transformed(f, CENTRED if name in AXIS_OF else name, other=other)
 
     @cached_property
     def dtype(self) -> str:

@@ -11,10 +11,10 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.boundaries.boundary import on_face, place
+from taskflow.flow.boundaries.boundary import on_face
 from taskflow.flow.boundaries.inflow import values
-from taskflow.flow.boundaries.openings import Openings
-from taskflow.flow.boundaries.outflow import carrying, released
+from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.boundaries.outflow import convective_outlets, pressure_outlets
 from taskflow.flow.boundaries.rough_wall import KARMAN
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.machine import Shard
@@ -22,9 +22,10 @@ from taskflow.regions import Box, triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import Column
+from taskflow.tasks import frame
 
 AXES = "xyz"
-FINEST = 2.0**-20  # of the largest speed: the quantum of the sums of what leaves
+FINEST = 2.0**-20  # times the largest speed: the scalar sum_bound
 ROUNDING = 64  # roundings of a sum of all that enters may be left where nothing leaves
 SAMPLES = 9  # moments at which what enters is tried
 
@@ -44,7 +45,7 @@ class Inflows:
 
     grid: StaggeredGrid
     profiles: Mapping[str, Mapping[str, InflowProfile]]
-    openings: Openings
+    openings: OpenBoundaries
     dtype: str
 
     @property
@@ -62,7 +63,7 @@ class Inflows:
 
     def at(self, face: str, name: str, time: float, cells: Box) -> np.ndarray:
         """The values [z, y, x] of a quantity on the faces of a side in these cells, in double precision."""
-        axis, high = place(face)
+        axis, high = frame(face)
         x, y, z = (self.grid.coordinates(VELOCITY.get(name, "c"), a, cells.lo[a], cells.hi[a]) for a in range(3))
         edge = np.array([self.grid.origin[axis] + high * self.grid.lengths[axis]])
         x, y, z = (edge if a == axis else along for a, along in enumerate((x, y, z)))
@@ -97,15 +98,15 @@ class Inflows:
             self._write(shard, face, moments)
         flows = [self._flow(time) for time in times]
         largest = max(speed for _, speed in flows) * self.grid.constants.unevenness
-        quantum = FINEST * 2.0 ** ceil(log2(largest)) if largest > 0 else FINEST
-        names = (f"throughflow{ending}" for ending in self.openings.scheme.endings)
-        return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "quantum": quantum}
+        bound = FINEST * 2.0 ** ceil(log2(largest)) if largest > 0 else FINEST
+        names = (f"outflow_speed{ending}" for ending in self.openings.scheme.endings)
+        return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "sum_bound": bound}
 
     def _write(self, shard: Shard, face: str, moments: Mapping[str, float]) -> None:
         """Write the values that enter at a side, at a time for each ending. All blocks write; the values of one that is
         not at the side are never read.
         """
-        axis, names, fields = place(face)[0], list(self.profiles[face]), {}
+        axis, names, fields = frame(face)[0], list(self.profiles[face]), {}
         own = shard.partition.homes[values(face, names[0], next(iter(moments)))].blocks[shard.block]
         beside = own.lo[axis] == on_face(face, self.grid.constants).lo[axis]
         for ending, time in moments.items():
@@ -115,7 +116,7 @@ class Inflows:
 
     def inward(self, face: str, time: float) -> np.ndarray:
         """The speeds at which fluid enters at an inflow, as its fields hold them, in double precision."""
-        axis, high = place(face)
+        axis, high = frame(face)
         normal = self.at(face, "uvw"[axis], time, on_face(face, self.grid.constants))
         return normal.astype(self.dtype).astype(np.float64) * (-1.0 if high else 1.0)
 
@@ -123,17 +124,18 @@ class Inflows:
         """The mean outward speed where what leaves is carried out, and the largest of all speeds through open sides."""
         net, gross, largest = 0.0, 0.0, 0.0
         for face in self.profiles:
-            inward, area = self.inward(face, time), self.grid.area(place(face)[0])
-            shares = self.grid.area_shares(place(face)[0])
+            inward, area = self.inward(face, time), self.grid.area(frame(face)[0])
+            shares = self.grid.area_shares(frame(face)[0])
             net += float((shares * inward).sum()) * area
             gross += float((shares * np.abs(inward)).sum()) * area
             largest = max(largest, float(np.abs(inward).max()))
-        leaves = carrying(self.openings.boundaries)
+        leaves = convective_outlets(self.openings.boundaries)
         if leaves:
-            axis, _ = place(leaves[0])
+            axis, _ = frame(leaves[0])
             mean = net / (self.grid.area(axis) * on_face(leaves[0], self.grid.constants).volume)
             return mean, max(largest, abs(mean))
-        if not released(self.openings.boundaries) and abs(net) > ROUNDING * float(np.finfo(self.dtype).eps) * gross:
+        rounding = ROUNDING * float(np.finfo(self.dtype).eps) * gross
+        if not pressure_outlets(self.openings.boundaries) and abs(net) > rounding:
             when = f" at time {time:g}" if self.varies else ""
             raise BadInput(
                 f"boundaries: {net:g} (volume per time) more enters than leaves{when}, and there is no way out; give a"
@@ -164,7 +166,7 @@ def _formula(value: float | Expression) -> Expression:
 def _wind(case: Case, face: str) -> list[LogProfile]:
     law = case.boundary(face).log_law
     assert law is not None
-    axis, high = place(face)
+    axis, high = frame(face)
     speed = law.friction_velocity or friction_velocity(law.speed or 0.0, law.height or 0.0, law.roughness)
     inward = triple((-1 if high else 1) if a == axis else 0 for a in range(3))
     direction = np.array(law.direction or inward, np.float64)

@@ -1,4 +1,4 @@
-// What walls do to the velocity and the temperature beside them.
+// Values on the faces of the domain, and in the layer of ghost cells beyond them. N leads one cell into the domain.
 #define UZ 1
 #include "cell.h"
 
@@ -7,24 +7,17 @@ TASK impose(Range range, Out q, Value value) {
   for_cells(range, CELL(c) { q[c] = value.value; });
 }
 
-// Ghost cells become factor times the cell inside plus a value. The range is the layer of ghost cells; `inside` is one
-// step into the domain.
-#define MIRRORS(name, inside)                                                                                    \
-  TASK mirror_##name(Range range, InOut q, Mirror mirror) {                                                      \
-    STRIDES(range)                                                                                               \
-    for_cells(range, CELL(c) { q[c] = mirror.factor * q[c + (inside)] + mirror.value; });                        \
-  }                                                                                                              \
-  TASK mirror_two_##name(Range range, InOut q, InOut r, MirrorTwo mirror) {                                      \
-    STRIDES(range)                                                                                               \
-    for_cells(range, CELL(c) {                                                                                   \
-      q[c] = mirror.factor * q[c + (inside)] + mirror.first;                                                     \
-      r[c] = mirror.factor * r[c + (inside)] + mirror.second;                                                    \
-    });                                                                                                          \
-  }
+// q[ghost] = factor q[inside] + value
+TASK mirror(Range range, InOut q, Mirror mirror) {
+  FRAME(range)
+  for_cells(range, CELL(c) { q[c] = mirror.factor * q[c + N] + mirror.value; });
+}
 
-MIRRORS(x_min, X)
-MIRRORS(x_max, -X)
-MIRRORS(y_min, Y)
-MIRRORS(y_max, -Y)
-MIRRORS(z_min, Z)
-MIRRORS(z_max, -Z)
+// The same for two fields with values of their own
+TASK mirror_two(Range range, InOut q, InOut r, MirrorTwo mirror) {
+  FRAME(range)
+  for_cells(range, CELL(c) {
+    q[c] = mirror.factor * q[c + N] + mirror.first;
+    r[c] = mirror.factor * r[c + N] + mirror.second;
+  });
+}

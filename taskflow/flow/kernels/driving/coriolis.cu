@@ -9,25 +9,21 @@ FN real around(In q, Index c, Index a, Axis b) {
   return real(0.25) * b.twice_mean(q[c - b.step] + q[c - b.step + a], q[c] + q[c + a]);
 }
 
-// F_q = f r and F_r = -f q, q and r being the velocities along the two axes that follow the one of Omega, f = 2 |Omega|;
-// H gains F, and the velocity what the stage makes of it. Faces that lie on a wall keep theirs.
-#define CORIOLIS(about, A, index_a, a, B, index_b, b)                                                                  \
-  TASK coriolis_##about(Range range, In q, In r, InOut h_q, InOut h_r, InOut q_new, InOut r_new, In64 dt, In64 ratio,  \
-                       Grid grid, real frequency) {                                                                   \
-    STRIDES(range)                                                                                                    \
-    const AdamsBashforth scheme(dt, ratio);                                                                           \
-    for_cells(range, CELL(c) {                                                                                        \
-      const real along_q = frequency * around(r, c, B, axis(grid, a, c.index_a, A));                                  \
-      const real along_r = -frequency * around(q, c, A, axis(grid, b, c.index_b, B));                                 \
-      const real F_q = c.index_a == grid.first[a] ? real(0) : along_q;                                                \
-      const real F_r = c.index_b == grid.first[b] ? real(0) : along_r;                                                \
-      const real H_q = h_q[c] + F_q, H_r = h_r[c] + F_r;                                                              \
-      const real q_next = q_new[c] + scheme.gain(F_q), r_next = r_new[c] + scheme.gain(F_r);                          \
-      loaded();                                                                                                       \
-      h_q[c] = H_q, h_r[c] = H_r, q_new[c] = q_next, r_new[c] = r_next;                                               \
-    });                                                                                                               \
-  }
-
-CORIOLIS(x, Y, j, 1, Z, k, 2)
-CORIOLIS(y, Z, k, 2, X, i, 0)
-CORIOLIS(z, X, i, 0, Y, j, 1)
+// F_r = frequency s and F_s = -frequency r, r and s being the velocities along R and S; H gains F, and the velocity what the
+// stage makes of it. Faces that lie on a wall keep theirs.
+TASK coriolis(Range range, In r, In s, InOut h_r, InOut h_s, InOut r_new, InOut s_new, In64 dt, In64 ratio, Grid grid,
+              real frequency) {
+  FRAME(range)
+  const AdamsBashforth scheme(dt, ratio);
+  for_cells(range, CELL(c) {
+    const int n_r = index(c, AXIS_R), n_s = index(c, AXIS_S);
+    const real along_r = frequency * around(s, c, S, axis(grid, AXIS_R, n_r, R));
+    const real along_s = -frequency * around(r, c, R, axis(grid, AXIS_S, n_s, S));
+    const real F_r = n_r == grid.first[AXIS_R] ? real(0) : along_r;
+    const real F_s = n_s == grid.first[AXIS_S] ? real(0) : along_s;
+    const real H_r = h_r[c] + F_r, H_s = h_s[c] + F_s;
+    const real r_next = r_new[c] + scheme.gain(F_r), s_next = s_new[c] + scheme.gain(F_s);
+    loaded();
+    h_r[c] = H_r, h_s[c] = H_s, r_new[c] = r_next, s_new[c] = s_next;
+  });
+}

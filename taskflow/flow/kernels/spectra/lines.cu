@@ -2,32 +2,24 @@
 #define UZ 1
 #include "power.h"
 
-// Rows of lines of q along x, y or z, its first two directions in turn or its first and its last; what pads a row is 0
-TASK lines_along_x(Range range, Out rows, Foreign q, int cells) {
-  for_cells(range, CELL(c) { rows[c] = c.i < cells ? at(q, c.i, c.j, c.k) : real(0); });
-}
-
-TASK lines_along_y(Range range, Out rows, Foreign q, int cells) {
-  for_cells(range, CELL(c) { rows[c] = c.i < cells ? at(q, c.j, c.i, c.k) : real(0); });
-}
-
-TASK lines_along_z(Range range, Out rows, Foreign q, int cells) {
-  for_cells(range, CELL(c) { rows[c] = c.i < cells ? at(q, c.k, c.j, c.i) : real(0); });
-}
-
-// The mean power of each wave of so many rows beside each other along y, or along z
-TASK power_beside_y(Range range, InOut power, Foreign rows, In64 share, int lines, real scale) {
+// Rows of lines of q along the axis, which changes places with x; what pads a row is 0
+TASK lines_along(Range range, Out rows, Foreign q, int cells) {
   for_cells(range, CELL(c) {
-    double sum = 0;
-    for (int n = 0; n < lines; ++n) sum += square(complex(rows, c.i, c.j + n, c.k));
-    power[c] = running(power[c], sum * double(scale), *share);
+    const int n = index(c, AXIS), j = AXIS == 1 ? c.i : c.j, k = AXIS == 2 ? c.i : c.k;
+    rows[c] = c.i < cells ? at(q, n, j, k) : real(0);
   });
 }
 
-TASK power_beside_z(Range range, InOut power, Foreign rows, In64 share, int lines, real scale) {
+// The coefficient of a cell in the n-th row beside it along the axis
+FN Complex beside(const Foreign& rows, const Cell& c, int n) {
+  return complex(rows, c.i + (AXIS == 0 ? n : 0), c.j + (AXIS == 1 ? n : 0), c.k + (AXIS == 2 ? n : 0));
+}
+
+// The mean power of each wave of so many rows beside each other along y, or along z
+TASK power_beside(Range range, InOut power, Foreign rows, In64 share, int lines, real scale) {
   for_cells(range, CELL(c) {
     double sum = 0;
-    for (int n = 0; n < lines; ++n) sum += square(complex(rows, c.i, c.j, c.k + n));
+    for (int n = 0; n < lines; ++n) sum += square(beside(rows, c, n));
     power[c] = running(power[c], sum * double(scale), *share);
   });
 }
@@ -38,21 +30,11 @@ struct Products {
   INLINE void add(Complex c, Complex d) { re += in_phase(c, d), quadrature += in_quadrature(c, d); }
 };
 
-TASK product_beside_y(Range range, InOut cospectrum, InOut quadrature, Foreign rows, Foreign others, In64 share, int lines,
-                      real scale) {
+TASK product_beside(Range range, InOut cospectrum, InOut quadrature, Foreign rows, Foreign others, In64 share, int lines,
+                    real scale) {
   for_cells(range, CELL(c) {
     Products sum;
-    for (int n = 0; n < lines; ++n) sum.add(complex(rows, c.i, c.j + n, c.k), complex(others, c.i, c.j + n, c.k));
-    cospectrum[c] = running(cospectrum[c], sum.re * double(scale), *share);
-    quadrature[c] = running(quadrature[c], sum.quadrature * double(scale), *share);
-  });
-}
-
-TASK product_beside_z(Range range, InOut cospectrum, InOut quadrature, Foreign rows, Foreign others, In64 share, int lines,
-                      real scale) {
-  for_cells(range, CELL(c) {
-    Products sum;
-    for (int n = 0; n < lines; ++n) sum.add(complex(rows, c.i, c.j, c.k + n), complex(others, c.i, c.j, c.k + n));
+    for (int n = 0; n < lines; ++n) sum.add(beside(rows, c, n), beside(others, c, n));
     cospectrum[c] = running(cospectrum[c], sum.re * double(scale), *share);
     quadrature[c] = running(quadrature[c], sum.quadrature * double(scale), *share);
   });

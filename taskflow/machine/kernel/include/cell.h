@@ -77,7 +77,9 @@ struct Partial {
 
 // A task that is turned to an axis, or to a face of the domain: AXIS is the number of the axis (that is normal to the face),
 // HIGH whether the face is a high one. N is the step along the axis, or from the face into the domain, R and S the steps
-// along the other two axes.
+// along the other two axes, which have the numbers AXIS_R and AXIS_S: `index(c, AXIS_R)`.
+#define AXIS_R (AXIS == 0 ? 1 : 0)
+#define AXIS_S (AXIS == 2 ? 1 : 2)
 #define FRAME(range)                                                                         \
   STRIDES(range)                                                                             \
   [[maybe_unused]] const Index N = (HIGH ? -1 : 1) * (AXIS == 0 ? X : AXIS == 1 ? Y : Z);    \
@@ -147,6 +149,13 @@ using Inner = InnerOf<false>;
 template <class Number>
 FN real at(const ForeignOf<Number>& r, int i, int j, int k) {
   return real(r.field[i + j * r.y + k * r.z]);
+}
+
+// The same so many cells further along an axis: on the face of a turned task, seen from the ghost cell beyond it,
+// `at(values, c, AXIS, HIGH ? 0 : 1)`
+template <class Number>
+FN real at(const ForeignOf<Number>& r, const Cell& c, int axis, int cells) {
+  return at(r, c.i + (axis == 0 ? cells : 0), c.j + (axis == 1 ? cells : 0), c.k + (axis == 2 ? cells : 0));
 }
 
 // Where a cell is in a field of another region; of Inner ones, the address of the first is shared.

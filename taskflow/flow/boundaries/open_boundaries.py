@@ -1,8 +1,9 @@
-"""All open boundaries of a flow: what the steps of `taskflow.flow.navier_stokes` do where fluid comes and goes.
+"""All open boundaries of a flow: the part of the steps of `taskflow.flow.navier_stokes` where fluid comes and goes.
 
-Without open boundaries there are no launches. What enters is written by whoever runs the steps into the fields of
-`partitions`; he also gives the scalars `throughflow` of each stage, the mean outward speed at the end of it where what
-leaves is carried out, and `quantum`, to which what leaves is summed up.
+Without open boundaries there are no launches. Whoever runs the steps writes what enters into the fields of
+`partitions`, and gives the scalars `outflow_speed` of each stage, the mean outward speed at its end on faces with
+convective outflow, and `sum_bound`, a power of 2: sums of what leaves are exact for speeds below 16 `sum_bound` times
+`taskflow.flow.boundaries.outflow.QUANTA`.
 """
 
 from __future__ import annotations
@@ -10,30 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.boundary import MIRROR, Boundaries, Mirror, beyond, place
-from taskflow.flow.boundaries.inflow import entering, inflow_ghosts, inflow_partitions, temperature_enters
+from taskflow.flow.boundaries.boundary import Boundaries, Mirror, beyond, mirror
+from taskflow.flow.boundaries.inflow import apply_inflow, inflow_ghosts, inflow_partitions, temperature_inflow_ghosts
 from taskflow.flow.boundaries.outflow import (
     Stage,
-    begin_leaving,
-    carrying,
-    leaving,
+    advance_outflow,
+    convective_outlets,
+    correct_outlets,
+    init_outflow,
     outflow_ghosts,
     pressure_ghosts,
-    release,
-    released,
+    pressure_outlets,
 )
 from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import measure_residual, measure_rhs
 from taskflow.flow.schemes import Scheme
 from taskflow.regions import Partition
-from taskflow.tasks import Launch, Roles
+from taskflow.tasks import Launch, Roles, frame
 
 State = tuple[str, ...]  # the fields that are u, v, w and, with heat, T
 
 
 @dataclass(frozen=True)
-class Openings:
-    """`varying`: what enters changes in time, so that each stage has values of its own."""
+class OpenBoundaries:
+    """The launches at inflows and outflows. `varying`: what enters changes in time, for each stage anew."""
 
     boundaries: Boundaries
     grid: Grid
@@ -42,7 +43,7 @@ class Openings:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """What the names of the values that enter end with, for each stage."""
+        """The ends of the names of the values that enter, for each stage."""
         return self.scheme.endings if self.varying else ("",) * len(self.scheme.stages)
 
     def partitions(self, main: Partition, names: State) -> tuple[Partition, ...]:
@@ -51,25 +52,25 @@ class Openings:
 
     def begin(self, f: Roles) -> Iterator[Launch]:
         """The normal velocity before the first projection."""
-        yield from entering((f.u, f.v, f.w), self.boundaries, self.grid, self.endings[-1])
-        yield from begin_leaving(f, self.boundaries, self.grid, self._stage(-1).throughflow)
+        yield from apply_inflow((f.u, f.v, f.w), self.boundaries, self.grid, self.endings[-1])
+        yield from init_outflow(f, self.boundaries, self.grid, self._stage(-1).outflow_speed)
 
     def advance(self, f: Roles, n: int) -> Iterator[Launch]:
         """The normal velocity at the end of stage n, before its projection."""
-        yield from entering((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid, self.endings[n])
-        yield from leaving(f, self.boundaries, self.grid, self._stage(n))
+        yield from apply_inflow((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid, self.endings[n])
+        yield from advance_outflow(f, self.boundaries, self.grid, self._stage(n))
 
     def correct(self, velocity: tuple[str, str, str], p: str, dt: str) -> Iterator[Launch]:
         """The normal velocity after the projection."""
-        yield from release(velocity, p, self.boundaries, self.grid, dt)
+        yield from correct_outlets(velocity, p, self.boundaries, self.grid, dt)
 
     def begin_ghosts(self, state: State) -> Iterator[Launch]:
         """Ghost values beyond open boundaries at the beginning: nothing has a gradient across an outflow."""
         yield from self._entered(state, -1)
-        for face in carrying(self.boundaries):
-            axis, _ = place(face)
+        for face in convective_outlets(self.boundaries):
+            axis, _ = frame(face)
             for field in (field for n, field in enumerate(state) if n != axis):
-                yield MIRROR[face](field, over=beyond(face, self.grid), mirror=Mirror(1.0, 0.0))
+                yield mirror(field, over=beyond(face, self.grid), on=face, mirror=Mirror(1.0, 0.0))
 
     def ghosts(self, new: State, old: State, n: int) -> Iterator[Launch]:
         """Ghost values beyond open boundaries at the end of stage n."""
@@ -80,15 +81,15 @@ class Openings:
         """Ghost values beyond open boundaries of a temperature that keeps its bounds, at the end of stage n: nothing
         has a gradient across an outflow.
         """
-        yield from temperature_enters(temperature, self.boundaries, self.grid, self.endings[n])
-        for face in carrying(self.boundaries):
-            yield MIRROR[face](temperature, over=beyond(face, self.grid), mirror=Mirror(1.0, 0.0))
+        yield from temperature_inflow_ghosts(temperature, self.boundaries, self.grid, self.endings[n])
+        for face in convective_outlets(self.boundaries):
+            yield mirror(temperature, over=beyond(face, self.grid), on=face, mirror=Mirror(1.0, 0.0))
 
     def residual(self, f: Roles, measured: Callable[[Grid], Launch] | None = None) -> Iterator[Launch]:
         """The scalars `norm` and `residual` of a pressure; `measured` makes the launch for the latter, where that is
         not that of the whole grid.
         """
-        faces = released(self.boundaries)
+        faces = pressure_outlets(self.boundaries)
         yield measure_rhs(f, self.grid, singular=not faces)
         if measured:
             yield from pressure_ghosts(f.p, self.boundaries, self.grid)
@@ -101,7 +102,7 @@ class Openings:
         yield from inflow_ghosts(_velocity(state), temperature, self.boundaries, self.grid, self.endings[n])
 
     def _stage(self, n: int) -> Stage:
-        return Stage(self.scheme.names[n]["dt"], f"throughflow{self.scheme.endings[n]}")
+        return Stage(self.scheme.names[n]["dt"], f"outflow_speed{self.scheme.endings[n]}")
 
 
 def _velocity(state: State) -> tuple[str, str, str]:

@@ -145,7 +145,7 @@ def test_as_much_leaves_as_enters(outflow, solver):
 
 def test_sums_of_what_leaves_do_not_depend_on_their_order():
     hand = ByHand((37, 3, 29)).fill("q", seed=5)
-    hand.scalars["quantum"] = 2.0**-20
+    hand.scalars["sum_bound"] = 2.0**-20
     grid = hand.staggered.constants
     face = on_face("y_min", grid)
     found = set()
@@ -154,7 +154,9 @@ def test_sums_of_what_leaves_do_not_depend_on_their_order():
             if turned:
                 hand.fields["q"] = hand.fields["q"][::-1, :, ::-1].copy()
             hand.run(
-                exact_sum("q", over=face, bound="quantum", scale=QUANTA, grid=grid, axis=1, layer=True, total="total"),
+                exact_sum(
+                    "q", over=face, bound="sum_bound", scale=QUANTA, grid=grid, axis=1, layer=True, total="total"
+                ),
                 threads=threads,
             )
             found.add(tuple(hand.scalars[f"total.0.{part}"] for part in ("total", "rest", "last")))
@@ -164,13 +166,13 @@ def test_sums_of_what_leaves_do_not_depend_on_their_order():
 
 def test_a_balance_gives_the_mean():
     hand = ByHand((5, 4, 6)).fill("u")
-    hand.scalars |= {"quantum": 2.0**-20, "throughflow": 0.7}
+    hand.scalars |= {"sum_bound": 2.0**-20, "outflow_speed": 0.7}
     for face, sign in (("x_min", -1), ("x_max", 1)):
         grid = hand.staggered.constants
         over = on_face(face, grid)
         before = hand.values("u", over).copy()
-        hand.run(exact_sum("u", over=over, total="sum", bound="quantum", scale=QUANTA, grid=grid, axis=0, layer=True))
-        hand.run(balance("u", over=over, total="sum", throughflow="throughflow", opening=opening(face, grid)))
+        hand.run(exact_sum("u", over=over, total="sum", bound="sum_bound", scale=QUANTA, grid=grid, axis=0, layer=True))
+        hand.run(balance("u", over=over, total="sum", outflow_speed="outflow_speed", opening=opening(face, grid)))
         after = hand.values("u", over)
         assert after.mean() == pytest.approx(sign * 0.7, rel=1e-14)
         assert np.ptp(after - before) < 1e-14
