@@ -19,7 +19,7 @@ FAST = "not slow and not gpu and not multigpu"
 def alone(tmp_path):
     """A command of pytest in the copy; what it printed, and its exit code."""
     kept = [*(f"taskflow/{name}" for name in (*BELOW, *ROOMS)), *(f"tests/{name}" for name in (*SHARED, *ROOMS))]
-    for name in (*kept, "examples", "pyproject.toml"):
+    for name in (*kept, "deploy", "examples", "pyproject.toml"):
         source, target = ROOT / name, tmp_path / name
         target.parent.mkdir(exist_ok=True)
         if source.is_dir():

@@ -18,7 +18,7 @@ def test_this_machine(give):
 
 
 def test_without_compiler_and_gpus(give, monkeypatch):
-    from taskflow.machine import inventory
+    from taskflow.host import inventory
     from taskflow.machine.kernel import compile_host
 
     monkeypatch.setenv("PATH", "")

@@ -558,7 +558,7 @@ def test_a_cpu_device():
 def test_a_missing_gpu_is_explained(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert "CUDA_VISIBLE_DEVICES" in str(gpu_problem())
-    with pytest.raises(BadInput, match=r"machine\.device = 'gpu'.*use machine\.device = 'cpu'"):
+    with pytest.raises(BadInput, match=r"device = 'gpu'.*use device = 'cpu'"):
         gpu()
 
 
