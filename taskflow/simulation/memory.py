@@ -207,7 +207,7 @@ class RunPasses:
     sample: Sample
     first: Program
     then: Mapping[Program, Sequence[Program]]
-    _found: dict[tuple[Stretch, State], Exchange] = field(default_factory=dict, init=False)
+    _exchanged: dict[tuple[Stretch, State], Exchange] = field(default_factory=dict, init=False)
     _state: _States = field(default_factory=lambda: _States(), init=False)
 
     def __iter__(self) -> Iterator[tuple[Stretch, Exchange]]:
@@ -225,7 +225,7 @@ class RunPasses:
             parts, after = plans.setdefault(key, plan(program, roles))
             ends = self._through(parts, valid)
             waiting += [(later, after, end) for later in self.then[program] for end in ends]
-        yield from ((stretch, moved) for (stretch, _), moved in self._found.items())
+        yield from ((stretch, moved) for (stretch, _), moved in self._exchanged.items())
 
     def _through(self, parts: Sequence[Part], valid: Valid) -> list[Valid]:
         """All that can be valid after some parts that are begun with `valid`."""
@@ -259,13 +259,13 @@ class RunPasses:
 
     def _done(self, stretch: Stretch, valid: Valid) -> Valid:
         key = stretch, self._state(valid)
-        if key not in self._found:
+        if key not in self._exchanged:
             sample = self.sample
-            self._found[key] = exchange(
+            self._exchanged[key] = exchange(
                 stretch.launches, sample.partition, following=stretch.following, valid=valid, blocks=sample.blocks,
                 known=sample.known,
             )  # fmt: skip
-        return self._found[key].valid
+        return self._exchanged[key].valid
 
 
 class _States:

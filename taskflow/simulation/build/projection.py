@@ -32,6 +32,7 @@ from taskflow.flow import (
     Wall,
 )
 from taskflow.flow.driving.coriolis import geostrophic_force
+from taskflow.flow.energy_budget import EnergyBudget
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.poisson import Solver, relative_residual
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar
@@ -112,6 +113,12 @@ class Measures:
         if model.obstacles:
             numbers["bodies"] = model.obstacles.found(scalars)
         return numbers | monitor.integrals(scalars)
+
+
+def energy_budget(model: NavierStokes) -> EnergyBudget:
+    """The terms of the budget of turbulent kinetic energy."""
+    eddies = model.turbulence is not None
+    return EnergyBudget(model.grid, model.boundaries, model.fluid.viscosity, eddies, model.obstacles)
 
 
 def _force(case: Case) -> tuple[float, float, float]:

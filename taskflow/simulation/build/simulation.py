@@ -9,7 +9,6 @@ from itertools import chain, groupby
 import numpy as np
 
 from taskflow.flow import Monitor, NavierStokes, StaggeredGrid
-from taskflow.flow.energy_budget import EnergyBudget
 from taskflow.flow.isosurface import Isosurface
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.spectra import CENTRED, Spectra, partitions
@@ -22,7 +21,7 @@ from taskflow.regions import Box, Field, FieldSpace, Location, Partition, Region
 from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.build.pressure import FORCING, choice, solver, sweeps
-from taskflow.simulation.build.projection import Measures, projection
+from taskflow.simulation.build.projection import Measures, energy_budget, projection
 from taskflow.simulation.build.scales import scales
 from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.inflow.inflow import InflowProfile, Inflows, profiles
@@ -123,10 +122,7 @@ class Simulation:
         if table is None or table.fields is None:
             return None
         names = tuple(sorted(table.fields, key=self.case.fields.index))
-        grid, flow = self.grid.constants, self.model
-        eddies, viscosity = flow.turbulence is not None, flow.fluid.viscosity
-        budget = EnergyBudget(grid, flow.boundaries, viscosity, eddies, self.obstacles) if table.budget else None
-        statistics = Statistics(names, self.grid.box, table.order, budget)
+        statistics = Statistics(names, self.grid.box, table.order, energy_budget(self.model) if table.budget else None)
         return TimeAverages(statistics, table.start, table.every, table.write)
 
     @cached_property

@@ -90,14 +90,14 @@ class Case(Table):
     checkpoint: Checkpoint = entry("states from which the run can go on", Checkpoint())
     machine: Machine = entry("what computes", Machine())
 
-    def __init__(self, /, **given: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         problems: list[Problem] = []
         try:
-            super().__init__(**given)
+            super().__init__(**values)
             tables = dict(self)
         except CaseError as error:
             problems += error.problems
-            tables = _sound(given, problems)
+            tables = _sound(values, problems)
         problems += contradictions(tables)
         if problems:
             raise CaseError(*problems)
@@ -164,14 +164,14 @@ class Case(Table):
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every, self.checkpoint.every)
 
 
-def _sound(given: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
+def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
     """The tables without a problem of their own."""
     wrong = {problem.keys[0] for problem in problems}
     tables = {}
     for name, field in Case.model_fields.items():
         table = table_in(field.annotation)
-        if table and name not in wrong and (name in given or not field.is_required()):
-            value = given.get(name, field.default)
+        if table and name not in wrong and (name in values or not field.is_required()):
+            value = values.get(name, field.default)
             reader: Any = next((kind.func for kind in field.metadata if isinstance(kind, BeforeValidator)), None)
             if reader:  # of a list
                 tables[name] = reader(value)

@@ -108,12 +108,12 @@ def present(values: Mapping[str, Any], *names: str) -> list[str]:
 
 def exclusive(values: Mapping[str, Any], *names: str, needed: Problem | None = None) -> Iterator[Problem]:
     """A problem for each of `names` but the first one that is given; or where none is, and one is `needed`."""
-    given = present(values, *names)
-    if not given and needed is not None:
+    keys = present(values, *names)
+    if not keys and needed is not None:
         yield needed
-    for name in given[1:]:
-        verb = "are" if given[0] == "points" else "is"
-        yield wrong(name, values[name], f"{given[0]} {verb} given as well; give one of them")
+    for key in keys[1:]:
+        verb = "are" if keys[0] == "points" else "is"
+        yield wrong(key, values[key], f"{keys[0]} {verb} given as well; give one of them")
 
 
 def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:

@@ -55,16 +55,16 @@ class Table(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    def __init__(self, /, **given: Any) -> None:
-        given = {name: plain_keys(value) for name, value in given.items()}
+    def __init__(self, /, **values: Any) -> None:
+        values = {name: plain_keys(value) for name, value in values.items()}
         problems: list[Problem] = []
         try:
-            super().__init__(**given)
+            super().__init__(**values)
         except ValidationError as error:
             problems += self._collected(error)
         known = self.paths()
-        problems += (problem for problem in self.conflicts(given) if problem.value is not None)
-        intended = {(meant((name,), known) or (name,))[-1]: value for name, value in given.items()}
+        problems += (problem for problem in self.conflicts(values) if problem.value is not None)
+        intended = {(meant((name,), known) or (name,))[-1]: value for name, value in values.items()}
         problems += (problem for problem in self.conflicts(intended) if problem.value is None)
         if problems:
             raise CaseError(*explained(problems, known))

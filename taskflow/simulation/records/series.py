@@ -27,11 +27,11 @@ class SeriesRecording(Recording):
         self._waiting: list[np.ndarray] = []  # of block 0: records [field, ...]
 
     @abstractmethod
-    def _found(self) -> np.ndarray:
+    def _measure(self) -> np.ndarray:
         """The numbers [field, ...] now. All blocks have to call it."""
 
     def _copy(self, index: int) -> None:
-        numbers = self._found()
+        numbers = self._measure()
         if self.shard.block > 0:
             self.complete += 1
             return
@@ -85,7 +85,7 @@ class PointRecording(SeriesRecording):
         self._mine = [np.all((cell >= owned.lo) & (cell < owned.hi), axis=1) for cell in cells]
         self._cells = [cell[mine] for cell, mine in zip(cells, self._mine, strict=True)]
 
-    def _found(self) -> np.ndarray:
+    def _measure(self) -> np.ndarray:
         values = np.zeros((len(self._corners), self._corners[0].weights.size))
         for row, name, mine, cells in zip(values, self._series.fields, self._mine, self._cells, strict=True):
             row[mine] = self.shard.pick(name, cells)
@@ -111,7 +111,7 @@ class IntegralRecording(SeriesRecording):
         super().__init__(place, integral.series)
         self._measured = integral.measured
 
-    def _found(self) -> np.ndarray:
+    def _measure(self) -> np.ndarray:
         rows = []
         for measure in self._measured:
             self.shard.run(measure)

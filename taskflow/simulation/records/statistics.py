@@ -119,7 +119,7 @@ class SpectraRecording(SeriesRecording):
         super().__init__(place, waves.series)
         self._spectra = waves.averages.statistics
 
-    def _found(self) -> np.ndarray:
+    def _measure(self) -> np.ndarray:
         return np.array([self._spectra.density(self._gathered(role)) for role in self._spectra.roles])
 
     def _gathered(self, role: str) -> np.ndarray:
