@@ -184,11 +184,11 @@ def _derived(kind: type, value: Any) -> Iterator[tuple[type, type]]:
     """
     if type(value) is not kind:
         yield kind, type(value)
-    for member in (getattr(value, field.name) for field in fields(value)):
-        if is_dataclass(member) and not fields(member):
-            declared = next(base for base in reversed(type(member).__mro__) if is_dataclass(base))
-            if type(member) is not declared:
-                yield declared, type(member)
+    for chosen in (type(getattr(value, field.name)) for field in fields(value)):
+        if is_dataclass(chosen) and not fields(chosen):
+            declared = [base for base in chosen.__mro__ if is_dataclass(base)][-1]
+            if chosen is not declared:
+                yield declared, chosen
 
 
 _variants: dict[tuple[Task, Variant], Task] = {}
