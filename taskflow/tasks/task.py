@@ -194,11 +194,11 @@ def _derived(kind: type, value: Any) -> Iterator[tuple[type, type]]:
     """
     if type(value) is not kind:
         yield kind, type(value)
-    for own in (type(getattr(value, field.name)) for field in fields(value)):
-        if is_dataclass(own) and not fields(own):
-            declared = next(base for base in reversed(own.mro()) if is_dataclass(base))
-            if own is not declared:
-                yield declared, own
+    for chosen in (type(getattr(value, field.name)) for field in fields(value)):
+        if is_dataclass(chosen) and not fields(chosen):
+            declared = [base for base in chosen.__mro__ if is_dataclass(base)][-1]
+            if chosen is not declared:
+                yield declared, chosen
 
 
 _variants: dict[tuple[Task, Variant], Task] = {}

@@ -217,6 +217,53 @@ def test_macros_are_given_as_a_tuple():
         text_with_thunk(task, REAL)
 
 
+@dataclass(frozen=True)
+class Scheme:
+    """q = speed p"""
+
+
+class Upwind(Scheme):
+    """q = speed p of the cell before"""
+
+    defines: ClassVar = ("UPWIND",)
+    stencils: ClassVar = {"p": offsets(x=(-1, -1))}
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A constant with a choice among its members."""
+
+    scheme: Scheme
+    speed: float
+
+
+@task(kernel="""
+TASK streamed(Range range, In p, Out q, Stream stream) {
+#ifdef UPWIND
+  for_cells(range, CELL(c) { q[c] = stream.speed * p[c - 1]; });
+#else
+  for_cells(range, CELL(c) { q[c] = stream.speed * p[c]; });
+#endif
+}
+""")
+def streamed(p: Read, q: Write, *, stream: Stream) -> None: ...
+
+
+@pytest.mark.parametrize("real", ["f4", "f8"])
+def test_a_member_without_members_is_a_choice_that_the_text_is_compiled_for(real, device):
+    box, layout = Box((0, 0, 0), (2, 1, 1)), Layout((-1, 0, 0), (1, 1, 3))
+    for scheme, wanted in ((Scheme(), [4.0, 6.0]), (Upwind(), [2.0, 4.0]), (Scheme(), [4.0, 6.0])):
+        launch = streamed("p", "q", over=box, stream=Stream(scheme, 2.0))
+        p, q = (device.xp.asarray(np.array([[row]], real)) for row in ([1, 2, 3], [0, 0, 0]))
+        arrays = [device.allocate(layout.shape, real) for _ in range(2)]
+        arrays[0][...], arrays[1][...] = p, q
+        compiled(launch.task, real, device).bind(box, layout, arrays, launch.constants, {})()
+        assert np.array(device.to_host(arrays[1])).ravel().tolist() == [0.0, *wanted]
+        assert launch.stencils["p"] == (offsets(x=(-1, -1)) if type(scheme) is Upwind else offsets())
+        assert pickle.loads(pickle.dumps(launch.task)) is launch.task
+    assert struct_dtype(Stream, np.dtype(real)).names == ("speed",)
+
+
 RELAXED = """
 FN real weighted(real value, None) { return value; }
 FN real weighted(real value, const Slope& slope) { return slope.rate * value; }
