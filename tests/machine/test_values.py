@@ -10,7 +10,6 @@ from taskflow.errors import BadInput
 from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu
 from taskflow.machine.extreme import extreme
-from taskflow.output.checkpoint import Checkpoint, Checkpoints
 from taskflow.proof import Hardware, prove
 from taskflow.regions import Box, Field, Partition, region
 from taskflow.tasks import Read, ReadWrite, Write, box, serial, task
@@ -133,19 +132,6 @@ def test_bytes():
     partition = Partition(where(), (2, 1, 1))
     assert partition.fields["a"].nbytes == 8 * N
     assert partition.fields["a"].shape(Box.of((2, 3, 4))) == (4, 3, N, 2)
-
-
-def test_checkpoints(tmp_path):
-    field, cells = where().fields["a"], Box.of(CELLS)
-    values, halves = start(field), [cells.layer(0, 0, 0, 4), cells.layer(0, 1, 0, 5)]
-    checkpoints = Checkpoints(tmp_path, "run")
-    for block, half in enumerate(halves):
-        state = None if block else {"time": 0.0}
-        checkpoints.write(3, block, [("a", half, values[half.slices((0, 0, 0))])], state)
-    checkpoints.commit(3, 1)
-    found = np.zeros_like(values)
-    Checkpoint.load(next(iter(checkpoints.paths()))).fill("a", found, cells)
-    np.testing.assert_array_equal(found, values)
 
 
 def test_from_a_script():
