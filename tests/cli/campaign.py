@@ -17,14 +17,14 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from taskflow.cli import checking  # with all that a check needs, so that it is loaded once
+from taskflow.cli import check  # with all that a check needs, so that it is loaded once
 from taskflow.cli.app import app
 from tests.cases import FOLDER
 from tests.cli.damaged import place
 from tests.cli.mutants import mutants
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-assert checking
+assert check
 LONGEST, LARGEST = 10.0, 1 << 30  # seconds, bytes
 
 

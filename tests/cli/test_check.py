@@ -187,7 +187,7 @@ def test_a_case_is_proved(give, here):
 
 def test_a_proof_that_fails_ends_the_check(give, here, monkeypatch):
     broken = Proof(templates=1, faults=["block 0, field p, cells [0,1)x[0,1)x[0,1): this and that are not ordered"])
-    monkeypatch.setattr("taskflow.cli.check.prove_case", lambda found: broken)
+    monkeypatch.setattr("taskflow.simulation.estimate.Estimate.prove", lambda costs: broken)
     result = give("check", "cavity.toml", "--prove")
     assert result.exit_code == 1
     assert "the proof fails:" in result.stderr
