@@ -11,8 +11,6 @@ from taskflow.cli.format import duration, say, several, times
 from taskflow.flow.spectra import Spectra
 from taskflow.flow.statistics import Statistics
 from taskflow.simulation.bodies import BodyPart, Survey
-from taskflow.simulation.build.pressure import described
-from taskflow.simulation.build.projection import model_described, outflows_described
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.grid import width_ratios
@@ -43,12 +41,10 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield from zip(chain(["grid"], repeat("")), _grid(case), strict=False)
     yield "blocks", f"{_blocks(costs)}{_auto(case.machine.blocks)}"
     yield "device", f"{_device(costs)}{_auto(case.machine.device)}"
-    yield "pressure", f"{described(case)}; {case.machine.precision} precision"
+    yield from costs.sim.system.described()
     if costs.sim.survey:
         yield from _bodies(costs.sim.survey)
-    yield from zip(chain(["openings"], repeat("")), _openings(costs), strict=False)
-    if case.turbulence:
-        yield "eddies", model_described(case)
+    yield from costs.sim.system.details()
     yield from zip(("memory", ""), _memory(costs), strict=True)
     if len(costs.places) > 1:
         yield from zip(("messages", ""), _messages(costs), strict=True)
@@ -119,16 +115,6 @@ def _proof(costs: Estimate) -> str:
         f"{several(proof.templates, 'template')}: {proof.pairs:,} interfering pairs are ordered,"
         f" {proof.reads:,} reads find what the program means"
     )
-
-
-def _openings(costs: Estimate) -> Iterator[str]:
-    """The sides where fluid enters and leaves."""
-    inflows = costs.sim.inflows
-    for face in inflows.profiles:
-        speeds = inflows.inward(face, 0.0)
-        often = " at first, and changes in time" if inflows.varies else ""
-        yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
-    yield from outflows_described(costs.sim.model)
 
 
 def _blocks(costs: Estimate) -> str:

@@ -205,7 +205,7 @@ class Display:
 
 def facts(numbers: Told) -> list[str]:
     """Step, time and the numbers of a line of the log; those that are not finite may be None."""
-    values = {name: numbers.get(name) for name in FORMATS}
+    values = {name: numbers[name] for name in FORMATS if name in numbers}
     return [FORMATS[name].format(math.nan if value is None else value) for name, value in values.items()]
 
 

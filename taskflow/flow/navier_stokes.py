@@ -119,6 +119,11 @@ class NavierStokes:
         return (self.heat, *self.passive) if self.heat else self.passive
 
     @property
+    def moving(self) -> dict[str, float]:
+        """All that moves, each with its diffusivity."""
+        return {"velocity": self.fluid.viscosity} | {each.name: each.diffusivity for each in self.quantities}
+
+    @property
     def ghost(self) -> int:
         """Layers of ghost cells that the equations need."""
         return max(self.fluid.advection.ghost, self.pressure.ghost, *(quantity.ghost for quantity in self.quantities))

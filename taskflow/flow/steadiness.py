@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from taskflow.flow.diagnostics import largest_speed, velocity_change
+from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.navier_stokes import VELOCITY, NavierStokes
+from taskflow.flow.model import Model
+from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.regions import Location
 from taskflow.tasks import Launch, Read, Reduce, Roles, Write, task
 
@@ -62,55 +64,72 @@ class Motion(NamedTuple):
 class Steadiness:
     """The programs that keep a state and compare the present one with it, and what their scalars mean."""
 
-    flow: NavierStokes
+    flow: Model
+    grid: StaggeredGrid
 
     @property
     def fields(self) -> dict[str, Location]:
         """The state that is kept, by role."""
-        names: dict[str, Location] = {**VELOCITY, **{each.name: "c" for each in self.flow.quantities}}
+        names: dict[str, Location] = dict(VELOCITY) if self.flows else {}
+        names |= dict.fromkeys(self.quantities, "c")
         return {was(name): location for name, location in names.items()}
 
     @property
     def watched(self) -> tuple[str, ...]:
         """Everything that moves, in words."""
-        return "velocity", *(each.name for each in self.flow.quantities)
+        return tuple(self.flow.moving)
+
+    @property
+    def flows(self) -> bool:
+        """Whether a velocity is among it."""
+        return "velocity" in self.flow.moving
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """The fields in cell centres among it."""
+        return tuple(name for name in self.flow.moving if name != "velocity")
 
     def keep(self, f: Roles) -> Iterator[Launch]:
         """Keep the present state."""
-        box = self.flow.staggered.box
-        yield keep_velocity(*(f[name] for name in VELOCITY), *(f[was(name)] for name in VELOCITY), over=box)
-        for each in self.flow.quantities:
-            yield keep_quantity(f[each.name], f[was(each.name)], over=box)
+        box = self.grid.box
+        if self.flows:
+            yield keep_velocity(*(f[name] for name in VELOCITY), *(f[was(name)] for name in VELOCITY), over=box)
+        for name in self.quantities:
+            yield keep_quantity(f[name], f[was(name)], over=box)
 
     def compare(self, f: Roles) -> Iterator[Launch]:
         """Scalars speed, changed_u of the velocity, and changed_NAME, highest_NAME, lowest_NAME of what it carries."""
-        box, now = self.flow.staggered.box, tuple(f[name] for name in VELOCITY)
-        yield largest_speed(*now, over=box, speed="speed")
-        yield velocity_change(*now, *(f[was(name)] for name in VELOCITY), over=box, change="changed_u")
-        for each in self.flow.quantities:
-            name, q = each.name, f[each.name]
+        box = self.grid.box
+        if self.flows:
+            now = tuple(f[name] for name in VELOCITY)
+            yield largest_speed(*now, over=box, speed="speed")
+            yield velocity_change(*now, *(f[was(name)] for name in VELOCITY), over=box, change="changed_u")
+        for name in self.quantities:
+            q = f[name]
             yield quantity_change(q, f[was(name)], over=box, change=f"changed_{name}")
             yield highest_value(q, over=box, highest=f"highest_{name}")
             yield lowest_value(q, over=box, lowest=f"lowest_{name}")
 
     def motions(self, scalars: Mapping[str, float], dt: float, rounding: float) -> dict[str, Motion]:
         """What `compare` has found, by the names of `watched`, after a step of length dt; `rounding` is that of 1."""
-        moves = scalars["rate"] * dt > REST * rounding
-        found = {"velocity": Motion(scalars["changed_u"], scalars["speed"] if moves else 0.0)}
-        for each in self.flow.quantities:
-            change, high, low = (scalars[f"{kind}_{each.name}"] for kind in ("changed", "highest", "lowest"))
+        motions = {}
+        if self.flows:
+            moves = scalars["rate"] * dt > REST * rounding
+            motions["velocity"] = Motion(scalars["changed_u"], scalars["speed"] if moves else 0.0)
+        for name in self.quantities:
+            change, high, low = (scalars[f"{kind}_{name}"] for kind in ("changed", "highest", "lowest"))
             varies = high - low > ALIKE * rounding * max(abs(high), abs(low))
-            found[each.name] = Motion(change, high - low if varies else 0.0)
-        return found
+            motions[name] = Motion(change, high - low if varies else 0.0)
+        return motions
 
     def patience(self, speed: float) -> float:
         """The time in which the largest speed crosses the longest side L, or in which diffusion levels what differs
         over it, L^2 / (pi^2 diffusivity) with the largest viscosity or diffusivity, if that is shorter.
         """
-        flow, grid = self.flow, self.flow.staggered
+        grid = self.grid
         sides = zip(grid.cells, grid.lengths, strict=True)
         longest = max(length for cells, length in sides if cells > 1 or max(grid.cells) == 1)
-        diffusivity = max([flow.fluid.viscosity, *(each.diffusivity for each in flow.quantities)])
+        diffusivity = max(self.flow.moving.values())
         crossing = longest / speed if speed > 0 else math.inf
         return min(crossing, longest**2 / (math.pi**2 * diffusivity) if diffusivity > 0 else math.inf)
 

@@ -34,7 +34,7 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy
 from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.estimate import check_start, count_steps
+from taskflow.simulation.estimate import count_steps
 from taskflow.simulation.job import FlowJob
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.profiling import Window, write_profile
@@ -131,7 +131,7 @@ def run_once(request: RunRequest, restart: RestartPoint | None, recovery: Recove
         sim = Simulation(case, deployment.blocks, device=deployment.device)
         Needs(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
-        check_start(sim)
+        sim.system.check()
         plan = _plan(sim, directory, where)
         policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
         if restart is None:

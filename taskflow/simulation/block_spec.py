@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskflow.flow import NavierStokes
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
 from taskflow.flow.statistics import Statistics
 from taskflow.output import TimeSeries
 from taskflow.simulation.bodies import Masks
-from taskflow.simulation.build.projection import Measures
 from taskflow.simulation.build.scales import Scales
+from taskflow.simulation.build.system import Measures
 from taskflow.simulation.inflow.inflow import Inflows
 from taskflow.simulation.records.series import Integral, Layer, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages
@@ -22,18 +23,19 @@ from taskflow.simulation.steady import SteadyCriterion
 class BlockSpec:
     """A case as its blocks compute it. Picklable.
 
-    `case` is its text, `settled` what a steady state is, `stability` which steps are stable, `scales` how large what is
-    computed can get, `sweeps` how many iterations solve for the pressure where their number is fixed, `counted` the
-    scalars that say how often was repeated what a step repeats until it is enough. What is recorded beside snapshots:
-    `averages`, `spectra`, `probes`, `layers`, `integrals`.
+    `case` is its text, `settled` what a steady state is, `stability` which steps are stable, where that is
+    known, `scales` how large what is computed can get, `sweeps` how many iterations solve for the pressure where their
+    number is fixed, `counted` the scalars that say how often was repeated what a step repeats until it is enough. What
+    is recorded beside snapshots: `averages`, `spectra`, `probes`, `layers`, `integrals`.
     """
 
     case: str
-    model: NavierStokes
+    grid: StaggeredGrid
+    model: Model
     measures: Measures
     clock: Clock
     settled: SteadyCriterion | None
-    stability: Stability
+    stability: Stability | None
     scales: Scales
     sweeps: int | None
     counted: tuple[str, ...]

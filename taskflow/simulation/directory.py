@@ -46,7 +46,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy, finish
 from taskflow.simulation.conditions import conditions
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial.initial import InitialFields, noise, profiles
+from taskflow.simulation.initial.initial import InitialFields
 from taskflow.simulation.lock import Lock, refusal
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, WriteStatus, complete
@@ -136,7 +136,7 @@ class RunDirectory:
                 create(draft / STORE, snapshots, about, _solid(sim))
                 for group in _groups(others, sim):
                     _create(draft / STORE, group, case)
-                functions = {name: p for name, p in profiles(sim.case).items() if not isinstance(p, Expression)}
+                functions = {name: p for name, p in sim.system.initial.items() if not isinstance(p, Expression)}
                 if functions:
                     save_initial(draft / INITIAL, snapshots, functions)
             follow(self.path, self.guard)
@@ -194,8 +194,8 @@ class RunDirectory:
 
     def initial(self, sim: Simulation) -> InitialFields:
         """The initial fields as blocks need them."""
-        fields = {name: p if isinstance(p, Expression) else None for name, p in profiles(sim.case).items()}
-        return InitialFields(sim.grid, fields, self.path.absolute() / INITIAL, noise(sim.case, sim.grid))
+        fields = {name: p if isinstance(p, Expression) else None for name, p in sim.system.initial.items()}
+        return InitialFields(sim.grid, fields, self.path.absolute() / INITIAL, sim.system.noise)
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:
         """Make the snapshots and checkpoints visible that every block has written, and drop what others were begun.
@@ -279,7 +279,8 @@ def _create(path: Path, group: Layout | TimeSeries, case: Case) -> None:
 
 def _about(case: Case) -> dict[str, Any]:
     """The attributes of every group of the store."""
-    return {"title": case.title, "case": case.to_toml(), **conditions(case).attributes()}
+    known = {} if case.system else conditions(case).attributes()
+    return {"title": case.title, "case": case.to_toml(), **known}
 
 
 def _solid(sim: Simulation) -> Callable[[Box], np.ndarray] | None:

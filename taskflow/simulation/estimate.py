@@ -9,19 +9,14 @@ from typing import TYPE_CHECKING
 
 from taskflow.cluster import cut, placed, processes, slabs, threads_per_block
 from taskflow.errors import BadInput
-from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.flow.statistics import SHARE
 from taskflow.host import Place, choose_device, look
 from taskflow.host.inventory import transport
 from taskflow.machine import Mapper, copy_bandwidth
 from taskflow.machine.channel import segment_bytes
 from taskflow.machine.device import open_device
-from taskflow.simulation.build.scales import advective_rate
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.case.magnitudes import Magnitudes
-from taskflow.simulation.inflow.inflow import moments
-from taskflow.simulation.initial.initial import largest
 from taskflow.simulation.keys import as_keys
 from taskflow.simulation.memory import Memory, Needs
 from taskflow.simulation.step_cost import often
@@ -151,7 +146,7 @@ def estimate(case: Case) -> Estimate:
     where = placed(case.machine, sim.blocks, places, embedded=True)
     needs = Needs(sim, where, device)
     needs.check()
-    check_start(sim)
+    sim.system.check()
     threads = threads_per_block(case.machine, where)
     return Estimate(needs, threads, count_steps(sim), _bandwidth(device, where, threads))
 
@@ -182,7 +177,7 @@ def count_steps(sim: Simulation) -> StepCount:
     end = case.time.end or 0.0
     if limit.fixed is not None:
         return StepCount(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True)
-    rate = advective_rate(sim)
+    rate = sim.system.advective_rate
     if rate == 0 and limit.spread == 0:
         rate = sum(1 / sim.grid.narrowest(axis) for axis in range(3))
         basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
@@ -203,29 +198,3 @@ def _counted(end: float, step: float) -> int:
             " forces, speeds and diffusivities that let steps be longer"
         )
     return math.ceil(end / step * (1 - ROUNDING))
-
-
-def check_start(sim: Simulation) -> None:
-    """Raises BadInput where the first step cannot be made: a formula is not finite, or no length of it can be found;
-    where more enters than can leave; and where bodies cannot be.
-    """
-    _ = sim.survey  # finds what is wrong with bodies
-    sim.inflows.check(moments(sim.case))
-    initial = largest(sim.case, sim.grid)
-    _check_sizes(sim, initial)
-    speeds = [value for name, value in initial.items() if name in VELOCITY]
-    if len(speeds) == len(VELOCITY) and not sim.inflows.profiles:
-        sim.clock.limit.longest(max(speeds))
-
-
-def _check_sizes(sim: Simulation, initial: dict[str, float]) -> None:
-    """Raises BadInput where what formulas give is too large for the equations."""
-    case, grid = sim.case, sim.grid
-    x, y, z = (grid.narrowest(axis) for axis in range(3))
-    numbers = Magnitudes((x, y, z), case.fluid.viscosity, case.machine.precision)
-    entering = zip(sim.inflows.profiles, sim.inflows.fastest(moments(case)), strict=True)
-    sizes = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
-    sizes += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]
-    for key, value, kind in sizes:
-        if lost := numbers.velocity(value) if kind and value > 1 else numbers.carried(value):
-            raise BadInput(f"{key}: values of {value:g}; {lost}; give smaller ones")

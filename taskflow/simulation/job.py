@@ -71,7 +71,7 @@ class RunLoop:
         self.model, self.clock = self.spec.model, self.spec.clock
         self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
         self.diagnosis = Diagnosis(self.spec)
-        self.sanity = Sanity(self.spec.scales, self.model.staggered, shard, self.diagnosis)
+        self.sanity = Sanity(self.spec.scales, self.spec.grid, shard, self.diagnosis)
         self.warnings: list[str] = []
         self.settling = SteadyWatch(self.spec.settled, shard) if self.spec.settled else None
         self.saving = CheckpointWriter(policy, shard)
@@ -153,7 +153,7 @@ class RunLoop:
         if "sanity" in state:
             self.sanity.go_on(state["sanity"])
         else:
-            self.sanity.begin(self.shard.scalars["speed"])
+            self.sanity.begin(self.shard.scalars.get("speed", 0.0))
         self.rounds |= {name: total for name, total in state["rounds"].items() if name in self.rounds}
         self.ended = (resumed.tick.finished and state["ended"]) or "end"
         self.control.report(resumed=resumed.tick.step)
@@ -210,12 +210,12 @@ class RunLoop:
         fear so.
         """
         if tick.step == 0:
-            self.sanity.begin(self.shard.scalars["speed"])
+            self.sanity.begin(self.shard.scalars.get("speed", 0.0))
         self.sanity.moves(tick)
         if (name := self.measuring.insane(numbers)) is not None:
             raise self.sanity.failure(tick, f"{name} is {numbers[name]}: ")
         self.diagnosis.note(numbers)
-        if (warning := self.sanity.grows(tick, numbers["kinetic_energy"])) is not None:
+        if (warning := self.sanity.grows(tick, numbers.get("kinetic_energy", 0.0))) is not None:
             self._warn(warning)
 
     def _compared(self, tick: Tick) -> None:

@@ -35,7 +35,6 @@ from taskflow.tasks import (
     tables,
 )
 
-LEAST = 8  # fields of any flow: the velocity, its next one or its tendency, pressure and its right-hand side
 State = int  # the number of a Valid: equal ones have the same
 
 
@@ -74,11 +73,11 @@ class Needs:
         return [replace(sampled[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
 
     def check(self) -> None:
-        """Raises BadInput where the blocks need more memory than is free where they will live. What flows have at the
-        least is asked first: to find bodies on more cells than fit would take memory and time without end.
+        """Raises BadInput where the blocks need more memory than is free where they will live. The
+        fewest that a system has are asked first: to find bodies on more cells than fit would take time without end.
         """
         cells, blocks = math.prod(self.sim.case.grid.cells), len(self.placed)
-        least = [LEAST * self.sim.value_bytes * cells // blocks] * blocks
+        least = [self.sim.system.fewest * self.sim.value_bytes * cells // blocks] * blocks
         problem = shortage(least, self.placed, self.device)
         if problem or (problem := shortage([memory.total for memory in self.blocks], self.placed, self.device)):
             raise BadInput(

@@ -9,7 +9,6 @@ from typing import Any
 from taskflow.errors import TaskflowError
 from taskflow.host import Place
 from taskflow.machine import Plan
-from taskflow.simulation.build.pressure import choice
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.lock import Owner
 from taskflow.simulation.provenance import provenance
@@ -23,7 +22,7 @@ def opening(
 ) -> dict[str, Any]:
     """The report before the first step. `ended` is "running"; `leader` is the process that will say otherwise."""
     case = sim.case
-    chosen, owner = choice(case), Owner.this()
+    owner = Owner.this()
     return {
         **provenance(),
         "title": case.title,
@@ -32,7 +31,7 @@ def opening(
         "device": plan.device,
         "threads_per_block": plan.threads if plan.device == "cpu" else None,
         "precision": case.machine.precision,
-        "pressure": {"solver": chosen.name, "why": chosen.why},
+        **sim.system.report,
         **({"bodies": asdict(sim.survey)} if sim.survey else {}),
         "channels": sorted({name for peers in channels for name in peers.values()}),
         "hardware": [_hardware(place) for place in placed],

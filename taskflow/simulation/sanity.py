@@ -140,11 +140,12 @@ class Diagnosis:
 
     def __init__(self, spec: BlockSpec) -> None:
         self._spec, self._residual = spec, 0.0
-        self.watch = None if spec.stability.certain else StepWatch(spec.stability)
+        stability = spec.stability
+        self.watch = StepWatch(stability) if stability is not None and not stability.certain else None
 
     def note(self, numbers: Mapping[str, Any]) -> None:
         """Note what a sane state was like, from its line in the log."""
-        self._residual = numbers["residual"]
+        self._residual = numbers.get("residual", 0.0)
 
     @property
     def steps(self) -> str:
@@ -158,6 +159,6 @@ class Diagnosis:
         if spec.sweeps is not None and self._residual > LEFT:
             now = f"pressure.iterations (now {spec.sweeps})"
             return f"{self._residual:.0%} of the divergence was left: give more {now}, or another pressure.solver"
-        if not spec.stability.damped(tick.dt, spec.clock.limit.cfl):
+        if spec.stability is None or not spec.stability.damped(tick.dt, spec.clock.limit.cfl):
             return self.steps
         return 'steps are stable, so the grid may be too coarse: give more cells, or fluid.scheme = "quick"'

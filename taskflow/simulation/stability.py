@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from taskflow.flow.schemes import ADAMS_BASHFORTH
 from taskflow.flow.stability import Stability
-from taskflow.simulation.build.scales import advective_rate
 from taskflow.simulation.case import SCHEMES
 from taskflow.simulation.schedule import FITS, Tick
 
@@ -19,9 +18,9 @@ MARGIN = 1.02  # how much faster a flow may get before it is asked again, and ho
 NAMES = {scheme: f'time.scheme = "{name}"' for name, scheme in SCHEMES.items()}
 
 
-def better(stability: Stability) -> str:
+def better(stability: Stability | None) -> str:
     """The scheme with a wider range, if there is one, as a further choice."""
-    return f", or {NAMES[SCHEMES['rk3']]}" if stability.scheme == ADAMS_BASHFORTH else ""
+    return f", or {NAMES[SCHEMES['rk3']]}" if stability and stability.scheme == ADAMS_BASHFORTH else ""
 
 
 class StepWatch:
@@ -59,7 +58,9 @@ def beyond(stability: Stability, dt: float, share: float, cfl: float, diffusion:
 
 def cautions(sim: Simulation) -> Iterator[str]:
     """Warnings of steps that are too long at the speed of walls, inflows and initial velocity."""
-    stability, rate = sim.stability, advective_rate(sim)
+    stability, rate = sim.stability, sim.system.advective_rate
+    if stability is None:
+        return
     limit, where = stability.limit, "at the speed of walls, inflows and initial velocity"
     if limit.fixed is not None:
         cfl, diffusion = stability.numbers(limit.fixed, rate)

@@ -35,7 +35,7 @@ class SteadyWatch:
 
     def __init__(self, settled: SteadyCriterion, shard: Shard) -> None:
         self._settled, self._shard = settled, shard
-        self._rounding = float(np.finfo(shard.partition.fields["u"].dtype).eps)
+        self._rounding = float(np.finfo(next(iter(shard.partition.fields.values())).dtype).eps)
         self._since, self._moved = 0.0, False
         self._ranges = dict.fromkeys(settled.steadiness.watched, 0.0)
         self.rates: dict[str, float] = {}
@@ -66,7 +66,7 @@ class SteadyWatch:
         if not (self._moved and all(rate < settled.rate for rate in self.rates.values())):  # nor what is not finite
             self.begin(now.time)
             return False
-        over = settled.over or settled.steadiness.patience(shard.scalars["speed"])
+        over = settled.over or settled.steadiness.patience(shard.scalars.get("speed", 0.0))
         return now.time - self._since >= over
 
     def _rate(self, name: str, motion: Motion, length: float) -> float:

@@ -13,7 +13,7 @@ from taskflow.machine import Mapper, run_threads
 from taskflow.machine.device import cpu, gpu
 from taskflow.machine.extreme import extreme
 from taskflow.output import Checkpoints, newest
-from taskflow.simulation.build.scales import Scale, scales
+from taskflow.simulation.build.scales import Scale
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.sanity import SANE, Diagnosis, Sanity
@@ -164,14 +164,14 @@ def test_scales():
     heat = {"diffusivity": 0.1, "expansion": 0.2, "reference": 1.0, "source": 0.25}
     dye = {"name": "dye", "diffusivity": 0.1, "sources": [{"point": [2.5, 0.2, -0.5], "rate": 0.01}]}
     case = cavity(boundaries=walls, heat=heat, scalars=[dye], body={"gravity": [0, 0, -5]})
-    found = scales(Simulation(case, (1, 1, 1)))
+    found = Simulation(case, (1, 1, 1)).system.scales
     assert found.speed == Scale(1.0)
     assert found.lift == pytest.approx(1.0)
     assert found.carried["T"] == Scale(3.0, 0.25 + 6 * 0.5 / 0.125)
     assert found.carried["dye"].gain == pytest.approx(0.01 * 8 * 6 * 8)
     assert found.driven
-    assert not scales(Simulation(cavity(boundaries=STILL), (1, 1, 1))).driven
-    pushed = scales(Simulation(cavity(boundaries=EVERYWHERE, body={"force": [3.0, 0.0, 4.0]}), (1, 1, 1)))
+    assert not Simulation(cavity(boundaries=STILL), (1, 1, 1)).system.scales.driven
+    pushed = Simulation(cavity(boundaries=EVERYWHERE, body={"force": [3.0, 0.0, 4.0]}), (1, 1, 1)).system.scales
     assert pushed.speed == Scale(0.0, 5.0)
     assert pushed.driven
 

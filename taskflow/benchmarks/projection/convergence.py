@@ -30,7 +30,7 @@ from taskflow.flow.poisson import (
 )
 from taskflow.machine import Control, Shard
 from taskflow.regions import Triple
-from taskflow.simulation.build.scales import advective_rate
+from taskflow.simulation.build.projection import Projection
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.tasks import Launch, Repeat, Roles
 
@@ -67,7 +67,7 @@ class Solved(Simulation):
     @cached_property
     def model(self) -> NavierStokes:
         """The case's equations with that solver."""
-        return replace(super().model, pressure=self.pressure)
+        return replace(Projection.of(self).model, pressure=self.pressure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def _measured(timing: PassTiming, method: str, setups: Sequence[Solved]) -> list
     """A row per solver that converges."""
     first = setups[0]
     cells = first.case.grid.cells
-    dt = first.clock.limit.longest(advective_rate(first))
+    dt = first.clock.limit.longest(first.system.advective_rate)
     begin = Begin(first.model, InitialVelocity(first.grid, velocity_of("cavity", cells)), dt, 0)
     job = Series(begin, [Solve(setup.model) for setup in setups], timing.conditions.seconds)
     reports, transports = timing.run(first.partition, job, timing.conditions.overlaps[0])

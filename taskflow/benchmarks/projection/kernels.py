@@ -20,6 +20,7 @@ from taskflow.host import choose_device, look
 from taskflow.machine import Shard, copy_bandwidth, run_threads
 from taskflow.machine.device import Device, open_device
 from taskflow.machine.kernel import Layout, compiled
+from taskflow.simulation.build.projection import Projection
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
 from taskflow.tasks import Launch, Program, Roles, record
@@ -105,7 +106,7 @@ class Measurement:
 
     def __call__(self, shard: Shard) -> list[KernelTiming]:
         """Measure everything."""
-        model = self.setup.model
+        model = Projection.of(self.setup).model
         shard.run(model.start, dt=1.0)
         scalars = {"dt": 0.2 * min(self.setup.grid.spacing), "ratio": 1.0}
         shard.run(model.step, dt=scalars["dt"], ratio=0.0)
@@ -122,7 +123,7 @@ class Measurement:
 
     def _bare(self, shard: Shard) -> KernelTiming:
         """Two bound kernels that write into each other's field, called without anything around them."""
-        instances, grid = shard.instances, self.setup.model.grid
+        instances, grid = shard.instances, Projection.of(self.setup).model.grid
         layout = Layout(instances.box.lo, instances.box.shape[::-1])
         kernel = compiled(jacobi, shard.region.fields["p"].dtype, self.device)
         p, rhs, q = (instances.arrays[name] for name in ("p", "rhs", "p_new"))

@@ -21,7 +21,7 @@ from taskflow.flow.poisson import relative_residual
 from taskflow.machine import Shard
 from taskflow.machine.mapper import Overlap
 from taskflow.regions import Triple, triple
-from taskflow.simulation.build.scales import advective_rate
+from taskflow.simulation.build.projection import Projection
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
 from taskflow.tasks import counts, plan
@@ -93,10 +93,11 @@ class StepTiming:
         case = flow.of(cells, self.precision, self.conditions.channel)
         setup = Simulation(case, blocks, device=self.team.device)
         check_memory(self.team, setup)
-        dt = setup.clock.limit.longest(advective_rate(setup))
-        begin = Begin(setup.model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
-        scalars = setup.model.scalars(dt, 1.0)
-        job = PassJob(begin, setup.model.step, End(setup.model), 1, scalars, self.conditions.seconds)
+        dt = setup.clock.limit.longest(setup.system.advective_rate)
+        model = Projection.of(setup).model
+        begin = Begin(model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
+        scalars = model.scalars(dt, 1.0)
+        job = PassJob(begin, model.step, End(model), 1, scalars, self.conditions.seconds)
         row, reports = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)
         state = {name: reports[0][name] for name in STATE}
         if not math.isfinite(state["kinetic_energy"]):

@@ -1,76 +1,44 @@
-"""The flow that a case describes: an incompressible fluid, solved by projection, and what its log tells of it."""
+"""The system of an incompressible fluid, solved by projection: how it is made of a case, and what its log tells."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from taskflow.flow import (
-    CENTRAL,
-    QUICK,
-    AdvectedOutflow,
-    Boundary,
-    Buoyancy,
-    ConvectiveOutflow,
-    Driving,
-    Fixed,
-    Fluid,
-    Flux,
-    Inflow,
-    Monitor,
-    NavierStokes,
-    PressureOutflow,
-    Quantity,
-    Slip,
-    Smagorinsky,
-    Source,
-    StaggeredGrid,
-    Transport,
-    Turbulence,
-    Wall,
-)
-from taskflow.flow.driving.coriolis import geostrophic_force
+from taskflow.errors import BadInput
+from taskflow.flow import AdvectedOutflow, ConvectiveOutflow, Monitor, NavierStokes, PressureOutflow
 from taskflow.flow.energy_budget import EnergyBudget
+from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.flow.obstacles import Obstacles
-from taskflow.flow.poisson import Solver, relative_residual
-from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar
-from taskflow.simulation.case import Source as CaseSource
+from taskflow.flow.poisson import relative_residual
+from taskflow.flow.surface_flux import SurfaceFlux
+from taskflow.output import through_sides
+from taskflow.simulation.build.navier_stokes import navier_stokes
+from taskflow.simulation.build.pressure import FORCING, choice, described, solver, sweeps
+from taskflow.simulation.build.scales import Scales, advective_rate, scales
+from taskflow.simulation.build.system import System
+from taskflow.simulation.case import FACES, Case
+from taskflow.simulation.case.case import all_fields
+from taskflow.simulation.case.magnitudes import Magnitudes
+from taskflow.simulation.inflow.inflow import InflowProfile, Inflows, moments, profiles
+from taskflow.simulation.initial.initial import largest, noise
+from taskflow.simulation.initial.initial import profiles as initial_profiles
+from taskflow.simulation.initial.noise import RandomVelocity
+from taskflow.simulation.records.series import Integral, geometry, sides
 from taskflow.simulation.schedule import Tick
 
-ADVECTION = {"central": CENTRAL, "quick": QUICK}
-OUTFLOWS: dict[float | str | None, Boundary] = {
-    None: ConvectiveOutflow(),
-    0.0: PressureOutflow(),
-    "advected": AdvectedOutflow(),
-}
+if TYPE_CHECKING:
+    from taskflow.simulation.build.simulation import Simulation
+
 NAMES = {"smagorinsky": "Smagorinsky", "wale": "WALE", "vreman": "Vreman"}
 LEAVING = {
     ConvectiveOutflow: "as much leaves, carried out at its mean speed",
     AdvectedOutflow: "as much leaves, carried out at its mean speed with its pressure",
     PressureOutflow: "p = 0, which decides how much leaves or enters",
 }
-
-
-def projection(
-    case: Case, grid: StaggeredGrid, solver: Solver, obstacles: Obstacles | None, *, varying: bool
-) -> NavierStokes:
-    """The equations of a case with their boundary conditions; `varying`: what enters at inflows changes in time."""
-    return NavierStokes(
-        grid,
-        Fluid(case.fluid.viscosity, _force(case), ADVECTION[case.fluid.scheme]),
-        {face: _side(case, face) for face in case.boundaries.sides},
-        solver,
-        heat=_temperature(case, grid),
-        buoyancy=_buoyancy(case),
-        scheme=SCHEMES[case.time.scheme],
-        driving=_driving(case),
-        varying=varying,
-        obstacles=obstacles,
-        passive=tuple(_passive(case, scalar, grid) for scalar in case.scalars),
-        turbulence=_turbulence(case),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,88 +83,156 @@ class Measures:
         return numbers | monitor.integrals(scalars)
 
 
-def energy_budget(model: NavierStokes) -> EnergyBudget:
-    """The terms of the budget of turbulent kinetic energy."""
-    eddies = model.turbulence is not None
-    return EnergyBudget(model.grid, model.boundaries, model.fluid.viscosity, eddies, model.obstacles)
+@dataclass(frozen=True, eq=False)
+class Projection(System):
+    """The system that a case is of where it names no other."""
 
+    fewest: ClassVar[int] = 8  # the velocity, its next one or its tendency, pressure and its right-hand side
 
-def _force(case: Case) -> tuple[float, float, float]:
-    """All that is constant: the body force, and the gradient of the pressure behind a geostrophic wind."""
-    (a, b, c), (x, y, z) = case.body.force, geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
-    return a + x, b + y, c + z
+    @classmethod
+    def of(cls, sim: Simulation) -> Projection:
+        """The system of a case, which is known to be this one."""
+        assert isinstance(sim.system, cls)
+        return sim.system
 
+    @classmethod
+    def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names of the fields that a snapshot can have."""
+        return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
 
-def _buoyancy(case: Case) -> Buoyancy | None:
-    """Where warm fluid rises."""
-    if case.heat is None or case.heat.expansion == 0 or not any(case.body.gravity):
-        return None
-    return Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
+    @classmethod
+    def headline(cls, case: Case) -> str:
+        """The solver of the pressure, in a line."""
+        return f"Pressure: {described(case)}"
 
+    @cached_property
+    def model(self) -> NavierStokes:
+        """The equations with their boundary conditions."""
+        sim = self.sim
+        near = sim.bodies.near if sim.case.obstacles else None
+        pressure = solver(sim.case, sim.grid.constants, sim.blocks, sim.device, near)
+        varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
+        return navier_stokes(sim.case, sim.grid, pressure, self.obstacles, varying=varying)
 
-def _driving(case: Case) -> Driving:
-    """The forces besides constant ones."""
-    body = case.body
-    gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
-    return Driving(body.rotation, gradient, body.bulk_velocity.means if body.bulk_velocity else (None, None, None))
+    @cached_property
+    def measures(self) -> Measures:
+        """The quantities in the log."""
+        return Measures(self.model)
 
+    @property
+    def initial(self) -> dict[str, Any]:
+        """The initial fields by name."""
+        return initial_profiles(self.sim.case)
 
-def _side(case: Case, face: str) -> Boundary:
-    """The condition on a face that is not periodic."""
-    table = case.boundary(face)
-    if table.type == "inflow":
-        return Inflow()
-    if table.type == "outflow":
-        return OUTFLOWS[table.pressure]
-    if table.type == "slip":
-        return Slip()
-    temperature = table.temperature if isinstance(table.temperature, float) else None
-    transfer = table.heat_transfer or 0.0, table.outside_temperature or 0.0
-    return Wall(table.numbers, temperature, table.heat_flux or 0.0, *transfer, table.roughness or 0.0)
+    @property
+    def noise(self) -> RandomVelocity | None:
+        """The random velocity that is added to them."""
+        return noise(self.sim.case, self.sim.grid)
 
+    @property
+    def advective_rate(self) -> float:
+        """That of walls, inflows and initial velocity."""
+        return advective_rate(self)
 
-def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
-    """T, where the case has heat."""
-    heat = case.heat
-    if heat is None:
-        return None
-    sources = tuple(_sources(heat.sources, grid))
-    return Quantity("T", Transport(heat.diffusivity, heat.source), heat.scheme != "central", sources)
+    @property
+    def scales(self) -> Scales:
+        """How large what is computed can get."""
+        return scales(self)
 
+    @cached_property
+    def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
+        case = self.sim.case
+        return {face: profiles(case, face) for face in FACES if case.boundary(face).type == "inflow"}
 
-def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity:
-    faces: dict[str, Fixed | Flux] = {}
-    for face in FACES:
-        if not case.periodic["xyz".index(face[0])]:
-            side, enters = getattr(scalar.boundaries, face), case.boundary(face).type == "inflow"
-            if side is None:
-                faces[face] = Fixed(0.0) if enters else Flux(0.0)
-            else:
-                faces[face] = Flux(side.flux or 0.0) if side.value is None else Fixed(side.value)
-    sources = tuple(_sources(scalar.sources, grid))
-    transport = Transport(scalar.diffusivity, scalar.source)
-    return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
+    @cached_property
+    def inflows(self) -> Inflows:
+        """The values that enter at inflows."""
+        return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype)
 
+    @cached_property
+    def obstacles(self) -> Obstacles | None:
+        """The bodies as the model knows them; None without any."""
+        case = self.sim.case
+        if not case.obstacles:
+            return None
+        forced = case.pressure.forcing or FORCING if choice(case).name == "fft" else 0
+        return self.sim.bodies.obstacles(forced)
 
-def _sources(sources: tuple[CaseSource, ...], grid: StaggeredGrid) -> Iterator[Source]:
-    for source in sources:
-        if source.box is not None:
-            yield Source(*source.box, source.rate)
-        elif source.point is not None:
-            yield Source.at(source.point, source.rate, grid)
+    @property
+    def sweeps(self) -> int | None:
+        """How many iterations each solve does whatever they leave."""
+        return sweeps(self.sim.case)
 
+    @property
+    def budget(self) -> EnergyBudget | None:
+        """The budget of the turbulent kinetic energy, where the case asks for one."""
+        flow, table = self.model, self.sim.case.statistics
+        if table is None or not table.budget:
+            return None
+        eddies, viscosity = flow.turbulence is not None, flow.fluid.viscosity
+        return EnergyBudget(flow.grid, flow.boundaries, viscosity, eddies, self.obstacles)
 
-def _turbulence(case: Case) -> Turbulence | None:
-    """The model, if there is one."""
-    table = case.turbulence
-    if table is None:
-        return None
-    model = MODELS[table.model]()
-    if table.constant is not None:
-        model = replace(model, constant=table.constant)
-    if isinstance(model, Smagorinsky):
-        model = replace(model, damped=table.damping != "none")
-    return Turbulence(model, table.prandtl)
+    @property
+    def surfaces(self) -> tuple[Integral, ...]:
+        """The integrals over surfaces."""
+        integrals = []
+        for surface in self.sim.case.surfaces:
+            around = sides(surface, self.sim.grid)
+            measured = tuple(SurfaceFlux(self.model, side) for side in around)
+            series = through_sides(surface.name, measured[0].names, *geometry(around, self.sim.grid))
+            integrals.append(Integral(series, measured, surface.every))
+        return tuple(integrals)
+
+    def check(self) -> None:
+        """Raises BadInput where a formula is not finite or too large, no length of a step can be found, more enters
+        than can leave, and where bodies cannot be.
+        """
+        sim = self.sim
+        _ = sim.survey  # finds what is wrong with bodies
+        self.inflows.check(moments(sim.case))
+        initial = largest(sim.case, sim.grid)
+        self._check_sizes(initial)
+        speeds = [value for name, value in initial.items() if name in VELOCITY]
+        if len(speeds) == len(VELOCITY) and not self.inflows.profiles:
+            sim.clock.limit.longest(max(speeds))
+
+    def _check_sizes(self, initial: dict[str, float]) -> None:
+        """Raises BadInput where what formulas give is too large for the equations."""
+        case, grid, inflows = self.sim.case, self.sim.grid, self.inflows
+        x, y, z = (grid.narrowest(axis) for axis in range(3))
+        numbers = Magnitudes((x, y, z), case.fluid.viscosity, case.machine.precision)
+        entering = zip(inflows.profiles, inflows.fastest(moments(case)), strict=True)
+        sizes = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
+        sizes += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]
+        for key, value, kind in sizes:
+            if lost := numbers.velocity(value) if kind and value > 1 else numbers.carried(value):
+                raise BadInput(f"{key}: values of {value:g}; {lost}; give smaller ones")
+
+    def described(self) -> Iterator[tuple[str, str]]:
+        """Label and text of the line on the solver of the pressure."""
+        yield "pressure", f"{described(self.sim.case)}; {self.sim.case.machine.precision} precision"
+
+    def details(self) -> Iterator[tuple[str, str]]:
+        """Label and text of each line on openings and eddies."""
+        case = self.sim.case
+        yield from zip(chain(["openings"], repeat("")), self._openings(), strict=False)
+        if case.turbulence:
+            yield "eddies", model_described(case)
+
+    def _openings(self) -> Iterator[str]:
+        """The sides where fluid enters and leaves."""
+        inflows = self.inflows
+        for face in inflows.profiles:
+            speeds = inflows.inward(face, 0.0)
+            often = " at first, and changes in time" if inflows.varies else ""
+            yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
+        yield from outflows_described(self.model)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The solver of the pressure."""
+        chosen = choice(self.sim.case)
+        return {"pressure": {"solver": chosen.name, "why": chosen.why}}
 
 
 def model_described(case: Case) -> str:

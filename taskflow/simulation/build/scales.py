@@ -17,7 +17,7 @@ from taskflow.simulation.inflow.inflow import moments
 from taskflow.simulation.initial.initial import largest
 
 if TYPE_CHECKING:
-    from taskflow.simulation.build.simulation import Simulation
+    from taskflow.simulation.build.projection import Projection
 
 SIDES = 6  # of a cell, through which heat may come
 
@@ -50,42 +50,42 @@ class Scales:
     driven: bool
 
 
-def scales(sim: Simulation) -> Scales:
-    """The scales of a case."""
-    case, model = sim.case, sim.model
+def scales(flow: Projection) -> Scales:
+    """The scales of a flow."""
+    case, model = flow.sim.case, flow.model
     speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
-    speeds += sim.inflows.fastest(moments(case))
+    speeds += flow.inflows.fastest(moments(case))
     speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
     speeds.append(np.array(case.body.geostrophic_wind))
     speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force))
     lift = abs(model.buoyancy.expansion) * math.hypot(*model.buoyancy.gravity) if model.buoyancy else 0.0
-    carried = {scalar.name: _passive(scalar, sim.grid) for scalar in model.passive}
+    carried = {scalar.name: _passive(scalar, model.staggered) for scalar in model.passive}
     if model.heat:
-        carried["T"] = _heat(sim, model.heat)
+        carried["T"] = _heat(flow, model.heat)
     opened = any(isinstance(side, Inflow | ConvectiveOutflow | PressureOutflow) for side in model.boundaries.values())
     kept = any(mean is not None for mean in model.driving.means)
     return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
 
 
-def _heat(sim: Simulation, heat: Quantity) -> Scale:
+def _heat(flow: Projection, heat: Quantity) -> Scale:
     """The scale of the temperature."""
-    case, grid, sides = sim.case, sim.grid, sim.model.boundaries
+    case, grid, sides = flow.sim.case, flow.sim.grid, flow.model.boundaries
     walls = [side for side in sides.values() if isinstance(side, Wall)]
     temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
     temperatures += [side.outside_temperature for side in walls]
     temperatures += [body.temperature or 0.0 for body in case.obstacles]
-    temperatures += list(_entering(sim))
-    slopes = zip(sim.model.driving.gradient, grid.lengths, strict=True)
+    temperatures += list(_entering(flow))
+    slopes = zip(flow.model.driving.gradient, grid.lengths, strict=True)
     departure = sum(abs(slope) * length for slope, length in slopes)
     fluxes = [side.heat_flux for side in walls]
     return Scale(max(map(abs, temperatures)) + departure, _gain(heat, fluxes, grid))
 
 
-def _entering(sim: Simulation) -> Iterator[float]:
-    for face, profiles in sim.inflows.profiles.items():
+def _entering(flow: Projection) -> Iterator[float]:
+    for face, profiles in flow.inflows.profiles.items():
         if "T" in profiles:
-            over = on_face(face, sim.grid.constants)
-            yield from (float(np.abs(sim.inflows.at(face, "T", t, over)).max()) for t in moments(sim.case))
+            over = on_face(face, flow.model.grid)
+            yield from (float(np.abs(flow.inflows.at(face, "T", t, over)).max()) for t in moments(flow.sim.case))
 
 
 def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:
@@ -102,11 +102,12 @@ def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float
     return abs(quantity.transport.source) + released + through
 
 
-def advective_rate(sim: Simulation) -> float:
+def advective_rate(flow: Projection) -> float:
     """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
-    spacing = np.array([sim.grid.narrowest(axis) for axis in range(3)])
-    speeds = [np.abs(side.velocity) for side in sim.model.boundaries.values() if isinstance(side, Wall)]
-    speeds += sim.inflows.fastest(moments(sim.case))
-    initial = largest(sim.case, sim.grid)
+    case, grid = flow.sim.case, flow.sim.grid
+    spacing = np.array([grid.narrowest(axis) for axis in range(3)])
+    speeds = [np.abs(side.velocity) for side in flow.model.boundaries.values() if isinstance(side, Wall)]
+    speeds += flow.inflows.fastest(moments(case))
+    initial = largest(case, grid)
     speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
     return max(float((speed / spacing).sum()) for speed in speeds)

@@ -8,25 +8,23 @@ from itertools import chain, groupby
 
 import numpy as np
 
-from taskflow.flow import Monitor, NavierStokes, StaggeredGrid
+from taskflow.flow import StaggeredGrid
 from taskflow.flow.isosurface import Isosurface
-from taskflow.flow.obstacles import Obstacles
+from taskflow.flow.model import Model
 from taskflow.flow.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.stability import Stability
 from taskflow.flow.statistics import Statistics
 from taskflow.flow.steadiness import Steadiness
-from taskflow.flow.surface_flux import SurfaceFlux
-from taskflow.output import at_points, of_surface, through_sides
+from taskflow.output import at_points, of_surface
 from taskflow.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
 from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
-from taskflow.simulation.build.pressure import FORCING, choice, solver, sweeps
-from taskflow.simulation.build.projection import Measures, energy_budget, projection
-from taskflow.simulation.build.scales import scales
-from taskflow.simulation.case import FACES, Case
-from taskflow.simulation.inflow.inflow import InflowProfile, Inflows, profiles
+from taskflow.simulation.build.registry import system
+from taskflow.simulation.build.system import Measures, System
+from taskflow.simulation.case import Case
+from taskflow.simulation.inflow.inflow import Inflows
 from taskflow.simulation.records.fields import STATISTICS
-from taskflow.simulation.records.series import Integral, Layer, ProbeSeries, geometry, sides
+from taskflow.simulation.records.series import Integral, Layer, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
 from taskflow.simulation.schedule import Clock
 from taskflow.simulation.steady import SteadyCriterion
@@ -48,13 +46,14 @@ class Simulation:
         return self.case.staggered
 
     @cached_property
-    def model(self) -> NavierStokes:
+    def system(self) -> System:
+        """The system of equations that the case is of."""
+        return system(self.case)(self)
+
+    @cached_property
+    def model(self) -> Model:
         """The equations with their boundary conditions."""
-        case = self.case
-        near = self.bodies.near if case.obstacles else None
-        pressure = solver(case, self.grid.constants, self.blocks, self.device, near)
-        varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
-        return projection(case, self.grid, pressure, self.obstacles, varying=varying)
+        return self.system.model
 
     @cached_property
     def clock(self) -> Clock:
@@ -65,10 +64,10 @@ class Simulation:
     @cached_property
     def measures(self) -> Measures:
         """The quantities in the log."""
-        return Measures(self.model)
+        return self.system.measures
 
     @property
-    def monitor(self) -> Monitor:
+    def monitor(self) -> Program:
         """The program that measures them."""
         return self.measures.monitor
 
@@ -76,21 +75,19 @@ class Simulation:
     def settled(self) -> SteadyCriterion | None:
         """The criterion of a steady state; None where the run does not stop there."""
         steady = self.case.time.steady
-        return SteadyCriterion(Steadiness(self.model), steady.rate, steady.every, steady.over) if steady else None
+        if steady is None:
+            return None
+        return SteadyCriterion(Steadiness(self.model, self.grid), steady.rate, steady.every, steady.over)
 
     @cached_property
-    def stability(self) -> Stability:
-        """Which steps are stable."""
+    def stability(self) -> Stability | None:
+        """Which steps are stable, where that is known."""
         return self.model.stability(self.clock.limit)
-
-    @cached_property
-    def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
-        return {face: profiles(self.case, face) for face in FACES if self.case.boundary(face).type == "inflow"}
 
     @cached_property
     def inflows(self) -> Inflows:
         """The values that enter at inflows."""
-        return Inflows(self.grid, self._profiles, self.model.openings, self.dtype)
+        return self.system.inflows
 
     @property
     def dtype(self) -> str:
@@ -108,21 +105,13 @@ class Simulation:
         return survey(self.bodies) if self.case.obstacles else None
 
     @cached_property
-    def obstacles(self) -> Obstacles | None:
-        """The bodies as the model knows them; None without any."""
-        if not self.case.obstacles:
-            return None
-        forced = self.case.pressure.forcing or FORCING if choice(self.case).name == "fft" else 0
-        return self.bodies.obstacles(forced)
-
-    @cached_property
     def averages(self) -> TimeAverages[Statistics] | None:
         """The averages over time; None where nothing is averaged."""
         table = self.case.statistics
         if table is None or table.fields is None:
             return None
         names = tuple(sorted(table.fields, key=self.case.fields.index))
-        statistics = Statistics(names, self.grid.box, table.order, energy_budget(self.model) if table.budget else None)
+        statistics = Statistics(names, self.grid.box, table.order, self.system.budget)
         return TimeAverages(statistics, table.start, table.every, table.write)
 
     @cached_property
@@ -151,12 +140,7 @@ class Simulation:
     @cached_property
     def integrals(self) -> tuple[Integral, ...]:
         """The integrals over surfaces; those that are measured equally often stand side by side."""
-        integrals = []
-        for surface in self.case.surfaces:
-            around = sides(surface, self.grid)
-            measured = tuple(SurfaceFlux(self.model, side) for side in around)
-            series = through_sides(surface.name, measured[0].names, *geometry(around, self.grid))
-            integrals.append(Integral(series, measured, surface.every))
+        integrals = list(self.system.surfaces)
         for iso in self.case.isosurfaces:
             words = f"area of the surface on which {iso.field} = {iso.value:g}"
             series = of_surface(iso.name, words, {"field": iso.field, "value": iso.value})
@@ -187,13 +171,14 @@ class Simulation:
         """The part of this that every block has to know."""
         return BlockSpec(
             case=self.case.to_toml(),
+            grid=self.grid,
             model=self.model,
             measures=self.measures,
             clock=self.clock,
             settled=self.settled,
             stability=self.stability,
-            scales=scales(self),
-            sweeps=sweeps(self.case),
+            scales=self.system.scales,
+            sweeps=self.system.sweeps,
             counted=self.step_cost.counted,
             inflows=self.inflows,
             masks=self.masks,

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ConfigDict
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.stability import StepLimit
@@ -18,6 +18,7 @@ from taskflow.simulation.case import (
     initial,
     machine,
     magnitudes,
+    method,
     obstacles,
     physics,
     pressure,
@@ -33,11 +34,12 @@ from taskflow.simulation.case.control import Checkpoint, Monitor, Output, Time
 from taskflow.simulation.case.grid import AXES, NOWHERE, Grid, cells_fit
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.method import ALL, Kind, Method, choose, system_of
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.physics import Fluid, Forcing, Heat
 from taskflow.simulation.case.pressure import Pressure
 from taskflow.simulation.case.probes import Planes, Probes
-from taskflow.simulation.case.problems import CaseError, Problem, present
+from taskflow.simulation.case.problems import CaseError, Problem, present, shown
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.spectra import Spectra
@@ -51,22 +53,29 @@ from taskflow.simulation.schedule import Clock
 
 TOPICS = (
     machine, control, grid, magnitudes, boundaries, scalars, pressure, physics, initial, obstacles, turbulence,
-    statistics, probes, surfaces, spectra,
+    statistics, probes, surfaces, spectra, method,
 )  # fmt: skip
 TOLERANCE = {"single": 1e-4, "double": 1e-6}
 LOOSEST = 0.1  # a default that no grid makes larger
 ROUNDING = {"single": 6e-8, "double": 1.1e-16}
 REST = StepLimit()  # of a schedule by which nobody steps
+NO_FLUID = Fluid(viscosity=0.0)  # of a system that does not read [fluid]
 
 
 class Case(Table):
-    """A whole case. Every problem is found at once and told in a `BadInput`, one line each."""
+    """A whole case. Every problem is found at once and told in a `BadInput`, one line each.
+
+    What its system does not read has the defaults; the table that the system claims is there beside the others.
+    """
+
+    model_config = ConfigDict(extra="allow")  # one table that is not known here
 
     title: Text = entry(
         "names the case in pictures and reports",
         "untitled",
         otherwise='the file name; `"untitled"` for a case built in Python',
     )
+    method: Method | None = entry("which equations are solved", None, otherwise="those of an incompressible fluid")
     grid: Grid = entry("the domain and its cells", remedy="give a table [grid] with cells and lengths")
     fluid: Fluid = entry("the fluid", remedy="give a table [fluid] with viscosity")
     boundaries: Boundaries = entry("the six sides of the domain", remedy="give a table [boundaries] with all sides")
@@ -91,17 +100,29 @@ class Case(Table):
     machine: Machine = entry("what computes", Machine())
 
     def __init__(self, /, **values: Any) -> None:
-        problems: list[Problem] = []
+        defaults = {name: field.get_default() for name, field in Case.model_fields.items()}
+        chosen = choose(values, {**defaults, "fluid": NO_FLUID})
+        problems, values = list(chosen.problems), chosen.tables
+        if chosen.system is not None and "fluid" not in chosen.system.accepts:
+            values["fluid"] = NO_FLUID
         try:
             super().__init__(**values)
             tables = dict(self)
         except CaseError as error:
             problems += error.problems
             tables = _sound(values, problems)
-        problems += contradictions(tables)
+        tables = {name: table for name, table in tables.items() if reads(chosen.system, name)}
+        problems += contradictions(tables, chosen.system)
         if problems:
             raise CaseError(*problems)
-        super().__init__(**completed(tables))
+        super().__init__(**values | completed(tables, chosen.system))
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        """Tables that are not known."""
+        for name, value in values.items():
+            if name not in cls.model_fields and not isinstance(value, Table):
+                yield Problem((name,), "there is no such key", shown(value), unknown=True)
 
     @classmethod
     def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> "Case":
@@ -116,6 +137,20 @@ class Case(Table):
     def to_toml(self) -> str:
         """The case as a file, every default written out; loading it gives an equal case (functions are only named)."""
         return document(self.written())
+
+    def written(self) -> dict[str, Any]:
+        """As the case file has it, without what its system does not read."""
+        return {name: table for name, table in super().written().items() if reads(self.system, name)}
+
+    @property
+    def system(self) -> Kind | None:
+        """The class of the system that the case is of; None for the projection."""
+        return system_of(self.method)
+
+    @property
+    def own(self) -> Any:
+        """The table that the system of the case claims; None for the projection."""
+        return None if self.system is None else getattr(self, self.system.claims)
 
     @property
     def spacing(self) -> tuple[float, float, float]:
@@ -136,7 +171,7 @@ class Case(Table):
     @property
     def fields(self) -> tuple[str, ...]:
         """Names of the fields that a snapshot can have."""
-        return all_fields(self.heat, self.scalars, self.turbulence)
+        return _fields(dict(self), self.system)
 
     @property
     def output_fields(self) -> tuple[str, ...]:
@@ -180,39 +215,44 @@ def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, 
     return tables
 
 
-def contradictions(tables: Mapping[str, Any]) -> Iterator[Problem]:
+def reads(system: Kind | None, name: str) -> bool:
+    """Whether a system, None for the projection, reads the table of a name."""
+    return system is None or name in ALL or name in system.accepts or name == system.claims
+
+
+def contradictions(tables: Mapping[str, Any], system: Kind | None = None) -> Iterator[Problem]:
     """All that tables say against each other. The parameters of a rule are the tables that it is about, and what
     follows from them; it is passed over where one of them is missing or wrong.
     """
-    known = {**tables, **dict(_derived(tables))}
+    known = {**tables, **dict(_derived(tables, system))}
     for rule in chain.from_iterable(topic.RULES for topic in TOPICS):
         names = signature(rule).parameters
         if all(name in known for name in names):
             yield from rule(*(known[name] for name in names))
 
 
-def _derived(tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[str, Any]]:
     """The names of all `fields`, the `cells` wherever the domain is periodic, and the `staggered` grid."""
-    if {"heat", "scalars", "turbulence"} <= tables.keys():
-        yield "fields", all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
+    if ({"heat", "scalars", "turbulence"} if system is None else {system.claims, *system.accepts}) <= tables.keys():
+        yield "fields", _fields(tables, system)
     if (grid := tables.get("grid")) and not any(cells_fit(grid)):
         yield "cells", grid.staggered(NOWHERE)
         if "boundaries" in tables:
             yield "staggered", grid.staggered(tables["boundaries"].periodic)
 
 
-def completed(tables: Mapping[str, Any]) -> dict[str, Any]:
+def completed(tables: Mapping[str, Any], system: Kind | None) -> dict[str, Any]:
     """The tables of a sound case with the defaults that depend on other tables filled in."""
-    heat, boundaries, initial, statistics = (tables[name] for name in ("heat", "boundaries", "initial", "statistics"))
-    fields = {"fields": all_fields(heat, tables["scalars"], tables["turbulence"])}
-    filled = {"output": tables["output"], "statistics": statistics}
+    fields = {"fields": _fields(tables, system)}
+    filled = {"output": tables["output"], "statistics": tables.get("statistics")}
     filled = {name: table.model_copy(update=fields) for name, table in filled.items() if table and table.fields is None}
-    if heat:
+    if heat := tables.get("heat"):
+        boundaries, initial = tables["boundaries"], tables["initial"]
         if initial.temperature is None:
             filled["initial"] = initial.model_copy(update={"temperature": Expression(heat.reference)})
         filled["boundaries"] = boundaries.model_copy(update=dict(_with_heat(boundaries, heat)))
-    pressure, precision = tables["pressure"], tables["machine"].precision
-    if pressure.max_iterations is not None and pressure.tolerance is None:
+    pressure, precision = tables.get("pressure"), tables["machine"].precision
+    if pressure is not None and pressure.max_iterations is not None and pressure.tolerance is None:
         tolerance = max(TOLERANCE[precision], min(_left(tables["grid"], precision), LOOSEST))
         filled["pressure"] = pressure.model_copy(update={"tolerance": tolerance})
     return {**tables, **filled}
@@ -228,6 +268,12 @@ def _left(grid: Grid, precision: str) -> float:
     rows = [(length, narrowest(a)) for a, length in enumerate(grid.lengths) if grid.cells[a] > 1]
     longest, finest = max((length for length, _ in rows), default=1.0), min((step for _, step in rows), default=1.0)
     return ROUNDING[precision] * (longest / finest) ** 2 / 10
+
+
+def _fields(tables: Mapping[str, Any], system: Kind | None) -> tuple[str, ...]:
+    if system is not None:
+        return system.fields(tables)
+    return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
 
 
 def all_fields(heat: Heat | None, scalars: Scalars, turbulence: Turbulence | None) -> tuple[str, ...]:

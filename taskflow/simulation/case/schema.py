@@ -9,9 +9,10 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from taskflow.simulation.case.boundaries import Boundary
-from taskflow.simulation.case.case import Case
+from taskflow.simulation.case.case import Case, reads
 from taskflow.simulation.case.control import Steady
 from taskflow.simulation.case.initial import Function
+from taskflow.simulation.case.method import available
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import ProfileTable
@@ -70,8 +71,15 @@ def described() -> dict[str, Any]:
 
 
 def schema() -> dict[str, Any]:
-    """The schema of a case file, as JSON's types."""
-    return {"$schema": DIALECT, **_for_editors(described()), "title": "A case of taskflow"}
+    """The schema of a case file, as JSON's types, with the tables of all systems that are installed."""
+    made = {"$schema": DIALECT, **_for_editors(described()), "title": "A case of taskflow"}
+    made["additionalProperties"] = False
+    for system in available()[0].values():
+        table = system.table.model_json_schema(schema_generator=_Schema)
+        made["$defs"] |= _for_editors(table.pop("$defs", {}))
+        made["properties"][system.claims] = _for_editors(table)
+        made["required"] = [name for name in made["required"] if reads(system, name)]
+    return made
 
 
 def _for_editors(node: Any) -> Any:

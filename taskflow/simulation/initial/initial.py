@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,14 +89,7 @@ def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
 
     Raises BadInput where one is not finite: blocks would find that when it is too late.
     """
-    largest = {}
-    for name, profile in profiles(case).items():
-        if isinstance(profile, Expression):
-            points = [_few(p) for p in grid.points(VELOCITY.get(name, "c"), grid.box)]
-            try:
-                largest[name] = float(np.abs(profile(*points)).max())
-            except BadInput as error:
-                raise BadInput(f"{_key(name)}: {error}") from None
+    largest = extremes(profiles(case), grid, _key)
     if case.initial.noise is not None:
         for name in largest.keys() & VELOCITY.keys():
             largest[name] += LARGEST * case.initial.noise.rms
@@ -104,6 +97,22 @@ def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
         for name, mean in zip(VELOCITY, case.body.bulk_velocity.means, strict=True):
             if name in largest:
                 largest[name] = max(largest[name], abs(mean or 0.0))
+    return largest
+
+
+def extremes(profiles: Mapping[str, Any], grid: StaggeredGrid, key: Callable[[str], str]) -> dict[str, float]:
+    """The largest absolute value, at some points, of each of the initial fields that is a formula.
+
+    Raises BadInput, with the `key` of the field, where one is not finite.
+    """
+    largest = {}
+    for name, profile in profiles.items():
+        if isinstance(profile, Expression):
+            points = [_few(p) for p in grid.points(VELOCITY.get(name, "c"), grid.box)]
+            try:
+                largest[name] = float(np.abs(profile(*points)).max())
+            except BadInput as error:
+                raise BadInput(f"{key(name)}: {error}") from None
     return largest
 
 

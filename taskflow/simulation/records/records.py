@@ -10,7 +10,7 @@ from typing import Any
 from taskflow.machine import Shard
 from taskflow.output import Guard, RunLog, Writer, unguarded
 from taskflow.simulation.block_spec import BlockSpec
-from taskflow.simulation.build.projection import Measures
+from taskflow.simulation.build.system import Measures
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, FieldRecording, GroupPlace, Recording, WriteStatus
 from taskflow.simulation.records.series import IntegralRecording, PointRecording
 from taskflow.simulation.records.statistics import AverageRecorder, SpectraRecording
@@ -82,7 +82,7 @@ class Records:
             self._groups[layer.group] = FieldRecording(place(layer.group))
         for probe in spec.probes:
             group = probe.series.group
-            self._groups[group] = PointRecording(place(group), probe, spec.model.staggered)
+            self._groups[group] = PointRecording(place(group), probe, spec.grid)
         for integral in spec.integrals:
             group = integral.series.group
             self._groups[group] = IntegralRecording(place(group), integral)

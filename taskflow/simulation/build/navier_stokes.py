@@ -1,0 +1,140 @@
+"""The equations of an incompressible fluid that a case describes, with their boundary conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from taskflow.flow import (
+    CENTRAL,
+    QUICK,
+    AdvectedOutflow,
+    Boundary,
+    Buoyancy,
+    ConvectiveOutflow,
+    Driving,
+    Fixed,
+    Fluid,
+    Flux,
+    Inflow,
+    NavierStokes,
+    PressureOutflow,
+    Quantity,
+    Slip,
+    Smagorinsky,
+    Source,
+    StaggeredGrid,
+    Transport,
+    Turbulence,
+    Wall,
+)
+from taskflow.flow.driving.coriolis import geostrophic_force
+from taskflow.flow.obstacles import Obstacles
+from taskflow.flow.poisson import Solver
+from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar
+from taskflow.simulation.case import Source as CaseSource
+
+ADVECTION = {"central": CENTRAL, "quick": QUICK}
+OUTFLOWS: dict[float | str | None, Boundary] = {
+    None: ConvectiveOutflow(),
+    0.0: PressureOutflow(),
+    "advected": AdvectedOutflow(),
+}
+
+
+def navier_stokes(
+    case: Case, grid: StaggeredGrid, solver: Solver, obstacles: Obstacles | None, *, varying: bool
+) -> NavierStokes:
+    """The equations of a case with their boundary conditions; `varying`: what enters at inflows changes in time."""
+    return NavierStokes(
+        grid,
+        Fluid(case.fluid.viscosity, _force(case), ADVECTION[case.fluid.scheme]),
+        {face: _side(case, face) for face in case.boundaries.sides},
+        solver,
+        heat=_temperature(case, grid),
+        buoyancy=_buoyancy(case),
+        scheme=SCHEMES[case.time.scheme],
+        driving=_driving(case),
+        varying=varying,
+        obstacles=obstacles,
+        passive=tuple(_passive(case, scalar, grid) for scalar in case.scalars),
+        turbulence=_turbulence(case),
+    )
+
+
+def _force(case: Case) -> tuple[float, float, float]:
+    """All that is constant: the body force, and the gradient of the pressure behind a geostrophic wind."""
+    (a, b, c), (x, y, z) = case.body.force, geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
+    return a + x, b + y, c + z
+
+
+def _buoyancy(case: Case) -> Buoyancy | None:
+    """Where warm fluid rises."""
+    if case.heat is None or case.heat.expansion == 0 or not any(case.body.gravity):
+        return None
+    return Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
+
+
+def _driving(case: Case) -> Driving:
+    """The forces besides constant ones."""
+    body = case.body
+    gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
+    return Driving(body.rotation, gradient, body.bulk_velocity.means if body.bulk_velocity else (None, None, None))
+
+
+def _side(case: Case, face: str) -> Boundary:
+    """The condition on a face that is not periodic."""
+    table = case.boundary(face)
+    if table.type == "inflow":
+        return Inflow()
+    if table.type == "outflow":
+        return OUTFLOWS[table.pressure]
+    if table.type == "slip":
+        return Slip()
+    temperature = table.temperature if isinstance(table.temperature, float) else None
+    transfer = table.heat_transfer or 0.0, table.outside_temperature or 0.0
+    return Wall(table.numbers, temperature, table.heat_flux or 0.0, *transfer, table.roughness or 0.0)
+
+
+def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
+    """T, where the case has heat."""
+    heat = case.heat
+    if heat is None:
+        return None
+    sources = tuple(_sources(heat.sources, grid))
+    return Quantity("T", Transport(heat.diffusivity, heat.source), heat.scheme != "central", sources)
+
+
+def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity:
+    faces: dict[str, Fixed | Flux] = {}
+    for face in FACES:
+        if not case.periodic["xyz".index(face[0])]:
+            side, enters = getattr(scalar.boundaries, face), case.boundary(face).type == "inflow"
+            if side is None:
+                faces[face] = Fixed(0.0) if enters else Flux(0.0)
+            else:
+                faces[face] = Flux(side.flux or 0.0) if side.value is None else Fixed(side.value)
+    sources = tuple(_sources(scalar.sources, grid))
+    transport = Transport(scalar.diffusivity, scalar.source)
+    return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
+
+
+def _sources(sources: tuple[CaseSource, ...], grid: StaggeredGrid) -> Iterator[Source]:
+    for source in sources:
+        if source.box is not None:
+            yield Source(*source.box, source.rate)
+        elif source.point is not None:
+            yield Source.at(source.point, source.rate, grid)
+
+
+def _turbulence(case: Case) -> Turbulence | None:
+    """The model, if there is one."""
+    table = case.turbulence
+    if table is None:
+        return None
+    model = MODELS[table.model]()
+    if table.constant is not None:
+        model = replace(model, constant=table.constant)
+    if isinstance(model, Smagorinsky):
+        model = replace(model, damped=table.damping != "none")
+    return Turbulence(model, table.prandtl)

@@ -1,0 +1,145 @@
+"""What a run asks of a system of equations beyond its `Model`: how it is made of a case, started, measured and told."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.energy_budget import EnergyBudget
+from taskflow.flow.model import Model
+from taskflow.flow.schemes import ADAMS_BASHFORTH
+from taskflow.simulation.build.scales import Scale, Scales
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.initial import Profile
+from taskflow.simulation.case.table import Table
+from taskflow.simulation.inflow.inflow import Inflows
+from taskflow.simulation.initial.initial import extremes
+from taskflow.simulation.initial.noise import RandomVelocity
+from taskflow.simulation.records.series import Integral
+from taskflow.simulation.schedule import Tick
+from taskflow.tasks import Program
+
+if TYPE_CHECKING:
+    from taskflow.simulation.build.simulation import Simulation
+
+
+class Measures(Protocol):
+    """The quantities that a line of the log has, of a state whose monitor has run. Picklable."""
+
+    @property
+    def monitor(self) -> Program:
+        """The program that measures. It leaves the scalar speed, the largest one, where there is a velocity."""
+
+    @property
+    def finite(self) -> tuple[str, ...]:
+        """The names of those that are finite in a sane state."""
+
+    def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
+        """The line, `wall` seconds after the first state, from the scalars of the step and of the monitor."""
+
+
+def moment(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
+    """The part of a line of the log that all systems have."""
+    cfl = tick.dt * scalars["rate"]
+    return {"step": tick.step, "time": tick.time, "dt": tick.dt, "cfl": cfl, "wall": wall}
+
+
+@dataclass(frozen=True, eq=False)
+class System(ABC):
+    """A system of equations, made of a case. A package registers its class under the name that `method.type` gives.
+
+    `table` reads the table `claims` of the case file, whose presence selects the system, into `case.own`. `accepts` are
+    further tables of the projection that it reads, `sides` the types of boundaries that it knows. What this class says
+    holds for equations without bodies, inflows and noise.
+    """
+
+    sim: Simulation
+
+    claims: ClassVar[str]
+    table: ClassVar[type[Table]]
+    accepts: ClassVar[frozenset[str]] = frozenset()
+    sides: ClassVar[frozenset[str]] = frozenset()
+    fewest: ClassVar[int] = 1  # fields that it has at the least
+
+    @classmethod
+    @abstractmethod
+    def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names of the fields that a snapshot can have, from the tables of the case."""
+
+    @classmethod
+    def headline(cls, case: Case) -> str:
+        """The system in a line, for the head of a run."""
+        return f"Model: {cls.claims}"
+
+    @property
+    @abstractmethod
+    def model(self) -> Model:
+        """The equations."""
+
+    @property
+    @abstractmethod
+    def measures(self) -> Measures:
+        """The quantities in the log."""
+
+    @property
+    @abstractmethod
+    def initial(self) -> Mapping[str, Profile]:
+        """The initial fields by name, as functions of x, y and z."""
+
+    @property
+    def noise(self) -> RandomVelocity | None:
+        """The random velocity that is added to them."""
+        return None
+
+    @property
+    def advective_rate(self) -> float:
+        """max(|u|/dx + |v|/dy + |w|/dz), about, as far as the case tells it; 0 where nothing does."""
+        return 0.0
+
+    @property
+    def scales(self) -> Scales:
+        """How large what is computed can get: here `SANE` times as large as the initial fields."""
+        carried = {name: Scale(0.0) for name in self.model.moving if name != "velocity"}
+        velocity = ("u", "v", "w") if "velocity" in self.model.moving else ()
+        return Scales(velocity, Scale(0.0), 0.0, carried, driven=True)
+
+    @property
+    def inflows(self) -> Inflows:
+        """The values that enter at inflows."""
+        grid = self.sim.grid
+        return Inflows(grid, {}, OpenBoundaries({}, grid.constants, ADAMS_BASHFORTH), self.sim.dtype)
+
+    @property
+    def sweeps(self) -> int | None:
+        """How many iterations its solver does whatever they leave, if it has one of that kind."""
+        return None
+
+    @property
+    def budget(self) -> EnergyBudget | None:
+        """The budget of the turbulent kinetic energy, where the case asks for one."""
+        return None
+
+    @property
+    def surfaces(self) -> tuple[Integral, ...]:
+        """The integrals over the surfaces of the case."""
+        return ()
+
+    def check(self) -> None:
+        """Raises BadInput where the first step cannot be made, as an initial value is not finite."""
+        extremes(self.initial, self.sim.grid, lambda name: f"the initial {name}")
+
+    def described(self) -> Iterator[tuple[str, str]]:
+        """Label and text of each line that `taskflow check` says of it, before those of bodies."""
+        yield "model", f"{self.claims}; {self.sim.case.machine.precision} precision"
+
+    def details(self) -> Iterator[tuple[str, str]]:
+        """Label and text of each line that it says after those of bodies."""
+        yield from ()
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What report.json says of it."""
+        return {"model": self.claims}

@@ -1,0 +1,164 @@
+"""Which system of equations a case is of: [method], or a table that a system of another package claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, ClassVar, Protocol
+
+from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.problems import CaseError, Problem, explained, shown, wrong
+from taskflow.simulation.case.table import Table, Text, entry, plain_keys
+
+GROUP = "taskflow.models"  # of entry points
+PROJECTION = "projection"
+ALL = frozenset(
+    ("title", "method", "grid", "boundaries", "time", "output", "probes", "planes", "isosurfaces", "monitor")
+) | {"checkpoint", "machine"}
+"""The tables that every system has."""
+
+
+class SystemType(Protocol):
+    """What a case asks of the class of a system: see `taskflow.simulation.build.system.System`."""
+
+    claims: ClassVar[str]
+    table: ClassVar[type[Table]]
+    accepts: ClassVar[frozenset[str]]
+    sides: ClassVar[frozenset[str]]
+
+    @classmethod
+    def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names of the fields that a snapshot can have, from the tables of the case."""
+
+
+Kind = type[SystemType]
+_systems: dict[str, Kind] = {}  # that were registered, or loaded
+
+
+def register(name: str, system: Kind) -> None:
+    """Lets `method.type` name a system in this process, without an entry point."""
+    _systems[name] = system
+
+
+class Method(Table):
+    """Which equations are solved."""
+
+    type: Text = entry(
+        "`projection`, an incompressible fluid, or a [model of your own](../howto/own_model.md)", PROJECTION
+    )
+
+
+def system_of(method: Method | None) -> Kind | None:
+    """The class of a system that has been found; None for the projection."""
+    return _systems[method.type] if method else None
+
+
+@dataclass
+class Choice:
+    """The system of a case, None for the projection, its tables with that of the system read, and what is wrong."""
+
+    system: Kind | None
+    tables: dict[str, Any]
+    problems: list[Problem] = field(default_factory=list)
+
+
+def choose(given: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
+    """The system of a case of these tables; `known` has the defaults of those of the projection.
+
+    Entry points are looked at only where the case has a table that is not known, or names a system. Raises CaseError
+    where it names one that is not there.
+    """
+    method = given.get("method")
+    named = method.get("type") if isinstance(method, Mapping) else getattr(method, "type", None)
+    strange = [name for name in given if name not in known]
+    if method in ({}, {"type": PROJECTION}, Method()):
+        given = {**given, "method": None}
+    if not strange and (named in (None, PROJECTION) or not isinstance(named, str)):
+        return Choice(None, dict(given))
+    systems, broken = available()
+    claims = [(table, name) for table in strange for name, system in systems.items() if system.claims == table]
+    _spelled(given, [table for table in strange if table not in dict(claims)], systems, known)
+    problems = [*_contradictory(given, claims, named)]
+    name = claims[0][1] if claims else named
+    if name in (None, PROJECTION) or not isinstance(name, str):
+        return Choice(None, dict(given))
+    if name not in systems:
+        raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
+    system, tables = systems[name], {key: value for key, value in given.items() if key not in dict(claims[1:])}
+    tables["method"] = Method(type=name)
+    own = tables.pop(system.claims, {})
+    try:
+        if not isinstance(own, Mapping | system.table):
+            raise CaseError(wrong((), own, "give a table"))
+        tables[system.claims] = own if isinstance(own, system.table) else system.table(**plain_keys(own))
+    except CaseError as error:
+        within = [problem.within([system.claims]) for problem in error.problems]
+        problems += explained(within, [(system.claims, *path) for path in system.table.paths()])
+    for key, default in known.items():
+        if key in ALL or key in system.accepts:
+            continue
+        if tables.pop(key, default) != default:
+            remedy = f'the model "{name}" does not read it; leave it out'
+            problems.append(wrong(key, given[key], remedy))
+    return Choice(system, tables, problems)
+
+
+def available() -> tuple[dict[str, Kind], dict[str, str]]:
+    """The systems of all packages by name, and why others cannot be loaded."""
+    from importlib.metadata import entry_points  # 24 ms
+
+    systems, broken = dict(_systems), {}
+    for point in entry_points(group=GROUP):
+        if point.name in systems:
+            continue
+        try:
+            systems[point.name] = _systems[point.name] = point.load()
+        except Exception as error:  # it is another package's
+            broken[point.name] = f"{point.value} cannot be imported ({type(error).__name__}: {error})"
+    return systems, broken
+
+
+def _spelled(given: Mapping[str, Any], tables: list[str], systems: Mapping[str, Kind], known: Iterable[str]) -> None:
+    """Raises CaseError where the name of a table is nearly that of one that a system claims."""
+    claimed = [system.claims for system in systems.values()]
+    for table in tables:
+        if (close := get_close_matches(table, [*known, *claimed], n=1, cutoff=0.8)) and close[0] in claimed:
+            raise CaseError(wrong(table, given[table], f"there is no such key; did you mean {close[0]}?"))
+
+
+def _contradictory(given: Mapping[str, Any], claims: list[tuple[str, str]], named: str | None) -> Iterator[Problem]:
+    """Problems of claims that exclude each other, or the `method.type` that is given."""
+    if not claims:
+        return
+    table, name = claims[0]
+    if named is not None and named not in [name for _, name in claims]:
+        yield wrong(("method", "type"), named, f'[{table}] selects the model "{name}"; leave one of them out')
+    for other, rival in claims[1:]:
+        if other == table:
+            remedy = f'it selects the models "{name}" and "{rival}"; remove one of their packages'
+        else:
+            remedy = f'it selects the model "{rival}", and [{table}] the model "{name}"; leave one of them out'
+        yield wrong(other, given[other], remedy)
+
+
+def _unknown(name: str, systems: Mapping[str, Any], broken: Mapping[str, str]) -> str:
+    if name in broken:
+        return f"{broken[name]}; mend or reinstall its package"
+    names = [PROJECTION, *systems]
+    close = get_close_matches(name, names, n=1)
+    if close:
+        return f"there is no such model; did you mean {shown(close[0])}?"
+    return f"there is no such model; give one of {', '.join(map(shown, names))}, or install the package that has it"
+
+
+def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[Problem]:
+    system = system_of(method)
+    for face, side in boundaries.sides.items():
+        if method and system and side.type not in system.sides:
+            axis, types = face[0], ", ".join(sorted(system.sides | {"periodic"}))
+            remedy = f'the model "{method.type}" knows no such side, only {types}; give boundaries.{axis} = "periodic"'
+            yield wrong(("boundaries", face), side.type, remedy)
+
+
+RULES = (_sides_are_known,)
