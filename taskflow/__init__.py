@@ -18,7 +18,10 @@ _ROOMS = {
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
     "taskflow.regions": ("Box", "Field", "Partition", "Region", "region"),
     "taskflow.tasks": (
+        "Axis",
         "Coloured",
+        "Components",
+        "Face",
         "Foreign",
         "Read",
         "ReadWrite",
@@ -26,6 +29,7 @@ _ROOMS = {
         "Scalar",
         "Write",
         "box",
+        "facing",
         "lines",
         "offsets",
         "repeat",
@@ -40,11 +44,14 @@ _ROOMS = {
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "Axis",
     "BadInput",
     "Blocks",
     "Box",
     "Case",
     "Coloured",
+    "Components",
+    "Face",
     "Field",
     "Foreign",
     "Interrupted",
@@ -64,6 +71,7 @@ __all__ = [
     "__version__",
     "box",
     "distribute",
+    "facing",
     "lines",
     "offsets",
     "region",
@@ -83,7 +91,10 @@ if TYPE_CHECKING:
     from taskflow.simulation.case import Case
     from taskflow.simulation.run import Run, run
     from taskflow.tasks import (
+        Axis,
         Coloured,
+        Components,
+        Face,
         Foreign,
         Read,
         ReadWrite,
@@ -91,6 +102,7 @@ if TYPE_CHECKING:
         Scalar,
         Write,
         box,
+        facing,
         lines,
         offsets,
         repeat,
