@@ -41,6 +41,7 @@ FORMATS = {
     "residual": "residual {:.2e}",
     "kinetic_energy": "energy {:.4g}",
 }
+OF_FLUIDS = ("divergence", "residual", "kinetic_energy")
 
 Told = Mapping[str, Any]  # what a run reports: see `taskflow.simulation.run.run`
 View = AbstractContextManager[Callable[[Told], None]]  # shows a run from before it begins until it has ended
@@ -204,8 +205,11 @@ class Display:
 
 
 def facts(numbers: Told) -> list[str]:
-    """Step, time and the numbers of a line of the log; those that are not finite may be None."""
-    values = {name: numbers[name] for name in FORMATS if name in numbers}
+    """Step, time and the numbers of a line of the log; those that are not finite may be None. A system that measures
+    none of a fluid has the first ones alone.
+    """
+    fluid = any(name in numbers for name in OF_FLUIDS)
+    values = {name: numbers.get(name) for name in FORMATS if fluid or name not in OF_FLUIDS}
     return [FORMATS[name].format(math.nan if value is None else value) for name, value in values.items()]
 
 
