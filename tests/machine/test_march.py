@@ -20,7 +20,7 @@ boxes = st.tuples(st.integers(1, 2000), st.integers(1, 3000), st.integers(64, 10
     [(420, 208, 168), (333, 256, 82), (85, 1024, 166), (210, 416, 167), (95, 256, 47), (85, 256, 84)],
 )
 def test_what_was_fastest_on_an_h200(tiles, planes, length):
-    """Within 1.5 % of the best of some twenty lengths each, measured (docs/performance.md)."""
+    """Within 1.5 % of the best of some twenty lengths each, measured (docs/notes/performance_log.md)."""
     assert march(tiles, planes, ROOM) == length
 
 

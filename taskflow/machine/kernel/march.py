@@ -20,7 +20,7 @@ def march(tiles: int, planes: int, room: int, edges: int | None = None) -> int:
     travel; and it has `WAVES`: where that leaves marches of `SHORTEST` or more.
 
     With marches of these planes the last thread block ends earliest. The numbers above are those with which this is
-    closest to the fastest marches on an H200: 0.6 % slower on average (docs/performance.md).
+    closest to the fastest marches on an H200: 0.6 % slower on average (docs/notes/performance_log.md).
     """
     longest = min(planes, LONGEST)
     if edges is not None:

@@ -48,7 +48,7 @@ FN void fetch_ahead(None) {}
 
 // f(cell) for the cells of this thread's column. Cells that are columns of their own have nothing else to do while they wait
 // for memory, so their `streams` are fetched at once: the compiler saves registers by loading what is needed last after the
-// arithmetic on what is needed first (momentum, see docs/performance.md).
+// arithmetic on what is needed first (momentum, see docs/notes/performance_log.md).
 template <class F, class... Streams>
 FN void for_cells(const Range& r, F f, Streams... streams) {
   const Column c = column(r);
