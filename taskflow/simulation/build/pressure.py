@@ -32,7 +32,8 @@ FORCING = 4  # solves of FFT in a projection around obstacles
 SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}
 REDUNDANT = {"cpu": 0, "gpu": 1 << 21}  # ghost cells that are computed in less time than an exchange takes
 EXACT = 256  # cells of the largest level that is solved by an inverse: 512 KiB, in the time of one launch
-AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}  # cells of the largest level that is on every block: see docs/notes/performance_log.md
+# Cells of the largest level that is on every block: see docs/notes/performance_log.md
+AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}
 
 
 @dataclass(frozen=True)
