@@ -131,13 +131,29 @@ def test_models_that_are_not_there():
         Case(**case, method={"type": "level-set"})
 
 
-def test_a_package_that_cannot_be_imported(monkeypatch):
-    point = importlib.metadata.EntryPoint("broken", "no.such.module:System", method.GROUP)
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("no.such.module:System", r"ModuleNotFoundError: No module named 'no'"),
+        ("tests.models.burgers:KERNELS", "AttributeError: 'str' object has no attribute 'claims'"),
+    ],
+)
+def test_a_package_that_cannot_be_used(monkeypatch, place, why):
+    point = importlib.metadata.EntryPoint("broken", place, method.GROUP)
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
     case = {name: table for name, table in tables().items() if name != "burgers"}
-    with pytest.raises(BadInput, match=r"module:System cannot be imported \(ModuleNotFoundError: .*\); mend or"):
+    with pytest.raises(BadInput) as told:
         Case(**case, method={"type": "broken"})
+    said = f'method.type = "broken": {place} cannot be used ({why}); mend or reinstall its package'
+    assert str(told.value) == said
     assert Case(**tables()), "others are not harmed"
+
+
+def test_a_claim_of_a_table_that_is_not_its_own(monkeypatch):
+    monkeypatch.setitem(method._systems, "thief", type("Thief", (BurgersSystem,), {"claims": "heat"}))
+    case = {name: table for name, table in tables().items() if name != "burgers"}
+    with pytest.raises(BadInput, match=r'"thief": it claims the table \[heat\], which is not its own; its package has'):
+        Case(**case, method={"type": "thief"})
 
 
 def test_cases_of_the_projection_look_at_no_package(monkeypatch):

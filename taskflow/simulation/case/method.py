@@ -85,6 +85,9 @@ def choose(given: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
         return Choice(None, dict(given))
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
+    if systems[name].claims in known:
+        words = f"it claims the table [{systems[name].claims}], which is not its own; its package has to name another"
+        raise CaseError(wrong(("method", "type"), name, words))
     system, tables = systems[name], {key: value for key, value in given.items() if key not in dict(claims[1:])}
     tables["method"] = Method(type=name)
     own = tables.pop(system.claims, {})
@@ -113,9 +116,12 @@ def available() -> tuple[dict[str, Kind], dict[str, str]]:
         if point.name in systems:
             continue
         try:
-            systems[point.name] = _systems[point.name] = point.load()
+            system = point.load()
+            _ = system.claims, system.table.model_fields  # it is a System
         except Exception as error:  # it is another package's
-            broken[point.name] = f"{point.value} cannot be imported ({type(error).__name__}: {error})"
+            broken[point.name] = f"{point.value} cannot be used ({type(error).__name__}: {error})"
+        else:
+            systems[point.name] = _systems[point.name] = system
     return systems, broken
 
 
