@@ -109,7 +109,7 @@ def choose(given: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
 
 def available() -> tuple[dict[str, Kind], dict[str, str]]:
     """The systems of all packages by name, and why others cannot be loaded."""
-    from importlib.metadata import entry_points  # 24 ms
+    from importlib.metadata import entry_points
 
     systems, broken = dict(_systems), {}
     for point in entry_points(group=GROUP):
