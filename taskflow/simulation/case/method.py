@@ -8,14 +8,17 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
 from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.control import Time
+from taskflow.simulation.case.grid import Grid
 from taskflow.simulation.case.problems import CaseError, Problem, explained, shown, wrong
-from taskflow.simulation.case.table import Table, Text, entry, plain_keys
+from taskflow.simulation.case.statistics import Statistics
+from taskflow.simulation.case.table import Table, Text, entry, plain_keys, written
 
 GROUP = "taskflow.models"  # of entry points
 PROJECTION = "projection"
-ALL = frozenset(
-    ("title", "method", "grid", "boundaries", "time", "output", "probes", "planes", "isosurfaces", "monitor")
-) | {"checkpoint", "machine"}
+ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "monitor", "checkpoint", "machine")) | {
+    "statistics", "spectra", "probes", "planes", "isosurfaces",
+}  # fmt: skip
 """The tables that every system has."""
 
 
@@ -167,4 +170,20 @@ def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[
             yield wrong(("boundaries", face), side.type, remedy)
 
 
-RULES = (_sides_are_known,)
+def _keys_are_read(method: Method | None, grid: Grid, time: Time) -> Iterator[Problem]:
+    system = system_of(method)
+    if method is None or system is None:
+        return
+    for name, table, key in (("grid", grid, "stretching"), ("time", time, "scheme")):
+        value = getattr(table, key)
+        if f"{name}.{key}" not in system.accepts and value != type(table).model_fields[key].default:
+            yield wrong((name, key), written(value), f'the model "{method.type}" does not read it; leave it out')
+
+
+def _budget_is_read(method: Method | None, statistics: Statistics | None) -> Iterator[Problem]:
+    system = system_of(method)
+    if method and system and statistics and statistics.budget and "statistics.budget" not in system.accepts:
+        yield wrong(("statistics", "budget"), True, f'the model "{method.type}" has no such budget; leave it out')
+
+
+RULES = (_sides_are_known, _keys_are_read, _budget_is_read)
