@@ -192,7 +192,6 @@ def test_what_is_recorded_of_any_model(tmp_path):
         isosurfaces=[{"name": "front", "field": "q", "value": 0.1, "every": often}],
         statistics={"every": often},
         spectra=[{"name": "waves", "along": "x", "every": often}],
-        checkpoint={},
     ))  # fmt: skip
     for blocks in ((1, 1, 1), (1, 1, 2)):
         go(case, tmp_path / str(blocks[2]), blocks)
