@@ -172,9 +172,10 @@ class Store:
     def _resize(self, slots: int) -> None:
         with on_disk(f"room for {slots} snapshots in {self._group.store_path}"):
             for array in filter(moving, self._arrays.values()):
+                before = array.shape[0]
                 array.resize((slots, *array.shape[1:]))
-                if array.ndim == 1 and slots > len(self.times):
-                    array.with_config(WHOLE)[len(self.times) :] = np.nan
+                if array.ndim == 1 and slots > before:  # what is written there may not be committed yet
+                    array.with_config(WHOLE)[before:] = np.nan
             consolidate(self._group)
             self._note_shape()
 

@@ -21,7 +21,7 @@ from taskflow.simulation.case.schema import schema
 from tests.docs.fences import fences
 from tests.models import burgers
 from tests.models.burgers import BurgersSystem
-from tests.simulation.going_on import check_same, contents, go, steps
+from tests.simulation.going_on import check_same, contents, found, go, steps
 
 ROOT = Path(__file__).resolve().parents[2]
 WAVE = "sin(2 * pi * (x + y + z))"
@@ -107,6 +107,12 @@ class Rival(BurgersSystem):
          ['fluid = { viscosity = 1.0 }: the model "burgers" does not read it; leave it out']),
         ({"boundaries": {"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "periodic"}},
          ['boundaries.z_max = "periodic": both sides or none; give z = "periodic" in place of z_min and z_max']),
+        ({"time": {"steps": 9, "scheme": "rk3"}},
+         ['time.scheme = "rk3": the model "burgers" does not read it; leave it out']),
+        ({"grid": {"cells": [8, 8, 8], "lengths": [1, 1, 1], "stretching": {"z": {"tanh": 0.5}}}},
+         ['grid.stretching = { z = { tanh = 0.5 } }: the model "burgers" does not read it; leave it out']),
+        ({"statistics": {"every": {"steps": 2}, "budget": True}},
+         ['statistics.budget = true: the model "burgers" has no such budget; leave it out']),
         ({"output": {"fields": ["u"]}}, ['output.fields = ["u"]: this case has no field "u"; it has q']),
         ({"burger": {"viscosity": 1.0}},
          ["burger = { viscosity = 1.0 }: there is no such key; did you mean burgers?"]),
@@ -131,13 +137,29 @@ def test_models_that_are_not_there():
         Case(**case, method={"type": "level-set"})
 
 
-def test_a_package_that_cannot_be_imported(monkeypatch):
-    point = importlib.metadata.EntryPoint("broken", "no.such.module:System", method.GROUP)
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("no.such.module:System", r"ModuleNotFoundError: No module named 'no'"),
+        ("tests.models.burgers:KERNELS", "AttributeError: 'str' object has no attribute 'claims'"),
+    ],
+)
+def test_a_package_that_cannot_be_used(monkeypatch, place, why):
+    point = importlib.metadata.EntryPoint("broken", place, method.GROUP)
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
     case = {name: table for name, table in tables().items() if name != "burgers"}
-    with pytest.raises(BadInput, match=r"module:System cannot be imported \(ModuleNotFoundError: .*\); mend or"):
+    with pytest.raises(BadInput) as told:
         Case(**case, method={"type": "broken"})
+    said = f'method.type = "broken": {place} cannot be used ({why}); mend or reinstall its package'
+    assert str(told.value) == said
     assert Case(**tables()), "others are not harmed"
+
+
+def test_a_claim_of_a_table_that_is_not_its_own(monkeypatch):
+    monkeypatch.setitem(method._systems, "thief", type("Thief", (BurgersSystem,), {"claims": "heat"}))
+    case = {name: table for name, table in tables().items() if name != "burgers"}
+    with pytest.raises(BadInput, match=r'"thief": it claims the table \[heat\], which is not its own; its package has'):
+        Case(**case, method={"type": "thief"})
 
 
 def test_cases_of_the_projection_look_at_no_package(monkeypatch):
@@ -160,6 +182,25 @@ def test_blocks_and_a_kill_make_no_difference(tmp_path):
     check_same(tmp_path / "killed", tmp_path / "one")
     assert [line["peak"] for line in contents(tmp_path / "one")[1]] == pytest.approx(sorted(
         (line["peak"] for line in contents(tmp_path / "one")[1]), reverse=True))  # fmt: skip
+
+
+def test_what_is_recorded_of_any_model(tmp_path):
+    often = {"steps": 10}
+    case = Case(**tables(
+        probes=[{"name": "middle", "points": [[0.7, 0.5, 0.5]], "every": often}],
+        planes=[{"name": "cut", "z": 0.5, "every": often}],
+        isosurfaces=[{"name": "front", "field": "q", "value": 0.1, "every": often}],
+        statistics={"every": often},
+        spectra=[{"name": "waves", "along": "x", "every": often}],
+    ))  # fmt: skip
+    for blocks in ((1, 1, 1), (1, 1, 2)):
+        go(case, tmp_path / str(blocks[2]), blocks)
+    for group in ("middle", "cut", "front", "statistics", "waves"):
+        one, two = (found(tmp_path / name, group) for name in "12")
+        assert len(one.data_vars) > 0
+        for name, values in one.data_vars.items():
+            np.testing.assert_array_equal(two[name].values, values.values, err_msg=f"{group} {name}")
+    assert found(tmp_path / "1", "front").area.values.max() > 0
 
 
 def exact(x, y, z, t, viscosity=0.05, share=0.5):

@@ -15,7 +15,7 @@ import zarr
 from numcodecs import Blosc
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.output import BlockStore, Store, create, dataset
+from taskflow.output import BlockStore, Store, create, create_time_series, dataset, of_surface, write_time_series
 from taskflow.output.packing import AHEAD, Packing, Rooms, _ahead, _compressor, pack
 from taskflow.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
@@ -397,3 +397,19 @@ def test_more_digits_than_there_are_need_no_rounding():
     assert layout_of(relative_error=1e-7).kept_bits is None
     assert layout_of(relative_error=1e-7, precision="double").kept_bits == 23
     assert layout_of().kept_bits is None
+
+
+def test_growing_keeps_numbers_in_time_that_are_not_committed(tmp_path):
+    """They may be written long before all blocks have agreed on that."""
+    path, areas = tmp_path / "fields.zarr", [3.0, 2.0, 1.0]
+    create(path, layout_of((1, 1, 1)), WRITTEN)
+    create_time_series(path, of_surface("front", "area", {}), WRITTEN)
+    store = Store(path, "front")
+    store.grow(2)
+    write_time_series(path, "front", 0, {"area": np.array(areas[:2])})
+    store.grow(store.capacity + 1)
+    write_time_series(path, "front", 2, {"area": np.array(areas[2:])})
+    for index in range(3):
+        store.commit(index, time=float(index))
+    with dataset(path, "front") as ds:
+        assert ds.area.values[:3].tolist() == areas

@@ -40,6 +40,12 @@ OUTFLOWS: dict[float | str | None, Boundary] = {
     0.0: PressureOutflow(),
     "advected": AdvectedOutflow(),
 }
+NAMES = {"smagorinsky": "Smagorinsky", "wale": "WALE", "vreman": "Vreman"}
+LEAVING = {
+    ConvectiveOutflow: "as much leaves, carried out at its mean speed",
+    AdvectedOutflow: "as much leaves, carried out at its mean speed with its pressure",
+    PressureOutflow: "p = 0, which decides how much leaves or enters",
+}
 
 
 def navier_stokes(
@@ -138,3 +144,27 @@ def _turbulence(case: Case) -> Turbulence | None:
     if isinstance(model, Smagorinsky):
         model = replace(model, damped=table.damping != "none")
     return Turbulence(model, table.prandtl)
+
+
+def model_described(case: Case) -> str:
+    """The model in words."""
+    table = case.turbulence
+    if table is None:
+        return "none"
+    words = [f"{NAMES[table.model]}, constant {table.constant:g}"]
+    walls = [case.boundary(face) for face in FACES if case.boundary(face).type == "wall"]
+    rough = [wall for wall in walls if wall.roughness]
+    if table.damping == "van-driest" and len(walls) > len(rough) and case.fluid.viscosity > 0:
+        words.append("damped at smooth walls" + (", not at bodies" if case.obstacles else ""))
+    if rough:
+        words.append("logarithmic law at rough walls")
+    if case.heat:
+        words.append(f"turbulent Prandtl number {table.prandtl:g}")
+    return ", ".join(words)
+
+
+def outflows_described(model: NavierStokes) -> Iterator[str]:
+    """The outflows in words, a line for each."""
+    for face, side in model.boundaries.items():
+        if type(side) in LEAVING:
+            yield f"{face}: {LEAVING[type(side)]}"

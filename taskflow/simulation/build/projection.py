@@ -9,14 +9,14 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from taskflow.errors import BadInput
-from taskflow.flow import AdvectedOutflow, ConvectiveOutflow, Monitor, NavierStokes, PressureOutflow
+from taskflow.flow import Monitor, NavierStokes
 from taskflow.flow.energy_budget import EnergyBudget
 from taskflow.flow.navier_stokes import VELOCITY
 from taskflow.flow.obstacles import Obstacles
 from taskflow.flow.poisson import relative_residual
 from taskflow.flow.surface_flux import SurfaceFlux
 from taskflow.output import through_sides
-from taskflow.simulation.build.navier_stokes import navier_stokes
+from taskflow.simulation.build.navier_stokes import model_described, navier_stokes, outflows_described
 from taskflow.simulation.build.pressure import FORCING, choice, described, solver, sweeps
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System
@@ -32,13 +32,6 @@ from taskflow.simulation.schedule import Tick
 
 if TYPE_CHECKING:
     from taskflow.simulation.build.simulation import Simulation
-
-NAMES = {"smagorinsky": "Smagorinsky", "wale": "WALE", "vreman": "Vreman"}
-LEAVING = {
-    ConvectiveOutflow: "as much leaves, carried out at its mean speed",
-    AdvectedOutflow: "as much leaves, carried out at its mean speed with its pressure",
-    PressureOutflow: "p = 0, which decides how much leaves or enters",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,27 +226,3 @@ class Projection(System):
         """The solver of the pressure."""
         chosen = choice(self.sim.case)
         return {"pressure": {"solver": chosen.name, "why": chosen.why}}
-
-
-def model_described(case: Case) -> str:
-    """The model in words."""
-    table = case.turbulence
-    if table is None:
-        return "none"
-    words = [f"{NAMES[table.model]}, constant {table.constant:g}"]
-    walls = [case.boundary(face) for face in FACES if case.boundary(face).type == "wall"]
-    rough = [wall for wall in walls if wall.roughness]
-    if table.damping == "van-driest" and len(walls) > len(rough) and case.fluid.viscosity > 0:
-        words.append("damped at smooth walls" + (", not at bodies" if case.obstacles else ""))
-    if rough:
-        words.append("logarithmic law at rough walls")
-    if case.heat:
-        words.append(f"turbulent Prandtl number {table.prandtl:g}")
-    return ", ".join(words)
-
-
-def outflows_described(model: NavierStokes) -> Iterator[str]:
-    """The outflows in words, a line for each."""
-    for face, side in model.boundaries.items():
-        if type(side) in LEAVING:
-            yield f"{face}: {LEAVING[type(side)]}"

@@ -52,8 +52,9 @@ class System(ABC):
     """A system of equations, made of a case. A package registers its class under the name that `method.type` gives.
 
     `table` reads the table `claims` of the case file, whose presence selects the system, into `case.own`. `accepts` are
-    further tables of the projection that it reads, `sides` the types of boundaries that it knows. What this class says
-    holds for equations without bodies, inflows and noise.
+    further tables of the projection that it reads, and "grid.stretching", "time.scheme" and "statistics.budget" where
+    it does; `sides` the types of boundaries that it knows. What this class says holds for equations without bodies,
+    inflows and noise.
     """
 
     sim: Simulation

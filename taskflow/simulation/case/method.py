@@ -8,14 +8,17 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
 from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.control import Time
+from taskflow.simulation.case.grid import Grid
 from taskflow.simulation.case.problems import CaseError, Problem, explained, shown, wrong
-from taskflow.simulation.case.table import Table, Text, entry, plain_keys
+from taskflow.simulation.case.statistics import Statistics
+from taskflow.simulation.case.table import Table, Text, entry, plain_keys, written
 
 GROUP = "taskflow.models"  # of entry points
 PROJECTION = "projection"
-ALL = frozenset(
-    ("title", "method", "grid", "boundaries", "time", "output", "probes", "planes", "isosurfaces", "monitor")
-) | {"checkpoint", "machine"}
+ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "monitor", "checkpoint", "machine")) | {
+    "statistics", "spectra", "probes", "planes", "isosurfaces",
+}  # fmt: skip
 """The tables that every system has."""
 
 
@@ -85,6 +88,9 @@ def choose(given: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
         return Choice(None, dict(given))
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
+    if systems[name].claims in known:
+        words = f"it claims the table [{systems[name].claims}], which is not its own; its package has to name another"
+        raise CaseError(wrong(("method", "type"), name, words))
     system, tables = systems[name], {key: value for key, value in given.items() if key not in dict(claims[1:])}
     tables["method"] = Method(type=name)
     own = tables.pop(system.claims, {})
@@ -106,16 +112,19 @@ def choose(given: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
 
 def available() -> tuple[dict[str, Kind], dict[str, str]]:
     """The systems of all packages by name, and why others cannot be loaded."""
-    from importlib.metadata import entry_points  # 24 ms
+    from importlib.metadata import entry_points
 
     systems, broken = dict(_systems), {}
     for point in entry_points(group=GROUP):
         if point.name in systems:
             continue
         try:
-            systems[point.name] = _systems[point.name] = point.load()
+            system = point.load()
+            _ = system.claims, system.table.model_fields  # it is a System
         except Exception as error:  # it is another package's
-            broken[point.name] = f"{point.value} cannot be imported ({type(error).__name__}: {error})"
+            broken[point.name] = f"{point.value} cannot be used ({type(error).__name__}: {error})"
+        else:
+            systems[point.name] = _systems[point.name] = system
     return systems, broken
 
 
@@ -161,4 +170,20 @@ def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[
             yield wrong(("boundaries", face), side.type, remedy)
 
 
-RULES = (_sides_are_known,)
+def _keys_are_read(method: Method | None, grid: Grid, time: Time) -> Iterator[Problem]:
+    system = system_of(method)
+    if method is None or system is None:
+        return
+    for name, table, key in (("grid", grid, "stretching"), ("time", time, "scheme")):
+        value = getattr(table, key)
+        if f"{name}.{key}" not in system.accepts and value != type(table).model_fields[key].default:
+            yield wrong((name, key), written(value), f'the model "{method.type}" does not read it; leave it out')
+
+
+def _budget_is_read(method: Method | None, statistics: Statistics | None) -> Iterator[Problem]:
+    system = system_of(method)
+    if method and system and statistics and statistics.budget and "statistics.budget" not in system.accepts:
+        yield wrong(("statistics", "budget"), True, f'the model "{method.type}" has no such budget; leave it out')
+
+
+RULES = (_sides_are_known, _keys_are_read, _budget_is_read)

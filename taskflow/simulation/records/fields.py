@@ -58,7 +58,9 @@ class Recording(ABC):
         index = len(self._records)
         if self._store is not None:
             self.place.guard()
-            self._store.grow(index + 1)
+            if index + 1 > self._store.capacity:
+                self.place.writer.settle()  # growing changes chunks that it may be writing
+                self._store.grow(index + 1)
         self._records.append(about)
         self._copy(index)
         self._unplanned = 0 if planned else 1
