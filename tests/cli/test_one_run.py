@@ -67,8 +67,13 @@ def test_of_two_at_the_same_moment_one_runs(shell, here, give, how):
     if how != "plain":
         assert give("run", *words(100), "-o", "two", "--quiet").exit_code == 0
     asked = [*words(2000), "-o", "two", *HOW[how]]
-    both = [shell.begin("run", *asked, "--quiet") for _ in range(2)]
-    ended = sorted(shell.end(each) for each in both)
+    for _ in range(3):  # on a busy machine one may have ended before the other begins
+        both = [shell.begin("run", *asked, "--quiet") for _ in range(2)]
+        ended = sorted(shell.end(each) for each in both)
+        if how == "plain" and "two exists" in ended[1][2]:
+            shutil.rmtree(here / "two")
+        else:
+            break
     assert [code for code, _, _ in ended] == [0, 2]
     assert ended[0][2] == ""
     assert "computes a run there" in ended[1][2]

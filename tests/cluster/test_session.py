@@ -136,7 +136,7 @@ def test_fields_take_numbers_functions_and_arrays(client, blocks):
 def test_functions_are_evaluated_some_planes_at_a_time(monkeypatch):
     monkeypatch.setattr("taskflow.cluster.jobs.AT_ONCE", 8 * 8 * 3)
     met = []
-    found = evaluated(lambda i, j, k: met.append(k.size) or index(i, j, k), BOX.bounds, "f4")
+    found = evaluated(lambda i, j, k: met.append(k.size) or index(i, j, k), BOX.bounds, tf.Field("a", "f4"))
     assert met == [3, 3, 3, 1]
     assert found.dtype == "f4"
     np.testing.assert_array_equal(found, index(*np.ogrid[:8, -1:7, :10]).transpose(2, 1, 0))

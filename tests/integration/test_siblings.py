@@ -1,10 +1,13 @@
 """Tasks of the flow that are compiled together, and how they travel."""
 
 import pickle
+import subprocess
+import sys
 
+from taskflow.flow.boundaries.boundary import mirror
 from taskflow.flow.momentum import momentum
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half
-from taskflow.tasks import siblings
+from taskflow.tasks import Variant, siblings
 
 
 def test_siblings_share_module_and_text():
@@ -16,3 +19,11 @@ def test_a_task_of_a_package_travels_by_name():
     assert pickle.loads(pickle.dumps(momentum)) is momentum
     assert len(pickle.dumps(momentum)) < 200
 
+
+def test_variants_travel_by_the_name_of_their_task():
+    turned = mirror.of(Variant(orientation="y_max"))
+    message = pickle.dumps(turned)
+    assert pickle.loads(message) is turned
+    there = "import pickle, sys; print(pickle.load(sys.stdin.buffer).name)"
+    done = subprocess.run([sys.executable, "-c", there], input=message, capture_output=True, timeout=120, check=True)
+    assert done.stdout.decode().strip() == "mirror_y_max"

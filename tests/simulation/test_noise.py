@@ -12,7 +12,6 @@ from taskflow.flow import StaggeredGrid
 from taskflow.machine.device import cpu, gpu
 from taskflow.machine.threads import run_threads
 from taskflow.regions import Box
-from taskflow.simulation.build.scales import advective_rate
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
@@ -132,7 +131,7 @@ def test_a_noise_is_added_to_the_initial_velocity():
         wanted = given + waves.values(axis, flow.setup.grid.box)
         np.testing.assert_allclose(flow[name], wanted, rtol=0, atol=1e-13)  # what the projection leaves
     without = Simulation(case(noise=None, velocity=[1.0, "z", 0.0]), (1, 1, 1))
-    assert advective_rate(flow.setup) > advective_rate(without)
+    assert flow.setup.system.advective_rate > without.system.advective_rate
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 3), (2, 2, 2)])
