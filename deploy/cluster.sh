@@ -37,7 +37,7 @@ source "$here/settings.bash"
 [[ -n ${WORKERS:-} ]] || export INTERFACE=${INTERFACE:-lo}
 
 # TASKFLOW_DASHBOARD=PORT asks for Dask's pages of the scheduler, for this host alone.
-[[ -z ${TASKFLOW_DASHBOARD:-} ]] || quiet=(--preload taskflow.cluster.dashboard --dashboard-address "127.0.0.1:$TASKFLOW_DASHBOARD")
+[[ -z ${TASKFLOW_DASHBOARD:-} ]] || quiet=(--preload taskflow.runtime.cluster.dashboard --dashboard-address "127.0.0.1:$TASKFLOW_DASHBOARD")
 # setsid: Ctrl-C is for the command, which may still need its cluster to end tidily. Port 0: two clusters can share a host.
 setsid dask scheduler --scheduler-file "$file" --protocol "$protocol" --port 0 "${quiet[@]}" ${INTERFACE:+--interface "$INTERFACE"} &
 scheduler=$!

@@ -15,4 +15,4 @@ if [[ $TLS != off ]]; then
     done
 fi
 # Dask's HTTP servers, to which nobody has to show a certificate, are ended before anything runs.
-quiet=(--preload taskflow.cluster.dashboard --no-dashboard --dashboard-address 127.0.0.1:0)
+quiet=(--preload taskflow.runtime.cluster.dashboard --no-dashboard --dashboard-address 127.0.0.1:0)

@@ -16,8 +16,8 @@ _ROOMS = {
     "taskflow.simulation.run": ("Run", "run"),
     "taskflow.release": ("__version__",),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
-    "taskflow.regions": ("Box", "Field", "Partition", "Region", "region"),
-    "taskflow.tasks": (
+    "taskflow.runtime.regions": ("Box", "Field", "Partition", "Region", "region"),
+    "taskflow.runtime.tasks": (
         "Axis",
         "Coloured",
         "Components",
@@ -36,10 +36,10 @@ _ROOMS = {
         "star",
         "task",
     ),
-    "taskflow.cluster.blocks": ("Blocks",),
-    "taskflow.cluster.jobs": ("Ran",),
-    "taskflow.cluster.session": ("distribute",),
-    "taskflow.cluster.slurm": ("Slurm",),
+    "taskflow.runtime.cluster.blocks": ("Blocks",),
+    "taskflow.runtime.cluster.jobs": ("Ran",),
+    "taskflow.runtime.cluster.session": ("distribute",),
+    "taskflow.runtime.cluster.slurm": ("Slurm",),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -82,15 +82,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from taskflow.cluster.blocks import Blocks
-    from taskflow.cluster.jobs import Ran
-    from taskflow.cluster.session import distribute
     from taskflow.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError
-    from taskflow.regions import Box, Field, Partition, Region, region
     from taskflow.release import __version__
-    from taskflow.simulation.case import Case
-    from taskflow.simulation.run import Run, run
-    from taskflow.tasks import (
+    from taskflow.runtime.cluster.blocks import Blocks
+    from taskflow.runtime.cluster.jobs import Ran
+    from taskflow.runtime.cluster.session import distribute
+    from taskflow.runtime.regions import Box, Field, Partition, Region, region
+    from taskflow.runtime.tasks import (
         Axis,
         Coloured,
         Components,
@@ -109,6 +107,8 @@ if TYPE_CHECKING:
         star,
         task,
     )
+    from taskflow.simulation.case import Case
+    from taskflow.simulation.run import Run, run
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ settings.load_profile("taskflow")
 
 def usable_gpus() -> tuple[int, str]:
     """Number of usable GPUs, and why there are none."""
-    from taskflow.machine.device import gpu_problem
+    from taskflow.runtime.machine.device import gpu_problem
 
     problem = gpu_problem()
     if problem:

@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 
 from taskflow.flow import Monitor
-from taskflow.flow.diagnostics import Conductivity, heat_flux
-from taskflow.flow.metrics import Grid
-from taskflow.flow.navier_stokes import VELOCITY
-from taskflow.machine.device import Device, cpu
-from taskflow.machine.mapper import Mapper
-from taskflow.machine.shard import Shard
-from taskflow.machine.threads import run_threads
-from taskflow.regions import Box, Location, Triple
+from taskflow.flow.grid.metrics import Grid
+from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.flow.operators.diagnostics import Conductivity, heat_flux
+from taskflow.runtime.machine.device import Device, cpu
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.shard import Shard
+from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.regions import Box, Location, Triple
+from taskflow.runtime.tasks import Launch, Program
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles
 from taskflow.simulation.schedule import Clock, Tick
 from taskflow.simulation.steady import SteadyWatch
-from taskflow.tasks import Launch, Program
 
 DATA = Path(__file__).parent / "data"
 GHIA = Path(__file__).parents[1] / "examples" / "data"

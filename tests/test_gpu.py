@@ -5,16 +5,16 @@ import pytest
 import xarray as xr
 
 import taskflow as tf
-from taskflow.host.accelerators import accelerators
-from taskflow.machine import copy_bandwidth, run_threads
-from taskflow.machine.device import gpu
 from taskflow.output import dataset
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.host.accelerators import accelerators
+from taskflow.runtime.machine import copy_bandwidth, run_threads
+from taskflow.runtime.machine.device import gpu
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import Read, Reduce, Write, task
 from taskflow.simulation.case import Case
-from taskflow.tasks import Read, Reduce, Write, task
 from tests.flow.test_scalars import mixed
 from tests.flows import compute
-from tests.machine.test_shard import NAMES, Everything, noise, oracle, region
+from tests.runtime.machine.test_shard import NAMES, Everything, noise, oracle, region
 from tests.simulation.going_on import go
 from tests.simulation.test_probes import FOLLOWED
 from tests.simulation.test_restart import stirred

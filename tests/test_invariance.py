@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.cluster import embedded
-from taskflow.machine.channel import channel_problem
+from taskflow.runtime.cluster import embedded
+from taskflow.runtime.machine.channel import channel_problem
 from taskflow.simulation.case import Case
 from tests.flows import Flow, compute
 

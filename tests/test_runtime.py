@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("regions", "tasks", "machine", "host", "proof", "profile", "cluster")
 BELOW = ("__init__.py", "errors.py", "files.py", "namesake.py", "py.typed", "release.py", "text.py", "units.py")
 SHARED = ("conftest.py", "speed.py", "test_errors.py")  # of the tests
 FAST = "not slow and not gpu and not multigpu"
@@ -18,7 +17,7 @@ FAST = "not slow and not gpu and not multigpu"
 @pytest.fixture
 def alone(tmp_path):
     """A command of pytest in the copy; what it printed, and its exit code."""
-    kept = [*(f"taskflow/{name}" for name in (*BELOW, *ROOMS)), *(f"tests/{name}" for name in (*SHARED, *ROOMS))]
+    kept = [*(f"taskflow/{name}" for name in (*BELOW, "runtime")), *(f"tests/{name}" for name in (*SHARED, "runtime"))]
     for name in (*kept, "deploy", "examples", "pyproject.toml"):
         source, target = ROOT / name, tmp_path / name
         target.parent.mkdir(exist_ok=True)

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from taskflow.benchmarks.timing import Conditions
 from taskflow.errors import BadInput
-from taskflow.host import choose_device, look
-from taskflow.machine.mapper import Overlap
-from taskflow.regions import Triple, triple
+from taskflow.runtime.host import choose_device, look
+from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.regions import Triple, triple
 
 COUNTS = (1, 2, 4, 8)
 GROWTH: dict[str, dict[int, Triple]] = {

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from taskflow.cluster import BlockGroup, cause, lent, ordinals, shortage, slabs, spread, watch
 from taskflow.errors import BadInput, Interrupted
-from taskflow.host import Place, choose_device, survey
-from taskflow.machine import Job, Mapper, Plan
-from taskflow.regions import Partition, Triple
+from taskflow.runtime.cluster import BlockGroup, cause, lent, ordinals, shortage, slabs, spread, watch
+from taskflow.runtime.host import Place, choose_device, survey
+from taskflow.runtime.machine import Job, Mapper, Plan
+from taskflow.runtime.regions import Partition, Triple
 
 if TYPE_CHECKING:
     from distributed import Client

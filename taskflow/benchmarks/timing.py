@@ -11,13 +11,13 @@ from statistics import median, quantiles
 from typing import Any
 
 from taskflow.benchmarks.team import Team
-from taskflow.host import Place
-from taskflow.host.energy import Meter
-from taskflow.machine import Control, Job, Mapper, Shard, copy_bandwidth
-from taskflow.machine.mapper import Overlap
-from taskflow.regions import Partition
+from taskflow.runtime.host import Place
+from taskflow.runtime.host.energy import Meter
+from taskflow.runtime.machine import Control, Job, Mapper, Shard, copy_bandwidth
+from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.regions import Partition
+from taskflow.runtime.tasks import Program
 from taskflow.simulation.provenance import provenance
-from taskflow.tasks import Program
 
 PRECISION = {"cpu": "double", "gpu": "single"}
 POLICIES: tuple[Overlap, ...] = ("none", "comm", "full")

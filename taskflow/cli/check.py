@@ -8,8 +8,9 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from taskflow.cli.format import duration, say, several, times
-from taskflow.flow.spectra import Spectra
-from taskflow.flow.statistics import Statistics
+from taskflow.flow.measures.spectra import Spectra
+from taskflow.flow.measures.statistics import Statistics
+from taskflow.runtime.tasks import Roles, Traffic, record
 from taskflow.simulation.bodies import BodyPart, Survey
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
@@ -20,7 +21,6 @@ from taskflow.simulation.schedule import Every
 from taskflow.simulation.stability import cautions
 from taskflow.simulation.steady import SteadyCriterion
 from taskflow.simulation.step_cost import table
-from taskflow.tasks import Roles, Traffic, record
 from taskflow.units import size
 
 SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order

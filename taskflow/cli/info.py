@@ -14,14 +14,14 @@ from taskflow.output import CASE, LOCK, LOG, REPORT, STORE
 from taskflow.units import size
 
 if TYPE_CHECKING:
-    from taskflow.host.accelerators import Accelerator
-    from taskflow.host.inventory import Inventory
+    from taskflow.runtime.host.accelerators import Accelerator
+    from taskflow.runtime.host.inventory import Inventory
 
 
 def tell_machine() -> None:
     """Print what this machine has, and why it lacks the rest."""
     import taskflow
-    from taskflow.host.inventory import inventory
+    from taskflow.runtime.host.inventory import inventory
     from taskflow.simulation.provenance import build, provenance
 
     about, here = provenance(), inventory()
@@ -46,7 +46,7 @@ def tell_machine() -> None:
 
 
 def _infiniband(here: Inventory) -> str:
-    from taskflow.host.infiniband import unused
+    from taskflow.runtime.host.infiniband import unused
 
     if not here.infiniband:
         return "none"

@@ -71,8 +71,8 @@ def _writable(directory: Path, out: Path | None) -> Iterator[None]:
 
 def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everything: bool) -> None:
     """Draw the graph of a step: as DOT to standard output or a file, or as a picture."""
-    from taskflow.profile.drawing import draw as drawn
-    from taskflow.profile.drawing import to_dot
+    from taskflow.runtime.profile.drawing import draw as drawn
+    from taskflow.runtime.profile.drawing import to_dot
     from taskflow.simulation.case import Case
     from taskflow.simulation.estimate import step_graph
 
@@ -86,7 +86,7 @@ def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everyth
         if out.suffix in ("", ".dot", ".gv"):
             out.write_text(to_dot(drawing), encoding="utf-8")
         else:
-            from taskflow.profile.graph import plot_graph
+            from taskflow.runtime.profile.graph import plot_graph
 
             plot_graph(drawing, out, f"{case.title}: one step")
     hidden = "" if everything else f" in {len(drawing.boxes)} boxes; --all draws every one"

@@ -14,8 +14,8 @@ import typer
 from taskflow.cli.format import duration, say, several, style, table, tell, times
 from taskflow.cli.info import heading, speed, target
 from taskflow.cli.watch import Meter, View, view
-from taskflow.cluster.slurm import Slurm
 from taskflow.output import LOG, STORE
+from taskflow.runtime.cluster.slurm import Slurm
 from taskflow.simulation.build.registry import system
 from taskflow.simulation.case import Case
 from taskflow.simulation.keys import as_keys

@@ -10,15 +10,15 @@ from taskflow.flow.boundaries.boundary import (
     Slip,
     Wall,
 )
-from taskflow.flow.driving.driving import Driving
+from taskflow.flow.forcing.driving import Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.momentum import CENTRAL, QUICK, Advection, Buoyancy, Fluid
-from taskflow.flow.monitor import Monitor
-from taskflow.flow.navier_stokes import NavierStokes
+from taskflow.flow.measures.monitor import Monitor
+from taskflow.flow.models.projection.navier_stokes import NavierStokes
+from taskflow.flow.operators.momentum import CENTRAL, QUICK, Advection, Buoyancy, Fluid
 from taskflow.flow.scalars.quantity import Fixed, Flux, Quantity
 from taskflow.flow.scalars.sources import Source
 from taskflow.flow.scalars.transport import Transport
-from taskflow.flow.turbulence import Smagorinsky, Turbulence, Vreman, Wale
+from taskflow.flow.turbulence.eddy_viscosity import Smagorinsky, Turbulence, Vreman, Wale
 
 __all__ = [
     "CENTRAL",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from taskflow.flow.schemes import Spreads
 from taskflow.flow.stability import Stability, StepLimit
-from taskflow.regions import Location, Partition
-from taskflow.tasks import Launch, Repeat, Roles
+from taskflow.flow.time.schemes import Spreads
+from taskflow.runtime.regions import Location, Partition
+from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 
 class Model(Protocol):

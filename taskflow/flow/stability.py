@@ -19,7 +19,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Grid
 from taskflow.flow.scalars.bounded import CROSSINGS, SPREADINGS
-from taskflow.flow.schemes import ADAMS_BASHFORTH, Scheme, Spreads
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Scheme, Spreads
 
 ROUNDING = 1e-9
 NO_EDDIES = Spreads()

@@ -24,7 +24,7 @@ from taskflow.output.damage import PIECE, Damaged, regular, summed
 from taskflow.output.disk import on_disk, sync_folder, write_synced
 from taskflow.output.log import plain
 from taskflow.output.manifest import DTYPES, FORMAT, MANIFEST, manifest, sealed
-from taskflow.regions import Box, Field, triple
+from taskflow.runtime.regions import Box, Field, triple
 
 READERS = 8  # files that are verified at the same time
 _NAME = re.compile(r"step-(\d+)")

@@ -13,7 +13,7 @@ import zarr
 from taskflow.errors import BadInput
 from taskflow.output.layout import Layout, divide
 from taskflow.output.metadata import field_attributes
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 
 EVALUATED = 2**21  # points handed to a callable at once, and one stored chunk
 

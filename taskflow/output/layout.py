@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 
 CHUNK_BYTES = 16 * 2**20  # what a reader has to load and unpack for one value
 VELOCITY = {"x": "u", "y": "v", "z": "w"}

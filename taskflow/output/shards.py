@@ -21,7 +21,7 @@ from taskflow.output.layout import Layout
 from taskflow.output.metadata import FIRST
 from taskflow.output.packing import Rooms, write_shards
 from taskflow.output.store import Store, create
-from taskflow.regions import Box, Triple, triple
+from taskflow.runtime.regions import Box, Triple, triple
 
 ABREAST, PACKERS = 4, 8  # fields that are written, and threads that pack their chunks
 POLL = 0.02  # seconds between two looks at whether the store has grown

@@ -36,7 +36,7 @@ from taskflow.output.metadata import (
     metric_name,
 )
 from taskflow.output.packing import BITS, PACKING, codecs
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 
 PIECE = 2**24  # cells of which it is asked at once whether they are solid, and one stored chunk at most
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from taskflow.cluster import (
+from taskflow.errors import Interrupted, Lost, RunFailed, Stopped, TaskflowError, Terminated
+from taskflow.runtime.cluster import (
     BlockGroup,
     Progress,
     cause,
@@ -24,11 +25,10 @@ from taskflow.cluster import (
     threads_per_block,
     watch,
 )
-from taskflow.errors import Interrupted, Lost, RunFailed, Stopped, TaskflowError, Terminated
-from taskflow.host import Heartbeats, Place, choose_device, look_at, survey
-from taskflow.machine import Limits, Mapper, Plan
-from taskflow.profile import Timeline
-from taskflow.regions import Triple
+from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, survey
+from taskflow.runtime.machine import Limits, Mapper, Plan
+from taskflow.runtime.profile import Timeline
+from taskflow.runtime.regions import Triple
 from taskflow.simulation import remedies
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
-from taskflow.flow.statistics import Statistics
 from taskflow.output import TimeSeries
 from taskflow.simulation.bodies import Masks
 from taskflow.simulation.build.scales import Scales

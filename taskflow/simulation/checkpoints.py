@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.machine import Shard
 from taskflow.output import CHECKPOINTS, Checkpoint, Checkpoints, Guard, Writer, unguarded
-from taskflow.regions import Box
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Cells
 from taskflow.simulation.build.simulation import Simulation
-from taskflow.tasks import Cells
 
 Counts = Mapping[str, int]  # of records, by group of the store
 

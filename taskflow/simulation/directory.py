@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.host import run_on_workers
 from taskflow.output import (
     CASE,
     INITIAL,
@@ -40,7 +39,8 @@ from taskflow.output import (
     unguarded,
     write_report,
 )
-from taskflow.regions import Box
+from taskflow.runtime.host import run_on_workers
+from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy, finish

@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from taskflow.cluster import cut, placed, processes, slabs, threads_per_block
 from taskflow.errors import BadInput
-from taskflow.flow.statistics import SHARE
-from taskflow.host import Place, choose_device, look
-from taskflow.host.inventory import transport
-from taskflow.machine import Mapper, copy_bandwidth
-from taskflow.machine.channel import segment_bytes
-from taskflow.machine.device import open_device
+from taskflow.flow.measures.statistics import SHARE
+from taskflow.runtime.cluster import cut, placed, processes, slabs, threads_per_block
+from taskflow.runtime.host import Place, choose_device, look
+from taskflow.runtime.host.inventory import transport
+from taskflow.runtime.machine import Mapper, copy_bandwidth
+from taskflow.runtime.machine.channel import segment_bytes
+from taskflow.runtime.machine.device import open_device
+from taskflow.runtime.tasks import TaskGraph
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.keys import as_keys
 from taskflow.simulation.memory import Memory, Needs
 from taskflow.simulation.step_cost import often
-from taskflow.tasks import TaskGraph
 
 if TYPE_CHECKING:
-    from taskflow.proof import Proof
+    from taskflow.runtime.proof import Proof
 
 # What turns a lower bound into an expectation: the share of the copy bandwidth that a whole step usually reaches, the
 # rounds of an iteration to a tolerance, and the seconds that a launch and a message cost however small they are.
@@ -104,7 +104,7 @@ class Estimate:
 
     def prove(self) -> Proof:
         """Prove the templates of all blocks for every order of steps and monitors after the start."""
-        from taskflow.proof import Hardware, Programs, prove  # which a run does without
+        from taskflow.runtime.proof import Hardware, Programs, prove  # which a run does without
 
         sim, blocks, gpu = self.sim, len(self.places), self.device == "gpu"
         model, debug = sim.model, sim.case.machine.debug

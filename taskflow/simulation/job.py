@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.errors import RunFailed
-from taskflow.machine import Control, Shard, copy_bandwidth
 from taskflow.output import LOG, STORE
-from taskflow.profile import Timeline
+from taskflow.runtime.machine import Control, Shard, copy_bandwidth
+from taskflow.runtime.profile import Timeline
 from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.build.pressure import explained
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter, restore

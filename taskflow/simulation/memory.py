@@ -9,17 +9,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
-from taskflow.cluster import shortage
 from taskflow.errors import BadInput
-from taskflow.host import Place
-from taskflow.machine.direct import Board, Inboxes
-from taskflow.machine.kernel import partial_bytes
-from taskflow.machine.trace.rings import DEPTH
-from taskflow.machine.trace.scalars import MOST
-from taskflow.machine.trace.transfer import packed
-from taskflow.simulation.build.simulation import Simulation
-from taskflow.simulation.step_cost import Sample
-from taskflow.tasks import (
+from taskflow.runtime.cluster import shortage
+from taskflow.runtime.host import Place
+from taskflow.runtime.machine.direct import Board, Inboxes
+from taskflow.runtime.machine.kernel import partial_bytes
+from taskflow.runtime.machine.trace.rings import DEPTH
+from taskflow.runtime.machine.trace.scalars import MOST
+from taskflow.runtime.machine.trace.transfer import packed
+from taskflow.runtime.tasks import (
     Exchange,
     Launch,
     Message,
@@ -34,6 +32,8 @@ from taskflow.tasks import (
     plan,
     tables,
 )
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.step_cost import Sample
 
 State = int  # the number of a Valid: equal ones have the same
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from taskflow.errors import BadArgument, BadInput
-from taskflow.machine import Shard
-from taskflow.profile import Profiler, Ranges, Timeline, summarise, write_chrome
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.profile import Profiler, Ranges, Timeline, summarise, write_chrome
 
 NAME = "profile"  # of both files in the run directory
 

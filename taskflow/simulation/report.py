@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from taskflow.errors import TaskflowError
-from taskflow.host import Place
-from taskflow.machine import Plan
+from taskflow.runtime.host import Place
+from taskflow.runtime.machine import Plan
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.lock import Owner
 from taskflow.simulation.provenance import provenance

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegative
 
 from taskflow.errors import BadInput
 from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Comparison, Damaged, newest
-from taskflow.regions import difference
+from taskflow.runtime.regions import difference
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown

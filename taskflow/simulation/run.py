@@ -9,10 +9,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.cluster import Progress, held, unwatched
 from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
-from taskflow.host import terminable
 from taskflow.output import LOG, STORE
+from taskflow.runtime.cluster import Progress, held, unwatched
+from taskflow.runtime.host import terminable
 from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Recovery, RunRequest, run_once
 from taskflow.simulation.case import Case
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from distributed import Client
 
-    from taskflow.cluster import Slurm
+    from taskflow.runtime.cluster import Slurm
 
 
 @dataclass(frozen=True)

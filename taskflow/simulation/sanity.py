@@ -15,8 +15,8 @@ import numpy as np
 
 from taskflow.errors import RunFailed
 from taskflow.flow import StaggeredGrid
-from taskflow.machine import Shard
-from taskflow.machine.extreme import extreme
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.machine.extreme import extreme
 from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.inflow.inflow import FINEST

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.flow.schemes import Spreads
 from taskflow.flow.stability import NO_EDDIES, StepLimit
+from taskflow.flow.time.schemes import Spreads
 from taskflow.simulation.values import positive, whole
 
 MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one

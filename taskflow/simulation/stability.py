@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from taskflow.flow.schemes import ADAMS_BASHFORTH
 from taskflow.flow.stability import Stability
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.simulation.case import SCHEMES
 from taskflow.simulation.schedule import FITS, Tick
 

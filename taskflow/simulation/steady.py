@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.flow.steadiness import Motion, Steadiness
-from taskflow.machine import Shard
+from taskflow.flow.measures.steadiness import Motion, Steadiness
+from taskflow.runtime.machine import Shard
 from taskflow.simulation.schedule import Every, Tick
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from taskflow.regions import Partition
-from taskflow.tasks import (
+from taskflow.runtime.regions import Partition
+from taskflow.runtime.tasks import (
     Analysis,
     Geometries,
     Launch,

@@ -12,7 +12,7 @@ import xarray as xr
 
 import taskflow.accessor  # noqa: F401  (datasets have their `flow`)
 from taskflow.output import BlockStore, Layout, create, dataset
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 from tests.output.conftest import layout_of, written  # noqa: F401
 from tests.simulation.going_on import go
 from tests.simulation.test_restart import stirred

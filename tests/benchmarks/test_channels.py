@@ -5,7 +5,7 @@ import json
 import pytest
 
 from taskflow.benchmarks.machine import channels
-from taskflow.machine.channel import PREFERENCE, channel_problem
+from taskflow.runtime.machine.channel import PREFERENCE, channel_problem
 
 HERE = [name for name in PREFERENCE if channel_problem(name) is None]
 

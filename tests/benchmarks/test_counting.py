@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import pytest
 
 from taskflow.benchmarks.projection.cost import operations
-from taskflow.machine.kernel import KernelError
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.tasks import Read, ReadWrite, Reduce, Roles, Scalar, Write, record, task
-from tests.machine import levels
+from taskflow.runtime.machine.kernel import KernelError
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Roles, Scalar, Write, record, task
+from tests.runtime.machine import levels
 
 CELLS = Box.of((16, 8, 8))
 ONE = Partition(Region(CELLS, FieldSpace(Field(name) for name in "abuvw")), (1, 1, 1))

@@ -12,14 +12,14 @@ from taskflow.benchmarks.projection.cost import cost, operations
 from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, Pressure, velocity_of
 from taskflow.benchmarks.projection.memory import Fitting
 from taskflow.flow import StaggeredGrid
-from taskflow.host import look
-from taskflow.machine import run_threads
-from taskflow.machine.device import open_device
-from taskflow.regions import Box
+from taskflow.runtime.host import look
+from taskflow.runtime.machine import run_threads
+from taskflow.runtime.machine.device import open_device
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import repeat
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.initial import initial
 from taskflow.simulation.initial.initial import InitialFields, profiles
-from taskflow.tasks import repeat
 
 FOUR = Pressure(iterations=4)
 

@@ -11,10 +11,10 @@ from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.machine.runtime import Steps
 from taskflow.benchmarks.machine.sweep import compared
 from taskflow.benchmarks.scaling import Size
-from taskflow.cluster import BlockGroup, cause, dask_messages, embedded
-from taskflow.host import survey
-from taskflow.machine import Mapper, Plan, run_threads
-from taskflow.machine.device import cpu, open_device
+from taskflow.runtime.cluster import BlockGroup, cause, dask_messages, embedded
+from taskflow.runtime.host import survey
+from taskflow.runtime.machine import Mapper, Plan, run_threads
+from taskflow.runtime.machine.device import cpu, open_device
 from tests.simulation.test_placement import pinned
 
 pytestmark = pytest.mark.timeout(90)

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from taskflow import BadInput, Case
-from taskflow.host import look
-from taskflow.host.accelerators import Accelerator
-from taskflow.machine.channel import channel_problem
-from taskflow.proof import Proof
+from taskflow.runtime.host import look
+from taskflow.runtime.host.accelerators import Accelerator
+from taskflow.runtime.machine.channel import channel_problem
+from taskflow.runtime.proof import Proof
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.estimate import count_steps, estimate
 from taskflow.simulation.memory import Needs

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.simulation import attempt
 from taskflow.simulation.job import RunLoop
 from tests.cli.test_resume import steps
-from tests.cluster.waiting import until_ended
 from tests.integration.test_direct import gang, relaxed
+from tests.runtime.cluster.waiting import until_ended
 from tests.simulation.going_on import check_same
 
 pytestmark = [pytest.mark.gpu, pytest.mark.slow, pytest.mark.timeout(120)]

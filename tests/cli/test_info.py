@@ -18,8 +18,8 @@ def test_this_machine(give):
 
 
 def test_without_compiler_and_gpus(give, monkeypatch):
-    from taskflow.host import inventory
-    from taskflow.machine.kernel import compile_host
+    from taskflow.runtime.host import inventory
+    from taskflow.runtime.machine.kernel import compile_host
 
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("CXX", "")

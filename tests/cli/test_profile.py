@@ -39,6 +39,6 @@ def test_refusals(give, refused, here, monkeypatch):
     result = give("run", "cavity.toml", "--profile", "--nvtx")
     refused(result.exit_code, result.stderr, "--profile --nvtx")
     assert give("run", "cavity.toml", "--profile", "--profile-steps", "0").exit_code == 2
-    monkeypatch.setattr("taskflow.profile.profiler.HOMES", ())
+    monkeypatch.setattr("taskflow.runtime.profile.profiler.HOMES", ())
     result = give("run", "cavity.toml", "--nvtx", "--quiet")
     refused(result.exit_code, result.stderr, "neither nvtx nor CuPy")

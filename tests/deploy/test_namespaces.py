@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 import taskflow
-from taskflow.machine.channel.ucx_library import ucx_problem
 from taskflow.output import dataset
+from taskflow.runtime.machine.channel.ucx_library import ucx_problem
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"

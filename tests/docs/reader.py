@@ -131,9 +131,9 @@ class Reader:
 
     def compile_tasks(self) -> None:
         """The kernels that the page declares, whether it runs them or not."""
-        from taskflow.machine.device import cpu
-        from taskflow.machine.kernel import compiled
-        from taskflow.tasks.task import Task
+        from taskflow.runtime.machine.device import cpu
+        from taskflow.runtime.machine.kernel import compiled
+        from taskflow.runtime.tasks.task import Task
 
         for task in [value for value in vars(self.session).values() if isinstance(value, Task) and value.kernel]:
             for precision in ("f4", "f8"):

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.momentum import momentum
-from taskflow.machine.device import Device, cpu
-from taskflow.machine.kernel import Layout, compiled
-from taskflow.regions import Box
-from taskflow.tasks import Launch, Task, Variant
+from taskflow.flow.operators.momentum import momentum
+from taskflow.runtime.machine.device import Device, cpu
+from taskflow.runtime.machine.kernel import Layout, compiled
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Launch, Task, Variant
 from tests.reference import Shifted
 
 LENGTHS = (1.1, 0.7, 1.7)  # spacings differ

@@ -2,7 +2,7 @@
 
 import pytest
 
-from taskflow.machine.device import gpu
+from taskflow.runtime.machine.device import gpu
 
 
 @pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])

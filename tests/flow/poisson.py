@@ -14,10 +14,10 @@ from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import Cycle
 from taskflow.flow.poisson.multigrid.solver import correct_by, residual_of
 from taskflow.flow.poisson.residual import measure_rhs
-from taskflow.machine import Mapper, Shard, run_threads
-from taskflow.machine.device import Device, cpu
-from taskflow.machine.mapper import Overlap
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region, triple
+from taskflow.runtime.machine import Mapper, Shard, run_threads
+from taskflow.runtime.machine.device import Device, cpu
+from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, triple
 
 WALLS = (("wall", "wall"),) * 3
 PERIODIC = (("periodic", "periodic"),) * 3

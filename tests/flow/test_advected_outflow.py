@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from taskflow.flow.boundaries.advected_pressure import advance_advected, advected_outlets, outlet
-from taskflow.flow.boundaries.boundary import AdvectedOutflow, beyond, on_face
+from taskflow.flow.boundaries.boundary import AdvectedOutflow, beyond
+from taskflow.flow.grid import on_face
+from taskflow.runtime.tasks import FACES, Roles, frame
 from taskflow.simulation.case import Case
-from taskflow.tasks import FACES, Roles, frame
 from tests.flow.byhand import DT, ByHand
 from tests.flow.test_open_boundaries import BY_PRESSURE
 from tests.flow.test_stretched import Uneven

@@ -10,7 +10,7 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.flow import Slip, Wall
 from taskflow.flow.boundaries.boundary import normal_velocity, temperature_ghosts, velocity_ghosts
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 from tests.flow.byhand import ByHand
 
 VELOCITY = ("u", "v", "w")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fixed, Flux, Quantity, Transport
-from taskflow.flow.obstacles import flags
+from taskflow.flow.bodies import flags
 from taskflow.flow.scalars import bounded
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 from tests import reference
 from tests.flow.byhand import DT, ByHand, scalar_with
 from tests.reference import turbulence as by_numpy

@@ -11,10 +11,10 @@ from taskflow.errors import BadInput
 from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Jacobi, Multigrid
 from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
-from taskflow.machine import Mapper
-from taskflow.machine.device import gpu
-from taskflow.proof import Hardware, prove
-from taskflow.regions import Box
+from taskflow.runtime.machine import Mapper
+from taskflow.runtime.machine.device import gpu
+from taskflow.runtime.proof import Hardware, prove
+from taskflow.runtime.regions import Box
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, on_blocks, solve, tolerance
 from tests.flow.test_multigrid import MIXED
 from tests.reference.coefficients import between, boxes, on_faces, operator, parts, solvable

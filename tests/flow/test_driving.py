@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.flow.driving.bulk_velocity import shift_to_mean
-from taskflow.flow.driving.coriolis import coriolis, coriolis_force
-from taskflow.flow.driving.stratification import stratify
-from taskflow.flow.exact_sums import exact_sum
-from taskflow.regions import Box
+from taskflow.flow.forcing.bulk_velocity import shift_to_mean
+from taskflow.flow.forcing.coriolis import coriolis, coriolis_force
+from taskflow.flow.forcing.stratification import stratify
+from taskflow.flow.operators.exact_sums import exact_sum
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Roles, reduced
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.tasks import Roles, reduced
 from tests.flow.byhand import DT, RATIO, ByHand, variant
 from tests.flows import compute, norms, orders
 from tests.reference import Shifted

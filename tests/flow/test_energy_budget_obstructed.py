@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid
-from taskflow.flow.eddy_budget import eddy_budget
-from taskflow.flow.energy_budget import dissipation
+from taskflow.flow.measures.eddy_budget import eddy_budget
+from taskflow.flow.measures.energy_budget import dissipation
 from tests.flow import test_immersed as immersed
 from tests.flow import test_obstacles as flagged
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, variant

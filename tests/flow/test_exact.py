@@ -8,7 +8,7 @@ from taskflow.flow.poisson import ConjugateGradients, Multigrid, Tolerance
 from taskflow.flow.poisson.mesh import mesh
 from taskflow.flow.poisson.multigrid import Cycle
 from taskflow.flow.poisson.multigrid.exact import inverse
-from taskflow.machine.device import gpu
+from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, solve, tolerance
 from tests.flow.test_multigrid import MIXED, MIXES
 from tests.flow.test_stretched import laplacian as stretched_laplacian

@@ -8,11 +8,11 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.flow import Fluid, Grid, Monitor, NavierStokes, StaggeredGrid, Wall
 from taskflow.flow.poisson import FFT, transform
-from taskflow.machine import Mapper, run_threads
-from taskflow.machine.device import cpu, gpu
-from taskflow.proof import Hardware, prove
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.tasks import Roles, exchange, record, serial
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.proof import Hardware, prove
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import Roles, exchange, record, serial
 
 SPACING = (0.3, 0.2, 0.7)
 PLAIN, CORE = Mapper("none"), cpu(1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import StaggeredGrid
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 
 GRID = StaggeredGrid((4, 2, 5), (2.0, 3.0, 1.0), origin=(1.0, 0.0, -1.0), periodic=(False, True, False))
 

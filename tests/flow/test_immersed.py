@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport
-from taskflow.flow.obstacles import adherence, bulk_velocity, cuts, forces
-from taskflow.tasks import reduced
+from taskflow.flow.bodies import adherence, bulk_velocity, cuts, forces
+from taskflow.runtime.tasks import reduced
 from tests import reference
 from tests.flow.byhand import DT, ByHand, momentum_with, surrounded, variant
 from tests.flow.test_obstacles import exchange

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow.isosurface import Isosurface
+from taskflow.flow.measures.isosurface import Isosurface
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from tests.flows import compute

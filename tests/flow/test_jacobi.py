@@ -7,8 +7,8 @@ import pytest
 
 from taskflow.benchmarks.projection.cost import operations
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.obstacles import ObstructedJacobi
-from taskflow.flow.obstacles.flags import solid_bits
+from taskflow.flow.bodies import ObstructedJacobi
+from taskflow.flow.bodies.flags import solid_bits
 from taskflow.flow.poisson import (
     ConvergedJacobi,
     Jacobi,
@@ -18,10 +18,10 @@ from taskflow.flow.poisson import (
     relative_residual,
 )
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
-from taskflow.machine import run_threads
-from taskflow.machine.device import cpu, gpu
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.tasks import OwnedScalars, owned
+from taskflow.runtime.machine import run_threads
+from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import OwnedScalars, owned
 from tests.reference import Shifted, laplacian_with_walls
 
 CELLS, LENGTHS = (12, 7, 10), (1.1, 0.8, 1.3)

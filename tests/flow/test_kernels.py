@@ -20,10 +20,10 @@ from taskflow.flow.boundaries import boundary
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half, jacobi_twice, jacobi_twice_half
 from taskflow.flow.poisson.residual import residual_square, rhs_sums
 from taskflow.flow.scalars.transport import transport
-from taskflow.machine.device import gpu
-from taskflow.machine.kernel import Layout, compiled
-from taskflow.regions import Box
-from taskflow.tasks import Task
+from taskflow.runtime.machine.device import gpu
+from taskflow.runtime.machine.kernel import Layout, compiled
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Task
 from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flows import plane_heat_flux

@@ -10,7 +10,7 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.flow.poisson import NotConverged
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid, RedBlack, WeightedJacobi
-from taskflow.machine.device import gpu
+from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, factor, on_blocks, one_cycle, solve, tolerance
 from tests.reference.multigrid import Reference, laplacian
 

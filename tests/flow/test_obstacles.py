@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Transport
-from taskflow.flow.obstacles import flags, forces, pressure, projection
-from taskflow.flow.projection import correct
+from taskflow.flow.bodies import flags, forces, pressure, projection
+from taskflow.flow.operators.projection import correct
 from taskflow.flow.scalars.transport import transport
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 from tests import reference
 from tests.flow.byhand import DT, MEAN, RATIO, ByHand, momentum_with, scalar_with, surrounded, variant
 from tests.reference import Shifted

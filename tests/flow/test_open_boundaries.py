@@ -9,12 +9,13 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from taskflow.flow.boundaries.boundary import Wall, on_face, temperature_ghosts
+from taskflow.flow.boundaries.boundary import Wall, temperature_ghosts
 from taskflow.flow.boundaries.outflow import QUANTA, balance, opening
-from taskflow.flow.exact_sums import exact_sum
+from taskflow.flow.grid import on_face
+from taskflow.flow.operators.exact_sums import exact_sum
+from taskflow.runtime.tasks import Roles
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.tasks import Roles
 from tests.flow.byhand import ByHand
 from tests.flows import Flow, compute, norms, orders
 

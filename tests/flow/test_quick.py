@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import QUICK, Buoyancy, Fluid
-from taskflow.flow.momentum import Quick
+from taskflow.flow.operators.momentum import Quick
 from taskflow.simulation.case import Case
 from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with

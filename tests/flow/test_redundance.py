@@ -7,10 +7,10 @@ import pytest
 
 from taskflow.flow.poisson import ConjugateGradients, Cycle, Multigrid, Solver
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
-from taskflow.machine import Mapper
-from taskflow.machine.device import gpu
-from taskflow.proof import Hardware, prove
-from taskflow.tasks import Repeat, Roles, exchange
+from taskflow.runtime.machine import Mapper
+from taskflow.runtime.machine.device import gpu
+from taskflow.runtime.proof import Hardware, prove
+from taskflow.runtime.tasks import Repeat, Roles, exchange
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, solve, tolerance
 from tests.flow.test_multigrid import MIXED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, Scheme
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, Scheme
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, Lengths, compute, orders
 

@@ -7,8 +7,8 @@ import pytest
 
 from taskflow.errors import RunFailed
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.flow.stability import amplification, growth, longest, stable
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case import Case
 from tests.flow.test_schemes import integrate
 from tests.flows import compute

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskflow.flow.statistics import SHARE, VELOCITY, Statistics, covariance_of, mean_of
-from taskflow.machine.device import cpu
-from taskflow.machine.mapper import Mapper
-from taskflow.machine.threads import run_threads
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.flow.measures.statistics import SHARE, VELOCITY, Statistics, covariance_of, mean_of
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 
 CELLS = (5, 4, 6)
 PERIODIC = (True, False, False)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import steadiness
-from taskflow.flow.steadiness import Steadiness
+from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from tests.flow.byhand import ByHand

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport
-from taskflow.flow.obstacles import adherence, cuts, forces, pressure, projection
-from taskflow.flow.projection import correct
+from taskflow.flow.bodies import adherence, cuts, forces, pressure, projection
+from taskflow.flow.operators.projection import correct
 from taskflow.flow.scalars.transport import transport
-from taskflow.flow.turbulence import Turbulence, Wale, eddy_viscosity
+from taskflow.flow.turbulence.eddy_viscosity import Turbulence, Wale, eddy_viscosity
 from tests.flow import test_immersed, test_obstacles
 from tests.flow.byhand import DT, MEAN, RATIO, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, buried, closed, near, on_wall

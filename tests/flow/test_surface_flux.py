@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import CENTRAL, QUICK, Fluid
-from taskflow.flow.scalars.bounded import bounded_euler
-from taskflow.flow.scalars.transport import Transport, transport
-from taskflow.flow.surface_flux import (
+from taskflow.flow.measures.surface_flux import (
     BoundedDiffusion,
     Diffusion,
     FaceLayer,
@@ -18,10 +16,12 @@ from taskflow.flow.surface_flux import (
     scalar_flux,
     scalar_flux_bound,
 )
-from taskflow.regions import Box
+from taskflow.flow.scalars.bounded import bounded_euler
+from taskflow.flow.scalars.transport import Transport, transport
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Task, reduced
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.tasks import Task, reduced
 from tests.flow.byhand import DT, ByHand, momentum_with, scalar_with, variant
 from tests.flow.test_stretched import Uneven
 from tests.flows import compute

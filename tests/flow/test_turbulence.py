@@ -23,7 +23,7 @@ from taskflow.flow import (
 )
 from taskflow.flow.boundaries.rough_wall import KARMAN, heat_supplies, supply_ghosts
 from taskflow.flow.scalars.transport import transport
-from taskflow.flow.turbulence import eddy_viscosity
+from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from taskflow.simulation.case import Case
 from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Smagorinsky, Transport, Turbulence, Vreman, Wale
-from taskflow.flow.obstacles import forces
+from taskflow.flow.bodies import forces
 from taskflow.flow.scalars.transport import transport
-from taskflow.flow.turbulence import eddy_viscosity
+from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import STEPS, VELOCITY, WALLS, buried, closed, near, on_wall, prepared, touched

@@ -12,18 +12,18 @@ import uuid
 import numpy as np
 import pytest
 
-from taskflow.cluster import BlockGroup, cause
 from taskflow.errors import Aborted, ChannelError, ChannelTimeout, RunFailed
 from taskflow.flow import Monitor
-from taskflow.host import survey
-from taskflow.machine import Limits, Mapper, Plan, run_threads
-from taskflow.machine.device import gpu
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.cluster import BlockGroup, cause
+from taskflow.runtime.host import survey
+from taskflow.runtime.machine import Limits, Mapper, Plan, run_threads
+from taskflow.runtime.machine.device import gpu
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import Read, Reduce, Write, repeat, task
 from taskflow.simulation.build.simulation import Simulation
-from taskflow.tasks import Read, Reduce, Write, repeat, task
-from tests.cluster.waiting import until_ended
-from tests.machine.programs import NAMES, Everything, noise, region
-from tests.machine.test_shard import oracle
+from tests.runtime.cluster.waiting import until_ended
+from tests.runtime.machine.programs import NAMES, Everything, noise, region
+from tests.runtime.machine.test_shard import oracle
 from tests.test_gpu import flow
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(240)]

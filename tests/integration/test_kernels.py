@@ -9,17 +9,17 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow import diagnostics as flow
 from taskflow.flow.poisson import tridiagonal
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
-from taskflow.machine.device import cpu
-from taskflow.machine.kernel import (
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.machine.kernel import (
     Layout,
     compile_cuda,
     compiled,
     kernel,
 )
-from taskflow.machine.kernel.kernel import CudaKernel
-from taskflow.machine.kernel.march import march
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.tasks import Task
+from taskflow.runtime.machine.kernel.kernel import CudaKernel
+from taskflow.runtime.machine.kernel.march import march
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import Task
 
 ROOM = 264  # thread blocks of two sweeps in single precision that an H200 does at once
 WHOLE, CUT = Box.of((512, 512, 256)), Box((0, 0, 1), (512, 512, 254))

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from taskflow.machine import Mapper, run_threads
-from taskflow.machine.device import gpu
-from taskflow.profile import chrome, profiled, summarise
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import gpu
+from taskflow.runtime.profile import chrome, profiled, summarise
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from taskflow.proof import prove
+from taskflow.runtime.proof import prove
 from taskflow.simulation.build.simulation import Simulation
-from tests.proof.test_proof import POLICIES, means
+from tests.runtime.proof.test_proof import POLICIES, means
 from tests.test_invariance import BOUNDARIES, stirred
 
 

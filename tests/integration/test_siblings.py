@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 from taskflow.flow.boundaries.boundary import mirror
-from taskflow.flow.momentum import momentum
+from taskflow.flow.operators.momentum import momentum
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half
-from taskflow.tasks import Variant, siblings
+from taskflow.runtime.tasks import Variant, siblings
 
 
 def test_siblings_share_module_and_text():

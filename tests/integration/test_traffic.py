@@ -2,11 +2,11 @@
 
 import pytest
 
-from taskflow.machine import Mapper, run_threads
-from taskflow.machine.device import cpu
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.tasks import Traffic
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.tasks import Traffic
 
 WALLS = {f"{axis}_{side}": "wall" for axis in "xyz" for side in ("min", "max")}
 PERIODIC_Y = {name: kind for name, kind in WALLS.items() if name[0] != "y"} | {"y": "periodic"}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from taskflow.output import Checkpoint, Checkpoints
-from taskflow.regions import Box, Field
+from taskflow.runtime.regions import Box, Field
 
 
 def test_checkpoints(tmp_path):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from taskflow.machine import Mapper, run_threads
-from taskflow.machine.device import cpu
-from taskflow.machine.trace import wavefront
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.machine.trace import wavefront
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 

@@ -16,12 +16,12 @@ import taskflow as tf
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.model import Model
 from taskflow.flow.stability import StepLimit
-from taskflow.regions import Location
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Launch, Roles
 from taskflow.simulation.build.system import Measures, System, moment
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.table import Positive, Table, entry, reads
 from taskflow.simulation.schedule import Tick
-from taskflow.tasks import Launch, Roles
 
 
 @dataclass(frozen=True)

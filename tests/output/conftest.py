@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.output import BlockStore, Layout, Store, create
-from taskflow.regions import Box, cuts
+from taskflow.runtime.regions import Box, cuts
 
 WRITTEN = {"title": "A test", "case": "[grid]\ncells = [4, 4, 4]\n", "history": "written by a test"}
 

@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.output import load_initial, save_initial
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 from tests.output.conftest import blocks_of, layout_of
 
 

@@ -17,7 +17,7 @@ from numcodecs import Blosc
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import BlockStore, Store, create, create_time_series, dataset, of_surface, write_time_series
 from taskflow.output.packing import AHEAD, Packing, Rooms, _ahead, _compressor, pack
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
 
 CUTS = [(1, 1, 1), (1, 1, 3), (1, 1, 4), (2, 1, 2), (2, 2, 2), (3, 1, 1), (1, 4, 3)]
@@ -307,7 +307,7 @@ import resource, signal, sys
 import numpy as np
 from taskflow.errors import RunFailed
 from taskflow.output import BlockStore, Store, Writer
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = BlockStore(sys.argv[1], Box.of((32, 32, 32)))

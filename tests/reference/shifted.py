@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.regions import Box, Triple
+from taskflow.runtime.regions import Box, Triple
 
 
 @dataclass(frozen=True)

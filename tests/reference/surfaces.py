@@ -37,7 +37,7 @@ def spread(metrics: Metrics, axis: int) -> np.ndarray:
 def adhered(
     metrics: Metrics, old: np.ndarray, stick: np.ndarray, cover: np.ndarray, axis: int, drag: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """kept and added: see `taskflow.flow.obstacles.adherence`."""
+    """kept and added: see `taskflow.flow.bodies.adherence`."""
     share = 1 / (1 + cover)
     left = 1 / (1 + drag * (stick + (1 - share) * spread(metrics, axis)))
     return share * left, left * (share * drag * brought(metrics, cover * old, axis) + (1 - share) * old)

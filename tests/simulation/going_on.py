@@ -14,12 +14,12 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import RunFailed
-from taskflow.machine import Control
-from taskflow.machine.device import Device, cpu
-from taskflow.machine.mapper import Mapper
-from taskflow.machine.threads import run_threads
 from taskflow.output import Checkpoints, Writer, dataset, read_log
-from taskflow.regions import Triple
+from taskflow.runtime.machine import Control
+from taskflow.runtime.machine.device import Device, cpu
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.regions import Box
+from taskflow.runtime.regions import Box
 from taskflow.simulation.bodies import Survey, survey
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.flow.boundaries.boundary import on_face
+from taskflow.flow.grid import on_face
 from taskflow.simulation.build.pressure import described
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case

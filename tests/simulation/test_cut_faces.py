@@ -15,7 +15,7 @@ import scipy.sparse as sparse
 from scipy.sparse.linalg import spsolve
 from scipy.special import j0
 
-from taskflow.flow.obstacles.flags import ITSELF
+from taskflow.flow.bodies.flags import ITSELF
 from taskflow.simulation.build.simulation import Simulation
 from tests.flows import flags, orders
 from tests.simulation.test_immersed import RADIUS, WAVE, X0, Z0, pot, swirl

@@ -9,8 +9,8 @@ import pytest
 from scipy.special import j0, j1
 
 from taskflow.errors import BadInput
-from taskflow.flow.obstacles import cuts
-from taskflow.regions import Box
+from taskflow.flow.bodies import cuts
+from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, compute, flags, orders

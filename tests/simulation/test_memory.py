@@ -11,13 +11,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from taskflow.host import look
-from taskflow.host.accelerators import Accelerator
-from taskflow.machine import Mapper, run_threads
-from taskflow.machine.device import Cpu, gpu
-from taskflow.machine.direct import Board
-from taskflow.machine.kernel import copying
-from taskflow.machine.trace.rings import DEPTH
+from taskflow.runtime.host import look
+from taskflow.runtime.host.accelerators import Accelerator
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import Cpu, gpu
+from taskflow.runtime.machine.direct import Board
+from taskflow.runtime.machine.kernel import copying
+from taskflow.runtime.machine.trace.rings import DEPTH
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case, Pressure
 from taskflow.simulation.case.control import Time

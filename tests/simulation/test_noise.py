@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from taskflow.flow import StaggeredGrid
-from taskflow.machine.device import cpu, gpu
-from taskflow.machine.threads import run_threads
-from taskflow.regions import Box
+from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial.initial import InitialFields, noise, profiles

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from taskflow import BadInput, Case
-from taskflow.cluster import BlockGroup, cut, embedded, placed, processes, slabs, spread
-from taskflow.host import look, survey
-from taskflow.host.accelerators import Accelerator
-from taskflow.machine import Mapper, Plan, actor
+from taskflow.runtime.cluster import BlockGroup, cut, embedded, placed, processes, slabs, spread
+from taskflow.runtime.host import look, survey
+from taskflow.runtime.host.accelerators import Accelerator
+from taskflow.runtime.machine import Mapper, Plan, actor
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.keys import as_keys
 from taskflow.simulation.memory import Needs

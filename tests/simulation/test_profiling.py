@@ -7,7 +7,7 @@ import pytest
 
 import taskflow as tf
 from taskflow.errors import BadInput
-from taskflow.profile import Ranges
+from taskflow.runtime.profile import Ranges
 from taskflow.simulation.profiling import Window
 
 CASE = {
@@ -142,7 +142,7 @@ def test_a_window_has_steps():
 
 def test_ranges_are_around_the_wanted_steps(tmp_path, monkeypatch):
     said = []
-    monkeypatch.setattr("taskflow.profile.profiler.Ranges.open", lambda: Ranges(said.append, lambda: None))
+    monkeypatch.setattr("taskflow.runtime.profile.profiler.Ranges.open", lambda: Ranges(said.append, lambda: None))
     run = tf.run(case("none", (1, 1, 1)), tmp_path / "run", profile=Window(10, 2, "nvtx"))
     assert "profile" not in run.report
     assert sum("advective_rate" in name and "compute" in name for name in said) == 2

@@ -5,9 +5,9 @@ import time
 import psutil
 import pytest
 
-from taskflow.cluster import cause, embedded
 from taskflow.errors import BadInput, ChannelTimeout, Lost, RunFailed, TaskflowError
-from taskflow.machine import Status
+from taskflow.runtime.cluster import cause, embedded
+from taskflow.runtime.machine import Status
 from taskflow.simulation.attempt import Recovery
 from taskflow.simulation.job import RunLoop
 from taskflow.simulation.run import run

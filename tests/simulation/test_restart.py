@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.machine import Limits, Mapper, run_threads
-from taskflow.machine.device import cpu
 from taskflow.output import Checkpoint, Checkpoints, newest
 from taskflow.output.checkpoint import Damaged
-from taskflow.regions import Box
+from taskflow.runtime.machine import Limits, Mapper, run_threads
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter

@@ -3,13 +3,13 @@
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.host import look
+from taskflow.runtime.host import look
+from taskflow.runtime.tasks import Traffic
 from taskflow.simulation import step_cost
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.step_cost import Sample
-from taskflow.tasks import Traffic
 from tests.cases import FOLDER
 from tests.speed import seconds
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from taskflow.errors import RunFailed
-from taskflow.machine import Mapper, run_threads
-from taskflow.machine.device import cpu, gpu
-from taskflow.machine.extreme import extreme
 from taskflow.output import Checkpoints, newest
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.extreme import extreme
 from taskflow.simulation.build.scales import Scale
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case

@@ -7,8 +7,8 @@ import pytest
 
 import taskflow as tf
 from taskflow.errors import BadInput
-from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, Spreads
 from taskflow.flow.stability import StepLimit
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, Spreads
 from taskflow.simulation.case import Case
 
 SMOKE = {"name": "smoke", "diffusivity": 0.1}

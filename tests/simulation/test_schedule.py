@@ -9,8 +9,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.flow.schemes import RUNGE_KUTTA, Spreads
 from taskflow.flow.stability import StepLimit
+from taskflow.flow.time.schemes import RUNGE_KUTTA, Spreads
 from taskflow.simulation.schedule import Clock, Every, Tick
 
 

@@ -7,10 +7,10 @@ import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.host import look
-from taskflow.machine import Mapper, run_threads
-from taskflow.machine.device import cpu
-from taskflow.proof import Hardware, prove
+from taskflow.runtime.host import look
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.proof import Hardware, prove
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs

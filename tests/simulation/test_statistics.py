@@ -8,8 +8,8 @@ import xarray as xr
 
 from taskflow.accessor import dataset
 from taskflow.errors import BadInput
-from taskflow.machine import Mapper
-from taskflow.proof import Hardware, prove
+from taskflow.runtime.machine import Mapper
+from taskflow.runtime.proof import Hardware, prove
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from tests.simulation.going_on import check_same, go

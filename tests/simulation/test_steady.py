@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.flow.steadiness import Motion
-from taskflow.machine.device import gpu
+from taskflow.flow.measures.steadiness import Motion
 from taskflow.output import dataset, read_log
+from taskflow.runtime.machine.device import gpu
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
 from taskflow.simulation.schedule import Every, Tick

@@ -2,10 +2,10 @@
 
 import pytest
 
+from taskflow.runtime.tasks import Loop, Stretch, repeat, settled
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.step_cost import LAYERS, often, table
-from taskflow.tasks import Loop, Stretch, repeat, settled
 
 
 def rows(setup, rounds):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.machine.device import Device
+from taskflow.runtime.machine.device import Device
 from taskflow.simulation.case import Case
 from tests.flows import DATA, Flow, compute
 

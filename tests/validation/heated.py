@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.machine.device import Device
+from taskflow.runtime.machine.device import Device
+from taskflow.runtime.tasks import Launch, Roles
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.tasks import Launch, Roles
 from tests.flows import DATA, Flow, compute, extremum, plane_heat_flux
 from tests.validation.cavity import table
 

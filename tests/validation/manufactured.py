@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.flow.poisson import FFT, ConjugateGradients, ConvergedJacobi, Multigrid, Solver
-from taskflow.machine.device import Device
+from taskflow.runtime.machine.device import Device
 from tests.flow.poisson import Domain, solve, tolerance
 from tests.reference.multigrid import laplacian
 

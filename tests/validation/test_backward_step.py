@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskflow.machine.device import Device, gpu
+from taskflow.runtime.machine.device import Device, gpu
 from taskflow.simulation.case import Case
 from tests.flows import DATA, compute
 from tests.validation import armaly

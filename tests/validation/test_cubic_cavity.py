@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.machine.device import Device, gpu
+from taskflow.runtime.machine.device import Device, gpu
 from tests.flows import VELOCITY, compute
 from tests.validation.cavity import errors
 from tests.validation.cubic_cavity import DIRECT, centre_lines, cube, differences, extrema

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.machine.device import Device, gpu
+from taskflow.runtime.machine.device import Device, gpu
 from tests.validation.cylinder import computed, pressure_difference, reference
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskflow.machine.device import Device, gpu
+from taskflow.runtime.machine.device import Device, gpu
 from tests.flows import DATA
 from tests.validation.cavity import table
 from tests.validation.heated import Numbers, compute_fluxes, heated_cube, imbalance

@@ -12,7 +12,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from taskflow.machine.device import gpu
+from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS
 from tests.flow.test_multigrid import MIXED, MIXES
 from tests.flows import norms, orders

@@ -15,8 +15,8 @@ from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import about
 from taskflow.errors import BadInput
-from taskflow.machine import Control, Mapper, Shard, copy_bandwidth
-from taskflow.machine.channel import PREFERENCE, Deadline, channel_problem
+from taskflow.runtime.machine import Control, Mapper, Shard, copy_bandwidth
+from taskflow.runtime.machine.channel import PREFERENCE, Deadline, channel_problem
 
 SIZES = (8, 4096, 65536, 1 << 20)
 SAMPLES = 20, 5000  # least and most

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow.flow.stencils import TWICE
-from taskflow.machine import Shard
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
-from taskflow.tasks import Launch, Read, Roles, Write, task
+from taskflow.flow.grid.stencils import TWICE
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple
+from taskflow.runtime.tasks import Launch, Read, Roles, Write, task
 
 SWEEPS = 60  # of a program: a multiple of four, so that the fields have their own parts again afterwards
 FIELDS = 3

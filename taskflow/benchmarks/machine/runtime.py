@@ -12,10 +12,10 @@ from typing import Any
 from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import COPY, SAMPLES, Conditions, describe
-from taskflow.cluster import BlockGroup, cause, dask_messages
-from taskflow.machine import Control, Mapper, Shard, copy_bandwidth, run_threads
-from taskflow.machine.device import cpu
-from taskflow.regions import Triple
+from taskflow.runtime.cluster import BlockGroup, cause, dask_messages
+from taskflow.runtime.machine import Control, Mapper, Shard, copy_bandwidth, run_threads
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.regions import Triple
 
 LAUNCHES = 300
 TINY: Triple = (8, 8, 8)  # cells of a block: next to nothing to compute

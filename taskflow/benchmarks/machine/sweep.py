@@ -11,10 +11,10 @@ from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.scaling import Growth, Size, scaled
 from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import BESIDE, PRECISION, Conditions, PassJob, PassTiming, describe, moving
-from taskflow.machine import Shard
-from taskflow.machine.mapper import Overlap
-from taskflow.regions import Triple
-from taskflow.tasks import Send
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.regions import Triple
+from taskflow.runtime.tasks import Send
 
 
 def measure_sweep(

@@ -28,11 +28,11 @@ from taskflow.flow.poisson import (
     measure_rhs,
     relative_residual,
 )
-from taskflow.machine import Control, Shard
-from taskflow.regions import Triple
+from taskflow.runtime.machine import Control, Shard
+from taskflow.runtime.regions import Triple
+from taskflow.runtime.tasks import Launch, Repeat, Roles
 from taskflow.simulation.build.projection import Projection
 from taskflow.simulation.build.simulation import Simulation
-from taskflow.tasks import Launch, Repeat, Roles
 
 SWEEPS = 4  # on the last level of a truncated cycle, as in the papers
 PLANES = 2  # of a block on that level

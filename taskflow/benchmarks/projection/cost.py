@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.machine.device import Lane, cpu
-from taskflow.machine.kernel import KernelError, compile_host
-from taskflow.machine.kernel.call import Value, host_call
-from taskflow.machine.kernel.kernel import HostKernel, Layout, side_by_side, text_with_thunk
-from taskflow.machine.kernel.text import explained
-from taskflow.regions import Box, Partition, Triple, hull, triple
+from taskflow.runtime.machine.device import Lane, cpu
+from taskflow.runtime.machine.kernel import KernelError, compile_host
+from taskflow.runtime.machine.kernel.call import Value, host_call
+from taskflow.runtime.machine.kernel.kernel import HostKernel, Layout, side_by_side, text_with_thunk
+from taskflow.runtime.machine.kernel.text import explained
+from taskflow.runtime.regions import Box, Partition, Triple, hull, triple
+from taskflow.runtime.tasks import Launch, Program, Roles, Stencil, Task, plan, visited
+from taskflow.runtime.tasks.reading import Projected, reading
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.step_cost import often
-from taskflow.tasks import Launch, Program, Roles, Stencil, Task, plan, visited
-from taskflow.tasks.reading import Projected, reading
 
 REAL = np.dtype("f8")
 CELLS = (16, 4, 4)  # that are counted in: even, for tasks that do every other cell

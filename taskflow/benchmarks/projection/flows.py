@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.navier_stokes import VELOCITY
-from taskflow.machine import Shard
-from taskflow.regions import Box, Triple
+from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box, Triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import override
 from taskflow.simulation.expression import Expression

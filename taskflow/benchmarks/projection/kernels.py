@@ -10,20 +10,20 @@ from typing import Any
 from taskflow.benchmarks.projection.flows import Flow, Pressure
 from taskflow.benchmarks.timing import PRECISION, about, moving, timed
 from taskflow.flow import NavierStokes
+from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_twice
 from taskflow.flow.poisson.krylov import advance, advance_first, next_residual, project, project_first
 from taskflow.flow.poisson.multigrid.smoothing import relax_colour, relax_zero_colours
 from taskflow.flow.poisson.multigrid.solver import residual_of
 from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
-from taskflow.flow.projection import correct, divergence
-from taskflow.host import choose_device, look
-from taskflow.machine import Shard, copy_bandwidth, run_threads
-from taskflow.machine.device import Device, open_device
-from taskflow.machine.kernel import Layout, compiled
+from taskflow.runtime.host import choose_device, look
+from taskflow.runtime.machine import Shard, copy_bandwidth, run_threads
+from taskflow.runtime.machine.device import Device, open_device
+from taskflow.runtime.machine.kernel import Layout, compiled
+from taskflow.runtime.tasks import Launch, Program, Roles, record
 from taskflow.simulation.build.projection import Projection
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
-from taskflow.tasks import Launch, Program, Roles, record
 
 CELLS = {"cpu": 256, "gpu": 512}
 SWEEPS = 10  # Jacobi sweeps in a pass, as a step has them in a row; other kernels of pressure solvers as often

@@ -11,10 +11,10 @@ from taskflow.benchmarks.projection.flows import Flow
 from taskflow.benchmarks.projection.step import measure_step
 from taskflow.benchmarks.scaling import Growth
 from taskflow.benchmarks.timing import BESIDE, PRECISION, Conditions, about
-from taskflow.cluster import shortage, spread
 from taskflow.errors import BadInput
-from taskflow.host import Place, choose_device, look
-from taskflow.regions import Triple
+from taskflow.runtime.cluster import shortage, spread
+from taskflow.runtime.host import Place, choose_device, look
+from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Memory, Needs
 

@@ -18,13 +18,13 @@ from taskflow.benchmarks.timing import BESIDE, PRECISION, Conditions, PassJob, P
 from taskflow.errors import RunFailed
 from taskflow.flow import Monitor, NavierStokes
 from taskflow.flow.poisson import relative_residual
-from taskflow.machine import Shard
-from taskflow.machine.mapper import Overlap
-from taskflow.regions import Triple, triple
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.regions import Triple, triple
+from taskflow.runtime.tasks import counts, plan
 from taskflow.simulation.build.projection import Projection
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
-from taskflow.tasks import counts, plan
 
 COUNTED = 5  # steps over which iterations are averaged, where they vary
 HOUR = 3600.0

@@ -14,11 +14,11 @@ is 0. The pressure's equation sees p = 0 on the face.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.boundary import INSIDE, AdvectedOutflow, Boundaries, Value, beyond, impose, on_face
-from taskflow.flow.grid import Grid
+from taskflow.flow.boundaries.boundary import INSIDE, AdvectedOutflow, Boundaries, Value, beyond, impose
+from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
-from taskflow.regions import Box
-from taskflow.tasks import FACES, Face, Launch, Read, ReadWrite, Roles, Scalar, Write, facing, frame, task
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import FACES, Face, Launch, Read, ReadWrite, Roles, Scalar, Write, facing, frame, task
 
 TEXT = KERNELS / "boundaries" / "advected_pressure.cu"
 NEXT_FACE = facing(n=(1, 1), high=(0, 0))  # from the last cell, the next face inside

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from taskflow.errors import BadInput
-from taskflow.flow.grid import AXES, Grid, Vector
+from taskflow.flow.grid import AXES, Grid, Vector, on_face
 from taskflow.flow.kernels import KERNELS
-from taskflow.regions import Box, triple
-from taskflow.tasks import FACES, Face, Launch, ReadWrite, Write, facing, frame, task
+from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.tasks import FACES, Face, Launch, ReadWrite, Write, facing, frame, task
 
 
 @dataclass(frozen=True)
@@ -185,12 +185,6 @@ def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[str, Boundary]]:
     if set(boundaries) != walls:
         raise ValueError(f"boundaries are given for {sorted(boundaries)}; the grid has walls at {sorted(walls)}")
     return [(face, boundaries[face]) for face in FACES if face in boundaries]
-
-
-def on_face(face: str, grid: Grid) -> Box:
-    """The cells whose low faces lie on a face of the domain: beyond it, where that is a high one."""
-    axis, high = frame(face)
-    return Box.of(grid.cells).layer(axis, high, -high, 1 - high)
 
 
 def beyond(face: str, grid: Grid, *, edges: bool = True) -> Box:

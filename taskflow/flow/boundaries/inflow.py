@@ -7,11 +7,11 @@ that belongs to the block at the side counts.
 
 from collections.abc import Iterator, Sequence
 
-from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Mirror, beyond, mirror, on_face
-from taskflow.flow.grid import Grid
+from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Mirror, beyond, mirror
+from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region, triple
-from taskflow.tasks import FACES, Face, Foreign, Launch, ReadWrite, Write, facing, frame, task
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, triple
+from taskflow.runtime.tasks import FACES, Face, Foreign, Launch, ReadWrite, Write, facing, frame, task
 
 
 @task(kernel=KERNELS / "boundaries" / "inflow.cu")

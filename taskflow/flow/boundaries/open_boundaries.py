@@ -1,4 +1,4 @@
-"""All open boundaries of a flow: the part of the steps of `taskflow.flow.navier_stokes` where fluid comes and goes.
+"""All open boundaries of a flow: the part of the steps of a flow where fluid comes and goes.
 
 Without open boundaries there are no launches. Whoever runs the steps writes what enters into the fields of
 `partitions`, and gives the scalars `outflow_speed` of each stage, the mean outward speed at its end on faces with
@@ -25,9 +25,9 @@ from taskflow.flow.boundaries.outflow import (
 )
 from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import measure_residual, measure_rhs
-from taskflow.flow.schemes import Scheme
-from taskflow.regions import Partition
-from taskflow.tasks import Launch, Roles, frame
+from taskflow.flow.time.schemes import Scheme
+from taskflow.runtime.regions import Partition
+from taskflow.runtime.tasks import Launch, Roles, frame
 
 State = tuple[str, ...]  # the fields that are u, v, w and, with heat, T
 

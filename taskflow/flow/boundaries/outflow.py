@@ -25,13 +25,12 @@ from taskflow.flow.boundaries.boundary import (
     PressureOutflow,
     beyond,
     mirror,
-    on_face,
 )
-from taskflow.flow.exact_sums import exact_sum
-from taskflow.flow.grid import Grid
+from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
-from taskflow.regions import Box
-from taskflow.tasks import FACES, Face, Launch, Read, ReadWrite, Roles, Scalar, Write, facing, frame, task
+from taskflow.flow.operators.exact_sums import exact_sum
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import FACES, Face, Launch, Read, ReadWrite, Roles, Scalar, Write, facing, frame, task
 
 QUANTA = 2.0**24  # times `sum_bound`: a sixteenth of the largest velocity that sums are exact for
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Wall, beyond
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
-from taskflow.tasks import FACES, Components, Face, Launch, Read, ReadWrite, facing, frame, task
+from taskflow.runtime.tasks import FACES, Components, Face, Launch, Read, ReadWrite, facing, frame, task
 
 KARMAN = 0.41
 

@@ -18,11 +18,11 @@ limits which tolerance can be reached.
 
 from __future__ import annotations
 
+from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
-from taskflow.regions import Box, Location, triple
-from taskflow.tasks import Launch, Read, Reduce, Roles, Scalar, task
+from taskflow.runtime.regions import Box, Location, triple
+from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, Scalar, task
 
 COEFFICIENTS: dict[str, Location] = {"b_x": "fx", "b_y": "fy", "b_z": "fz"}
 Faces = tuple[str, ...]  # fields with b across x, y and z; none where b = 1

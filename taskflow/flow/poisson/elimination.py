@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.spectrum import Spectrum
 from taskflow.flow.poisson.variants import folded
-from taskflow.tasks import Foreign, Launch, Read, ReadWrite, Roles, Write, lines, task
+from taskflow.runtime.tasks import Foreign, Launch, Read, ReadWrite, Roles, Write, lines, task
 
 KERNEL = KERNELS / "poisson" / "elimination.cu"
 ENDS = ("rising", "falling", "through", "reach")  # of slabs: the first two follow from the right-hand side

@@ -10,14 +10,14 @@ from functools import cached_property
 from math import isnan
 
 from taskflow.errors import BadInput
-from taskflow.flow.metrics import Counts, Flags, Grid, Stretched
+from taskflow.flow.grid.metrics import Counts, Flags, Grid, Stretched
 from taskflow.flow.poisson.elimination import ENDS, elimination, prepare_elimination
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.spectrum import GIVEN, PERIODIC, WALL, LayeredSpectrum, Spectrum
 from taskflow.flow.poisson.transform import fold, forward, forward_in_place, inverse, inverse_in_place, transfer, unfold
 from taskflow.flow.poisson.tridiagonal import filtering
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region, Triple
-from taskflow.tasks import Launch, Roles
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple
+from taskflow.runtime.tasks import Launch, Roles
 
 NONE: Flags = (False, False, False)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Grid
+from taskflow.flow.grid.stencils import TWICE
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.coefficients import (
     COEFFICIENTS,
@@ -18,9 +19,8 @@ from taskflow.flow.poisson.multigrid.smoothing import relax, relax_variable
 from taskflow.flow.poisson.residual import measure_residual, measure_rhs
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import Tolerance
-from taskflow.flow.stencils import TWICE
-from taskflow.regions import Box, Location, Triple
-from taskflow.tasks import Launch, Read, Repeat, Roles, Task, Write, task
+from taskflow.runtime.regions import Box, Location, Triple
+from taskflow.runtime.tasks import Launch, Read, Repeat, Roles, Task, Write, task
 
 
 @task(kernel=KERNELS / "poisson" / "jacobi.cu")

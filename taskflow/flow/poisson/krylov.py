@@ -8,8 +8,8 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.solver import Cycling
 from taskflow.flow.poisson.variants import single, variable
-from taskflow.regions import Location
-from taskflow.tasks import (
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import (
     Foreign,
     Launch,
     Read,

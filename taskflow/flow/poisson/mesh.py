@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.flow.metrics import AXES, BEYOND, Counts, Flags, Grid, Stretched, Vector
-from taskflow.regions import Box
-from taskflow.tasks import Table, Tables
+from taskflow.flow.grid.metrics import AXES, BEYOND, Counts, Flags, Grid, Stretched, Vector
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Table, Tables
 
 NOWHERE = 2**30  # no cell has this index, nor its negative
 WALL, OPEN = 1.0, -1.0

@@ -10,8 +10,8 @@ from collections.abc import Collection
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh, mesh
-from taskflow.regions import Box
-from taskflow.tasks import Launch, Read, Reduce, Roles, Scalar, task
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, Scalar, task
 
 
 @task(kernel=KERNELS / "poisson" / "residual.cu")

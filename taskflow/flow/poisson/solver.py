@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from taskflow.regions import Location, Partition
-from taskflow.tasks import Launch, Repeat, Roles
+from taskflow.runtime.regions import Location, Partition
+from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 
 class Solver(Protocol):

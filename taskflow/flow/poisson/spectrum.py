@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskflow.flow.grid import Counts, Vector
-from taskflow.flow.metrics import Stretched
-from taskflow.regions import Box, Triple, cuts
-from taskflow.tasks import Table
+from taskflow.flow.grid.metrics import Stretched
+from taskflow.runtime.regions import Box, Triple, cuts
+from taskflow.runtime.tasks import Table
 
 PERIODIC, WALL, GIVEN = 0, 1, -1
 

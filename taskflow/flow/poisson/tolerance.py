@@ -6,7 +6,7 @@ from functools import partial
 from math import sqrt
 
 from taskflow.errors import RunFailed
-from taskflow.tasks import Program, Repeat, repeat
+from taskflow.runtime.tasks import Program, Repeat, repeat
 
 SHOWN = 12  # residuals of a solve in an error
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.spectrum import Spectrum
-from taskflow.tasks import Foreign, ReadWrite, Write, lines, task
+from taskflow.runtime.tasks import Foreign, ReadWrite, Write, lines, task
 
 
 @task(library="forward")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.spectrum import Spectrum
 from taskflow.flow.poisson.variants import folded
-from taskflow.tasks import Foreign, Launch, ReadWrite, Roles, Write, lines, task
+from taskflow.runtime.tasks import Foreign, Launch, ReadWrite, Roles, Write, lines, task
 
 KERNEL = KERNELS / "poisson" / "tridiagonal.cu"
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
-from taskflow.tasks import Privilege, Stencil, Task
+from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.runtime.tasks import Privilege, Stencil, Task
 
 
 def folded(plain: Task) -> Task:

@@ -16,10 +16,10 @@ the values on faces have. What is left of div(u), and rounding, are all that can
 """
 
 from taskflow.flow.grid import Grid
+from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.scalars.transport import Transport
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, FACE_VELOCITY
-from taskflow.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Write, task
+from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Write, task
 
 CROSSINGS, SPREADINGS = 2.0, 3.0
 """What the advective rate and diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2) count in the limit of dt above."""

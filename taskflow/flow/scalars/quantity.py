@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
-from taskflow.flow.diagnostics import total
 from taskflow.flow.grid import Grid, StaggeredGrid
+from taskflow.flow.operators.diagnostics import total
 from taskflow.flow.scalars.bounded import GHOST, bounded_euler, bounded_heun
 from taskflow.flow.scalars.sources import Source, released
 from taskflow.flow.scalars.transport import Transport, transport
-from taskflow.regions import Location
-from taskflow.tasks import Launch, Roles
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Launch, Roles
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ Faces = Mapping[str, Fixed | Flux]  # by face, x_min to z_max
 
 @dataclass(frozen=True)
 class Mixing:
-    """The fields of the eddy viscosity and of the flags of bodies (`taskflow.flow.obstacles.flags.heat_bits`) in the
+    """The fields of the eddy viscosity and of the flags of bodies (`taskflow.flow.bodies.flags.heat_bits`) in the
     transport equation, and the turbulent Prandtl number; None without eddies, or bodies.
     """
 

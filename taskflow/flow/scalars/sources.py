@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from taskflow.flow.grid import Counts, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.regions import Box, triple
-from taskflow.tasks import Launch, ReadShort, ReadWrite, Scalar, task
+from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Scalar, task
 
 
 @dataclass(frozen=True)

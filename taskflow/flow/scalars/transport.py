@@ -7,9 +7,9 @@ keeps q within its bounds.
 from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid
+from taskflow.flow.grid.stencils import FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.stencils import FACE_VELOCITY
-from taskflow.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
+from taskflow.runtime.tasks import Read, ReadShort, ReadWrite, Scalar, Write, task
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def transport(
     With an eddy viscosity nu_t in cells, diffusivity Laplacian(q) is div((diffusivity + nu_t / prandtl) grad q), nu_t
     on a face being the mean of its two cells.
 
-    Beside bodies, whose flags are in `q_faces` (`taskflow.flow.obstacles.flags.heat_bits`), nothing diffuses into those
+    Beside bodies, whose flags are in `q_faces` (`taskflow.flow.bodies.flags.heat_bits`), nothing diffuses into those
     that are insulated, and 2 diffusivity (q_body - q) / h out of those with a value, without nu_t. Solid cells keep
     their value.
     """

@@ -11,9 +11,9 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.obstacles import Body, ImmersedObstacles, Obstacles
+from taskflow.flow.bodies import Body, ImmersedObstacles, Obstacles
 from taskflow.geometry import Cuboid, Cylinder, Implicit, Shape, Sphere, read_heights, read_surface
-from taskflow.regions import Box, hull, triple
+from taskflow.runtime.regions import Box, hull, triple
 from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
 from taskflow.simulation.bodies.solids import Solids
 from taskflow.simulation.case import Case, Obstacle

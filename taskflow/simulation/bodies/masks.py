@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from taskflow.flow.bodies import cuts, flags
+from taskflow.flow.bodies.flags import ITSELF, NEIGHBOURS, moved
 from taskflow.flow.grid import FACES, Point
-from taskflow.flow.obstacles import cuts, flags
-from taskflow.flow.obstacles.flags import ITSELF, NEIGHBOURS, moved
-from taskflow.machine import Shard
-from taskflow.regions import Box
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box
 from taskflow.simulation.bodies.solids import PIECE, Solids, pieces
 
 Patch = tuple[Box, dict[str, np.ndarray]]

@@ -12,7 +12,7 @@ import numpy as np
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.grid import Point
 from taskflow.geometry import Shape
-from taskflow.regions import Box, hull, periodic_images, triple
+from taskflow.runtime.regions import Box, hull, periodic_images, triple
 
 PIECE = 1 << 24  # cells that are looked at in one go
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.regions import Box, Triple, hull, triple
+from taskflow.runtime.regions import Box, Triple, hull, triple
 from taskflow.simulation.bodies.bodies import Bodies
 from taskflow.simulation.bodies.solids import Solids, pieces
 

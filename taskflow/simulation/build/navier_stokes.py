@@ -28,8 +28,8 @@ from taskflow.flow import (
     Turbulence,
     Wall,
 )
-from taskflow.flow.driving.coriolis import geostrophic_force
-from taskflow.flow.obstacles import Obstacles
+from taskflow.flow.bodies import Obstacles
+from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.poisson import Solver
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar
 from taskflow.simulation.case import Source as CaseSource

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from taskflow.errors import RunFailed
 from taskflow.flow import Grid
+from taskflow.flow.bodies import ConvergedObstructedJacobi, ObstructedJacobi
 from taskflow.flow.grid import Flags
-from taskflow.flow.obstacles import ConvergedObstructedJacobi, ObstructedJacobi
 from taskflow.flow.poisson import (
     FFT,
     ConjugateGradients,
@@ -24,7 +24,7 @@ from taskflow.flow.poisson import (
 )
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.cycle import Shape
-from taskflow.regions import Box, Triple
+from taskflow.runtime.regions import Box, Triple
 from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.case.pressure import FEWEST, untransformed
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from taskflow.errors import BadInput
 from taskflow.flow import Monitor, NavierStokes
-from taskflow.flow.energy_budget import EnergyBudget
-from taskflow.flow.navier_stokes import VELOCITY
-from taskflow.flow.obstacles import Obstacles
+from taskflow.flow.bodies import Obstacles
+from taskflow.flow.measures.energy_budget import EnergyBudget
+from taskflow.flow.measures.surface_flux import SurfaceFlux
+from taskflow.flow.models.projection.navier_stokes import VELOCITY
 from taskflow.flow.poisson import relative_residual
-from taskflow.flow.surface_flux import SurfaceFlux
 from taskflow.output import through_sides
 from taskflow.simulation.build.navier_stokes import model_described, navier_stokes, outflows_described
 from taskflow.simulation.build.pressure import FORCING, choice, described, solver, sweeps

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
-from taskflow.flow.boundaries.boundary import on_face
-from taskflow.flow.grid import StaggeredGrid
-from taskflow.flow.navier_stokes import VELOCITY
+from taskflow.flow.grid import StaggeredGrid, on_face
+from taskflow.flow.models.projection.navier_stokes import VELOCITY
 from taskflow.simulation.inflow.inflow import moments
 from taskflow.simulation.initial.initial import largest
 

@@ -9,14 +9,15 @@ from itertools import chain, groupby
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.isosurface import Isosurface
+from taskflow.flow.measures.isosurface import Isosurface
+from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
+from taskflow.flow.measures.statistics import Statistics
+from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
-from taskflow.flow.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.stability import Stability
-from taskflow.flow.statistics import Statistics
-from taskflow.flow.steadiness import Steadiness
 from taskflow.output import at_points, of_surface
-from taskflow.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
+from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
+from taskflow.runtime.tasks import Cells, Program, carried, overwritten
 from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.build.registry import system
@@ -29,7 +30,6 @@ from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages
 from taskflow.simulation.schedule import Clock
 from taskflow.simulation.steady import SteadyCriterion
 from taskflow.simulation.step_cost import StepCost
-from taskflow.tasks import Cells, Program, carried, overwritten
 
 
 @dataclass(frozen=True, eq=False)

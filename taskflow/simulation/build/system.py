@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
-from taskflow.flow.energy_budget import EnergyBudget
+from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.model import Model
-from taskflow.flow.schemes import ADAMS_BASHFORTH
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH
+from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
@@ -20,7 +21,6 @@ from taskflow.simulation.initial.initial import extremes
 from taskflow.simulation.initial.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Tick
-from taskflow.tasks import Program
 
 if TYPE_CHECKING:
     from taskflow.simulation.build.simulation import Simulation

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from taskflow.errors import BadInput
-from taskflow.flow.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, unknown_fields, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.schedule import Every

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.driving.stratification import buoyancy_frequency
+from taskflow.flow.forcing.stratification import buoyancy_frequency
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.control import Time
 from taskflow.simulation.case.grid import AXES, Grid, narrowest

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ValidationInfo, field_validator
 
 from taskflow.errors import BadInput
-from taskflow.flow.obstacles import MOST
+from taskflow.flow.bodies import MOST
 from taskflow.simulation.case.boundaries import NO_HEAT
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.physics import Heat

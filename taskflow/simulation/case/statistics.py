@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from taskflow.errors import BadInput
-from taskflow.flow.statistics import VELOCITY, covariance_of
+from taskflow.flow.measures.statistics import VELOCITY, covariance_of
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.control import EVERYTHING, Interval, names
 from taskflow.simulation.case.grid import AXES

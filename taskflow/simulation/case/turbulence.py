@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import model_validator
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.turbulence import PRANDTL, Smagorinsky, Vreman, Wale
+from taskflow.flow.turbulence.eddy_viscosity import PRANDTL, Smagorinsky, Vreman, Wale
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import NonNegative, Positive, Table, entry, reads

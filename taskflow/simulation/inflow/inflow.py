@@ -11,18 +11,18 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.boundaries.boundary import on_face
 from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.boundaries.outflow import convective_outlets, pressure_outlets
 from taskflow.flow.boundaries.rough_wall import KARMAN
-from taskflow.flow.navier_stokes import VELOCITY
-from taskflow.machine import Shard
-from taskflow.regions import Box, triple
+from taskflow.flow.grid import on_face
+from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.tasks import frame
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import Column
-from taskflow.tasks import frame
 
 AXES = "xyz"
 FINEST = 2.0**-20  # times the largest speed: the scalar sum_bound

@@ -11,10 +11,10 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.navier_stokes import VELOCITY
-from taskflow.machine import Shard
+from taskflow.flow.models.projection.navier_stokes import VELOCITY
 from taskflow.output import load_initial
-from taskflow.regions import Box
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.initial.noise import PIECE as WAVES

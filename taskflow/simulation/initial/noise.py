@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.regions import Box, Location
+from taskflow.runtime.regions import Box, Location
 
 FACES: tuple[Location, Location, Location] = ("fx", "fy", "fz")
 FLAT = 4  # cells along a direction in which nothing varies, and along which nothing flows: the plane of two dimensions

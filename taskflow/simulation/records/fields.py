@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from taskflow.machine import Shard
 from taskflow.output import BlockStore, Guard, Store, Writer, sum_of_group, sum_of_times, unguarded
+from taskflow.runtime.machine import Shard
 
 SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
 

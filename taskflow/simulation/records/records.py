@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from taskflow.machine import Shard
 from taskflow.output import Guard, RunLog, Writer, unguarded
+from taskflow.runtime.machine import Shard
 from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.build.system import Measures
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, FieldRecording, GroupPlace, Recording, WriteStatus

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.interpolation import corners
-from taskflow.flow.isosurface import Isosurface
-from taskflow.flow.surface_flux import FaceLayer, SurfaceFlux
+from taskflow.flow.measures.interpolation import corners
+from taskflow.flow.measures.isosurface import Isosurface
+from taskflow.flow.measures.surface_flux import FaceLayer, SurfaceFlux
 from taskflow.output import TimeSeries, write_time_series
-from taskflow.regions import Box, Location, triple
+from taskflow.runtime.regions import Box, Location, triple
 from taskflow.simulation.case import Surface
 from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.schedule import Every

@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.spectra import LineSpectra, ShellSpectra, Spectra
-from taskflow.flow.statistics import SHARE, Statistics
-from taskflow.machine import Shard
+from taskflow.flow.measures.spectra import LineSpectra, ShellSpectra, Spectra
+from taskflow.flow.measures.statistics import SHARE, Statistics
 from taskflow.output import TimeSeries, of_waves
-from taskflow.regions import Partition
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Partition
 from taskflow.simulation.case import Case, Spectrum
 from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.records.series import SeriesRecording

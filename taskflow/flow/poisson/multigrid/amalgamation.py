@@ -16,7 +16,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow.poisson.coefficients import COEFFICIENTS, Faces
 from taskflow.flow.poisson.multigrid.levels import Level
-from taskflow.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 
 Cuts = tuple[tuple[int, ...], ...]
 

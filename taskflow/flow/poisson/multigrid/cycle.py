@@ -16,8 +16,8 @@ from taskflow.flow.poisson.multigrid.exact import exact_solution
 from taskflow.flow.poisson.multigrid.levels import Iterate, Level, layered, levels
 from taskflow.flow.poisson.multigrid.smoothing import RedBlack, Smoother, Sweeping, relaxed_zero
 from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, gather_double, restriction
-from taskflow.regions import Partition, Triple
-from taskflow.tasks import Launch
+from taskflow.runtime.regions import Partition, Triple
+from taskflow.runtime.tasks import Launch
 
 Shape = Literal["V", "W", "F"]
 GATHERED = 32**3  # cells: with fewer, the messages of a level take longer than all its arithmetic

@@ -12,7 +12,7 @@ from taskflow.flow.grid import Counts
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Level
-from taskflow.tasks import Launch, Read, Table, Write, task
+from taskflow.runtime.tasks import Launch, Read, Table, Write, task
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from math import prod
 
 from taskflow.flow.poisson.coefficients import COEFFICIENTS, Faces
 from taskflow.flow.poisson.mesh import Mesh
-from taskflow.regions import Triple, triple
+from taskflow.runtime.regions import Triple, triple
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Protocol
 
+from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.levels import Iterate, Level
 from taskflow.flow.poisson.variants import variable
-from taskflow.flow.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
-from taskflow.tasks import Launch, Read, Write, task
+from taskflow.runtime.tasks import Launch, Read, Write, task
 
 RED, BLACK = 0, 1
 

@@ -11,8 +11,8 @@ from taskflow.flow.poisson.residual import measure_rhs
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.flow.poisson.variants import single, variable
-from taskflow.regions import Location, Partition
-from taskflow.tasks import Foreign, Launch, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
+from taskflow.runtime.regions import Location, Partition
+from taskflow.runtime.tasks import Foreign, Launch, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
 
 
 @task(kernel=KERNELS / "poisson" / "improvement.cu")

@@ -14,7 +14,7 @@ from taskflow.flow.poisson.coefficients import Faces, faces_across
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Level
 from taskflow.flow.poisson.variants import variable
-from taskflow.tasks import Foreign, ForeignDouble, Launch, ReadWrite, Table, Tables, Write, box, offsets, task
+from taskflow.runtime.tasks import Foreign, ForeignDouble, Launch, ReadWrite, Table, Tables, Write, box, offsets, task
 
 OVERLAPPED = offsets((-1, 0), (-1, 0), (-1, 0))
 BESIDE_OVERLAPPED = (

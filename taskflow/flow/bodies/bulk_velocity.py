@@ -1,0 +1,77 @@
+"""A mean velocity of the fluid that is kept around bodies: over the open faces across a periodic direction, each of
+which counts as the volume around it.
+
+Here the projection does change the mean: what the pressure pushes against bodies it takes from the fluid. So the mean
+is kept of u* - dt grad(p), with the last pressure known: then it is U but for dt times the change of the mean gradient
+over a stage, and U itself where the flow is steady. Immersed bodies slow faces beside them down at the end of the step,
+what is added there, too (`taskflow.flow.bodies.adherence`): u* - dt grad(p) becomes kept (u* + push - dt grad(p)) +
+added, and the push is such that the mean of that is U.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from taskflow.flow.grid import Grid
+from taskflow.flow.grid.stencils import BESIDE
+from taskflow.flow.kernels import KERNELS
+from taskflow.runtime.tasks import Read, ReadByte, ReadWrite, Reduce, Scalar, reduced, task
+
+KERNEL = KERNELS / "bodies" / "bulk_velocity_obstructed.cu"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The mean velocity along the axis of a number. For the bounds of exact sums: the widest cell along it, and how
+    much larger than the mean the largest cell is.
+    """
+
+    number: int
+    mean: float
+    crossing: float
+    unevenness: float
+
+    @classmethod
+    def along(cls, number: int, mean: float, grid: Grid) -> Wanted:
+        """On a grid."""
+        return cls(number, mean, grid.largest(number), grid.unevenness)
+
+
+@task(kernel=KERNEL)
+def missing_around_bodies(
+    q: Read, q_old: Read[1] | None, p: Read[BESIDE], solid: ReadByte, stick: Read | None, cover: Read[1] | None,
+    *, missing: Reduce["exact sum", 2], rate: Scalar, dt: Scalar, grid: Grid, wanted: Wanted, viscosity: float | None,
+) -> None:  # fmt: skip
+    """missing = sum over open faces of mean - (q - dt dp/dx), x being the axis, and of 1. `rate` is that of this
+    velocity or of one before.
+
+    With immersed bodies, by `stick` and `cover`, of mean - kept (q - dt dp/dx) - added, and of kept, as in `adhere`;
+    q_old is the velocity before the step.
+    """
+
+
+@task(kernel=KERNEL)
+def push_where_open(q: ReadWrite, solid: ReadByte, *, missing: Scalar["exact sum", 2], number: int) -> None:
+    """q = q + missing[0] / missing[1] where faces are open."""
+
+
+def stage(dt: str) -> str:
+    """How the names of what belongs to a stage end, from that of its length."""
+    return dt.removeprefix("dt")
+
+
+def missing_along(number: int, ending: str) -> str:
+    """The scalar of what is missing along an axis, for the stage whose names end so."""
+    return f"missing_{'xyz'[number]}{ending}"
+
+
+def is_kept_around_bodies(scalars: Mapping[str, float], number: int, ending: str) -> bool:
+    """Whether it was measured what is missing along an axis: there are bodies then."""
+    return scalars.keys() >= {*missing_around_bodies.numbers["missing"].of(missing_along(number, ending))}
+
+
+def force_around_bodies(scalars: Mapping[str, float], number: int, stages: Iterable[str], dt: float) -> float:
+    """The mean over a step of length dt of the acceleration of the open faces that kept the mean."""
+    sums = (reduced(scalars, missing_along(number, ending)) for ending in stages)
+    return sum(lack / gain for lack, gain in sums) / dt

@@ -1,0 +1,140 @@
+"""What kernels know of immersed bodies: which faces they close, which they cut, and how far away the surface is there.
+
+A face is closed if its centre is inside a body, and cut if it is open and a neighbour of the same kind closed. All
+functions take arrays [z, y, x] with one more layer on every side, or with as many as they say, and give arrays without;
+see `taskflow.flow.bodies.flags` for the bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from taskflow.flow.bodies.flags import CLOSED, INSULATED, ITSELF, KEEPS, NEIGHBOURS, moved
+
+Faces = tuple[np.ndarray, ...]
+"""Where some faces are: indices along z, y and x, without layers."""
+
+BESIDE = 128  # the bit of a cell with a low face two steps from a closed one or less: cut, or beside one that is cut
+LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
+LEAST_OPEN = 0.25  # of a face with an open centre, which a gap between bodies may leave less of: bounds `cover`
+
+
+def cut(inside: np.ndarray, axis: int, side: int) -> np.ndarray:
+    """Which points are outside of bodies, and the next one along an axis to this side inside of one."""
+    return ~moved(inside) & moved(inside, (axis, side))
+
+
+def bond(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray:
+    """1 / (share step extent): what a value at a surface, this `share` of the `step` to the next point away, weighs in
+    the Laplacian in a volume of this `extent`.
+    """
+    return 1 / (np.maximum(share, LEAST) * step * extent)
+
+
+def stick(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray:
+    """(1 / share - 1) / (step extent): what it weighs more than it would a whole step away."""
+    return bond(share, step, extent) - 1 / (step * extent)
+
+
+def cover(open_share: np.ndarray) -> np.ndarray:
+    """1 / open_share - 1: what is missing of the velocity in the centre of a face, over that which is stored."""
+    return 1 / np.maximum(open_share, LEAST_OPEN) - 1
+
+
+def covered_share(inside: np.ndarray, edges: Sequence[np.ndarray], axis: int, faces: Faces) -> np.ndarray:
+    """Of some low faces of cells across an axis the share of their area that lies in bodies, bounded by straight lines.
+
+    `inside`: whether the low corner of a cell lies in one; `edges`, by axis: the share that does of the edge from there
+    to the next corner along it. Where two corners across are inside, the centre of the face is not.
+    """
+    a, b = (other for other in range(3) if other != axis)
+    low, right, left, high = (_beside(inside, faces, *steps) for steps in ((), (a,), (b,), (a, b)))
+    bottom, top = _beside(edges[a], faces), _beside(edges[a], faces, b)
+    west, east = _beside(edges[b], faces), _beside(edges[b], faces, a)
+    along_a, along_b = bottom + top, west + east
+    corners = low.astype(np.uint8) + right + left + high
+    whole = [
+        (corners == 0, np.zeros(corners.shape)),
+        (corners == 1, along_a * along_b / 2),
+        (corners == 3, 1 - (2 - along_a) * (2 - along_b) / 2),
+        (corners == 4, np.ones(corners.shape)),
+        (low & high, (bottom * west + top * east) / 2),
+        (right & left, (bottom * east + top * west) / 2),
+        (low == right, along_b / 2),
+    ]
+    return np.asarray(np.select([case for case, _ in whole], [share for _, share in whole], along_a / 2))
+
+
+def _beside(values: np.ndarray, cells: Faces, *along: int) -> np.ndarray:
+    """The values of some cells, or of the next ones along some axes, from an array with one more layer."""
+    z, y, x = (at + 1 + (2 - n in along) for n, at in enumerate(cells))
+    return np.asarray(values[z, y, x])
+
+
+def near(closed: np.ndarray) -> np.ndarray:
+    """Which points are `closed`, or at most two steps from one that is. Takes two more layers."""
+    for _ in range(2):
+        closed = moved(closed) | np.any([moved(closed, step) for step in NEIGHBOURS], axis=0)
+    return closed
+
+
+def closed_faces(closed: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
+    """For the six faces of cells, from the low ones across x, y and z: whether each is closed."""
+    for axis, side in NEIGHBOURS:
+        yield moved(closed[axis], (axis, 1)) if side > 0 else moved(closed[axis])
+
+
+def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], beside: np.ndarray) -> np.ndarray:
+    """Which of the six faces are closed; ITSELF where all are, but for those on walls; BESIDE, of which `beside` is the
+    mask.
+    """
+    bits, alone = np.zeros(beside.shape, np.uint8), True
+    for n, (face, wall) in enumerate(zip(closed_faces(closed), closed_faces(on_wall), strict=True)):
+        bits |= np.where(face, np.uint8(1 << n), np.uint8(0))
+        alone = alone & (face | wall)
+    return bits | np.where(alone, np.uint8(ITSELF), np.uint8(0)) | np.where(beside, np.uint8(BESIDE), np.uint8(0))
+
+
+def face_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
+    """Which low faces of cells are closed; nothing is said of their neighbours, which `stick` knows."""
+    bits = np.zeros(moved(closed[0]).shape, np.uint16)
+    for axis, each in enumerate(closed):
+        bits |= np.where(moved(each), np.uint16(CLOSED << axis), np.uint16(0))
+    return bits
+
+
+def edge_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
+    """Which edges of the low faces of cells have a closed one among the four faces that meet there, in the order of
+    `taskflow.flow.bodies.flags.edge_bits`.
+    """
+    bits = np.zeros(moved(closed[0]).shape, np.uint16)
+    for axis in range(3):
+        for place, along in enumerate(other for other in range(3) if other != axis):
+            for high, side in enumerate((-1, 1)):
+                behind = (along, high)
+                beside = moved(closed[along], behind) | moved(closed[along], behind, (axis, -1))
+                touched = moved(closed[axis]) | moved(closed[axis], (along, side)) | beside
+                bits |= touched.astype(np.uint16) << np.uint16(4 * axis + 2 * place + high)
+    return bits
+
+
+def heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """INSULATED for faces that are closed, or behind which a cell is `held` at a temperature of its own: what comes
+    from there is added later. KEEPS of cells that are held, or `shut`, without an open face.
+    """
+    inside = moved(held) | shut
+    bits = np.zeros(inside.shape, np.uint16)
+    for n, (face, (axis, side)) in enumerate(zip(closed_faces(closed), NEIGHBOURS, strict=True)):
+        through = face | moved(held, (axis, side))
+        bits |= np.where(through, np.uint16(INSULATED), np.uint16(0)) << np.uint16(2 * n)
+    return np.where(inside, np.uint16(KEEPS), bits)
+
+
+def owners(bodies: np.ndarray) -> np.ndarray:
+    """The body that has a point, or else one that has a neighbour; 0 for none. `bodies` has a number for each point."""
+    found = moved(bodies)
+    for axis, side in NEIGHBOURS:
+        found = np.where(found != 0, found, moved(bodies, (axis, side)))
+    return found

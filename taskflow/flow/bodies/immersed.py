@@ -1,0 +1,85 @@
+"""Bodies in a flow, immersed: surfaces lie where they are, between the points of the grid (second order).
+
+A face is closed if its own centre is inside a body: the velocity there is zero, and no fluid passes. Faces beside
+closed ones are cut: they feel the friction of a surface at its true distance, and what flows through is the velocity in
+their centre times the open share of their area (`taskflow.flow.bodies.adherence`). All else in the momentum equation
+is as without bodies, but that eddies have no viscosity on edges beside closed faces; what the pressure meets are closed
+faces, as at stair steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from taskflow.flow.bodies.adherence import adhere, wall_heat_flux
+from taskflow.flow.bodies.forces import (
+    bounded_heat_from_immersed_body,
+    force_on_immersed_body,
+    heat_from_immersed_body,
+)
+from taskflow.flow.bodies.obstacles import Obstacles
+from taskflow.flow.grid import Grid
+from taskflow.flow.operators.momentum import Fluid
+from taskflow.runtime.regions import Box, Location
+from taskflow.runtime.tasks import Launch, Roles
+
+STICK: dict[str, Location] = {"stick_x": "fx", "stick_y": "fy", "stick_z": "fz"}
+COVER: dict[str, Location] = {"cover_x": "fx", "cover_y": "fy", "cover_z": "fz"}
+BOND: dict[str, Location] = {"bond_T": "c", "warm_T": "c"}
+
+
+@dataclass(frozen=True)
+class ImmersedObstacles(Obstacles):
+    """`near` are the cells around all bodies, with those beside them; `held` if one has a temperature of its own."""
+
+    near: Box = field(kw_only=True)
+    held: bool = field(default=False, kw_only=True)
+
+    def fields(self, *, heat: bool) -> dict[str, Location]:
+        """See `Obstacles.fields`: `taskflow.flow.bodies.adherence` says what they hold."""
+        return {**STICK, **COVER, **(BOND if heat and self.held else {})}
+
+    def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
+        """The fields of flags by role, each with its type; see `taskflow.flow.bodies.cuts`."""
+        found = super().flags(heat=heat, scalars=scalars, eddies=eddies)
+        if not eddies:
+            del found["faces"]
+        return {**found, **({"owner_T": "u1"} if heat and self.held and self.bodies else {})}
+
+    def face_flags(self, f: Roles, *, eddies: bool) -> tuple[str | None, str | None]:
+        """No fields, or with eddies those of the edges where friction is that of the viscosity alone."""
+        return super().face_flags(f, eddies=True) if eddies else (None, None)
+
+    def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
+        """See `Obstacles.surfaces_across`."""
+        return f["uvw"[number]], f[list(STICK)[number]], f[list(COVER)[number]]
+
+    def predicted(
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
+    ) -> Iterator[Launch]:
+        """What surfaces do to the velocity, and u = 0 on closed faces."""
+        constants = {"dt": dt, "grid": grid, "viscosity": fluid.viscosity}
+        yield adhere((f.u, f.v, f.w), velocity, f.p, *self.surfaces(f), over=self.near, **constants)
+
+    def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
+        """Conduction from bodies with a temperature of their own."""
+        if self.held:
+            yield wall_heat_flux(T, f.bond_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
+
+    def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
+        """See `Obstacles.force`."""
+        nu_t, edges = (f.nu_t, f.edges) if eddies else (None, None)
+        velocity, owners = (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
+        return force_on_immersed_body(velocity, f.p, nu_t, edges, *self.surfaces(f), owners, **sums, **given)
+
+    def heat(self, f: Roles, flux: str, *, bounded: bool, **given: Any) -> Launch:
+        """See `Obstacles.heat`."""
+        task = bounded_heat_from_immersed_body if bounded else heat_from_immersed_body
+        fields = f.T, (f.u, f.v, f.w), f.T_faces, f.owner_T, f.bond_T, f.warm_T
+        return task(*fields, flux=flux, **given)
+
+    def surfaces(self, f: Roles) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """The fields of the flags of bodies, and of the `stick` and `cover` of cut faces."""
+        return f.solid, tuple(f[name] for name in STICK), tuple(f[name] for name in COVER)

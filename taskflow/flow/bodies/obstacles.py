@@ -1,0 +1,171 @@
+"""Bodies in a flow, as stair steps of solid cells: what they change in a step, and what the flow does to them.
+
+A cell is solid if its centre is inside a body (first order in the position of surfaces). The velocity on its faces is
+zero, the fluid sticks to them, and the pressure has no gradient across them (after Zaspel & Griebel 2011, section 3.3).
+Where the solver of the pressure does not know the faces, the velocity there is forced: `Obstacles.forced`. Of second
+order: `taskflow.flow.bodies.immersed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taskflow.flow.bodies.bulk_velocity import Wanted, missing_along, missing_around_bodies, push_where_open, stage
+from taskflow.flow.bodies.forces import Target, force_on_body, heat_from_body
+from taskflow.flow.bodies.pressure import coefficients_at_bodies, measure_residual_obstructed
+from taskflow.flow.bodies.projection import force, stop
+from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.operators.projection import correct, divergence
+from taskflow.flow.poisson import Solver, measure_residual
+from taskflow.flow.scalars.transport import Transport
+from taskflow.runtime.regions import Box, Location
+from taskflow.runtime.tasks import Launch, Repeat, Roles
+
+MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
+FORCES = ("pressure", "friction", "moment")
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body whose forces are followed: its name, the cells around it, the point about which its moment is taken (from
+    the grid's lowest corner), and whether heat passes through its surface.
+    """
+
+    name: str
+    around: Box
+    about: Vector
+    heated: bool = False
+
+
+@dataclass(frozen=True)
+class Obstacles:
+    """The bodies that are followed; body n has the number n + 1.
+
+    `forced` is how often, in a projection, the velocity in the bodies is forced and the pressure solved for again; 0
+    where the solver knows which faces are closed.
+    """
+
+    bodies: tuple[Body, ...] = ()
+    forced: int = 0
+
+    def fields(self, *, heat: bool) -> dict[str, Location]:
+        """Fields of numbers that say where the bodies are, by role, with their locations."""
+        return {}
+
+    def face_flags(self, f: Roles, *, eddies: bool) -> tuple[str | None, str | None]:
+        """The fields of flags of faces and, with eddies, of their edges that the momentum equation itself reads."""
+        return f.faces, f.edges if eddies else None
+
+    def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
+        """The fields of flags by role, each with its type; see `taskflow.flow.bodies.flags`."""
+        found = {"solid": "u1", "faces": "u2"}
+        if heat:
+            found["T_faces"] = "u2"
+        if scalars:
+            found["scalar_faces"] = "u2"
+        if eddies:
+            found["edges"] = "u2"
+        if self.bodies:
+            found |= {f"owner_{axis}": "u1" for axis in "xyz"}
+        return found
+
+    def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
+        """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
+        yield stop((f.u, f.v, f.w), f.solid, over=Box.of(grid.cells))
+        if "b_x" in pressure.fields:
+            yield from coefficients_at_bodies(f, grid)
+
+    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, wanted: Wanted) -> Iterator[Launch]:
+        """Gives a predicted velocity the mean over open faces that it will have once it is projected."""
+        over, missing = Box.of(grid.cells), missing_along(wanted.number, stage(dt))
+        old, stick, cover = self.surfaces_across(f, wanted.number)
+        constants = {"grid": grid, "wanted": wanted, "viscosity": fluid.viscosity if stick else None}
+        fields = q, old, f.p, f.solid, stick, cover
+        yield missing_around_bodies(*fields, over=over, missing=missing, rate="rate", dt=dt, **constants)
+        yield push_where_open(q, f.solid, over=over, missing=missing, number=wanted.number)
+
+    def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
+        """The velocity along an axis before the step, and what surfaces do to it, where they do more than close faces:
+        see `taskflow.flow.bodies.adherence`.
+        """
+        return None, None, None
+
+    def predicted(
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
+    ) -> Iterator[Launch]:
+        """What bodies do to a velocity before it is projected; `driven` if more than the momentum equation moved it."""
+        if driven:
+            yield stop(velocity, f.solid, over=Box.of(grid.cells))
+
+    def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
+        """Heat from bodies into a temperature at the end of a step dt; flagged ones conduct in the equation itself."""
+        yield from ()
+
+    def projection(
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, pressure: Solver
+    ) -> Iterator[Launch | Repeat]:
+        """Laplacian(p) = div(u) / dt with closed faces, then u -= dt grad(p) on open ones.
+
+        Forced, the velocity on closed faces is dt grad(p) with the p known so far, so that the projection would take it
+        to zero; p is solved for again, and so on. Then it is made zero: what was missing yet is left as divergence in
+        the cells beside the bodies.
+        """
+        box = Box.of(grid.cells)
+        for _ in range(self.forced):
+            yield force(velocity, f.p, f.solid, over=box, dt=dt, grid=grid)
+            yield divergence(velocity, f.rhs, over=box, dt=dt, grid=grid)
+            yield from pressure.solve(f)
+        if self.forced:
+            yield correct(velocity, f.p, None, over=box, dt=dt, grid=grid)
+            yield stop(velocity, f.solid, over=box)
+            return
+        yield divergence(velocity, f.rhs, over=box, dt=dt, grid=grid)
+        yield from pressure.solve(f)
+        yield correct(velocity, f.p, f.solid, over=box, dt=dt, grid=grid)
+
+    def residual(self, f: Roles, grid: Grid) -> Launch:
+        """The scalar `residual`, over the fluid where the solver knows of it; needs `measure_rhs` before."""
+        if self.forced:
+            return measure_residual(f, grid)
+        return measure_residual_obstructed(f, grid)
+
+    def monitor(
+        self, f: Roles, grid: Grid, fluid: Fluid, heat: Transport | None, *, eddies: bool = False, bounded: bool = False
+    ) -> Iterator[Launch]:
+        """Scalars pressure_x_1 ... moment_z_1, flux_1 and so on, of each body by its number; `bounded` if heat is
+        carried within its bounds.
+        """
+        for number, body in enumerate(self.bodies, start=1):
+            sums = {f"{kind}_{axis}": f"{kind}_{axis}_{number}" for kind in FORCES for axis in "xyz"}
+            given = {"over": body.around, "grid": grid, "fluid": fluid, "target": Target(number, body.about)}
+            yield self.force(f, sums, eddies=eddies, **given)
+            if heat and body.heated:
+                constants = {"grid": grid, "transport": heat, "number": number}
+                yield self.heat(f, f"flux_{number}", bounded=bounded, over=body.around, **constants)
+
+    def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
+        """The force on a body, into scalars of these names."""
+        nu_t, velocity, owners = f.nu_t if eddies else None, (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
+        return force_on_body(velocity, f.p, nu_t, f.solid, owners, **sums, **given)
+
+    def heat(self, f: Roles, flux: str, *, bounded: bool, **given: Any) -> Launch:
+        """The heat from a body, into a scalar of this name. None is carried through the faces of one of stair steps."""
+        return heat_from_body(f.T, f.solid, (f.owner_x, f.owner_y, f.owner_z), flux=flux, **given)
+
+    def surfaces(self, f: Roles) -> tuple[str, tuple[str, ...] | None, tuple[str, ...] | None]:
+        """The field of the flags of bodies; None for those of cut faces, which there are beside immersed ones."""
+        return f.solid, None, None
+
+    def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+        """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""
+        told: dict[str, dict[str, Any]] = {}
+        for number, body in enumerate(self.bodies, start=1):
+            pressure, friction, moment = ([scalars[f"{kind}_{axis}_{number}"] for axis in "xyz"] for kind in FORCES)
+            force = [a + b for a, b in zip(pressure, friction, strict=True)]
+            told[body.name] = {"force": force, "pressure_force": pressure, "moment": moment}
+            if f"flux_{number}" in scalars and body.heated:
+                told[body.name]["heat_flux"] = scalars[f"flux_{number}"]
+        return told

@@ -1,0 +1,93 @@
+"""What drives a flow besides forces that are the same everywhere and always: each has tasks of its own, and costs
+nothing where it is not there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from taskflow.flow.bodies import Obstacles
+from taskflow.flow.bodies.bulk_velocity import Wanted, force_around_bodies, is_kept_around_bodies, stage
+from taskflow.flow.forcing.bulk_velocity import Means, force, keep
+from taskflow.flow.forcing.coriolis import coriolis_force
+from taskflow.flow.forcing.stratification import stratification
+from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.operators.diagnostics import advective_rate
+from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.time.schemes import Scheme
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Launch, Roles
+
+NOTHING = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a flow is driven: the cells, their grid, the fluid, and the bodies in it, None without any."""
+
+    box: Box
+    grid: Grid
+    fluid: Fluid
+    bodies: Obstacles | None
+
+
+@dataclass(frozen=True)
+class Driving:
+    """du/dt = ... - 2 rotation x u + F(t),    dT/dt = ... - u . gradient
+
+    `rotation`: angular velocity of the frame; `gradient`: of a background temperature, from which T is the departure;
+    `means`: over the fluid, of u, v, w, each kept by a uniform F along it where it is a number.
+    """
+
+    rotation: Vector = NOTHING
+    gradient: Vector = NOTHING
+    means: Means = (None, None, None)
+
+    def begin(self, f: Roles, there: Setting) -> Iterator[Launch]:
+        """The initial u, v, w get the means that they will keep. Needs their values on all faces, and p."""
+        if self.means != (None, None, None):
+            yield advective_rate(f.u, f.v, f.w, over=there.box, rate="rate", grid=there.grid)
+            yield from self.keep(f, (f.u, f.v, f.w), "dt", there)
+
+    def act(self, f: Roles, names: Mapping[str, str], there: Setting) -> Iterator[Launch]:
+        """Adds to u_new, ..., T_new and h_u, ... what the momentum and the heat equation of a stage have not; `names`
+        are those of the stage's dt and ratio.
+        """
+        yield from coriolis_force(f, self.rotation, over=there.box, grid=there.grid, **names)
+        yield from stratification(f, self.gradient, over=there.box, **names)
+        yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names["dt"], there)
+
+    def keep(self, f: Roles, velocity: tuple[str, str, str], dt: str, there: Setting) -> Iterator[Launch]:
+        """Gives a velocity its means."""
+        for axis, (q, mean) in enumerate(zip(velocity, self.means, strict=True)):
+            if mean is None:
+                continue
+            elif there.bodies:
+                wanted = Wanted.along(axis, mean, there.grid)
+                yield from there.bodies.keep(f, q, dt, there.grid, there.fluid, wanted)
+            else:
+                yield from keep(q, mean, axis, over=there.box, grid=there.grid, stage=stage(dt))
+
+    def forces(self, scalars: Mapping[str, float], scheme: Scheme, dt: float, cells: int) -> dict[str, float]:
+        """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.
+
+        NaN before the first step (dt = 0).
+        """
+        stages, found = [stage(names["dt"]) for names in scheme.names], {}
+        for axis, mean in enumerate(self.means):
+            if mean is None:
+                continue
+            name = f"force_{'xyz'[axis]}"
+            if not dt:
+                found[name] = math.nan
+            elif is_kept_around_bodies(scalars, axis, stages[0]):
+                found[name] = force_around_bodies(scalars, axis, stages, dt)
+            else:
+                found[name] = force(scalars, mean, axis, stages, cells, dt)
+        return found
+
+
+NO_DRIVING = Driving()
+"""No task more than the equations have."""

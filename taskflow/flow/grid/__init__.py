@@ -1,0 +1,6 @@
+"""Where values live: the staggered grid, the sizes of its cells, and the stencils of its operators."""
+
+from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, on_face
+from taskflow.flow.grid.staggered import FACES, Places, Point, StaggeredGrid
+
+__all__ = ["AXES", "FACES", "Counts", "Flags", "Grid", "Places", "Point", "StaggeredGrid", "Vector", "on_face"]

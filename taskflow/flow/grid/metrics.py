@@ -1,0 +1,211 @@
+"""The sizes of cells: what kernels know of a grid, uniform, or stretched with tables along each direction.
+
+On stretched grids differences live where they do on uniform ones, in centres and on faces, and divide by the widths of
+cells and the distances of centres that are there. Fluxes through faces are what one cell loses and the next one gains.
+What is carried has the plain mean of both sides on a face, what carries it the mean over the volumes that it comes
+from: so the central differences conserve kinetic energy as on uniform cells (Y. Morinishi, T. S. Lund, O. V. Vasilyev,
+P. Moin 1998, J. Comput. Phys. 143, 90; R. W. C. P. Verstappen, A. E. P. Veldman 2003, J. Comput. Phys. 187, 343).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Table, Tables, frame
+
+Vector = tuple[float, float, float]
+Flags = tuple[bool, bool, bool]
+Counts = tuple[int, int, int]
+NOWHERE = -(2**30)  # no cell has this index
+AXES = {"x": 0, "y": 1, "z": 2}
+BEYOND = 3  # cells beyond the ends of a direction whose sizes are known, too
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What kernels know of the grid: the domain's cells, their spacing, and at which of its ends there are walls (not
+    periodic).
+
+    Derived: `first` and `last` are the indices of the cells beside the low and the high wall, NOWHERE without one;
+    `inverse` = 1 / spacing; `relaxation` = 1 / (2 (1/dx^2 + 1/dy^2 + 1/dz^2)), one over the diagonal of -Laplacian.
+    """
+
+    cells: Counts
+    spacing: Vector
+    low: Flags
+    high: Flags
+    first: Counts = field(init=False)
+    last: Counts = field(init=False)
+    inverse: Vector = field(init=False)
+    relaxation: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        x, y, z = (1.0 / h for h in self.spacing)
+        derived = {
+            "first": tuple(0 if wall else NOWHERE for wall in self.low),
+            "last": tuple(n - 1 if wall else NOWHERE for n, wall in zip(self.cells, self.high, strict=True)),
+            "inverse": (x, y, z),
+            "relaxation": 0.5 / (x * x + y * y + z * z),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+    def width(self, axis: int, cell: int) -> float:
+        """Of a cell along an axis; all are alike, but for those of a `Stretched` grid."""
+        return self.spacing[axis]
+
+    def distance(self, axis: int, face: int) -> float:
+        """Between the centres on both sides of a face across an axis."""
+        return self.spacing[axis]
+
+    def beside(self, face: str) -> float:
+        """How wide cells beside a face of the domain (x_min to z_max) are, across it; so are the ghost cells beyond."""
+        axis = AXES[face[0]]
+        return self.width(axis, self.cells[axis] - 1 if face.endswith("max") else 0)
+
+    def length(self, axis: int) -> float:
+        """Of the domain along an axis."""
+        return self.spacing[axis] * self.cells[axis]
+
+    def ends(self, axis: int) -> tuple[float, float]:
+        """How far it is to the low and to the high end from the place where kernels begin to count along an axis: the
+        centre of the first cell or, on a stretched grid, the low end.
+        """
+        return self.spacing[axis] / 2, (self.cells[axis] - 0.5) * self.spacing[axis]
+
+    def largest(self, axis: int) -> float:
+        """The largest width along an axis."""
+        return self.spacing[axis]
+
+    @property
+    def unevenness(self) -> float:
+        """The largest volume of a cell over the mean one."""
+        return 1.0
+
+    @property
+    def filter_width(self) -> float:
+        """The cube root of a cell's volume; 1 on stretched grids, where kernels know it cell by cell."""
+        dx, dy, dz = self.spacing
+        return float((dx * dy * dz) ** (1 / 3))
+
+    @property
+    def crowding(self) -> float:
+        """1/dx^2 + 1/dy^2 + 1/dz^2: times a viscosity, what bounds the time step."""
+        return sum(self.crowded(axis) for axis in range(3))
+
+    def crowded(self, axis: int) -> float:
+        """The part of an axis in `crowding`."""
+        return self.inverse[axis] ** 2
+
+    def without(self, faces: Collection[str]) -> Grid:
+        """The grid without walls at these faces (x_min to z_max): kernels then read the cells beyond them."""
+        x, y, z = (wall and f"{axis}_min" not in faces for axis, wall in zip(AXES, self.low, strict=True))
+        a, b, c = (wall and f"{axis}_max" not in faces for axis, wall in zip(AXES, self.high, strict=True))
+        return replace(self, low=(x, y, z), high=(a, b, c))
+
+
+def on_face(face: str, grid: Grid) -> Box:
+    """The cells whose low faces lie on a face of the domain: beyond it, where that is a high one."""
+    axis, high = frame(face)
+    return Box.of(grid.cells).layer(axis, high, -high, 1 - high)
+
+
+@dataclass(frozen=True)
+class Stretched(Grid):
+    """A grid as kernels receive it, by cell along x, y and z. `spacing`, `inverse` and `relaxation` are NaN along
+    directions that are not uniform: nothing computes with them there.
+
+    `widths`: its width. `per_cell`: one over it. `per_face`: one over the distance between the centres on both sides of
+    its low face; `per_two_cells`: between those of the cells before and behind it. `behind`: twice the part that it has
+    of the volume around its low face. `share`: its width over the mean one. `centre`: its distance from the low end.
+    `filter`: its width to the power of 2/3.
+    """
+
+    defines: ClassVar[tuple[str, ...]] = ("STRETCHED",)
+    widths: Tables
+    per_cell: Tables
+    per_face: Tables
+    per_two_cells: Tables
+    behind: Tables
+    share: Tables
+    centre: Tables
+    filter: Tables
+
+    def edges(self, axis: int) -> np.ndarray:
+        """The places of all faces across an axis, from the low end, which is 0."""
+        widths = [self.width(axis, cell) for cell in range(self.cells[axis])]
+        return np.concatenate([[0.0], np.cumsum(widths)])
+
+    def length(self, axis: int) -> float:
+        """Of the domain along an axis."""
+        return sum(1.0 / self.per_cell[axis][cell] for cell in range(self.cells[axis]))
+
+    def ends(self, axis: int) -> tuple[float, float]:
+        """0, and the length along an axis."""
+        return 0.0, self.length(axis)
+
+    def largest(self, axis: int) -> float:
+        """The largest width along an axis."""
+        return 1.0 / min(self.per_cell[axis].values)
+
+    @property
+    def unevenness(self) -> float:
+        """What the largest width along each direction is over the mean one, multiplied up."""
+        return math.prod(max(share.values) for share in self.share)
+
+    @property
+    def filter_width(self) -> float:
+        """1: kernels know that of each cell."""
+        return 1.0
+
+    def width(self, axis: int, cell: int) -> float:
+        """Of a cell along an axis."""
+        return self.widths[axis][cell]
+
+    def distance(self, axis: int, face: int) -> float:
+        """Between the centres on both sides of a face across an axis."""
+        return 1.0 / self.per_face[axis][face]
+
+    def crowded(self, axis: int) -> float:
+        """What 1 / spacing^2 is on uniform cells: a quarter of the largest sum of magnitudes in a row of the Laplacian,
+        in cells and on faces.
+        """
+        row = slice(BEYOND - 1, BEYOND + self.cells[axis] + 1)  # one cell more at both ends
+        cells, faces = (np.array(tables[axis].values[row]) for tables in (self.per_cell, self.per_face))
+        in_cells, on_faces = cells[:-1] * (faces[:-1] + faces[1:]), faces[1:] * (cells[:-1] + cells[1:])
+        return float(max(in_cells[1:].max(), on_faces.max())) / 2
+
+
+def stretched(cells: Counts, edges: Sequence[np.ndarray], uniform: Flags, low: Flags, high: Flags) -> Stretched:
+    """That of cells between these edges, of which all directions have some, those that are `uniform` too."""
+    spacing = [float(e[-1] - e[0]) / n if same else np.nan for e, n, same in zip(edges, cells, uniform, strict=True)]
+    tables = [_along(e, wall) for e, wall in zip(edges, low, strict=True)]
+    members: dict[str, Any] = {
+        name: tuple(Table(-BEYOND, tuple(along[name].tolist())) for along in tables) for name in tables[0]
+    }
+    return Stretched(cells, (spacing[0], spacing[1], spacing[2]), low, high, **members)
+
+
+def _along(edges: np.ndarray, wall: bool) -> dict[str, np.ndarray]:
+    """The tables along one direction. Beyond walls cells are mirrored."""
+    inside = np.diff(edges)
+    widths = np.pad(inside, BEYOND + 1, mode="symmetric" if wall else "wrap")
+    centres = np.concatenate([[0.0], np.cumsum((widths[:-1] + widths[1:]) / 2)])
+    centres -= centres[BEYOND + 1] - widths[BEYOND + 1] / 2
+    here, distance = slice(1, -1), np.diff(centres)
+    return {
+        "widths": widths[here],
+        "per_cell": 1 / widths[here],
+        "per_face": 1 / distance[:-1],
+        "per_two_cells": 1 / (centres[2:] - centres[:-2]),
+        "behind": 2 * widths[here] / (widths[:-2] + widths[here]),
+        "share": widths[here] / inside.mean(),
+        "centre": centres[here],
+        "filter": widths[here] ** (2 / 3),
+    }

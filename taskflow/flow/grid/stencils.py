@@ -1,0 +1,68 @@
+"""What the operators of a staggered grid read around a cell."""
+
+from taskflow.runtime.tasks import Components, Read, Stencil, offsets, star
+
+ACROSS_X, ACROSS_Y, ACROSS_Z = offsets(x=(0, 1)), offsets(y=(0, 1)), offsets(z=(0, 1))
+"""The two faces of a cell across a direction."""
+
+FACE_VELOCITY = Components(u=Read[ACROSS_X], v=Read[ACROSS_Y], w=Read[ACROSS_Z])
+"""A velocity on the six faces of a cell."""
+
+BESIDE = offsets(x=(-1, 0)) | offsets(y=(-1, 0)) | offsets(z=(-1, 0))
+"""The cells on both sides of a cell's low faces."""
+
+
+AROUND = offsets(x=(-1, 1), y=(-1, 1)) | offsets(y=(-1, 1), z=(-1, 1)) | offsets(z=(-1, 1), x=(-1, 1))
+"""The cells around all edges of a cell."""
+
+TWICE = star(2) | AROUND
+"""What two sweeps over the six neighbours read: the cells at most two steps away."""
+
+
+def _component(axis: str) -> Stencil:
+    """What is read of the velocity along `axis`: it is carried in all directions, and carries the other components."""
+    own = star(1)
+    for other in "xyz":
+        if other != axis:
+            own |= offsets(**{axis: (0, 1), other: (-1, 0)})
+    return own
+
+
+U, V, W = (_component(axis) for axis in "xyz")
+"""What the momentum equation reads of each velocity."""
+
+WIDE_U, WIDE_V, WIDE_W = (own | star(2) for own in (U, V, W))
+"""What it reads where they are carried by values that are biased upwind."""
+
+
+def _around_edges() -> Stencil:
+    """The cells around the edges of three faces: the low ones of a cell across x, y and z."""
+    found = star(1)
+    for a, b in (("x", "y"), ("y", "z"), ("z", "x")):
+        for first, second in ((-1, -1), (-1, 1), (1, -1)):
+            found |= offsets(**{a: (first, first), b: (second, second)})
+    return found
+
+
+AROUND_EDGES = _around_edges()
+"""What the momentum equation reads of a viscosity that varies."""
+
+
+def _with_neighbours(axis: str, width: int = 1) -> Stencil:
+    """Both faces of a cell across the axis, and those of its neighbours along the others."""
+    first, second = (other for other in "xyz" if other != axis)
+    reach = (-width, width)
+    return offsets(**{axis: (0, 1), first: reach}) | offsets(**{axis: (0, 1), second: reach})
+
+
+GRADIENT_U, GRADIENT_V, GRADIENT_W = (_with_neighbours(axis) for axis in "xyz")
+"""What the velocity gradient in the middle of a cell reads of each velocity."""
+
+GRADIENT_VELOCITY = Components(u=Read[GRADIENT_U], v=Read[GRADIENT_V], w=Read[GRADIENT_W])
+"""A velocity for its gradient."""
+
+SIDES_U, SIDES_V, SIDES_W = (star(1) | _with_neighbours(axis) for axis in "xyz")
+"""What the flow of momentum through a face of a cell reads of each velocity."""
+
+WIDE_SIDES_U, WIDE_SIDES_V, WIDE_SIDES_W = (star(2) | _with_neighbours(axis, 2) for axis in "xyz")
+"""What it reads where they are carried by values that are biased upwind."""

@@ -1,0 +1,57 @@
+// Surfaces of immersed bodies between the points of the grid: what they do to one component of the velocity. See
+// taskflow/flow/bodies/adherence.py.
+#include "../metrics.h"
+
+// A direction as seen from a cell: whether that is the first or the last one beside a wall
+struct Way {
+  Axis axis;
+  bool first, last;
+};
+
+FN Way way(const Grid& grid, int number, int n, Index step) {
+  return {axis(grid, number, n, step), n == grid.first[number], n == grid.last[number]};
+}
+
+// Velocities q as they are stored on faces that are cut: `cover` (1 / open share - 1) times q is what is missing there of
+// that in their centres.
+struct Surface {
+  In q, stick, cover;
+
+  INLINE real missing(Index c) const { return cover[c] * q[c]; }
+
+  // What of that viscosity brings to a face from its neighbours, over viscosity; through walls nothing comes.
+  INLINE real along(Index c, const Way& a) const {
+    const real high = a.last ? real(0) : a.axis.inner_on_faces(0) * missing(c + a.axis.step);
+    return a.axis.outer_on_faces() * (a.axis.inner_on_faces(-1) * missing(c - a.axis.step) + high);
+  }
+  INLINE real across(Index c, const Way& b) const {
+    const real low = b.first ? real(0) : b.axis.inner_in_cells(0) * missing(c - b.axis.step);
+    const real high = b.last ? real(0) : b.axis.inner_in_cells(1) * missing(c + b.axis.step);
+    return b.axis.outer_in_cells() * (low + high);
+  }
+  INLINE real brought(Index c, const Way& a, const Way& b, const Way& d) const {
+    return along(c, a) + across(c, b) + across(c, d);
+  }
+};
+
+// What viscosity takes from a face to its neighbours, over viscosity and the velocity there
+FN real spread_across(const Way& b) {
+  const real low = b.axis.inner_in_cells(0) * real(!b.first), high = b.axis.inner_in_cells(1) * real(!b.last);
+  return b.axis.outer_in_cells() * (low + high);
+}
+FN real spread(const Way& a, const Way& b, const Way& d) {
+  const real along = a.axis.inner_on_faces(-1) * real(1) + a.axis.inner_on_faces(0) * real(1);
+  return a.axis.outer_on_faces() * along + spread_across(b) + spread_across(d);
+}
+
+// What becomes of a predicted velocity q in a step whose pressure is the last one: kept (q - push) + added, push = dt dp/da.
+struct Adhered {
+  real kept, added;
+};
+
+// On an open face; drag = dt viscosity, `at.q` are the velocities before the step.
+FN Adhered adhered(Index c, const Surface& at, const Way& a, const Way& b, const Way& d, real drag) {
+  const real open = 1 / (1 + at.cover[c]), shut = 1 - open;
+  const real left = 1 / (1 + drag * (at.stick[c] + shut * spread(a, b, d))), kept = open * left;
+  return {kept, kept * (drag * at.brought(c, a, b, d)) + left * shut * at.q[c]};
+}

@@ -1,0 +1,134 @@
+"""What the budget of the kinetic energy of fluctuations needs besides means and covariances, as running statistics.
+
+    flux_j      = <u'_i u'_i u'_j> / 2
+    dissipation = viscosity <(du'_i/dx_j)^2>
+
+A sample of weight a, as a share of the weight of all so far, turns a third moment of u' = u - mean(u) into
+
+    T_ijk <- (1 - a) (T_ijk - a (u'_i C_jk + u'_j C_ik + u'_k C_ij) + a (1 - 2 a) u'_i u'_j u'_k)
+
+C being the covariances of before (P. Pebay 2008, SAND2008-6212). The gradients are the differences with which the
+equations find friction: along itself in cells, otherwise on edges, of whose squares a cell has the mean of four.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from taskflow.flow.bodies import Obstacles
+from taskflow.flow.boundaries.boundary import Boundaries, Value, impose
+from taskflow.flow.boundaries.inflow import inflow_edges
+from taskflow.flow.grid import Grid
+from taskflow.flow.grid.stencils import (
+    ACROSS_X,
+    ACROSS_Y,
+    ACROSS_Z,
+    FACE_VELOCITY,
+    GRADIENT_U,
+    GRADIENT_V,
+    GRADIENT_VELOCITY,
+    GRADIENT_W,
+)
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.measures import eddy_budget
+from taskflow.runtime.regions import Box, Location, triple
+from taskflow.runtime.tasks import Components, Launch, Read, ReadByte, ReadWrite, Roles, Scalar, task
+
+FLUXES = {
+    f"mean_energy_flux_{axis}": f"flux along {axis} of the kinetic energy of fluctuations by them" for axis in "xyz"
+}
+DISSIPATION = {"mean_dissipation": "dissipation of the kinetic energy of fluctuations"}
+FACES: dict[str, Location] = {"mean_face_u": "fx", "mean_face_v": "fy", "mean_face_w": "fz"}
+
+
+@task(kernel=KERNELS / "energy_budget.cu")
+def energy_flux(
+    velocity: FACE_VELOCITY, mean: Components(mean_u=Read, mean_v=Read, mean_w=Read),
+    covariances: Components(uu=Read, uv=Read, uw=Read, vv=Read, vw=Read, ww=Read),
+    flux: Components(flux_x=ReadWrite, flux_y=ReadWrite, flux_z=ReadWrite), *, share: Scalar,
+) -> None:  # fmt: skip
+    """flux = <u'_i u'_i u'_j> / 2, in cells, with a sample of this share; means and covariances are those of before."""
+
+
+@task(kernel=KERNELS / "dissipation.cu")
+def dissipation(
+    velocity: GRADIENT_VELOCITY,
+    mean: Components(mean_u=Read[GRADIENT_U], mean_v=Read[GRADIENT_V], mean_w=Read[GRADIENT_W]),
+    solid: ReadByte[1] | None,
+    stick: Components(stick_x=Read[ACROSS_X], stick_y=Read[ACROSS_Y], stick_z=Read[ACROSS_Z]) | None,
+    cover: Components(cover_x=Read[GRADIENT_U], cover_y=Read[GRADIENT_V], cover_z=Read[GRADIENT_W]) | None,
+    rate: ReadWrite, *, share: Scalar, grid: Grid, viscosity: float,
+) -> None:  # fmt: skip
+    """rate = viscosity <(du'_i/dx_j)^2>, in cells, with a sample of this share; means, on faces, are those of before.
+
+    Beside bodies, whose flags are in `solid`, a face that is open has, of the square of its difference to the next one
+    along another direction, half, and the other half is that one's; where that one is closed it has all of it, and of
+    flagged bodies twice as much where that one is buried: half a cell away the fluid stands still. Of immersed bodies
+    it has stick u'^2 besides, and of each two factors u' in such a square one is that in the centre of the face,
+    (1 + cover) u' (`taskflow.flow.bodies.adherence`): the energy is that of u (1 + cover) u / 2. A cell has half of
+    what its two faces have. So over all cells dissipation adds up to what friction takes.
+    """
+
+
+@task(kernel=KERNELS / "energy_budget.cu")
+def face_means(
+    velocity: Components(u=Read, v=Read, w=Read),
+    mean: Components(mean_u=ReadWrite, mean_v=ReadWrite, mean_w=ReadWrite), *, share: Scalar,
+) -> None:  # fmt: skip
+    """Means of u, v, w on faces with a sample of this share."""
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyBudget:
+    """The running statistics of a fluid of this viscosity on the cells of a grid, between boundaries, beside obstacles.
+    `eddies`: whether there are some that are not resolved.
+    """
+
+    grid: Grid
+    boundaries: Boundaries
+    viscosity: float
+    eddies: bool = False
+    obstacles: Obstacles | None = None
+
+    @property
+    def written(self) -> dict[str, str]:
+        """The role of each field that is of interest, and what it is in words."""
+        return FLUXES | DISSIPATION | (eddy_budget.WRITTEN if self.eddies else {})
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Every field by role, with its location."""
+        return {**dict.fromkeys(self.written, "c"), **FACES}
+
+    @property
+    def _cells(self) -> Box:
+        return Box.of(self.grid.cells)
+
+    @property
+    def _faces(self) -> Box:
+        """With what gradients at walls read beyond them."""
+        return self._cells.expand(triple(map(int, self.grid.low)), triple(map(int, self.grid.high)))
+
+    def begin(self, f: Roles) -> Iterator[Launch]:
+        """No sample yet."""
+        for name in FLUXES | DISSIPATION:
+            yield impose(f[name], over=self._cells, value=Value(0.0))
+        if self.eddies:
+            yield from eddy_budget.begin(f, self.grid)
+        for name in FACES:
+            yield impose(f[name], over=self._faces, value=Value(0.0))
+
+    def sample(self, f: Roles, share: str, covariances: list[str]) -> Iterator[Launch]:
+        """The present state as one more sample, before means and covariances (uu, uv, uw, vv, vw, ww) have it."""
+        velocity, means = (f.u, f.v, f.w), (f.mean_u, f.mean_v, f.mean_w)
+        yield from inflow_edges(velocity, self.boundaries, self.grid)
+        moments, fluxes = (tuple(f[name] for name in names) for names in (covariances, FLUXES))
+        yield energy_flux(velocity, means, moments, fluxes, over=self._cells, share=share)
+        faces = tuple(f[name] for name in FACES)
+        surfaces = self.obstacles.surfaces(f) if self.obstacles else (None, None, None)
+        yield dissipation(
+            velocity, faces, *surfaces, f.mean_dissipation,
+            over=self._cells, share=share, grid=self.grid, viscosity=self.viscosity,
+        )  # fmt: skip
+        yield face_means(velocity, faces, over=self._faces, share=share)
+        if self.eddies:
+            yield from eddy_budget.sample(f, self.grid, share, f.solid if self.obstacles else None)

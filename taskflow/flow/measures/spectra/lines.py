@@ -1,0 +1,138 @@
+"""Spectra along one direction, averaged over lines that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from taskflow.flow.measures.spectra.spectra import COSPECTRUM, QUADRATURE, TEXT, Spectra, forward_rows, lines_along
+from taskflow.flow.measures.statistics import SHARE
+from taskflow.runtime.regions import Box, Partition, Triple, triple
+from taskflow.runtime.tasks import Axis, Foreign, Launch, ReadWrite, Roles, Scalar, lines, task
+
+
+@task(kernel=TEXT)
+def power_beside(
+    power: ReadWrite, rows: Foreign[lines("xn")], *, along: Axis, share: Scalar, lines: int, scale: float
+) -> None:
+    """power = mean of scale |c|^2 of each wave, summed over so many rows beside each other along an axis, with a sample
+    of this share.
+    """
+
+
+@task(kernel=TEXT)
+def product_beside(
+    cospectrum: ReadWrite, quadrature: ReadWrite, rows: Foreign[lines("xn")], others: Foreign[lines("xn")],
+    *, along: Axis, share: Scalar, lines: int, scale: float,
+) -> None:  # fmt: skip
+    """cospectrum - i quadrature = mean of scale c* d of each wave, c being of `rows` and d of `others`, summed over so
+    many rows beside each other along an axis, with a sample of this share.
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class LineSpectra(Spectra):
+    """Along a periodic `axis` of uniform cells: the integral over the wavenumber is the mean square of what varies
+    along lines, on average over the directions `alike`.
+
+    Rows of lines along x and y are in slabs across z, those along z in slabs across y. The second direction across the
+    lines is that beside the rows, over which the sum goes in one order: so blocks do not change the bits.
+    """
+
+    axis: int
+    alike: tuple[int, ...]
+
+    @property
+    def _across(self) -> int:
+        return 1 if self.axis == 2 else 2
+
+    @property
+    def _beside(self) -> int:
+        return 3 - self.axis - self._across
+
+    @property
+    def _count(self) -> int:
+        return self.grid.cells[self.axis]
+
+    def _shape(self, row: int, beside: int) -> Triple:
+        """Rows of so many numbers, so many of them beside each other in each plane across the slabs."""
+        along = {0: row, self._across: self.grid.cells[self._across], 3 - self._across: beside}
+        return triple(along[axis] for axis in range(3))
+
+    @property
+    def _rows(self) -> Box:
+        return Box.of(self._shape(2 * (self._count // 2 + 1), self.grid.cells[self._beside]))
+
+    @property
+    def _lines(self) -> int:
+        """How many rows are summed up."""
+        return self.grid.cells[self._beside] if self._beside in self.alike else 1
+
+    @property
+    def modes(self) -> Box:
+        """Waves along x, beside each other those of rows that are not alike."""
+        return Box.of(self._shape(self._count // 2 + 1, self.grid.cells[self._beside] // self._lines))
+
+    @property
+    def wavenumbers(self) -> np.ndarray:
+        """2 pi / length times 1, 2, ..., n / 2."""
+        return self._smallest * np.arange(1, self._count // 2 + 1)
+
+    @property
+    def _smallest(self) -> float:
+        return 2 * np.pi / self.grid.lengths[self.axis]
+
+    @property
+    def resolved(self) -> tuple[int, ...]:
+        """The other directions that are not alike."""
+        return tuple(axis for axis in (2, 1, 0) if axis not in (self.axis, *self.alike))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Both."""
+        return COSPECTRUM, QUADRATURE
+
+    def _name(self, *, other: bool = False) -> str:
+        """Where the rows of a field are, or of the other one of a pair."""
+        return f"lines_along_{'xyz'[self.axis]}{'_of_other' if other else ''}"
+
+    def shared(self) -> dict[str, Partition]:
+        """The rows of one field, or two."""
+        slabs, found = self.slabs(self._across), self._copies(self._across)
+        names = [self._name(), *([self._name(other=True)] if self.pairs else [])]
+        return {**found, **{name: slabs.partition((name,), self._rows.shape, self.dtype) for name in names}}
+
+    def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
+        yield from self._found(f, name, self._across)
+        rows, place = f[self._name(other=other)], self._place(f, name, self._across)
+        yield lines_along(rows, place, over=self._rows, along="xyz"[self.axis], cells=self._count)
+        yield forward_rows(rows, over=self._rows, cells=self._count)
+
+    def _power(self, f: Roles, kept: str) -> Launch:
+        return power_beside(kept, f[self._name()], over=self.modes, **self._sum)
+
+    def _product(self, f: Roles, kept: Sequence[str]) -> Launch:
+        rows, others = f[self._name()], f[self._name(other=True)]
+        return product_beside(*kept, rows, others, over=self.modes, **self._sum)
+
+    @property
+    def _sum(self) -> dict[str, Any]:
+        """How coefficients are summed up."""
+        scale = 1.0 / (float(self._count) ** 2 * self._lines)
+        return {"along": "xyz"[3 - self._across], "share": SHARE, "lines": self._lines, "scale": scale}
+
+    def density(self, power: np.ndarray) -> np.ndarray:
+        """Each wave but the constant one stands for two, but for the shortest of an even number of cells."""
+        waves = np.full(self._count // 2, 2.0)
+        if self._count % 2 == 0:
+            waves[-1] = 1.0
+        found = power[..., 1:] * waves / self._smallest
+        place = {self._across: 2 - self._across, self._beside: self._across - 1}
+        found = found.transpose(*(place[axis] for axis in sorted(place, reverse=True)), 2)
+        for axis in sorted(self.alike):
+            if axis != self.axis:
+                found = found.mean(axis=-2 if axis == min(place) else -3, keepdims=True)
+        return found.reshape(*(self.grid.cells[axis] for axis in self.resolved), -1)

@@ -1,0 +1,190 @@
+"""What all spectra have in common: the power of the waves of each field, averaged over samples in time.
+
+A sample that makes up a share a of the weight of all turns the mean power P into P + a (|c|^2 - P), c being the
+coefficients of a discrete Fourier transform. Lines along a direction are whole in slabs across another one, on which
+the transforms work; blocks that are something else send their cells there.
+
+Of two fields, both in cell centres, with the coefficients c and d, the mean of c* d is that of
+
+    co-spectrum - i quadrature spectrum
+
+(R. B. Stull 1988, An Introduction to Boundary Layer Meteorology, section 8.6): the former adds up to their covariance.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.grid import StaggeredGrid
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.measures.spectra.slabs import Slabs
+from taskflow.flow.poisson.transform import transfer
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import Axis, Foreign, Launch, Read, ReadWrite, Roles, Write, facing, lines, task
+
+TEXT, CENTRES = KERNELS / "spectra" / "lines.cu", KERNELS / "spectra" / "centres.cu"
+CENTRED = "spectra.centred"  # the field, in centres, that has a velocity of a pair there for a while
+COSPECTRUM, QUADRATURE = "cospectrum", "quadrature"
+AXIS_OF = {"u": "x", "v": "y", "w": "z"}  # of fields on faces
+
+
+@task(kernel=TEXT)
+def lines_along(rows: Write, q: Foreign[lines("xn")], *, along: Axis, cells: int) -> None:
+    """rows = q with the index along the axis and that along x exchanged, so that each row is a line of so many cells; 0
+    behind them.
+    """
+
+
+@task(kernel=CENTRES)
+def centre(q: Read[facing(n=(0, 1))], centred: Write, *, along: Axis) -> None:
+    """centred = mean of q on the two faces of each cell across the axis"""
+
+
+@task(library="forward_rows")
+def forward_rows(rows: ReadWrite, *, cells: int) -> None:
+    """The discrete Fourier transform of the first so many numbers of each row."""
+    values: Any = rows
+    values[...] = np.fft.rfft(values[...][:, :, :cells]).view(values[...].dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectra(ABC):
+    """Spectra of `fields`, and of `pairs` of some, kept under a `name` that no other ones have, on a grid whose cells
+    are cut as in `main`.
+
+    `begin` has to come before the first `sample`, which reads the scalar share: see `Statistics`. With pairs `main` has
+    the field `CENTRED`.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    grid: StaggeredGrid
+    main: Partition
+    pairs: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[str, ...]:
+        """What is kept of each pair: COSPECTRUM, and QUADRATURE where waves have a direction."""
+
+    @property
+    @abstractmethod
+    def modes(self) -> Box:
+        """The cells of the mean power of each field."""
+
+    @property
+    @abstractmethod
+    def wavenumbers(self) -> np.ndarray:
+        """Where the densities are, in radians per length."""
+
+    @property
+    @abstractmethod
+    def resolved(self) -> tuple[int, ...]:
+        """The directions along which there are several spectra, in the order z, y, x."""
+
+    @abstractmethod
+    def density(self, power: np.ndarray) -> np.ndarray:
+        """What integrates over wavenumbers to the mean square, from the mean power [z, y, x] of all modes: spectra
+        along `resolved` directions.
+        """
+
+    @abstractmethod
+    def shared(self) -> dict[str, Partition]:
+        """Where samples are taken, by name: equal ones will do for several spectra."""
+
+    @abstractmethod
+    def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
+        """Leave the coefficients of a field where those of one are, or of the other one of a pair."""
+
+    @abstractmethod
+    def _power(self, f: Roles, kept: str) -> Launch:
+        """These as one more sample of a field."""
+
+    @abstractmethod
+    def _product(self, f: Roles, kept: Sequence[str]) -> Launch:
+        """Both as one more sample of a pair, of which `parts` are kept."""
+
+    @property
+    @abstractmethod
+    def _across(self) -> int:
+        """Which direction is cut where the mean power is."""
+
+    @property
+    def crossed(self) -> dict[str, tuple[str, str, str]]:
+        """What is kept of pairs, by its name: which part of which two fields."""
+        return {f"{part}_{one}_{other}": (part, one, other) for (one, other), part in product(self.pairs, self.parts)}
+
+    def role(self, name: str) -> str:
+        """The role of the mean power of a field, or of what is kept of a pair."""
+        return f"{self.name}.{name}"
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of all that is kept."""
+        return tuple(self.role(name) for name in (*self.fields, *self.crossed))
+
+    @property
+    def kept(self) -> Partition:
+        """Where the mean power is."""
+        return self.slabs(self._across).partition(self.roles, self.modes.shape, self.dtype)
+
+    def begin(self, f: Roles) -> Iterator[Launch]:
+        """No sample yet."""
+        for role in self.roles:
+            yield impose(f[role], over=self.modes, value=Value(0.0))
+
+    def sample(self, f: Roles) -> Iterator[Launch]:
+        """The present state as one more sample."""
+        for name in self.fields:
+            yield from self._transformed(f, name)
+            yield self._power(f, f[self.role(name)])
+        for one, other in self.pairs:
+            yield from self._in_centres(f, one)
+            yield from self._in_centres(f, other, other=True)
+            yield self._product(f, [f[self.role(f"{part}_{one}_{other}")] for part in self.parts])
+
+    def _in_centres(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
+        """`_transformed` of what a field is in cell centres."""
+        if name in AXIS_OF:
+            yield centre(f[name], f[CENTRED], over=Box.of(self.grid.cells), along=AXIS_OF[name])
+        yield from self._transformed(f, CENTRED if name in AXIS_OF else name, other=other)
+
+    @cached_property
+    def dtype(self) -> str:
+        """Of all numbers."""
+        return next(iter(self.main.region.fields.values())).dtype
+
+    def slabs(self, axis: int) -> Slabs:
+        """The cells in slabs across an axis."""
+        return Slabs(self.grid.cells, axis, len(self.main))
+
+    def _copies(self, axis: int) -> dict[str, Partition]:
+        """Where blocks that are not slabs across an axis leave the cells of a field for these."""
+        if self.slabs(axis).are(self.main):
+            return {}
+        name = f"cells_across_{'xyz'[axis]}"
+        region = Region(Box.of(self.grid.cells), FieldSpace([Field(name, self.dtype)]), ghost=0)
+        return {name: Partition(region, self.main.shape, at=self.main.cuts, reach=self.slabs(axis).boxes)}
+
+    def _found(self, f: Roles, source: str, axis: int) -> Iterator[Launch]:
+        """Leave the cells of a field where slabs across an axis find them."""
+        for name in self._copies(axis):
+            yield transfer(f[name], f[source], over=Box.of(self.grid.cells))
+
+    def _place(self, f: Roles, source: str, axis: int) -> str:
+        """Where slabs across an axis find the cells of a field."""
+        return f[next(iter(self._copies(axis)), source)]
+
+
+def partitions(spectra: Sequence[Spectra]) -> tuple[Partition, ...]:
+    """What all these need beside the region of the fields."""
+    shared: Mapping[str, Partition] = {name: place for each in spectra for name, place in each.shared().items()}
+    return *shared.values(), *(each.kept for each in spectra)

@@ -1,0 +1,171 @@
+"""Running statistics of a flow: means and covariances in time, in every cell, weighted by the time between samples.
+
+A sample of weight a, as a share of the weight of all samples so far, turns means and covariances into
+
+    mean(q)   <- mean(q) + a q',    q' = q - mean(q)
+    cov(q, r) <- (1 - a) (cov(q, r) + a q' r')
+
+(D. H. D. West 1979, Commun. ACM 22, 532): sums of squares, whose difference would have few digits, occur nowhere.
+
+All values are in cell centres. A velocity there is the mean of those on the cell's two faces, which lie as far from its
+centre as each other, whatever the sizes of the cells beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement
+from typing import Literal
+
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.measures.energy_budget import EnergyBudget
+from taskflow.runtime.regions import Box, Location
+from taskflow.runtime.tasks import Launch, Read, ReadWrite, Roles, Scalar, Task, task
+
+VELOCITY = ("u", "v", "w")
+SHARE = "share"
+TEXT = KERNELS / "statistics.cu"
+
+
+@task(kernel=TEXT)
+def velocity_means(
+    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
+    mean_u: ReadWrite, mean_v: ReadWrite, mean_w: ReadWrite, *, share: Scalar,
+) -> None:  # fmt: skip
+    """Means of u, v, w with a sample of this share."""
+
+
+@task(kernel=TEXT)
+def velocity_moments(
+    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
+    mean_u: ReadWrite, mean_v: ReadWrite, mean_w: ReadWrite,
+    uu: ReadWrite, uv: ReadWrite, uw: ReadWrite, vv: ReadWrite, vw: ReadWrite, ww: ReadWrite, *, share: Scalar,
+) -> None:  # fmt: skip
+    """Means, variances and covariances of u, v, w with a sample of this share."""
+
+
+@task(kernel=TEXT)
+def scalar_mean(q: Read, mean_q: ReadWrite, *, share: Scalar) -> None:
+    """Mean of q with a sample of this share."""
+
+
+@task(kernel=TEXT)
+def scalar_moments(q: Read, mean_q: ReadWrite, qq: ReadWrite, *, share: Scalar) -> None:
+    """Mean and variance of q with a sample of this share."""
+
+
+@task(kernel=TEXT)
+def flow_moments(
+    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], q: Read,
+    mean_u: ReadWrite, mean_v: ReadWrite, mean_w: ReadWrite, mean_q: ReadWrite,
+    uu: ReadWrite, uv: ReadWrite, uw: ReadWrite, uq: ReadWrite, vv: ReadWrite, vw: ReadWrite, vq: ReadWrite,
+    ww: ReadWrite, wq: ReadWrite, qq: ReadWrite, *, share: Scalar,
+) -> None:  # fmt: skip
+    """Means, variances and covariances of u, v, w, q with a sample of this share."""
+
+
+@task(kernel=TEXT)
+def carried_moments(
+    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], q: Read,
+    mean_u: Read, mean_v: Read, mean_w: Read, mean_q: ReadWrite,
+    uq: ReadWrite, vq: ReadWrite, wq: ReadWrite, qq: ReadWrite, *, share: Scalar,
+) -> None:  # fmt: skip
+    """Mean and variance of q, and its covariances with u, v, w, whose means are those of before the sample."""
+
+
+@task(kernel=TEXT)
+def scalar_covariance(q: Read, r: Read, mean_q: Read, mean_r: Read, qr: ReadWrite, *, share: Scalar) -> None:
+    """Covariance of q and r with a sample of this share; the means are those of before."""
+
+
+def mean_of(name: str) -> str:
+    """The role of the mean of a field."""
+    return f"mean_{name}"
+
+
+def covariance_of(one: str, other: str) -> str:
+    """The role of the covariance of two fields; of a field with itself that of its variance."""
+    return f"cov_{one}_{other}"
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Means of the fields `names` over the cells of `box` and, for `order` 2, all their variances and covariances.
+
+    u, v and w are all among the names, before all others, or none is. `begin` has to come before the first `sample`,
+    which reads the scalar share: the weight of the sample over that of all so far, itself included. A `budget` needs u,
+    v, w and order 2.
+    """
+
+    names: tuple[str, ...]
+    box: Box
+    order: Literal[1, 2] = 2
+    budget: EnergyBudget | None = None
+
+    @property
+    def means(self) -> dict[str, str]:
+        """The role of each mean, and of what it is."""
+        return {mean_of(name): name for name in self.names}
+
+    @property
+    def covariances(self) -> dict[str, tuple[str, str]]:
+        """The role of each covariance, and of what it is."""
+        pairs = combinations_with_replacement(self.names, 2) if self.order == 2 else ()
+        return {covariance_of(*pair): pair for pair in pairs}
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The roles of what is of interest, all in cell centres."""
+        return *self.means, *self.covariances, *(self.budget.written if self.budget else ())
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Every field by role, with its location."""
+        fields: dict[str, Location] = dict.fromkeys((*self.means, *self.covariances), "c")
+        return fields | (self.budget.fields if self.budget else {})
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of all that is kept."""
+        return tuple(self.fields)
+
+    def begin(self, f: Roles) -> Iterator[Launch]:
+        """No sample yet."""
+        for name in (*self.means, *self.covariances):
+            yield impose(f[name], over=self.box, value=Value(0.0))
+        if self.budget:
+            yield from self.budget.begin(f)
+
+    def sample(self, f: Roles) -> Iterator[Launch]:
+        """The present state as one more sample: covariances first, as means of before are needed for them."""
+        if self.budget:
+            pairs = combinations_with_replacement(VELOCITY, 2)
+            yield from self.budget.sample(f, SHARE, [covariance_of(*pair) for pair in pairs])
+        scalars = tuple(name for name in self.names if name not in VELOCITY)
+        flowing = len(scalars) < len(self.names)
+        if self.order == 1:
+            for name in scalars:
+                yield self._launch(f, scalar_mean, (name,), [])
+            if flowing:
+                yield self._launch(f, velocity_means, VELOCITY, [])
+            return
+        for pair in combinations(scalars, 2):
+            yield self._launch(f, scalar_covariance, pair, [pair])
+        if not flowing:
+            for name in scalars:
+                yield self._launch(f, scalar_moments, (name,), [(name, name)])
+            return
+        for name in scalars[1:]:
+            crossed = [(each, name) for each in (*VELOCITY, name)]
+            yield self._launch(f, carried_moments, (*VELOCITY, name), crossed)
+        together = VELOCITY + scalars[:1]
+        kind = flow_moments if scalars else velocity_moments
+        yield self._launch(f, kind, together, list(combinations_with_replacement(together, 2)))
+
+    def _launch(self, f: Roles, kind: Task, names: tuple[str, ...], pairs: list[tuple[str, str]]) -> Launch:
+        """A task on fields, their means, and the covariances of some pairs of them."""
+        roles = *names, *(mean_of(name) for name in names), *(covariance_of(*pair) for pair in pairs)
+        return kind(*(f[role] for role in roles), over=self.box, share=SHARE)

@@ -1,0 +1,145 @@
+"""Fluxes through faces of the grid: of volume, of momentum and of what the flow carries, summed over part of a layer.
+
+Per area and time these are u.n, u (u.n) + p n - nu (grad u + grad u^T) n and c (u.n) - diffusivity dc/dn: what enters
+the balances of a volume that such faces enclose. They are the fluxes of the equations themselves, with the values of
+the scheme by which momentum, or c, is carried, so that balances close to rounding: what a volume gains at a moment is
+what passes its sides, momentum being in each cell the mean of its two faces. Of a bounded c it is the flux in the
+velocity that there is; a step has the mean of two such fluxes, in the mean of the velocities before and after.
+
+The sums are exact: they have the same bits for any blocks. A first task finds the bound that they need. The axis is no
+orientation of the tasks: a box has six sides, and each would be compiled anew.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from taskflow.flow.boundaries.inflow import inflow_edges
+from taskflow.flow.grid import Grid
+from taskflow.flow.grid.stencils import AROUND, SIDES_U, SIDES_V, SIDES_W
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.projection.navier_stokes import NavierStokes
+from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.scalars.bounded import GHOST
+from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.tasks import Components, Launch, Read, Reduce, Roles, Scalar, Stencil, reduced, star, task
+
+TEXT = KERNELS / "surface_flux.cu"
+BOUND = "flux_bound"
+SIDES = Components(u_sides=Read[SIDES_U], v_sides=Read[SIDES_V], w_sides=Read[SIDES_W])
+VELOCITY = Components(u=Read[1], v=Read[1], w=Read[1])
+
+
+@dataclass(frozen=True)
+class Diffusion:
+    """A diffusivity, of what is carried by central differences."""
+
+    diffusivity: float
+
+
+class BoundedDiffusion(Diffusion):
+    """That of what is kept within its bounds: see `taskflow.flow.scalars.bounded`."""
+
+    defines: ClassVar[tuple[str, ...]] = ("BOUNDED",)
+    stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"c": star(GHOST)})
+
+
+@task(kernel=TEXT)
+def momentum_flux_bound(
+    velocity: SIDES, p: Read[1], nu_t: Read[AROUND] | None,
+    *, bound: Reduce["max"], grid: Grid, axis: int, high: bool, fluid: Fluid,
+) -> None:  # fmt: skip
+    """bound = the largest magnitude of the terms of `momentum_flux`"""
+
+
+@task(kernel=TEXT)
+def momentum_flux(
+    velocity: SIDES, p: Read[1], nu_t: Read[AROUND] | None,
+    *, flux: Reduce["exact sum", 4], bound: Scalar, grid: Grid, axis: int, high: bool, fluid: Fluid,
+) -> None:  # fmt: skip
+    """Sums over the low faces of cells, or the `high` ones, across an axis a, each of which counts as its area over the
+    mean one, of u_a and of u u_a + p - nu (grad u + grad u^T) along x, y and z, nu being viscosity, or that + nu_t.
+    """
+
+
+@task(kernel=TEXT)
+def scalar_flux_bound(
+    c: Read[1], velocity: VELOCITY, nu_t: Read[1] | None,
+    *, bound: Reduce["max"], grid: Grid, axis: int, high: bool, diffusion: Diffusion, prandtl: float | None,
+) -> None:  # fmt: skip
+    """bound = the largest magnitude of the terms of `scalar_flux`"""
+
+
+@task(kernel=TEXT)
+def scalar_flux(
+    c: Read[1], velocity: VELOCITY, nu_t: Read[1] | None,
+    *, flux: Reduce["exact sum"], bound: Scalar, grid: Grid, axis: int, high: bool, diffusion: Diffusion,
+    prandtl: float | None,
+) -> None:  # fmt: skip
+    """The sum over the same faces of c u_a - D dc/da, c being the value that the scheme carries, and D diffusivity, or
+    that + nu_t / prandtl.
+    """
+
+
+@dataclass(frozen=True)
+class FaceLayer:
+    """The low faces of `cells`, a layer across `axis`; `outward` is 1 where what goes along the axis counts, or -1."""
+
+    cells: Box
+    axis: int
+    outward: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceFlux:
+    """The program that measures the fluxes through a layer of faces, and what its scalars mean. It comes after a
+    step.
+    """
+
+    flow: NavierStokes
+    faces: FaceLayer
+    __name__: ClassVar[str] = "surface_flux"
+
+    def __call__(self, f: Roles) -> Iterator[Launch]:
+        """All sums, in scalars of which each measurement has the same."""
+        flow, velocity, nu_t = self.flow, (f.u, f.v, f.w), f.nu_t if self.flow.turbulence else None
+        yield from inflow_edges(velocity, flow.boundaries, flow.grid)
+        where: dict[str, Any] = {"over": self._cells, "bound": BOUND, "grid": flow.grid}
+        where |= {"axis": self.faces.axis, "high": self._high}
+        yield momentum_flux_bound(velocity, f.p, nu_t, fluid=flow.fluid, **where)
+        yield momentum_flux(velocity, f.p, nu_t, flux="momentum_flux", fluid=flow.fluid, **where)
+        prandtl = flow.turbulence.prandtl if flow.turbulence else None
+        for quantity in flow.quantities:
+            kind = BoundedDiffusion if quantity.bounded else Diffusion
+            fields, diffusion = (f[quantity.name], velocity, nu_t), kind(quantity.diffusivity)
+            yield scalar_flux_bound(*fields, diffusion=diffusion, prandtl=prandtl, **where)
+            name = _flux_of(quantity.name)
+            yield scalar_flux(*fields, flux=name, diffusion=diffusion, prandtl=prandtl, **where)
+
+    @property
+    def _high(self) -> bool:
+        """The high faces are taken at the high end of the domain, beyond which there are no cells."""
+        axis = self.faces.axis
+        return self.faces.cells.lo[axis] == self.flow.grid.cells[axis]
+
+    @property
+    def _cells(self) -> Box:
+        return self.faces.cells.shift(triple(-int(self._high and a == self.faces.axis) for a in range(3)))
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What is measured, in words."""
+        found = {"volume_flux": "volume per time"}
+        found |= {f"momentum_flux_{axis}": f"momentum along {axis} per time, over density" for axis in "xyz"}
+        return found | {f"flux_{each.name}": f"{each.name} times volume, per time" for each in self.flow.quantities}
+
+    def numbers(self, scalars: Mapping[str, float]) -> list[float]:
+        """The integrals over the faces, outward, in the order of `names`."""
+        area = self.faces.outward * self.flow.staggered.area(self.faces.axis)
+        sums = ["momentum_flux", *(_flux_of(quantity.name) for quantity in self.flow.quantities)]
+        return [area * each for name in sums for each in reduced(scalars, name)]
+
+
+def _flux_of(quantity: str) -> str:
+    return f"flux_of_{quantity}"

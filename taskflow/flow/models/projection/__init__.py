@@ -1,0 +1,1 @@
+"""Incompressible flow by projection: momentum, heat and scalars, and a pressure from a Poisson equation."""

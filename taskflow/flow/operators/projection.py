@@ -1,0 +1,23 @@
+"""The projection: a pressure p with Laplacian(p) = div(u) / dt, whose gradient makes u - dt grad(p) free of divergence.
+
+The equation for p is solved by a `taskflow.flow.poisson.Solver`.
+"""
+
+from taskflow.flow.grid import Grid
+from taskflow.flow.grid.stencils import BESIDE, FACE_VELOCITY
+from taskflow.flow.kernels import KERNELS
+from taskflow.runtime.tasks import Components, Read, ReadByte, ReadWrite, Scalar, Write, task
+
+VELOCITY = Components(u=ReadWrite, v=ReadWrite, w=ReadWrite)
+
+
+@task(kernel=KERNELS / "divergence.cu")
+def divergence(velocity: FACE_VELOCITY, rhs: Write, *, dt: Scalar, grid: Grid) -> None:
+    """rhs = div(u) / dt, in cells."""
+
+
+@task(kernel=KERNELS / "correction.cu")
+def correct(velocity: VELOCITY, p: Read[BESIDE], solid: ReadByte | None, *, dt: Scalar, grid: Grid) -> None:
+    """u = u - dt grad(p), on faces. Those that lie on a wall, or are closed by bodies, by the flags in `solid`, keep
+    their velocity.
+    """

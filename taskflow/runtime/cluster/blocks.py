@@ -1,0 +1,210 @@
+"""Blocks at work: the fields of one's own program, filled, computed and read where they live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
+from taskflow.runtime.cluster.block_group import BlockGroup, cause
+from taskflow.runtime.cluster.jobs import CallJob, FillJob, ProfileJob, Ran, ReadJob, RunJob, indices
+from taskflow.runtime.cluster.pickled import Pickled
+from taskflow.runtime.cluster.watch import watch
+from taskflow.runtime.machine import Job
+from taskflow.runtime.profile import summarise, write_chrome
+from taskflow.runtime.regions import Box, Partition
+from taskflow.runtime.tasks import Loop, Part, Program, Roles, analyse, counts, plan, record, settled
+
+
+class Blocks:
+    """A region on blocks, whose fields live where the blocks do.
+
+    `region`, `partition`, `device` ("cpu" or "gpu"); `transports` has, per block, how it exchanges messages with each
+    other one. `scalars` has the named numbers after the last run, reductions among them. A call that fails on a block
+    ends all blocks: what is left then is to distribute the region again.
+    """
+
+    def __init__(self, group: BlockGroup, transports: list[dict[int, str]], opened: ExitStack) -> None:
+        self.partition, self.region = group.plan.partition, group.plan.partition.region
+        self.device, self.transports = group.plan.device, transports
+        self.scalars: dict[str, float] = {}
+        self._group, self._opened, self._ended = group, opened, ""
+        self._possible: set[Pickled] = set()  # programs that these blocks can run
+
+    def __enter__(self) -> Blocks:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        shape, workers = "x".join(map(str, self.partition.shape)), len(set(self._group.workers))
+        return f"<{shape} blocks of {self.region.cells} on {self.device}, {workers} processes>"
+
+    def close(self) -> None:
+        """Give everything back: fields, devices, and a cluster that was begun for the blocks. Idempotent."""
+        self._ended = self._ended or "they were closed"
+        self._opened.close()
+
+    def fill(self, /, **values: float | np.ndarray | Sequence[Any] | Callable[..., Any]) -> None:
+        """Write fields, by role: on their cells and on the boundary layers across directions that are not periodic.
+
+        A value is a number, or a function of cell indices i, j, k (along x, y, z) that is called on every block with
+        arrays that broadcast to [z, y, x], or an array or nested lists [z, y, x] of all cells (with or without the
+        boundary layers). Raises BadInput where there is no such field or the shape is another one.
+        """
+        for role, value in values.items():
+            home = self._home(role)
+            if callable(value):
+                value(*indices(Box.of((1, 1, 1)).shift(home.region.cells.lo)))  # an error in it is told here
+            if isinstance(value, list | tuple):
+                value = np.asarray(value)
+            box = _extent(role, np.shape(value), home) if isinstance(value, np.ndarray) else home.region.bounds
+            self._do([FillJob(role, Pickled.of(self._share(value, box, owned)), box) for owned in home.owned])
+
+    def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
+        """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
+
+        `scalars` are the named numbers that its tasks read; their values stay until they are given again. Returns
+        passes, seconds and rate (cells per second). Raises BadInput where the program is impossible on these blocks,
+        RunFailed where a block fails, Interrupted after Ctrl-C: all blocks have then stopped after the same pass, and
+        their fields can be read.
+        """
+        if times < 0:
+            raise BadInput(f"times = {times}; a program is passed through 0 times or more")
+        pickled, numbers = self._prepared(program, scalars)
+        job = RunJob(pickled, times, numbers)
+        ran = max(self._do([job] * len(self.partition), whole=False), key=lambda each: each.seconds)
+        self.scalars = ran.scalars
+        if ran.passes < times:
+            raise Interrupted(f"stopped by Ctrl-C after {ran.passes} of {times} passes")
+        return ran
+
+    def profile(
+        self, program: Program, /, times: int = 20, path: str | PathLike[str] = "profile.json", **scalars: float
+    ) -> dict[str, Any]:
+        """Pass through a program some more times, and find out where the time goes.
+
+        Writes a timeline of all blocks for Perfetto (https://ui.perfetto.dev) or chrome://tracing, and returns what it
+        says: see `taskflow.runtime.profile.summarise`. Raises as `run` does.
+        """
+        pickled, numbers = self._prepared(program, scalars)
+        timelines = self._do([ProfileJob(pickled, times, numbers)] * len(self.partition))
+        self.scalars = numbers
+        write_chrome(Path(path), timelines)
+        return summarise(timelines)
+
+    def draw(self, program: Program, path: str | PathLike[str]) -> None:
+        """Draw what the runtime made of a pass of a program: edges, middles, messages, and what waits for what.
+
+        The suffix of `path` says the format: `.png`, `.svg` or `.pdf`.
+        """
+        from taskflow.runtime.profile.drawing import draw
+        from taskflow.runtime.profile.graph import plot_graph
+
+        launches, following, valid = settled(program, self.partition)
+        mapper = self._group.plan.mapper.decide(self.partition)
+        analysis = analyse(launches, self.partition, following=following, valid=valid, split=mapper.split)
+        plot_graph(draw(analysis.graph), Path(path), getattr(program, "__name__", "one pass"))
+
+    def read(self, role: str, box: Box | None = None) -> np.ndarray:
+        """The values [z, y, x] of the field in this role in all cells of its region, or in those of `box`.
+
+        Raises BadInput where there is no such field or the box reaches beyond the region and its boundary layers.
+        """
+        region = self._home(role).region
+        box = region.cells if box is None else box
+        if box not in region.bounds:
+            raise BadInput(f"read({role!r}, {box}): there are values in {region.bounds} only")
+        parts = [part for part in self._do([ReadJob(role, box)] * len(self.partition)) if part is not None]
+        field = self._home(role).fields[role]
+        whole = np.empty(field.shape(box), parts[0][1].dtype if parts else "f8")
+        for cells, values in parts:
+            whole[cells.slices(box.lo)] = values
+        return whole
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Call `function(shard, *arguments)` on each block's own thread; its results, in the order of the blocks.
+
+        The function may run programs, fold numbers over all blocks (`shard.allreduce`) and read and write the block's
+        cells; what waits for other blocks has to be called on all of them.
+        """
+        job = CallJob(Pickled.of(function), Pickled.of(arguments))
+        return self._do([job] * len(self.partition))
+
+    # ------------------------------------------------------------------------------------------------------- within
+
+    def _do(self, jobs: Sequence[Job], *, whole: bool = True) -> list[Any]:
+        """Do the jobs of all blocks; their results. After Ctrl-C raises Interrupted if they are `whole`: it came too
+        late.
+        """
+        if self._ended:
+            raise RunFailed(f"these blocks have ended: {self._ended}; distribute the region again")
+        try:
+            statuses, interrupted = watch(self._group, jobs)
+            if failure := cause(statuses):
+                block = next(n for n, status in enumerate(statuses) if status.error is failure)
+                failure.add_note(f"block {block} on worker {self._group.workers[block]}")
+                raise failure
+            results = self._group.results()
+        except (TaskflowError, KeyboardInterrupt) as error:
+            self._ended = str(error) or "Ctrl-C"
+            raise
+        if interrupted and whole:
+            raise Interrupted("stopped by Ctrl-C")
+        return results
+
+    def _home(self, role: str) -> Partition:
+        """The partition of the region that has a field. Raises BadInput where there is none."""
+        if role not in self.partition.homes:
+            raise BadInput(f"no field plays {role!r}; there are {', '.join(self.partition.fields)}")
+        return self.partition.homes[role]
+
+    def _prepared(self, program: Program, scalars: Mapping[str, float]) -> tuple[Pickled, dict[str, float]]:
+        """The program to be sent, and all numbers that its tasks may read. Raises BadInput, before any block is
+        troubled, where a field or a number is not there or the program is impossible on these blocks.
+        """
+        numbers = {**self.scalars, **{name: float(value) for name, value in scalars.items()}}
+        roles = Roles.of(tuple(self.partition.fields))
+        launches, _ = record(program, roles)
+        parts, _ = plan(program, roles)
+        read, produced = set[str](), {*numbers, *counts(parts)}
+        for launch in launches:
+            for name in launch.fields:
+                self._home(name)
+            for name in launch.scalars.values():
+                if name not in produced:
+                    raise BadInput(f"{launch.task.name} reads {name!r}, which has no value; run(..., {name}=value)")
+                read.add(name)
+            produced.update(name for name, _ in launch.reductions.values())
+        for name in scalars:
+            if name not in read and not _asks(parts):
+                raise BadInput(f"no task reads {name!r}; they read {', '.join(sorted(read)) or 'no numbers'}")
+        pickled = Pickled.of(program)
+        if pickled not in self._possible:
+            settled(program, self.partition)
+            self._possible.add(pickled)
+        return pickled, numbers
+
+    @staticmethod
+    def _share(value: Any, box: Box, owned: Box) -> Any:
+        return np.ascontiguousarray(value[(box & owned).slices(box.lo)]) if isinstance(value, np.ndarray) else value
+
+
+def _extent(role: str, shape: tuple[int, ...], home: Partition) -> Box:
+    region, field = home.region, home.region.fields[role]
+    for box in (region.cells, region.bounds):
+        if shape == field.shape(box):
+            return box
+    axes = "[z, y, x]" if field.values == 1 else "[z, y, value, x]"
+    raise BadInput(f"{role} = array of shape {shape}; the region has {field.shape(region.cells)}, {axes}")
+
+
+def _asks(parts: Sequence[Part]) -> bool:
+    """Whether a program decides by its numbers, so that not only its tasks read them."""
+    return any(isinstance(part, Loop) and (part.repeat.until is not None or _asks(part.body)) for part in parts)

@@ -1,0 +1,150 @@
+"""Jobs of the blocks of a region: pass through a program, take values, give values, call a function."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from taskflow.runtime.cluster.pickled import Pickled
+from taskflow.runtime.machine import Control, Shard
+from taskflow.runtime.profile import Timeline, profiled
+from taskflow.runtime.regions import Box, Field
+
+AT_ONCE = 1 << 22  # cells for which a function is evaluated at once
+TRIALS = 100  # passes in which the mapper may still try ways to overlap
+FIRST = 4  # passes in which a program may meet a state that it has not been in
+INTERVAL = 0.2  # seconds between two moments at which the blocks agree whether to go on
+
+
+class Ran(NamedTuple):
+    """The outcome of a run: passes done, seconds they took, cells computed per second over all blocks, named numbers.
+
+    The rate is that of the second half of the passes, by which time everything has been compiled and analysed.
+    """
+
+    passes: int
+    seconds: float
+    rate: float
+    scalars: dict[str, float]
+
+
+@dataclass(frozen=True)
+class RunJob:
+    """Do `times` passes of a program; `scalars` have these values before the first. Returns a `Ran`.
+
+    Blocks pass on without waiting for each other more than the program says, but for a moment every INTERVAL, when they
+    agree on whether somebody has asked them to stop.
+    """
+
+    program: Pickled
+    times: int
+    scalars: Mapping[str, float]
+
+    def __call__(self, shard: Shard, control: Control) -> Ran:
+        program, scalars = self.program.shared(), self.scalars
+        half, done, stride = self.times // 2, 0, 1
+        began = middle = last = time.perf_counter()
+        while done < self.times:
+            count = min(stride, (half if done < half else self.times) - done)
+            for _ in range(count):
+                shard.run(program, **scalars)
+                scalars = {}
+            shard.synchronize()
+            done += count
+            stop, seconds = shard.allreduce([control.stop, time.perf_counter() - last], "max")
+            last = time.perf_counter()
+            if done == half:
+                middle = last
+            if stop:
+                break
+            stride = max(1, min(4 * count, int(count * INTERVAL / max(seconds, 1e-9))))
+        cells = shard.region.cells.volume * max(0, done - half)
+        return Ran(done, last - began, cells / max(last - middle, 1e-9), dict(shard.scalars))
+
+
+@dataclass(frozen=True)
+class ProfileJob:
+    """Time every operation of `times` passes of a program, after those that compile it, analyse it and try in which way
+    its transfers are best overlapped. Returns the timeline.
+    """
+
+    program: Pickled
+    times: int
+    scalars: Mapping[str, float]
+
+    def __call__(self, shard: Shard, control: Control) -> Timeline:
+        program = self.program.shared()
+        shard.run(program, **self.scalars)
+        for _ in range(TRIALS):
+            if shard.trying:
+                shard.run(program)
+        with profiled(shard) as profiler:
+            for _ in range(FIRST + self.times):
+                shard.run(program)
+        return profiler.timeline
+
+
+def _owned(shard: Shard, role: str, box: Box) -> Box:
+    """The cells of a box that a block owns of the region which has the field in this role."""
+    return box & shard.partition.homes[shard.roles[role]].owned[shard.block]
+
+
+@dataclass(frozen=True)
+class FillJob:
+    """Write a field: a number, a function of cell indices, or an array of the cells in `box` that this block owns."""
+
+    role: str
+    value: Pickled
+    box: Box
+
+    def __call__(self, shard: Shard, control: Control) -> None:
+        cells, value = _owned(shard, self.role, self.box), self.value.open()
+        field = shard.partition.fields[shard.roles[self.role]]
+        values = evaluated(value, cells, field) if callable(value) else np.broadcast_to(value, field.shape(cells))
+        shard.write({self.role: values}, cells)
+
+
+@dataclass(frozen=True)
+class ReadJob:
+    """The cells in `box` that this block owns, and their values in a role; None where it owns none of them."""
+
+    role: str
+    box: Box
+
+    def __call__(self, shard: Shard, control: Control) -> tuple[Box, np.ndarray] | None:
+        cells = _owned(shard, self.role, self.box)
+        return (cells, shard.read(self.role, cells)) if cells else None
+
+
+@dataclass(frozen=True)
+class CallJob:
+    """Call `function(shard, *arguments)`; its result."""
+
+    function: Pickled
+    arguments: Pickled
+
+    def __call__(self, shard: Shard, control: Control) -> Any:
+        return self.function.shared()(shard, *self.arguments.open())
+
+
+def indices(cells: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The indices i, j, k of cells along x, y, z, as arrays that broadcast to the shape [z, y, x]."""
+    i, j, k = (np.arange(cells.lo[axis], cells.hi[axis]) for axis in range(3))
+    return i[None, None, :], j[None, :, None], k[:, None, None]
+
+
+def evaluated(function: Callable[..., Any], cells: Box, field: Field) -> np.ndarray:
+    """The values [z, y, x], or [z, y, value, x], of a function of cell indices; some planes at a time, as its own
+    arrays may be many.
+    """
+    values = np.empty(field.shape(cells), field.dtype)
+    planes = max(1, AT_ONCE // (cells.shape[0] * cells.shape[1]))
+    for first in range(0, len(values), planes):
+        some = cells.layer(2, 0, first, min(first + planes, len(values)))
+        places = indices(some) if field.values == 1 else (place[:, :, None] for place in indices(some))
+        values[some.slices(cells.lo)] = function(*places)
+    return values

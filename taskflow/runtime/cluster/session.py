@@ -1,0 +1,115 @@
+"""From a region to blocks: on the cores of a laptop, on the GPUs of a machine, or on a cluster."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Literal
+
+from taskflow.errors import BadInput
+from taskflow.runtime.cluster.block_group import BlockGroup
+from taskflow.runtime.cluster.blocks import Blocks
+from taskflow.runtime.cluster.lending import lent
+from taskflow.runtime.cluster.placement import cut, ordinals, placed, shortage, slabs, threads_per_block
+from taskflow.runtime.host import choose_device, survey
+from taskflow.runtime.machine import Mapper, Plan
+from taskflow.runtime.regions import Partition, Region, Triple, triple
+from taskflow.runtime.tasks import Roles
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from taskflow.runtime.machine.mapper import Overlap
+
+Auto = Literal["auto"]
+
+
+@dataclass(frozen=True)
+class Means:
+    """The means of a distribution: those arguments of `distribute` that say how many of what."""
+
+    device: str
+    blocks: Triple | Auto
+    workers: int | Auto
+    threads: int | Auto
+
+
+def distribute(
+    region: Region,
+    *,
+    blocks: Sequence[int] | Auto = "auto",
+    device: Literal["auto", "cpu", "gpu"] = "auto",
+    workers: int | Auto = "auto",
+    threads: int | Auto = "auto",
+    channel: str = "auto",
+    overlap: Overlap = "auto",
+    debug: bool = False,
+    arrange: Callable[[Partition], Partition] | None = None,
+    client: Client | None = None,
+    scheduler_file: str | PathLike[str] | None = None,
+) -> Blocks:
+    """Cut a region into blocks and give each a place to live: use the result in a `with` statement, or close it.
+
+    The blocks live on the workers of `client`, or of the cluster behind `scheduler_file`, or on this machine: one for
+    each of its GPUs, or one for all of its cores. `blocks` = (nx, ny, nz) says how many there are along x, y and z;
+    more than one on cores have a process each. With `debug`, ghost cells that a task has no right to read are NaN, and
+    blocks compare their programs at every pass. A program that uses several regions has them arranged on the
+    same blocks: `arrange(partition)` returns the partition with others beside it, and with what blocks reach (see
+    `Partition`). `workers` is the number of processes, `threads` that of cores per block, `channel` what carries
+    messages ("auto", "local", "peer", "ucx" or "actor"), `overlap` how they are hidden ("auto", "none", "comm" or
+    "full"; see `Mapper`).
+    Raises BadInput where an argument cannot be obeyed, RunFailed where a worker does not answer.
+    """
+    with ExitStack() as stack:
+        if not isinstance(region, Region):
+            raise BadInput(f"region = {region!r}; make one: region(cells, fields)")
+        Roles.of(tuple(region.fields))  # a name that it cannot have is told here
+        means = _checked(device, blocks, workers, threads, overlap)
+        cells = region.cells.shape
+        cluster, here = stack.enter_context(lent(means, cells, client, scheduler_file))
+        places = survey(cluster, embedded=here)
+        kind: Literal["cpu", "gpu"] = "gpu" if choose_device(device, places) == "gpu" else "cpu"
+        partition = Partition(region, cut(means, cells, slabs(places, kind, embedded=here), region.ghost))
+        if arrange is not None:
+            partition = _arranged(arrange(partition), partition)
+        where = placed(means, partition.shape, places, embedded=here)
+        if problem := shortage([partition.nbytes(block) for block in range(len(partition))], where, kind):
+            raise BadInput(f"the region {problem}; use fewer cells, fewer fields or more machines")
+        plan = Plan(
+            run=f"program-{uuid.uuid4().hex[:12]}",
+            partition=partition,
+            device=kind,
+            threads=threads_per_block(means, where),
+            channel=channel,
+            mapper=Mapper(overlap, debug=debug),
+            ordinals=ordinals(where, kind),
+        )
+        group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))
+        transports = group.connect()
+        return Blocks(group, transports, stack.pop_all())
+
+
+def _arranged(returned: object, cut: Partition) -> Partition:
+    if isinstance(returned, Partition) and returned.region is cut.region and returned.blocks == cut.blocks:
+        return returned
+    raise BadInput(
+        f"arrange(partition) returned {returned!r}; give the partition itself with more to it:"
+        " dataclasses.replace(partition, beside=(...), reach=(...))"
+    )
+
+
+def _checked(
+    device: str, blocks: Sequence[int] | Auto, workers: int | Auto, threads: int | Auto, overlap: str
+) -> Means:
+    for name, value, known in (("device", device, "auto cpu gpu"), ("overlap", overlap, "auto none comm full")):
+        if value not in known.split():
+            raise BadInput(f"{name} = {value!r}; use one of {', '.join(known.split())}")
+    for name, count in (("workers", workers), ("threads", threads)):
+        if count != "auto" and not (isinstance(count, int) and count >= 1):
+            raise BadInput(f'{name} = {count!r}; use a whole number from 1, or "auto"')
+    if blocks != "auto" and not (len(blocks) == 3 and all(isinstance(n, int) and n >= 1 for n in blocks)):
+        raise BadInput(f'blocks = {blocks!r}; use three whole numbers (nx, ny, nz), or "auto"')
+    return Means(device, "auto" if blocks == "auto" else triple(blocks), workers, threads)

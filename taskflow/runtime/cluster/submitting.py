@@ -1,0 +1,131 @@
+"""Workers in jobs of SLURM, submitted for the time of one run and cancelled after it, by dask-jobqueue."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from taskflow.errors import BadArgument, RunFailed
+from taskflow.runtime.cluster.certificate import certified
+from taskflow.runtime.cluster.dashboard import PRELOAD, pages
+from taskflow.runtime.cluster.local import CONFIG
+from taskflow.runtime.cluster.slurm import Slurm
+from taskflow.runtime.host import known_workers
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+POLL = 1.0  # seconds between two looks at the queue
+SUBMITTED = 60.0  # seconds that SLURM may take to accept the jobs
+# A worker imports from its scratch folder, too, which Dask would look for where other users could have made it.
+SCRATCH = ["export DASK_TEMPORARY_DIRECTORY=$(mktemp -d)", """trap 'rm -rf "$DASK_TEMPORARY_DIRECTORY"' EXIT"""]
+
+
+@contextmanager
+def submitted(slurm: Slurm) -> Iterator[Client]:
+    """A client of workers in jobs that are submitted now: waits until all have come, and cancels the jobs on leaving.
+
+    Connections are encrypted, with a certificate that lives as long. Raises BadInput where dask-jobqueue or SLURM is
+    missing or SLURM refuses the jobs, RunFailed where a job ends before its workers have come.
+    """
+    import dask
+    from distributed import Client
+
+    if shutil.which("sbatch") is None:
+        remedy = "use it where jobs are submitted, or leave it out"
+        raise BadArgument("slurm", None, ": there is no sbatch here", remedy)
+    # Nodes see the current folder, or could not run this environment either.
+    with (
+        tempfile.TemporaryDirectory(prefix=".taskflow-slurm-", dir=".") as folder,
+        dask.config.set(CONFIG),
+        _cluster(slurm, Path(folder).absolute()) as cluster,
+    ):
+        _try(cluster.job_script())
+        cluster.scale(jobs=slurm.jobs)
+        with Client(cluster, direct_to_workers=True) as client:
+            _wait(cluster, client, slurm, Path(folder))
+            yield client
+
+
+def _cluster(slurm: Slurm, folder: Path) -> Any:
+    import dask
+
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ImportError:
+        raise BadArgument("slurm", None, ": dask-jobqueue is not installed", "install taskflow-cfd[slurm]") from None
+    directives = ["--nodes=1", *(f"--{name}={value}" for name, value in slurm.directives)]
+    options = ["--memory-limit", "0", "--nthreads", "1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+    options += ["--preload", PRELOAD]
+    if slurm.gpu:
+        directives.append(f"--gpus-per-node={slurm.per_node}")
+        options += ["--device-memory-limit", "0"]
+    return SLURMCluster(
+        cores=slurm.per_node * slurm.cores,
+        processes=1 if slurm.gpu else slurm.per_node,  # `dask cuda worker` itself begins one for every GPU
+        worker_command="dask cuda worker" if slurm.gpu else "distributed.cli.dask_worker",
+        worker_extra_args=options,
+        memory="1 GB",  # has to be said, and is skipped, like the half hour that jobs have otherwise
+        job_directives_skip=["--mem=", " -t "],
+        job_extra_directives=directives,
+        job_name="taskflow",
+        log_directory=str(folder),
+        security=certified(folder),
+        interface=slurm.interface,
+        scheduler_options={"dashboard_address": pages() or "127.0.0.1:0"},
+        job_script_prologue=[*dask.config.get("jobqueue.slurm.job-script-prologue"), *SCRATCH],
+        death_timeout=300,
+    )
+
+
+def _try(script: str) -> None:
+    """Raises BadInput where SLURM would refuse this batch script."""
+    done = _asked("sbatch", "--test-only", text=script)
+    if done.returncode:
+        raise BadArgument("slurm", None, f": {_last(done.stderr)}", "ask for something else")
+
+
+def _wait(cluster: Any, client: Client, slurm: Slurm, folder: Path) -> None:
+    """Until all workers have come. Raises RunFailed where a job has ended before."""
+    begun = time.monotonic()
+    while (come := len(known_workers(client))) < slurm.workers:
+        jobs = {job.job_id for job in cluster.workers.values()} - {None}
+        if len(jobs) == slurm.jobs:
+            queue = dict(line.split() for line in _queue(jobs))
+            running = sum(state == "RUNNING" for state in queue.values())
+            jobs_begun, workers_there = f"{running} of {slurm.jobs} jobs", f"{come} of {slurm.workers} workers"
+            slurm.told(f"SLURM: {jobs_begun} have begun, {workers_there} have come")
+            if jobs - queue.keys():
+                raise RunFailed(f"a job of SLURM ended before its workers had come: {_reason(folder)}")
+        elif time.monotonic() > begun + SUBMITTED:
+            raise RunFailed(f"SLURM took {len(jobs)} of {slurm.jobs} jobs within {SUBMITTED:g} s")
+        time.sleep(POLL)
+
+
+def _queue(jobs: set[str]) -> list[str]:
+    """Number and state of the jobs that have not ended."""
+    done = _asked("squeue", "--noheader", "--format=%i %T", f"--jobs={','.join(sorted(jobs))}")
+    return done.stdout.splitlines()
+
+
+def _asked(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+
+
+def _reason(folder: Path) -> str:
+    """The last that a job has said."""
+    said = [_last(path.read_text(errors="replace")) for path in folder.glob("*.err")]
+    return next(filter(None, said), "it said nothing")
+
+
+def _last(text: str) -> str:
+    """The last line, without the program that says it."""
+    lines = text.strip().splitlines()
+    return re.sub(r"^((sbatch|allocation failure|error|fatal): *)*", "", lines[-1]) if lines else ""

@@ -1,0 +1,109 @@
+"""Surveys of the processes that will hold the blocks, made where they run and not where the command is typed."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from taskflow.errors import BadArgument, BadInput
+from taskflow.runtime.host.accelerators import Accelerator, accelerators
+from taskflow.runtime.host.workers import known_workers, run_on_workers
+from taskflow.runtime.machine.device import gpu_problem, processor_name
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@dataclass(frozen=True)
+class Place:
+    """A process that can hold blocks: its host, cores, free memory in bytes, the GPUs that it sees, and why it cannot
+    compile or use a GPU.
+    """
+
+    worker: str
+    host: str
+    cores: int
+    memory: int
+    processor: str
+    gpus: tuple[Accelerator, ...]
+    gpu_problem: str | None
+    compiler_problem: str | None
+
+
+def look(worker: str, *, embedded: bool = False) -> Place:
+    """The place that this process is. GPUs are left alone.
+
+    An `embedded` worker process leaves it to its client, from now on, to decide on Ctrl-C and to say what goes wrong.
+    """
+    if embedded and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        logging.disable()
+    return Place(
+        worker, socket.gethostname(), len(os.sched_getaffinity(0)), psutil.virtual_memory().available, processor_name(),
+        accelerators(), gpu_problem(), _compiler_problem(),
+    )  # fmt: skip
+
+
+def survey(client: Client, *, embedded: bool, lost: Collection[str] = ()) -> list[Place]:
+    """The places that a cluster offers, ordered by host, without workers that are `lost`. Raises BadInput where there
+    is none, Lost where one does not answer.
+    """
+    workers = sorted(set(known_workers(client)).difference(lost))
+    if not workers:
+        raise BadInput(
+            "the cluster has no workers; start some with: dask worker --scheduler-file FILE (dask cuda worker on GPUs)"
+        )
+    return look_at(client, workers, embedded=embedded)
+
+
+def look_at(client: Client, workers: Sequence[str], *, embedded: bool) -> list[Place]:
+    """The places that these workers offer, ordered by host. Raises Lost where one does not answer."""
+    places: list[Place] = list(run_on_workers(client, _look_here, workers, embedded=embedded).values())
+    return sorted(places, key=lambda place: (place.host, workers.index(place.worker)))
+
+
+def _look_here(*, embedded: bool, dask_worker: Any) -> Place:
+    return look(dask_worker.address, embedded=embedded and not dask_worker.address.startswith("inproc"))
+
+
+def choose_device(requested: str, places: Sequence[Place]) -> str:
+    """`auto` becomes gpu where every place has a usable one, else cpu. Raises BadInput where what is wanted cannot be
+    had.
+    """
+    without = [place for place in places if place.gpu_problem is not None]
+    if requested == "gpu" and without:
+        where = f"on {without[0].worker} ({without[0].host})"
+        problem = f": no usable GPU {where}: {without[0].gpu_problem}"
+        raise BadArgument("device", '"gpu"', problem, 'use {parameter} = "cpu"')
+    device = requested if requested != "auto" else "cpu" if without else "gpu"
+    if device == "cpu":
+        for place in places:
+            if place.compiler_problem is not None:
+                raise BadInput(f"on {place.host}: {place.compiler_problem}")
+    return device
+
+
+def cores_per_block(placed: Sequence[Place]) -> int:
+    """Cores for each block when all share those of their host alike; `placed` holds the place of each block."""
+    blocks = Counter(place.host for place in placed)
+    return max(1, min(place.cores // blocks[place.host] for place in placed))
+
+
+def _compiler_problem() -> str | None:
+    from taskflow.runtime.machine.kernel.compile_host import compiler
+    from taskflow.runtime.machine.kernel.library_cache import cache_folder
+
+    try:
+        compiler(), cache_folder()
+    except BadInput as error:
+        return str(error)
+    return None

@@ -1,0 +1,13 @@
+"""Machines: how one block executes an analysed program.
+
+Knows devices, kernels, arrays, channels, traces, and the actor that owns a block. Does not know which blocks a run has
+and where, what the program means, nor any file.
+"""
+
+from taskflow.runtime.machine.actor import Control, Job, Plan, Status
+from taskflow.runtime.machine.kernel import copy_bandwidth
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.shard import Limits, Shard
+from taskflow.runtime.machine.threads import run_threads
+
+__all__ = ["Control", "Job", "Limits", "Mapper", "Plan", "Shard", "Status", "copy_bandwidth", "run_threads"]

@@ -1,0 +1,34 @@
+"""Byte messages between the blocks of a run: one interface, several transports, chosen for each pair of blocks."""
+
+from taskflow.runtime.machine.channel.actor import Home
+from taskflow.runtime.machine.channel.allreduce import BlockReducer, Gather, partners
+from taskflow.runtime.machine.channel.base import Address, Channel, Deadline, Pending
+from taskflow.runtime.machine.channel.peer_ring import segment_bytes
+from taskflow.runtime.machine.channel.select import (
+    PREFERENCE,
+    Router,
+    channel_problem,
+    check_request,
+    choose,
+    within_reach,
+)
+from taskflow.runtime.machine.channel.stop import Stop
+
+__all__ = [
+    "PREFERENCE",
+    "Address",
+    "BlockReducer",
+    "Channel",
+    "Deadline",
+    "Gather",
+    "Home",
+    "Pending",
+    "Router",
+    "Stop",
+    "channel_problem",
+    "check_request",
+    "choose",
+    "partners",
+    "segment_bytes",
+    "within_reach",
+]

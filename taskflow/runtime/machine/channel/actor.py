@@ -1,0 +1,171 @@
+"""Messages as calls between Dask actors: slow (a millisecond), through host memory, and wherever Dask itself works.
+
+Calls go straight to the peer's worker (`worker.rpc`) and not through an actor handle, because a handle never returns
+from a call to a worker that has died, while the call beneath it fails at once. And every block keeps one call open at
+each peer, its lifeline, that returns when the peer closes and breaks when it dies: thus a receiver learns of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from taskflow.errors import ChannelError, ChannelTimeout
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
+from taskflow.runtime.machine.channel.buffer import Buffer, checked, staged
+from taskflow.runtime.machine.channel.mailbox import Half, Mailbox
+from taskflow.runtime.machine.channel.stop import Stop
+
+if TYPE_CHECKING:
+    from distributed import Worker
+
+LIFELINE = -1
+"""Sequence number of the call that stays open."""
+
+
+@dataclass(frozen=True)
+class Home:
+    """The Dask worker on which an actor lives, and the key under which the worker knows it."""
+
+    worker: Worker
+    key: str
+
+    @classmethod
+    def here(cls) -> Home:
+        """To be called in an actor's constructor."""
+        from distributed import get_worker
+
+        worker = get_worker()
+        return cls(worker, str(worker.get_current_task()))
+
+    @property
+    def alone(self) -> bool:
+        """Whether its worker listens to this host alone, or to this process: so do all others of its cluster."""
+        place = urlsplit(self.worker.address)
+        try:
+            return place.scheme == "inproc" or ip_address(place.hostname or "").is_loopback
+        except ValueError:  # a name
+            return place.hostname == "localhost"
+
+    @property
+    def abandoned(self) -> str | None:
+        """Why nobody will ask for the actor any more; None as long as its worker is well and keeps it."""
+        if self.worker.status.name in ("closing", "closed", "failed"):
+            return "its worker is ending"
+        return None if self.key in self.worker.state.actors else "its client is gone"
+
+
+class ActorCall(Pending):
+    """A remote call that hands the bytes over; done when the peer has them."""
+
+    def __init__(
+        self, stop: Stop, message: Envelope, mailbox: Mailbox, future: concurrent.futures.Future[None]
+    ) -> None:
+        super().__init__(stop, message)
+        self._mailbox = mailbox
+        self._future = future
+        future.add_done_callback(lambda _: stop.bell.ring())
+
+    @property
+    def done(self) -> bool:
+        return self._future.done() or self._mailbox.lost(self.message.peer) is not None
+
+    def settle(self) -> None:
+        if not self._future.done():
+            raise ChannelError(f"{self.message}: {self._mailbox.lost(self.message.peer)}")
+        error = None if self._future.cancelled() else self._future.exception()
+        if isinstance(error, TimeoutError):
+            raise ChannelTimeout(f"{self.message} was not taken by the peer's actor")
+        if error is not None or self._future.cancelled():
+            raise ChannelError(f"{self.message}: {error or 'the call was cancelled'}")
+
+
+class ActorChannel(Channel):
+    """A mailbox that other actors fill by calling `deliver`.
+
+    The actor that owns this channel must offer `async def deliver(self, *message): await channel.deliver(*message)`.
+    `timeout` (seconds) bounds every remote call, whoever waits for it.
+    """
+
+    name = "actor"
+
+    def __init__(self, run: str, block: int, stop: Stop, home: Home, timeout: float = 60.0) -> None:
+        super().__init__(run, block, stop)
+        self._home = home
+        self._loop: asyncio.AbstractEventLoop = home.worker.loop.asyncio_loop
+        self._timeout = timeout
+        self._mailbox = Mailbox(stop)
+        self._peers: dict[int, tuple[str, str]] = {}
+        self._closing = asyncio.Event()
+
+    def address(self) -> Address:
+        return Address(self.run, self.block, PROCESS, {self.name: (self._home.worker.address, self._home.key)})
+
+    def connect(self, peers: Mapping[int, Address]) -> None:
+        for peer, address in peers.items():
+            self._peers[peer] = address.offers[self.name]
+            asyncio.run_coroutine_threadsafe(self._hold(peer), self._loop)
+
+    @property
+    def peers(self) -> Collection[int]:
+        return self._peers
+
+    def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
+        worker, _ = self._known(self._peers, peer)
+        payload = staged(checked(buffer))
+        if worker.startswith("inproc"):  # Dask would hand over the very array, which the sender may overwrite too early
+            payload = payload.copy()
+        call = asyncio.wait_for(self._call(peer, sequence, payload), self._timeout)
+        future = asyncio.run_coroutine_threadsafe(call, self._loop)
+        return ActorCall(self.stop, Envelope(self.name, self.block, peer, sequence, True), self._mailbox, future)
+
+    def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
+        self._known(self._peers, peer)
+        half = Half(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
+        self._mailbox.take((peer, sequence), half)
+        return half
+
+    async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
+        """Take a message; the peer calls this, in the worker's event loop. Returns when the bytes are safe here."""
+        if run != self.run or self._closing.is_set():
+            raise ChannelError(f"block {self.block} does not take part in that run (any more)")
+        if sequence == LIFELINE:
+            await self._closing.wait()
+        else:
+            message = Envelope(self.name, self.block, source, sequence, False)
+            half = Half(self.stop, message, payload)
+            self._mailbox.put((source, sequence), half)
+            if half.done:  # the receive was posted: tell the sender too if the bytes did not fit
+                half.settle()
+
+    async def _call(self, peer: int, sequence: int, payload: np.ndarray) -> None:
+        from distributed.protocol import to_serialize
+
+        worker, key = self._peers[peer]
+        target = self._home.worker.rpc(worker)
+        message = [self.run, self.block, sequence, to_serialize(payload)]
+        reply = await target.actor_execute(function="deliver", actor=key, args=message, kwargs={})
+        if reply["status"] != "OK":
+            raise reply["exception"]
+
+    async def _hold(self, peer: int) -> None:
+        """Keep a lifeline to the peer."""
+        reason = f"block {peer} closed its channel"
+        try:
+            await self._call(peer, LIFELINE, np.empty(0, np.uint8))
+        except Exception as error:
+            reason = f"block {peer} is lost ({error or type(error).__name__})"
+        self._mailbox.lose(peer, reason)
+
+    def close(self) -> None:
+        self._mailbox.close(f"block {self.block} closed its channel")
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it every call
+            self._loop.call_soon_threadsafe(self._closing.set)

@@ -1,0 +1,168 @@
+"""Which transport carries the messages of which pair of blocks, and the one channel that a block sees."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Mapping
+
+import numpy as np
+
+from taskflow.errors import BadArgument, ChannelError
+from taskflow.runtime.machine.channel.actor import ActorChannel, Home
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Pending
+from taskflow.runtime.machine.channel.buffer import Buffer
+from taskflow.runtime.machine.channel.local import LocalChannel
+from taskflow.runtime.machine.channel.peer import PeerChannel
+from taskflow.runtime.machine.channel.peer_door import peer_problem
+from taskflow.runtime.machine.channel.stop import Stop
+from taskflow.runtime.machine.channel.ucx import UCXChannel
+from taskflow.runtime.machine.channel.ucx_library import ucx_problem
+
+PREFERENCE = ("local", "peer", "ucx", "actor")
+"""Fastest first; `auto` takes the first that both blocks of a pair offer."""
+
+REACH: Mapping[str, Callable[[Address], str]] = {
+    "local": lambda address: address.process,
+    "peer": lambda address: address.offers["peer"].host,
+}
+"""Two blocks must share this to use a transport that does not reach everywhere."""
+
+SLOW = ("ucx",)
+"""These take 0.4 s of a processor to load: `auto` offers them only where blocks would need them."""
+
+
+def check_request(requested: str) -> None:
+    """`BadInput` unless `requested` is "auto" or a transport."""
+    names = ("auto", *PREFERENCE)
+    if requested in names:
+        return
+    known = ", ".join(f'"{name}"' for name in names)
+    close = difflib.get_close_matches(requested, names, 1)
+    remedy = f'did you mean "{close[0]}"?' if close else f"use one of {known}"
+    raise _refused(requested, " is not a channel", remedy)
+
+
+def channel_problem(name: str) -> str | None:
+    """Why this process cannot use a transport; None if it can. (`actor` needs an actor, too.)"""
+    if name == "peer":
+        return peer_problem()
+    return ucx_problem() if name == "ucx" else None
+
+
+def choose(requested: str, mine: Address, theirs: Address) -> str:
+    """The transport between two blocks; the same whichever of them asks.
+
+    "auto": `local` within a process; `peer` on one host; else `ucx` if both have it; else `actor`. A forced transport
+    that cannot connect the two is `BadInput`.
+    """
+    check_request(requested)
+    for name in _usable(mine, theirs):
+        if requested in ("auto", name):
+            return name
+    pair = f"blocks {min(mine.block, theirs.block)} and {max(mine.block, theirs.block)}"
+    if requested == "local":
+        raise _refused(requested, f", but {pair} live in different processes", 'use "auto", or one process for all')
+    if requested in mine.offers and requested in theirs.offers:
+        raise _refused(requested, f", but {pair} live on different hosts", 'use "auto"')
+    reasons = [f"block {end.block}: {reason}" for end in (mine, theirs) for reason in end.refusals.values()]
+    raise _refused(requested, f" cannot connect {pair} ({'; '.join(reasons) or 'not offered'})", 'use "auto"')
+
+
+def _refused(requested: str, problem: str, remedy: str) -> BadArgument:
+    return BadArgument("channel", f'"{requested}"', problem, remedy)
+
+
+def within_reach(mine: Address, theirs: Address) -> bool:
+    """Whether two blocks share a process or a host, and can use that: no transport between hosts would be chosen."""
+    return any(name in REACH for name in _usable(mine, theirs))
+
+
+def _usable(mine: Address, theirs: Address) -> list[str]:
+    """The transports that both offer and that reach from one to the other, fastest first."""
+    offered = [name for name in PREFERENCE if name in mine.offers and name in theirs.offers]
+    return [name for name in offered if name not in REACH or REACH[name](mine) == REACH[name](theirs)]
+
+
+class Router(Channel):
+    """All transports of one block behind one channel: every message goes over what `choose` says for its pair.
+
+    Opens what `requested` may need (with "auto": all that this process can offer, what is slow to load only after
+    `widen`); `connect` closes what no pair uses. `home` is the Dask actor's, or None outside Dask. Who knows that all
+    blocks share a process asks for "local".
+    """
+
+    name = "auto"
+
+    def __init__(self, requested: str, run: str, block: int, stop: Stop, home: Home | None = None) -> None:
+        super().__init__(run, block, stop)
+        check_request(requested)
+        self._requested, self._home = requested, home
+        self.direct = requested in ("auto", "peer")
+        self._channels: dict[str, Channel] = {}
+        self._refusals: dict[str, str] = {}
+        self._routes: dict[int, Channel] = {}
+        for name in [each for each in PREFERENCE if each not in SLOW] if requested == "auto" else (requested,):
+            self._open(name)
+
+    def widen(self) -> None:
+        """With "auto": offer what is slow to load, too. For blocks that are not all within reach of those they need."""
+        if self._requested == "auto":
+            for name in SLOW:
+                if name not in self._channels:
+                    self._open(name)
+
+    def _open(self, name: str) -> None:
+        lonely = name == "actor" and self._home is None
+        problem = "it does not live in a Dask actor" if lonely else channel_problem(name)
+        if problem is not None:
+            self._refusals[name] = problem
+        elif name == "actor" and self._home is not None:
+            self._channels[name] = ActorChannel(self.run, self.block, self.stop, self._home)
+        elif name == "ucx":
+            alone = self._home is None or self._home.alone
+            self._channels[name] = UCXChannel(self.run, self.block, self.stop, alone=alone)
+        else:
+            kinds: dict[str, type[LocalChannel | PeerChannel]] = {"local": LocalChannel, "peer": PeerChannel}
+            self._channels[name] = kinds[name](self.run, self.block, self.stop)
+
+    @property
+    def routes(self) -> dict[int, str]:
+        """The transport to each connected peer."""
+        return {peer: channel.name for peer, channel in self._routes.items()}
+
+    def address(self) -> Address:
+        offers = {name: channel.address().offers[name] for name, channel in self._channels.items()}
+        return Address(self.run, self.block, PROCESS, offers, dict(self._refusals))
+
+    def connect(self, peers: Mapping[int, Address]) -> None:
+        mine = self.address()
+        chosen = {peer: choose(self._requested, mine, address) for peer, address in peers.items()}
+        for name, channel in list(self._channels.items()):
+            group = {peer: peers[peer] for peer in peers if chosen[peer] == name}
+            if group:
+                channel.connect(group)
+                self._routes.update(dict.fromkeys(group, channel))
+            else:
+                self._channels.pop(name).close()
+
+    @property
+    def peers(self) -> Collection[int]:
+        return self._routes
+
+    def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
+        return self._known(self._routes, peer).send(peer, sequence, buffer)
+
+    def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
+        return self._known(self._routes, peer).receive(peer, sequence, buffer)
+
+    async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
+        """For the actor's `deliver`, see `ActorChannel`."""
+        channel = self._channels.get("actor")
+        if not isinstance(channel, ActorChannel):
+            raise ChannelError(f"block {self.block} takes no actor messages")
+        await channel.deliver(run, source, sequence, payload)
+
+    def close(self) -> None:
+        self._routes.clear()
+        while self._channels:
+            self._channels.popitem()[1].close()

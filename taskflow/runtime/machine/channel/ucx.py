@@ -1,0 +1,205 @@
+"""Messages between processes and hosts over UCX: a private worker per block, driven by the block's step thread.
+
+Nothing is shared with Dask, and no progress thread adds its wake-ups: a message moves while its block waits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from taskflow.errors import BadArgument, ChannelError
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
+from taskflow.runtime.machine.channel.buffer import Buffer, checked
+from taskflow.runtime.machine.channel.stop import Stop
+from taskflow.runtime.machine.channel.ucx_library import load, open_worker, ucx_problem
+
+CLOSING = (100_000_000, 10)
+"""How long one request or endpoint may take to close: (ns, attempts)."""
+
+FAREWELL, FAREWELL_SECONDS = (1 << 36) - 1, 1.0
+"""Sequence number of the byte that a closing block sends, because over shared memory UCX does not tell; and the time
+that it may take to leave."""
+
+
+def guarded(operation: Callable[..., Any], *arguments: Any) -> tuple[Any, str | None]:
+    """The result, or what went wrong, in words. The errors of ucxx cannot be pickled, nor (once Dask is loaded) an
+    exception whose context they are, and ours must reach the client."""
+    try:
+        return operation(*arguments), None
+    except Exception as error:
+        return None, f"{type(error).__name__}: {error}"
+
+
+def secret(run: str) -> int:
+    """64 bits that only those know who know the name of the run, which holds a secret."""
+    return int.from_bytes(hashlib.blake2b(run.encode(), digest_size=8).digest(), "little")
+
+
+def tag(run_secret: int, source: int, sequence: int) -> int:
+    """The 64 bits by which UCX matches a message: source (28) | sequence (36), with a secret of the run over them. A
+    worker takes messages from whoever reaches it; those that nobody awaits stay where they are."""
+    return run_secret ^ ((source & 0xFFFFFFF) << 36 | (sequence & 0xFFFFFFFFF))
+
+
+class Request(NamedTuple):
+    """A UCX request, and the buffer that UCX reads or writes without keeping it alive."""
+
+    ucx: Any
+    array: Any
+
+
+class Peer(NamedTuple):
+    """An endpoint, and the receive that waits for the peer's farewell."""
+
+    block: int
+    endpoint: Any
+    farewell: Request
+
+    @property
+    def gone(self) -> str | None:
+        """Why nothing more will come from the peer, or None."""
+        if not self.endpoint.alive:
+            return f"block {self.block} died or its connection broke"
+        return f"block {self.block} closed its channel" if self.farewell.ucx.completed else None
+
+
+class UCXMessage(Pending):
+    """A request on an endpoint, so that it fails when the peer dies.
+
+    `held` keeps it, and with it the buffer, until it is settled or the channel closed: UCX may still write there after
+    a wait was given up.
+    """
+
+    def __init__(self, stop: Stop, message: Envelope, peer: Peer, request: Request, held: set[Pending]) -> None:
+        super().__init__(stop, message)
+        self._peer = peer
+        self._request = request
+        self._held = held
+        held.add(self)
+
+    @property
+    def done(self) -> bool:
+        return self._request.ucx.completed or self._peer.gone is not None
+
+    def settle(self) -> None:
+        if not self._request.ucx.completed:
+            raise ChannelError(f"{self.message}: {self._peer.gone}")
+        self._held.discard(self)
+        _, problem = guarded(self._request.ucx.check_error)
+        if problem is not None:
+            raise ChannelError(f"{self.message}: {self._peer.gone or problem}")
+
+
+class UCXChannel(Channel):
+    """A block's UCX worker and its endpoints to the peers.
+
+    UCX does not tell how long a message was: fewer bytes than awaited go unnoticed, more are a `ChannelError`. With a
+    GPU, create the CUDA context before this object. A lock keeps `close` and the step thread apart. `alone`: all blocks
+    are on this host, where UCX shall listen to no network.
+    """
+
+    name = "ucx"
+
+    def __init__(self, run: str, block: int, stop: Stop, *, alone: bool = True) -> None:
+        problem = ucx_problem()
+        if problem is not None:
+            raise BadArgument("channel", '"ucx"', f": {problem}", 'install taskflow-cfd[ucx], or use "auto"')
+        super().__init__(run, block, stop)
+        self._core, self._array = load()
+        self._context, self._worker = open_worker(alone=alone)
+        self._secret = secret(run)
+        self._address = bytes(self._worker.address)
+        self.descriptor: int | None = self._worker.epoll_file_descriptor
+        self._peers: dict[int, Peer] = {}
+        self._held: set[Pending] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+        stop.bell.attach(self)
+
+    def address(self) -> Address:
+        return Address(self.run, self.block, PROCESS, {self.name: self._address})
+
+    def connect(self, peers: Mapping[int, Address]) -> None:
+        with self._lock:
+            for peer, address in peers.items():
+                met, problem = guarded(self._meet, peer, address)
+                if problem is not None:
+                    raise ChannelError(f"block {self.block} cannot reach block {peer} over UCX: {problem}")
+                self._peers[peer] = met
+
+    def _meet(self, peer: int, address: Address) -> Peer:
+        remote = self._core.UCXAddress.create_from_buffer(address.offers[self.name])
+        endpoint = self._core.UCXEndpoint.create_from_worker_address(self._worker, remote, endpoint_error_handling=True)
+        return Peer(peer, endpoint, self._post(endpoint.tag_recv, peer, FAREWELL, np.empty(1, np.uint8)))
+
+    def _post(self, operation: Any, source: int, sequence: int, buffer: Buffer) -> Request:
+        array = self._array(buffer)
+        return Request(operation(array, self._core.UCXXTag(tag(self._secret, source, sequence))), array)
+
+    @property
+    def peers(self) -> Collection[int]:
+        return self._peers
+
+    def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
+        return self._exchange(Envelope(self.name, self.block, peer, sequence, sends=True), self.block, buffer)
+
+    def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
+        return self._exchange(Envelope(self.name, self.block, peer, sequence, sends=False), peer, buffer)
+
+    def _exchange(self, message: Envelope, source: int, buffer: Buffer) -> Pending:
+        checked(buffer)
+        with self._lock:
+            peer = self._known(self._peers, message.peer)
+            operation = peer.endpoint.tag_send if message.sends else peer.endpoint.tag_recv
+            request, problem = guarded(self._post, operation, source, message.sequence, buffer)
+            if problem is not None:
+                raise ChannelError(f"{message}: {peer.gone or problem}")
+            return UCXMessage(self.stop, message, peer, request, self._held)
+
+    def progress(self) -> bool:
+        with self._lock:
+            if self._closed or not self._drive(self._worker.progress_once):
+                return False
+            self._drive(self._worker.progress)  # all the rest at once
+            return True
+
+    def arm(self) -> bool:
+        with self._lock:
+            return self._closed or self._drive(self._worker.arm)
+
+    def _drive(self, operation: Callable[[], bool]) -> bool:
+        result, problem = guarded(operation)
+        if problem is not None:
+            raise ChannelError(f"UCX failed in block {self.block}: {problem}")
+        return result
+
+    def close(self) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self.stop.bell.detach(self)
+            self._say_farewell()
+            self._worker.cancel_inflight_requests(*CLOSING)
+            for peer in self._peers.values():
+                peer.endpoint.close_blocking(*CLOSING)
+            self._peers.clear()
+            self._held.clear()
+            del self._worker, self._context  # in this order: a worker needs its context
+        self.stop.bell.ring()
+
+    def _say_farewell(self) -> None:
+        """Tell the peers that are still there; what was sent before leaves too."""
+        present = [peer.endpoint for peer in self._peers.values() if peer.gone is None]
+        byte = np.zeros(1, np.uint8)
+        leaving = [self._post(endpoint.tag_send, self.block, FAREWELL, byte) for endpoint in present]
+        deadline = time.monotonic() + FAREWELL_SECONDS
+        while self._worker.progress_once() or not all(request.ucx.completed for request in leaving):
+            if time.monotonic() > deadline:
+                return

@@ -1,0 +1,21 @@
+"""Processors and memory: devices, and the lanes on which they work."""
+
+from taskflow.runtime.machine.device.arena import Arena
+from taskflow.runtime.machine.device.device import (
+    Array,
+    Cpu,
+    Device,
+    Gpu,
+    cpu,
+    gpu,
+    gpu_problem,
+    open_device,
+    processor_name,
+)
+from taskflow.runtime.machine.device.fatal import gpu_lost, hush
+from taskflow.runtime.machine.device.lane import Call, Event, HostLane, Lane, lanes
+
+__all__ = [
+    "Arena", "Array", "Call", "Cpu", "Device", "Event", "Gpu", "HostLane", "Lane", "cpu", "gpu",
+    "gpu_lost", "gpu_problem", "hush", "lanes", "open_device", "processor_name",
+]  # fmt: skip

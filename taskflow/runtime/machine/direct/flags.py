@@ -1,0 +1,111 @@
+"""Launches that post flags, wait for them and fold shares: `direct.cu`, bound to addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taskflow.runtime.machine.device import Array, Call, Device, Lane
+from taskflow.runtime.machine.device.driver import launch
+from taskflow.runtime.machine.direct.board import NUMBERS
+from taskflow.runtime.machine.kernel import compile_cuda
+from taskflow.runtime.machine.kernel.copying import PARTS, VALUES, parts_of, rows, word
+from taskflow.runtime.machine.kernel.text import expanded
+
+FLAGS = 48
+# struct Flags of flags.h, Shares of direct.cu
+FLAG_LIST = np.dtype(
+    [("flag", np.uint64, FLAGS), ("count", np.uint64, FLAGS), ("name", np.uint32, FLAGS), ("number", np.intc)],
+    align=True,
+)
+OPERATORS = "sum", "max", "min"
+SHARES = np.dtype(
+    [("value", np.uint64, NUMBERS), ("identity", np.float64, NUMBERS), ("kind", np.intc, NUMBERS)]
+    + [(name, np.uint64) for name in ("mine", "arrived", "count", "slots", "flags")]
+    + [(name, np.intc) for name in ("numbers", "contributes", "blocks")]
+    + [("name", np.uint32)],
+    align=True,
+)
+WARP = 32
+WAITING = 32  # thread blocks that may wait at once: they leave others the room that what they wait for may need
+
+
+@dataclass(frozen=True)
+class Flag:
+    """The addresses of a flag and of this block's count of it, and the number under which a wait for it in vain is
+    known (see `Watch.name`).
+    """
+
+    address: int
+    count: int
+    name: int = 0
+
+
+def post(flags: Sequence[Flag], lane: Lane) -> list[Call]:
+    """All flags are posted once more, when everything before on the lane is there for all to see."""
+    return [_launch("post", 2 * WARP, [_list(part)], lane) for part in _parts(flags)]
+
+
+def copy_and_post(
+    claims: Sequence[Flag],
+    watch: np.ndarray,
+    pairs: Sequence[tuple[Array, Array]],
+    flags: Sequence[Flag],
+    device: Device,
+    lane: Lane,
+    *,
+    hidden: bool = False,
+) -> list[Call]:
+    """When all claims have been posted once more, all `target[...] = source` of the pairs, and then all flags posted
+    once more: as one launch, or two where many thread blocks would wait; nothing where that is too much for these.
+    `hidden`: another launch goes on meanwhile.
+    """
+    pairs = [(rows(target), rows(source)) for target, source in pairs]
+    if len({source.dtype for _, source in pairs}) != 1 or len(pairs) > PARTS or max(len(claims), len(flags)) > FLAGS:
+        return []
+    size = word(pairs)
+    parts, shape = parts_of(size, pairs, hidden=hidden)
+    before = []
+    if prod(shape[0]) > WAITING:
+        before, claims = await_flags(claims, watch, lane), ()
+    ticket = device.allocate((1,), "u4")
+    function = compile_cuda.module(_text("send.cu", size)).get_function("copy_and_post")
+    values = [_list(claims), watch, parts, _list(flags), np.uint64(device.pointer(ticket))]
+    return [*before, launch(function.kernel, *shape, values, lane.stream, (ticket, list(pairs)))]
+
+
+def await_flags(flags: Sequence[Flag], watch: np.ndarray, lane: Lane) -> list[Call]:
+    """Hold the lane until all flags have been posted once more."""
+    return [_launch("await", 2 * WARP, [_list(part), watch], lane) for part in _parts(flags)]
+
+
+def fold(shares: np.ndarray, watch: np.ndarray, lane: Lane, keep: object) -> Call:
+    """Numbers folded over all blocks, see `Shares` in direct.cu; keeps alive what its pointers lead to."""
+    threads = -(-int(shares["blocks"]) // WARP) * WARP
+    return _launch("fold", threads, [shares, watch], lane, keep)
+
+
+def _parts(flags: Sequence[Flag]) -> list[Sequence[Flag]]:
+    return [flags[n : n + FLAGS] for n in range(0, len(flags), FLAGS)]
+
+
+def _list(flags: Sequence[Flag]) -> np.ndarray:
+    listed = np.zeros((), FLAG_LIST)
+    for n, flag in enumerate(flags):
+        listed["flag"][n], listed["count"][n], listed["name"][n] = flag.address, flag.count, flag.name
+    listed["number"] = len(flags)
+    return listed
+
+
+def _launch(name: str, threads: int, values: list[Any], lane: Lane, keep: object = None) -> Call:
+    function = compile_cuda.module(_text("direct.cu", 8)).get_function(name)
+    return launch(function.kernel, (1, 1, 1), (threads, 1, 1), values, lane.stream, keep)
+
+
+def _text(file: str, size: int) -> str:
+    return expanded(Path(__file__).with_name(file), VALUES[size], {"declared.h": ""})

@@ -1,0 +1,94 @@
+"""Agreement of a kernel text with what its task declares, in words: a compiler would only speak of types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from taskflow.errors import TaskflowError
+from taskflow.runtime.tasks import Task
+
+DECLARED = {
+    "In": "Read",
+    "InByte": "ReadByte",
+    "InShort": "ReadShort",
+    "Out": "Write",
+    "InOut": "ReadWrite",
+    "In64": "Scalar",
+    "Partial": "Reduce",
+}
+OPTIONAL = r"OPTIONAL\((\w+)\)"
+CHANGE = r"\s*\[[^\]]*\]\s*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)"  # follows the name of an array
+
+
+class KernelError(TaskflowError):
+    """A kernel text that does not compile, or a task that no kernel text can serve."""
+
+
+def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
+    """Raises KernelError where the text defines the task with parameters of other types than the `wanted` (C type,
+    name), which come after the range. A text that makes its tasks with macros is left to the compiler.
+    """
+    found = _definition(task)
+    if found is None:
+        return
+    given = [re.findall(r"\w+(?:<\w+>)?", parameter) for parameter in _spelt_out(found[1], wanted).split(",")[1:]]
+    if len(given) != len(wanted):
+        raise KernelError(
+            f"the kernel text of {task.name} has {len(given)} parameters after the range and the task {len(wanted)}:"
+            f" it has to be TASK {task.symbol}({_signature(task, wanted)})"
+        )
+    for (kind, name), words in zip(wanted, given, strict=True):
+        if words[:1] != [kind]:
+            declared = task.numbers.get(name) or DECLARED.get(kind, kind)
+            raise KernelError(
+                f"the kernel text of {task.name} takes its parameter {name} as {' '.join(words)}, but it was declared"
+                f" {declared}: make it {kind} {name} in the text, or declare what the text does with it"
+            )
+
+
+def _signature(task: Task, wanted: Sequence[tuple[str, str]]) -> str:
+    """The parameters of the text of a task, those that a launch may leave out among them."""
+    kinds, base = {name: kind for kind, name in wanted}, task.base
+    optional = {part for name in base.optional for part in base.parameters.get(name, (name,))}
+    names = (*base.fields, *base.keywords)
+    return "Range range" + "".join(f" OPTIONAL({n})" if n in optional else f", {kinds[n]} {n}" for n in names)
+
+
+def _spelt_out(parameters: str, wanted: Sequence[tuple[str, str]]) -> str:
+    """The parameters of a text with those optional ones that are wanted."""
+    kinds = {name: kind for kind, name in wanted}
+    return re.sub(OPTIONAL, lambda match: f", {kinds[match[1]]} {match[1]}" if match[1] in kinds else "", parameters)
+
+
+def forbidden_write(task: Task) -> str | None:
+    """Where the text writes a field that was declared Read, in words."""
+    found = _definition(task)
+    if found is None:
+        return None
+    body = _body(found)
+    for name, privilege in task.fields.items():
+        if not privilege.writes and (write := re.search(rf"\b{name}{CHANGE}", body)):
+            line = found.string[: found.end() + write.start()].count("\n") + 1
+            return (
+                f"line {line} of the kernel text of {task.name} writes {name}, which was declared Read:"
+                " declare it Write or ReadWrite, or write another field"
+            )
+    return None
+
+
+def _definition(task: Task) -> re.Match[str] | None:
+    """The head of the task in its kernel text: group 1 are the parameters."""
+    text = task.kernel.read_text(encoding="utf-8") if isinstance(task.kernel, Path) else task.kernel or ""
+    return re.search(rf"^[ \t]*TASK\s+{task.symbol}\s*\(((?:[^()]|\([^()]*\))*)\)", text, re.MULTILINE)
+
+
+def _body(head: re.Match[str]) -> str:
+    """What follows the head of a task, to the brace that closes it."""
+    text, depth = head.string[head.end() :], 0
+    for brace in re.finditer(r"[{}]", text):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return text[: brace.end()]
+    return text

@@ -1,0 +1,153 @@
+"""The host compiler: kernel texts as shared libraries, built on first use into a cache of the user's own.
+
+A library's name is a hash of everything it depends on: the text with its headers, the compiler with its version, the
+flags, and the processor, since home folders are shared between different machines.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from taskflow.errors import BadInput
+from taskflow.runtime.machine.kernel.agreement import KernelError
+from taskflow.runtime.machine.kernel.library_cache import alone, cache_folder, keep, loaded
+
+# None of these changes a value: no contraction to fused multiply-adds, no -ffast-math. Errno and floating-point traps,
+# which nobody looks at, are given up because they keep square roots and selections out of vector loops.
+FLAGS = (
+    "-std=c++17",
+    "-O3",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fPIC",
+    "-shared",
+    "-Wl,-Bsymbolic",  # a task may have the name of a function of the C library, which has one named advance
+    "-x",
+    "c++",
+)
+WANTED = ("-fopenmp", "-march=native")  # used where the compiler has them
+SIMD = "-fopenmp-simd"  # vector loops without OpenMP's threads
+LIMIT = 300  # seconds
+
+# How long an OpenMP thread with nothing to do keeps its core before it sleeps: some 40 microseconds, which covers the
+# gap between two launches. The default, some milliseconds, starves whatever else runs on the cores (the worker's own
+# event loop), and is starved by it.
+PATIENCE = "2000"
+
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C++ compiler: the command, what it says of itself, and the flags it takes."""
+
+    command: tuple[str, ...]
+    version: str
+    flags: tuple[str, ...]
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it knows OpenMP; otherwise kernels run on one core."""
+        return "-fopenmp" in self.flags
+
+
+@cache
+def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
+    """The text compiled, with `more` flags behind the usual ones, and loaded; from the cache where it was compiled
+    before, by this process or another one.
+
+    Raises BadInput where there is no compiler, or no cache that is the user's own, and KernelError where the compiler
+    refuses the text.
+    """
+    with _lock:  # what is found out once
+        chosen, folder, processor = compiler(), cache_folder(), _processor()
+    flags = (*FLAGS, *chosen.flags, *more)
+    identity = "\0".join((text, *chosen.command, chosen.version, *flags, processor))
+    path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", PATIENCE)  # read when the first kernel brings OpenMP into the process
+    if found := loaded(path):
+        return found
+    with alone(path):
+        if found := loaded(path):
+            return found
+        _build(text, chosen, flags, path)
+    if found := loaded(path):
+        return found
+    raise KernelError(f"{path}: what {shlex.join(chosen.command)} has built from a kernel text does not load")
+
+
+@cache
+def compiler() -> Compiler:
+    """The C++ compiler of this machine: $CXX, else the first of c++, g++ and clang++.
+
+    Raises BadInput where there is none.
+    """
+    chosen = os.environ.get("CXX", "").strip()
+    for name in [chosen] if chosen else ["c++", "g++", "clang++"]:
+        command = shlex.split(name)
+        program = shutil.which(command[0])
+        if program is None:
+            continue
+        command[0] = program
+        about = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=LIMIT, check=False)
+        if about.returncode == 0:
+            flags: tuple[str, ...] = WANTED
+            if not _takes(command, WANTED):
+                flags = tuple(flag for flag in (*WANTED, SIMD) if _takes(command, [flag]))
+            return Compiler(tuple(command), about.stdout.strip(), flags)
+    problem = (
+        f"the C++ compiler CXX={chosen!r} does not run" if chosen else "there is no C++ compiler (c++, g++ or clang++)"
+    )
+    raise BadInput(
+        f"{problem}, and kernels for CPU cores are compiled on first use: install g++, or set CXX to a C++ compiler"
+    )
+
+
+def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:
+    """Whether a compiler builds a library with these flags."""
+    source = "#include <omp.h>\n" if "-fopenmp" in flags else "int nothing;\n"
+    with tempfile.TemporaryDirectory(prefix="taskflow-") as folder:
+        arguments = [*command, *flags, "-fPIC", "-shared", "-x", "c++", "-", "-o", str(Path(folder) / "probe.so")]
+        done = subprocess.run(arguments, input=source, capture_output=True, text=True, timeout=LIMIT, check=False)
+    return done.returncode == 0
+
+
+@cache
+def _processor() -> str:
+    """The model and the abilities of the (first) processor, on which -march=native depends."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    telling = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU implementer", "CPU part")
+    features: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name.strip() in telling:
+            features.setdefault(name.strip(), value.strip())
+    return f"{platform.machine()} {features}"
+
+
+def _build(text: str, chosen: Compiler, flags: Sequence[str], path: Path) -> None:
+    """Compile aside, then into the cache."""
+    with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent, ignore_cleanup_errors=True) as folder:
+        target = Path(folder) / "kernel.so"
+        arguments = [*chosen.command, *flags, "-", "-o", str(target)]
+        done = subprocess.run(arguments, input=text, capture_output=True, text=True, timeout=LIMIT, check=False)
+        if done.returncode:
+            raise KernelError(f"a kernel text does not compile with {shlex.join(arguments)}:\n{done.stderr.strip()}")
+        keep(target, path)

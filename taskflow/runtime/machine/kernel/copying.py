@@ -1,0 +1,199 @@
+"""Copies of boxes between strided arrays, on every device: packing, unpacking, ghost cells across periodic faces; and
+the copy bandwidth of a device, the measure of kernels that move more than they compute.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import psutil
+
+from taskflow.runtime.machine.device import Array, Device, Lane
+from taskflow.runtime.machine.kernel import compile_cuda, compile_host
+from taskflow.runtime.machine.kernel.call import Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
+from taskflow.runtime.machine.kernel.text import INCLUDE, expanded
+from taskflow.runtime.regions import Box, Triple
+
+# struct Strides of copy.cu
+STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_y", "source_z")])
+NAME = "copy_box"
+# struct Part of parts.h, and how many of them a launch takes
+PART = np.dtype(
+    [("source", np.uint64), ("target", np.uint64)]
+    + [(name, np.int64) for name in ("source_y", "source_z", "target_y", "target_z")]
+    + [(name, np.uint32) for name in ("nx", "ny", "cells")],
+    align=True,
+)
+PARTS = 32
+LARGEST = 8  # bytes that a thread copies at once
+VALUES = {each.itemsize: each for each in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # what `real` is, by bytes
+THREADS, CELLS, WIDEST = 256, 4, 1024  # per thread block; cells per thread; thread blocks for a part at most
+HIDDEN = 32  # thread blocks of a copy behind another launch, each in the place of one of that; no more than may wait
+MEBIBYTE = 1 << 20
+SYSTEM = Path("/sys/devices/system/cpu")
+LEAST, MOST = 128, 256  # mebibytes of an array that is far larger than most caches; virtual machines may deny theirs
+CACHES = 4  # times the last caches, as STREAM's arrays: more takes longer, most of all in memory never used before
+
+
+def copier(device: Device, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
+    """An operation `target[...] = source` between views [z, y, x], or [z, y, value, x], of one dtype and shape, which
+    are contiguous along x.
+
+    On a GPU it is one launch on `lane`, by default on the stream that is current when it is called.
+    """
+    target, source = rows(target), rows(source)
+    if device.kind == "cpu":
+        return _host_copier(target, source, device.threads)
+    return _cuda_copier(target, source, lane)
+
+
+def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
+    """Operations that do all `target[...] = source` of the pairs: on a GPU as few launches as possible."""
+    pairs = [(rows(target), rows(source)) for target, source in pairs]
+    if device.kind == "cpu":
+        return [_host_copier(target, source, device.threads) for target, source in pairs]
+    sizes: dict[int, list[tuple[Array, Array]]] = {}
+    for target, source in pairs:
+        sizes.setdefault(target.dtype.itemsize, []).append((target, source))
+    return [_cuda_copies(group[n : n + PARTS], lane) for group in sizes.values() for n in range(0, len(group), PARTS)]
+
+
+def rows(view: Array) -> Array:
+    """A view [z, y, value, x] as one [z, y value, x] of the same memory: boxes have all values of their cells, so the
+    rows of a plane lie at one distance. Others stay as they are.
+    """
+    return view.reshape(view.shape[0], -1, view.shape[-1]) if view.ndim == 4 else view
+
+
+def _host_copier(target: Array, source: Array, threads: int) -> Callable[[], None]:
+    """`target[...] = source` between NumPy views of one shape and dtype, while other Python threads run on."""
+    values = _values(target, source, threads, target.ctypes.data, source.ctypes.data)
+    return host_call(_host_library(target.dtype.itemsize), NAME, values, (target, source))
+
+
+def _cuda_copier(target: Array, source: Array, lane: Lane | None) -> Callable[[], None]:
+    """`target[...] = source` between CuPy views of one shape and dtype, as one launch."""
+    values = _values(target, source, 1, target.data.ptr, source.data.ptr)
+    shape = cuda_shape(target.shape[::-1], 1, 128, 512)
+    return cuda_call(_cuda_function(target.dtype.itemsize), shape, values, lane, (target, source))
+
+
+def _cuda_copies(pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:
+    size = word(pairs)
+    parts, shape = parts_of(size, pairs)
+    function = compile_cuda.module(_text("copy_parts.cu", size)).get_function("copy_parts")
+    return cuda_call(function, shape, [parts], lane, list(pairs))
+
+
+def word(pairs: Iterable[tuple[Array, Array]]) -> int:
+    """The bytes that can be copied at once between all CuPy views of the pairs, which are of one dtype: those of a
+    value, or of several side by side.
+    """
+    arrays = [array for pair in pairs for array in pair]
+    size = int(arrays[0].dtype.itemsize)
+    places = [n for array in arrays for n in (array.data.ptr, *array.strides[:2], array.shape[2] * size)]
+    return LARGEST if all(n % LARGEST == 0 for n in places) else size
+
+
+def parts_of(
+    size: int, pairs: Sequence[tuple[Array, Array]], *, hidden: bool = False
+) -> tuple[np.ndarray, tuple[Triple, Triple]]:
+    """The struct Parts of at most `PARTS` pairs of CuPy views, of which `size` bytes are copied at once, and the
+    (blocks, threads) that copy them: few thread blocks, where that is `hidden` behind another launch.
+    """
+    parts = np.zeros(PARTS, PART)
+    for part, (target, source) in zip(parts, pairs, strict=False):
+        _check(target, source)
+        part["source"], part["target"] = source.data.ptr, target.data.ptr
+        for name, array in (("source", source), ("target", target)):
+            part[f"{name}_z"], part[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
+        part["nx"], part["ny"] = target.shape[2] * target.dtype.itemsize // size, target.shape[1]
+        part["cells"] = part["nx"] * part["ny"] * target.shape[0]
+    blocks = min(max(1, HIDDEN // len(pairs)) if hidden else WIDEST, -(-int(parts["cells"].max()) // (THREADS * CELLS)))
+    return parts, ((blocks, len(pairs), 1), (THREADS, 1, 1))
+
+
+def _check(target: Array, source: Array) -> None:
+    size = target.dtype.itemsize
+    if target.ndim != 3 or target.shape != source.shape or target.dtype != source.dtype or size not in VALUES:
+        raise ValueError(f"cannot copy {source.dtype} {source.shape} to {target.dtype} {target.shape}")
+    if target.shape[2] > 1 and (target.strides[2] != size or source.strides[2] != size):
+        raise ValueError("cannot copy between views that are not contiguous along x")
+
+
+def _values(target: Array, source: Array, threads: int, *pointers: int) -> list[Value]:
+    _check(target, source)
+    size, strides = target.dtype.itemsize, np.zeros((), STRIDES)
+    for name, array in (("target", target), ("source", source)):
+        strides[f"{name}_z"], strides[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
+    box = Box.of(target.shape[::-1])
+    return [range_of(box, target.shape, threads), *(address(pointer) for pointer in pointers), strides]
+
+
+def _text(file: str, size: int) -> str:
+    return expanded(INCLUDE / file, VALUES[size], {"declared.h": ""})
+
+
+@cache
+def _host_library(size: int) -> Any:
+    return compile_host.library(_text("copy.cu", size) + thunk(NAME, ("Range", "Out", "In", "Strides")))
+
+
+@cache
+def _cuda_function(size: int) -> Any:
+    return compile_cuda.module(_text("copy.cu", size)).get_function(NAME)
+
+
+def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 9) -> float:
+    """Bytes read plus bytes written per second when an array far larger than the caches is copied with all of the
+    device: the median. Without `mebibytes` the two arrays are as large as that takes, or as there is room for.
+
+    The copy is compiled like every kernel, with ordinary stores: on most CPUs each of them first fetches what it
+    overwrites, which is not counted, here as in the bytes that a kernel has to move.
+    """
+    shape = (mebibytes or _affordable(device), 128, 1024)
+    target, source = (device.allocate(shape, "f8") for _ in range(2))
+    source[...] = 1.0
+    copy = copier(device, target, source)
+    seconds = []
+    for _ in range(repeats + 1):
+        device.synchronize()
+        start = time.perf_counter()
+        copy()
+        device.synchronize()
+        seconds.append(time.perf_counter() - start)
+    return 2 * target.nbytes / median(seconds[1:])
+
+
+def _affordable(device: Device) -> int:
+    """Mebibytes of each of the two arrays, so that all who measure at the same time take half of the free memory at
+    most: one for each `threads` cores of this host, four on a GPU.
+    """
+    if device.kind == "gpu":
+        free, others, enough = int(device.xp.cuda.runtime.memGetInfo()[0]), 4, MOST
+    else:
+        free, others = psutil.virtual_memory().available, -(-(os.cpu_count() or 1) // device.threads)
+        enough = _beyond_caches()
+    return max(1, min(enough, free // (4 * others * MEBIBYTE)))
+
+
+def _beyond_caches() -> int:
+    """Mebibytes that are `CACHES` times the third-level caches of the cores that this process may use, from LEAST to
+    MOST; that where the system does not tell.
+    """
+    caches = {}
+    for core in os.sched_getaffinity(0):
+        cache = SYSTEM / f"cpu{core}" / "cache" / "index3"
+        try:
+            size = (cache / "size").read_text().strip().removesuffix("K")
+            caches[(cache / "shared_cpu_list").read_text()] = int(size)
+        except (OSError, ValueError):
+            return MOST
+    return min(MOST, max(LEAST, CACHES * sum(caches.values()) // 1024))

@@ -1,0 +1,253 @@
+"""Kernel texts: a `.cu` file or a string, with its headers, made complete by what follows from the declared tasks.
+
+A text begins with the C struct of every constant, and with a prototype per task: a kernel whose parameters differ from
+the privileges that its task declares does not compile.
+
+For constants of a class derived from the declared one a text is compiled anew. There the struct has the name that was
+declared and the members of that class, and the names that the class `defines`, a tuple, are macros: one text serves
+both. What a class is called changes nothing, and classes derived from it define the same. A member of a class that has
+no members itself is a choice, such as a scheme: the struct has none of it, and where its class is a derived one that
+defines names, they are macros, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, forbidden_write
+from taskflow.runtime.tasks import FACES, Numbers, Privilege, Table, Task, frame, siblings
+
+INCLUDE = Path(__file__).parent / "include"
+REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
+SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
+ADDRESS = np.dtype(np.uint64)
+VOCABULARY = '#include "cell.h"\n'
+_NAMES = "UZ|UY|BX|BY|UNROLL|OVERLAP|RESIDENT|PLANES"  # of settings, see cell.h and twice.h
+_SETTINGS = re.compile(rf"(?:[ \t]*(?:#[ \t]*define[ \t]+(?:{_NAMES})\b.*|//.*)?\n)*")
+_INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
+
+
+def expanded(kernel: Path | str, real: np.dtype, generated: Mapping[str, str], name: str = "kernel") -> str:
+    """A text, or that of a file, for a precision, with every `#include "..."` replaced by what it names: a generated
+    text, or a file, by its path from the folder of the text that names it or among taskflow's own headers.
+
+    A text that does not include `cell.h` itself gets it, after the settings with which it begins. Each header is taken
+    once. Lines keep their numbers and file names in compiler messages; `name` stands for the file of a text. Raises
+    KernelError for a missing header.
+    """
+    precision = f"#define REAL {REAL[real.name]}\n"
+    if isinstance(kernel, Path):
+        return precision + _expand(kernel.name, kernel.read_text(encoding="utf-8"), kernel.parent, dict(generated))
+    taken, settings = dict(generated), _SETTINGS.match(kernel)
+    if settings is None or VOCABULARY.strip() in kernel:
+        return precision + _expand(name, kernel, INCLUDE, taken)
+    line = 1 + settings[0].count("\n")
+    headers = settings[0] + _expand("", VOCABULARY, INCLUDE, taken)
+    return precision + headers + _expand(name, kernel[settings.end() :], INCLUDE, taken, line)
+
+
+def _expand(name: str, text: str, folder: Path, generated: dict[str, str], line: int = 1) -> str:
+    """`generated` gains every header once it was taken, as an empty text. The first line of the text has a number."""
+    parts, end = [f'#line {line} "{name}"\n'], 0
+    for match in _INCLUDE_LINE.finditer(text):
+        header = match[1]
+        file = next((f.resolve() for f in (folder / header, INCLUDE / header) if f.is_file()), None)
+        if header not in generated and file is None:
+            raise KernelError(f'{name} includes "{header}", which is neither in {folder} nor in {INCLUDE}')
+        line += text.count("\n", end, match.end())
+        parts.append(text[end : match.start()])
+        key = header if header in generated or file is None else str(file)
+        inner = generated[key] if key in generated or file is None else file.read_text(encoding="utf-8")
+        generated[key] = ""
+        parts.append(f'{_expand(header, inner, file.parent if file else folder, generated)}\n#line {line + 1} "{name}"')
+        end = match.end()
+    return "".join([*parts, text[end:]])
+
+
+@cache
+def defined(text: str, name: str, default: int) -> int:
+    """The number that a text defines as a macro, or the default."""
+    match = re.search(rf"^\s*#\s*define\s+{name}\s+(\d+)\s*$", text, re.MULTILINE)
+    return int(match[1]) if match else default
+
+
+@cache
+def struct_dtype(constant: type, real: np.dtype) -> np.dtype:
+    """The memory of a constant, laid out as C does: int and bool as int, float as real, a table as the address of its
+    number 0, tuples of three as arrays.
+
+    Raises KernelError for a type that is no dataclass of such fields.
+    """
+    return np.dtype([(name, base, (3,) if many else ()) for name, base, many in _members(constant, real)], align=True)
+
+
+def packed(value: Any, real: np.dtype, table: Callable[[Table], int]) -> np.ndarray:
+    """A constant's value as the bytes that a kernel receives: an array without dimensions, structured for a struct.
+
+    `table` tells at which address the number 0 of a table is, or would be.
+    """
+    if isinstance(value, float | int):
+        return np.array(value, real if isinstance(value, float) else np.intc)
+    kind: type = type(value)
+    memory = np.zeros((), struct_dtype(kind, real))
+    for name in memory.dtype.names or ():
+        member = getattr(value, name)
+        if memory.dtype[name].base == ADDRESS:
+            member = [table(each) for each in member] if isinstance(member, tuple) else table(member)
+        memory[name] = member
+    return memory
+
+
+def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]:
+    if not is_dataclass(constant):
+        raise KernelError(f"a kernel's constant has to be an int, bool, float or a dataclass, not {constant!r}")
+    kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real, Table: ADDRESS}
+    members, hints = [], get_type_hints(constant)
+    for name, hint in ((each.name, hints[each.name]) for each in fields(constant)):
+        if is_dataclass(hint) and not fields(hint):
+            continue  # a choice that the text is compiled for
+        many = get_origin(hint) is tuple and len(get_args(hint)) == 3 and len(set(get_args(hint))) == 1
+        base = get_args(hint)[0] if many else hint
+        if base not in kinds:
+            wanted = "int, bool, float, Table or three of one of them"
+            raise KernelError(f"{constant.__name__}.{name}: {hint} is not {wanted}")
+        members.append((name, kinds[base], many))
+    return members
+
+
+def _struct(constant: type, real: np.dtype) -> str:
+    """The declaration of a constant's C struct, with a check that the compiler lays it out as `packed` does."""
+    kinds = {"i": "int", "f": "real", "u": "const real*"}
+    members = "".join(
+        f"  {kinds[base.kind]} {name}{'[3]' if many else ''};\n" for name, base, many in _members(constant, real)
+    )
+    size = struct_dtype(constant, real).itemsize
+    name = _declared(constant)
+    macros = "".join(f"#define {macro}\n" for macro in _defines(constant))
+    return f'{macros}struct {name} {{\n{members}}};\nstatic_assert(sizeof({name}) == {size}, "layout");\n'
+
+
+def _defines(constant: type) -> tuple[str, ...]:
+    """The macros that a class of constants asks for. Raises KernelError for what is no tuple of names of macros."""
+    found = getattr(constant, "defines", ())
+    if not isinstance(found, tuple) or not all(isinstance(name, str) and name.isidentifier() for name in found):
+        raise KernelError(f"{constant.__name__}.defines = {found!r}; give a tuple of names of macros")
+    return found
+
+
+def _declared(constant: type) -> str:
+    """The name by which kernel texts know a class of constants: that of the first dataclass it derives from."""
+    return [kind for kind in constant.__mro__ if is_dataclass(kind)][-1].__name__
+
+
+def parameters(task: Task) -> list[tuple[str, str]]:
+    """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
+    found = [(_field_kind(privilege), name) for name, privilege in task.fields.items()]
+    for name in task.keywords:
+        if name in task.numbers:
+            found.append((_numbers_kind(task.numbers[name]), name))
+        elif name in task.constants:
+            found.append((SCALARS.get(task.constants[name]) or _declared(task.constants[name]), name))
+        else:
+            found.append(("In64" if name in task.scalars else "Partial", name))
+    return found
+
+
+def _numbers_kind(numbers: Numbers) -> str:
+    kinds = ("ExactPartial", "PartialOf") if numbers.reduced else ("ExactIn64", "In64Of")
+    return f"{kinds[0 if numbers.exact else 1]}<{numbers.count}>"
+
+
+def _field_kind(privilege: Privilege) -> str:
+    if privilege.foreign:
+        return {None: "Foreign", "f4": "ForeignSingle", "f8": "ForeignDouble"}[privilege.precision]
+    if privilege.precision:
+        return {"u1": "InByte", "u2": "InShort"}[privilege.precision]
+    kind = {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
+    return kind if privilege.values == 1 else f"{kind}Values<{privilege.values}>"
+
+
+def declarations(tasks: Iterable[Task], real: np.dtype, linkage: Callable[[Task], str]) -> str:
+    """The structs and prototypes of the tasks; `linkage` is what precedes `void` in a prototype."""
+    tasks = list(tasks)
+    constants_of = ((task, task.base.constants | task.constants) for task in tasks)  # absent ones are types, too
+    structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
+    constants = {_declared(kind): kind for kind, _ in structs}
+    for kind, task in structs:
+        if constants[_declared(kind)] is not kind:
+            raise KernelError(f"two constants named {_declared(kind)} are used with the kernel text of {task.name}")
+    prototypes = [
+        f"{linkage(task)} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
+        for task in tasks
+    ]
+    macros = [*_turned(tasks), *_optional(tasks), *_chosen(tasks, constants.values())]
+    return "".join([*macros, *(_struct(kind, real) for kind in constants.values()), *prototypes])
+
+
+def _chosen(tasks: Iterable[Task], constants: Collection[type]) -> Iterator[str]:
+    """The macros that classes of members of constants ask for, where a launch has another one than was declared."""
+    variants = (task.derived[1] for task in tasks if task.derived)
+    classes = {kind for variant in variants for _, kind in variant.classes}
+    for macro in sorted({macro for kind in classes.difference(constants) for macro in _defines(kind)}):
+        yield f"#define {macro}\n"
+
+
+def _turned(tasks: Iterable[Task]) -> Iterator[str]:
+    """The axis and the side of the tasks' orientation, for `FRAME` of cell.h; of the first one where there is none."""
+    axis, high = frame(next((task.orientation for task in tasks if task.orientation), FACES[0]))
+    yield f"#define AXIS {axis}\n#define HIGH {int(high)}\n"
+
+
+def _optional(tasks: Iterable[Task]) -> Iterator[str]:
+    """A macro for each optional parameter: it stands for the parameter and the comma before it, or for nothing. Then
+    the name is that of a None.
+    """
+    macros: dict[str, str] = {}
+    for task in tasks:
+        kinds = {name: kind for kind, name in parameters(task)}
+        for name in sorted(task.optional):
+            for each in task.parameters.get(name, (name,)):
+                there = each in kinds
+                text = f"#define OPTIONAL_{each} {f', {kinds[each]} {each}' if there else ''}\n"
+                text += "" if there else f"ABSENT({each})\n"
+                if macros.setdefault(each, text) != text:
+                    raise KernelError(f"{task.name}: other tasks of the kernel text have another optional {each}")
+    yield from macros.values()
+
+
+def complete(task: Task, real: np.dtype, linkage: str, others: str | None = None) -> str:
+    """The text to compile for a task; `linkage` is what precedes `void` in its prototype, and `others` in those of its
+    siblings, by default the same.
+    """
+    if task.kernel is None:
+        raise KernelError(f"task {task.name} has no kernel text; its Python body runs instead")
+    together = siblings(task)
+    for each in together:
+        check_signature(each, parameters(each))
+    declared = declarations(together, real, lambda each: linkage if each is task or others is None else others)
+    return expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
+
+
+@contextmanager
+def explained(task: Task) -> Iterator[None]:
+    """Adds to a compiler's message what is wrong, where that is a field that was declared Read, and the line that it is
+    about, where no file has it: the text was given as a string.
+    """
+    try:
+        yield
+    except KernelError as error:
+        together = siblings(task)
+        found = re.search(rf"^{together[0].name}[:(](\d+)", str(error), re.MULTILINE)
+        told = [problem for each in together if (problem := forbidden_write(each))]
+        if found is not None and isinstance(task.kernel, str):
+            line = task.kernel.split("\n")[int(found[1]) - 1].strip()
+            told.append(f"line {found[1]} of the kernel text of {task.name}: {line}")
+        raise KernelError("\n".join([str(error), *told])) from error

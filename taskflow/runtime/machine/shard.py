@@ -1,0 +1,298 @@
+"""A shard: one block's replica of the control program.
+
+Every block runs the same program and comes to the same decisions; a shard does that block's part of each launch.
+Messages follow from the analysis alone, so no block ever asks another what to do (control replication).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from taskflow.runtime.machine.agreement import Agreement
+from taskflow.runtime.machine.channel import BlockReducer, Channel, Deadline
+from taskflow.runtime.machine.device import Array, Device, Gpu, Lane, lanes
+from taskflow.runtime.machine.direct import Neighbourhood
+from taskflow.runtime.machine.instance import Instances
+from taskflow.runtime.machine.mapper import Mapper, Trial
+from taskflow.runtime.machine.trace.binding import Binder
+from taskflow.runtime.machine.trace.scalars import Rounds, Scalars
+from taskflow.runtime.machine.trace.tracer import Trace, Tracer
+from taskflow.runtime.machine.trace.traces import GhostStates, Instrument, Traces
+from taskflow.runtime.machine.trace.transfer import Transfers
+from taskflow.runtime.regions import Box, Partition
+from taskflow.runtime.tasks import IDENTITY, AllReduce, Part, Program, Roles, Stretch, plan
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a block waits for another one, in seconds."""
+
+    message: float = 60.0
+
+
+class Shard:
+    """One block of a region on one device, connected to the others by a channel."""
+
+    def __init__(
+        self,
+        partition: Partition,
+        block: int,
+        device: Device,
+        channel: Channel,
+        mapper: Mapper,
+        limits: Limits = Limits(),
+    ) -> None:
+        self.partition, self.block, self.device, self.limits = partition, block, device, limits
+        self.region, self.cells, self.mapper = partition.region, partition.blocks[block], mapper
+        device.activate()
+        self.lanes = lanes(device)
+        self.lanes[0].activate()
+        self.instances = Instances(partition, block, device)
+        self.transfers = Transfers(channel, device, self.instances, limits.message)
+        self.roles = Roles.of(tuple(partition.fields))
+        self.scalars = Scalars(device, self.lanes[0], self._wait)
+        self._fold = BlockReducer(channel, len(partition))
+        self._agreement = Agreement(self.gather) if self.mapper.debug else None
+        self._near, self._stop = self._neighbourhood(channel), channel.stop
+        self._binder = Binder(device, self.instances, self.scalars)
+        self._plans: dict[tuple[Any, ...], tuple[tuple[Part, ...], Roles]] = {}
+        self._trials: dict[Stretch, Trial] = {}
+        self._timed = False
+        self._states, self._state = GhostStates(self.gather), 0
+        self._traces = Traces(partition, block, self._states, self.lanes, self._tracer, self.synchronize)
+        self._entry = self.lanes[0]  # where messages came in last
+
+    # ------------------------------------------------------------------------------------------------ the program
+
+    def run(self, program: Program, **scalars: float) -> None:
+        """Do one pass of a program, after which `roles` are as it left them. `scalars` get these values before.
+
+        A program is analysed when it is first met in a state (roles of the fields, valid ghost cells) and replayed
+        from then on; it is assumed to be followed by itself. A wrong assumption costs a transfer, no more. Raises
+        BadInput where the program is impossible on this partition, ChannelError where another block is lost, Aborted
+        where this one was told to give up.
+        """
+        if self._agreement is not None:
+            self._agreement.given(scalars)
+        if scalars:
+            self.scalars.set(scalars)
+        self._timed = False
+        key = program, self.roles.key()
+        if key not in self._plans:
+            self._plans[key] = plan(program, self.roles)
+        parts, after = self._plans[key]
+        for part in parts:
+            self._do(part, program)
+        self.roles = after.copy()  # who changes them between passes does not change the plan
+
+    def _do(self, part: Part, program: Program) -> None:
+        if isinstance(part, Stretch):
+            self._tried(part, program)
+            return
+        rounds = Rounds(part.repeat, self.scalars)
+        while not rounds.over:
+            for inner in part.body:
+                self._do(inner, part.repeat.body)
+            rounds.another()
+        rounds.close()
+
+    def _tried(self, stretch: Stretch, program: Program) -> None:
+        """Do a stretch, in the best way as soon as that is known."""
+        if stretch not in self._trials:
+            ways = self.mapper.ways(alone=len(self.partition) == 1, streams=self.device.kind == "gpu")
+            self._trials[stretch] = Trial(ways, partial(self._cut, stretch), self._slowest)
+        trial = self._trials[stretch]
+        if trial.over or self._traces.instrument is not None:
+            self._pass(stretch, trial.way, program)
+            return
+        self._timed = True
+        self.synchronize()
+        began = time.perf_counter()
+        self._pass(stretch, trial.way, program)
+        self.synchronize()
+        if trial.note(time.perf_counter() - began):
+            self._traces.keep(stretch, trial.way)
+            self.meet()  # nobody begins another pass while graphs are given back, see `Traces.record`
+
+    def _pass(self, stretch: Stretch, way: Mapper, program: Program) -> None:
+        if self._near is not None:
+            self._near.watch.check()
+        else:
+            self._stop.check()
+        if self._agreement is not None:
+            self._agreement.check(stretch.launches)
+        key = (stretch, way, self._state, self._traces.instrument)
+        trace = self._traces.recorded.get(key) or self._traces.record(key, program)
+        if trace.arrivals:
+            self._entry.synchronize()  # what came in last has been unpacked
+            self._entry = self._used(way)[1]
+            for message in trace.arrivals:
+                self.transfers.post(message, trace.slots[message])
+        for call in trace.calls:
+            call()
+        self.transfers.advance(trace.messages)
+        self.scalars.changed(trace.folded)
+        self._state = trace.state
+
+    def _used(self, way: Mapper) -> tuple[Lane, Lane]:
+        """The lanes for computation, and for what other blocks wait for: messages come in there."""
+        plain, urgent = self.lanes
+        return plain, urgent if way.overlap == "full" else plain
+
+    def _cut(self, stretch: Stretch, way: Mapper) -> set[str]:
+        """The tasks that this way cuts in a stretch, on whatever block."""
+        names, here = sorted({launch.task.name for launch in stretch.launches}), self._traces.cut(stretch, way)
+        anywhere = np.any(self.gather(np.array([name in here for name in names], np.uint8)), axis=0).tolist()
+        return {name for name, cut in zip(names, anywhere, strict=True) if cut}
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes on the device by what they are for, without what kernels keep to fold reductions from."""
+        return {
+            "fields": self.instances.nbytes,
+            "buffers": self.transfers.nbytes,
+            "board": self._near.nbytes if self._near is not None else 0,
+            "scalars": self.scalars.nbytes,
+        }
+
+    @property
+    def traces(self) -> list[Trace]:
+        """The traces that were recorded so far, in order."""
+        return list(self._traces.recorded.values())
+
+    @property
+    def trying(self) -> bool:
+        """Whether something in the last run was timed, to find the best way to overlap."""
+        return self._timed
+
+    @property
+    def overlap(self) -> str:
+        """How transfers are overlapped in what has been run: the ways found, where that is `auto`."""
+        if self.mapper.overlap != "auto":
+            return self.mapper.overlap
+        return ", ".join(sorted({trial.way.overlap for trial in self._trials.values() if trial.over})) or "auto"
+
+    def _tracer(self, way: Mapper) -> Tracer:
+        return Tracer(self._binder, self.transfers, way, self._reduce, self._used(way), self._near)
+
+    def _reduce(self, node: AllReduce, contributes: bool) -> None:
+        shares = [
+            self._binder.value(scalar) if contributes else IDENTITY[operator]
+            for scalar, operator in node.scalars.items()
+        ]
+        folded = self.allreduce(shares, list(node.scalars.values()))
+        self.scalars.set(dict(zip(node.scalars, folded.tolist(), strict=True)))
+
+    def _neighbourhood(self, channel: Channel) -> Neighbourhood | None:
+        """The blocks whose memory this one sees; on a GPU, without others, at least its own."""
+        if self.device.kind != "gpu" or not (channel.direct or len(self.partition) == 1):
+            return None
+        gpu = cast(Gpu, self.device)
+        return Neighbourhood(self.partition, gpu, self.instances, channel, self.gather, self.limits.message)
+
+    def _slowest(self, seconds: float) -> float:
+        """The largest number of all blocks."""
+        return float(self.allreduce([seconds], "max")[0])
+
+    # ---------------------------------------------------------------------------------------- control and contents
+
+    def instrument(self, by: Instrument | None) -> None:
+        """From now on replay traces that `by` has marked, or, without one, those that nobody has."""
+        self._traces.mark(by)
+
+    def allreduce(self, values: Iterable[float], operators: str | Iterable[str]) -> np.ndarray:
+        """Each value folded over all blocks in their order; every block gets the same bits. All blocks have to call
+        it.
+        """
+        names = operators if isinstance(operators, str) else list(operators)
+        return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.limits.message))
+
+    def gather(self, row: np.ndarray) -> np.ndarray:
+        """The rows of all blocks, [block, number], from a row of each, all of one length and type. All have to call
+        it.
+        """
+        return self._fold.gather(row, Deadline.after(self.limits.message))
+
+    def meet(self, seconds: float | None = None) -> None:
+        """Wait for all blocks; for longer than for a message, where some may be waiting for a disk. All have to call
+        it.
+        """
+        self._fold(np.zeros(1), "max", Deadline.after(seconds or self.limits.message))
+
+    def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
+        """Fill the cells of `box` (by default this block's) of fields, by role, with host arrays [z, y, x],
+        or [z, y, value, x].
+
+        All blocks have to write the same fields: their ghost cells are valid no more.
+        """
+        self.write_parts(values, [(box, values)])
+
+    def write_parts(self, roles: Iterable[str], parts: Iterable[tuple[Box | None, Mapping[str, np.ndarray]]]) -> None:
+        """`write` some boxes, as many as this block likes, of the fields in these roles, one after the other."""
+        self.synchronize()
+        for box, values in parts:
+            for role, array in values.items():
+                self._view(role, box)[...] = self.device.xp.asarray(array)
+        self.synchronize()
+        self._state = self._states.after_writing(self._state, {self.roles[role] for role in roles})
+
+    def read(self, role: str, box: Box | None = None) -> np.ndarray:
+        """A host copy [z, y, x], or [z, y, value, x], of the cells of `box`, by default this block's, of the field in
+        this role.
+        """
+        return self.hold(role, box)()
+
+    def hold(self, role: str, box: Box | None = None) -> Callable[[], np.ndarray]:
+        """Hold the values that `read` would give now; call the result later, once and on any thread: the shard can go
+        on.
+        """
+        self.synchronize()
+        return self.device.hold(self._view(role, box))
+
+    def pick(self, role: str, cells: np.ndarray) -> np.ndarray:
+        """A host copy of the values in single cells, given by their indices [cell, axis], of the field in this role."""
+        self.synchronize()
+        name, xp = self.roles[role], self.device.xp
+        x, y, z = (xp.asarray(cells[:, a] - self.instances.boxes[name].lo[a]) for a in range(3))
+        return np.array(self.device.to_host(self.instances.arrays[name][z, y, ..., x]))
+
+    def _view(self, role: str, box: Box | None) -> Array:
+        """The cells of `box`, by default those that this block has of its region, of the field in this role."""
+        name = self.roles[role]
+        return self.instances.view(name, self.partition.homes[name].blocks[self.block] if box is None else box)
+
+    def synchronize(self) -> None:
+        """Wait until the device has done everything. Raises ChannelError where it waits for a block that is lost."""
+        for lane in self.lanes:
+            self._wait(lane.reached())
+
+    def _wait(self, reached: Callable[[], bool]) -> None:
+        if self._near is not None:
+            self._near.watch.wait(reached)
+        else:
+            while not reached():
+                time.sleep(0)
+
+    def finish(self) -> None:
+        """Wait until the device has done everything and what was sent has been taken. All blocks have to call it."""
+        self.synchronize()
+        self.transfers.drain()
+        self.meet()
+
+    def abandon(self) -> None:
+        """Let go of the other blocks' memory when a block has failed, without waiting for any; nothing runs afterwards.
+        """
+        if self._near is not None:
+            self._near.abandon()
+
+    def close(self) -> None:
+        """Let go of the other blocks' memory, after `finish`. All blocks have to call it; nothing runs afterwards."""
+        if self._near is not None:
+            self._near.close()
+            self.meet()  # nobody gives memory back that another still sees

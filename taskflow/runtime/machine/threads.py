@@ -1,0 +1,63 @@
+"""All blocks of a program as threads of this process, without Dask: for tests, measurements and small studies."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from taskflow.runtime.machine.channel import Deadline, Router, Stop, partners
+from taskflow.runtime.machine.device import Device
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.shard import Limits, Shard
+from taskflow.runtime.regions import Partition
+
+Result = TypeVar("Result")
+
+
+def run_threads(
+    partition: Partition,
+    job: Callable[[Shard], Result],
+    device: Device | Sequence[Device],
+    mapper: Mapper = Mapper(),
+    limits: Limits = Limits(),
+) -> list[Result]:
+    """Run `job` on a shard of every block, all on one device or each on its own; returns what each returned, in the
+    order of the blocks.
+
+    The first error of a block ends the others and is raised.
+    """
+    run, blocks = uuid.uuid4().hex, range(len(partition))
+    stops = [Stop() for _ in blocks]
+    devices = [device] * len(partition) if isinstance(device, Device) else list(device)
+    request = "local" if isinstance(device, Device) else "auto"
+    channels = [Router(request, run, block, stop) for block, stop in zip(blocks, stops, strict=True)]
+    addresses = [channel.address() for channel in channels]
+    results: dict[int, Result] = {}
+    errors: list[BaseException] = []
+
+    def main(block: int) -> None:
+        try:
+            peers = partners(block, len(partition)).union(partition.neighbours[block])
+            channels[block].connect({peer: addresses[peer] for peer in peers})
+            channels[block].greet(Deadline.after(limits.message))
+            shard = Shard(partition, block, devices[block], channels[block], mapper, limits)
+            results[block] = job(shard)
+            shard.finish()
+            shard.close()
+        except BaseException as error:
+            errors.append(error)
+            for stop in stops:
+                stop.set(f"block {block} failed: {error}")
+
+    threads = [threading.Thread(target=main, args=(block,), name=f"taskflow-block-{block}") for block in blocks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for channel in channels:
+        channel.close()
+    if errors:
+        raise errors[0]
+    return [results[block] for block in blocks]

@@ -1,0 +1,177 @@
+"""Scalars: the named numbers of a program, in the memory of a block's device, where kernels read and write them.
+
+Rounds are the questions of a repetition: after which round its numbers are looked at, and what follows from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from taskflow.errors import RunFailed
+from taskflow.runtime.machine.device import Array, Device, Lane
+from taskflow.runtime.machine.device.driver import launch
+from taskflow.runtime.machine.kernel import compile_cuda
+from taskflow.runtime.tasks import Repeat
+
+MOST = 256
+NESTED = 4  # buffers made in advance: to allocate one later might wait for a kernel that waits for us
+# struct Numbers of scalars.cu
+AT_ONCE = 16
+NUMBERS = np.dtype([("value", np.float64, AT_ONCE), ("place", np.intc, AT_ONCE), ("count", np.intc)], align=True)
+
+
+class Scalars(Mapping[str, float]):
+    """The values that were set, and that passes have reduced, by name. Reading waits until the device has done what is
+    enqueued.
+
+    It is enqueued on `lane`; `wait` waits until something there is true. All numbers are read from the device at once,
+    and again only after `changed`; for what was set last nothing waits. Raises RunFailed where a program has more than
+    `MOST` scalars.
+    """
+
+    def __init__(self, device: Device, lane: Lane, wait: Callable[[Callable[[], bool]], None]) -> None:
+        self._device, self._lane, self._wait = device, lane, wait
+        self._pinned = _pinned(NESTED) if device.kind == "gpu" else []  # buffers that nobody waits for
+        self._memory = device.allocate((MOST,), "f8")
+        self._places: dict[str, int] = {}
+        self._known: dict[str, None] = {}
+        self._values: np.ndarray | None = self._memory if device.kind == "cpu" else None
+        self._given: dict[str, float] = {}  # by the host, and not changed on the device since
+        self._setter: tuple[np.ndarray, Callable[[], None]] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on the device."""
+        return int(self._memory.nbytes)
+
+    def array(self, name: str) -> Array:
+        """An array of one float64, where kernels find a scalar."""
+        if name not in self._places:
+            if len(self._places) == MOST:
+                raise RunFailed(f"the programs of this run have more than {MOST} scalars; {name!r} has no place")
+            self._places[name] = len(self._places)
+        place = self._places[name]
+        return self._memory[place : place + 1]
+
+    def set(self, values: Mapping[str, float]) -> None:
+        """Give scalars values, in the order of what is enqueued."""
+        names = list(values)
+        for name in names:
+            self.array(name)
+            self._known[name] = None
+        if self._device.kind == "cpu":
+            for name in names:
+                self._memory[self._places[name]] = values[name]
+            return
+        for n in range(0, len(names), AT_ONCE):
+            self._enqueue({self._places[name]: values[name] for name in names[n : n + AT_ONCE]})
+        self._given.update(values)
+
+    def changed(self, names: Iterable[str]) -> None:
+        """Passes have produced new values of these scalars on the device."""
+        for name in names:
+            self._known[name] = None
+            self._given.pop(name, None)
+            self._values = None
+
+    def later(self) -> Callable[[], Mapping[str, float]]:
+        """The scalars as they will be when all is done that is enqueued by now; what it returns waits for that, and is
+        to be called once.
+        """
+        if self._device.kind == "cpu":
+            now = dict(self)
+            return lambda: now
+        values = (self._pinned or _pinned(1)).pop()
+        names = list(self._known)
+        self._memory.get(out=values, stream=self._lane.stream, blocking=False)
+        reached = self._lane.reached()
+
+        def read() -> Mapping[str, float]:
+            self._wait(reached)
+            present = {name: float(values[self._places[name]]) for name in names}
+            self._pinned.append(values)
+            return present
+
+        return read
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self._known:
+            raise KeyError(name)
+        if name in self._given:
+            return float(self._given[name])
+        if self._values is None:
+            self._wait(self._lane.reached())
+            self._values = self._device.to_host(self._memory)
+        return float(self._values[self._places[name]])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def _enqueue(self, values: Mapping[int, float]) -> None:
+        """A launch copies its arguments: it can take other ones while the last is still under way."""
+        if self._setter is None:
+            numbers = np.zeros(1, NUMBERS)
+            text = Path(__file__).with_name("scalars.cu").read_text(encoding="utf-8")
+            function = compile_cuda.module(text).get_function("set_numbers")
+            arguments = [np.uint64(self._memory.data.ptr), numbers]
+            self._setter = numbers, launch(function.kernel, (1, 1, 1), (32, 1, 1), arguments, None, self._memory)
+        numbers, call = self._setter
+        numbers["count"] = len(values)
+        numbers["place"][0, : len(values)], numbers["value"][0, : len(values)] = list(values), list(values.values())
+        call()
+
+
+def _pinned(count: int) -> list[np.ndarray]:
+    """Host memory for all scalars, so many times, which a GPU fills while the host goes on."""
+    import cupyx
+
+    return [cupyx.empty_pinned((MOST,), np.float64) for _ in range(count)]
+
+
+class Rounds:
+    """A repetition in progress on one block. `done` passes of its body; `over` when no more are to be done."""
+
+    def __init__(self, repeat: Repeat, scalars: Scalars) -> None:
+        self._repeat, self._scalars = repeat, scalars
+        self.done, self._enough = 0, False
+        self._asked: Callable[[], Mapping[str, float]] | None = None
+        self._seen: list[Mapping[str, float]] = []
+        if repeat.further:
+            self._ask()
+
+    @property
+    def over(self) -> bool:
+        """Whether it was enough, or as often as it may be."""
+        return self._enough or self.done == self._repeat.times
+
+    def another(self) -> None:
+        """A pass of the body has been enqueued: ask what is to be asked after it."""
+        self.done += 1
+        self._ask()
+
+    def _ask(self) -> None:
+        repeat = self._repeat
+        if repeat.until is None or self.done % repeat.every:
+            return
+        more = self.done + repeat.every <= repeat.times
+        if not repeat.lag and (more or repeat.otherwise is not None):
+            now = self._scalars.later()()
+            self._enough = repeat.until(now)
+            if repeat.otherwise is not None:
+                self._seen.append(now)
+        elif repeat.lag:
+            self._enough = self._asked is not None and repeat.until(self._asked())
+            self._asked = self._scalars.later() if more and not self._enough else None
+
+    def close(self) -> None:
+        """It is over. Raises what `otherwise` raises where it was not enough."""
+        if self._repeat.count is not None:
+            self._scalars.set({self._repeat.count: float(self.done)})
+        if self._repeat.otherwise is not None and not self._enough:
+            self._repeat.otherwise(self._seen)

@@ -1,0 +1,289 @@
+"""Tracing: the graph of a block as a flat list of operations, bound to its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TypeGuard
+
+from taskflow.runtime.machine.device import Call, Event, Lane
+from taskflow.runtime.machine.direct import DirectExchange, Neighbourhood
+from taskflow.runtime.machine.direct.flags import Flag
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.trace.binding import Binder
+from taskflow.runtime.machine.trace.joint import Bind, Listing
+from taskflow.runtime.machine.trace.operation import Kind, Operation
+from taskflow.runtime.machine.trace.rings import Rings
+from taskflow.runtime.machine.trace.transfer import Transfers
+from taskflow.runtime.machine.trace.turns import turns
+from taskflow.runtime.machine.trace.wavefront import SlabStage, Wavefront
+from taskflow.runtime.tasks import (
+    AllReduce,
+    Analysis,
+    Claim,
+    Compute,
+    Grant,
+    Message,
+    Node,
+    Receive,
+    Refresh,
+    Send,
+    TaskGraph,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The operations of a block in a pass of a program, and the state in which the pass leaves the program.
+
+    `operations` do the nodes of `graph`, in the order of the list. `slots` are the buffers of messages that have one
+    (see `Rings`), `arrivals` those that are posted when the pass begins; `calls` is what to call, once it is ready.
+    The number `state` of the valid ghost cells holds when it has been replayed.
+    """
+
+    graph: TaskGraph
+    operations: list[Operation]
+    arrivals: list[Message]
+    slots: Mapping[Message, int]
+    messages: dict[tuple[int, int], int]
+    state: int
+    calls: list[Call] = field(default_factory=list)
+
+    @cached_property
+    def folded(self) -> tuple[str, ...]:
+        """The scalars that are reduced on the device."""
+        nodes = (self.graph.nodes[op.nodes[0]] for op in self.operations if op.kind == "reduce" and op.lane is not None)
+        return tuple(scalar for node in nodes if isinstance(node, AllReduce) for scalar in node.scalars)
+
+
+@dataclass(eq=False)
+class Tracer:
+    """Turns the graph of a block into operations.
+
+    Nodes are taken in the mapper's order. Each runs on the lane (stream) the mapper gives it and waits, on the
+    device, for what the graph says it waits for on the other lane. What waits for other blocks (receives, reductions)
+    comes last, in program order, when all else that was ready has been enqueued and sent; a claim comes when what it
+    lets travel is ready (see `turns`). So blocks cannot wait for each other in a circle. `near`: the blocks whose ghost
+    cells are filled directly; messages to others go through buffers and the channel.
+    """
+
+    binder: Binder
+    transfers: Transfers
+    mapper: Mapper
+    reduce: Callable[[AllReduce, bool], None]
+    lanes: tuple[Lane, Lane]
+    near: Neighbourhood | None = None
+
+    def trace(self, analysis: Analysis, state: int) -> Trace:
+        """Bind the graph of this block; for `state` see `Trace`."""
+        bound = _Pass(self, analysis)
+        operations, rings = bound.operations(), bound.rings
+        arriving = (node.message for node in analysis.graph.nodes if isinstance(node, Receive))
+        arrivals = [message for message in arriving if message in rings.slots and message not in rings.earlier]
+        return Trace(analysis.graph, operations, arrivals, rings.slots, analysis.messages, state)
+
+    def direct(self, message: Message) -> bool:
+        """Whether a message is copied straight into the ghost cells of its target."""
+        return self.near is not None and self.near.reaches(message)
+
+    def priority(self, node: Node) -> int:
+        """The mapper's; but a claim of a message that has buffers waits for nobody."""
+        return 0 if isinstance(node, Claim) and not self.direct(node.message) else self.mapper.priority(node)
+
+
+class _Pass:
+    """One graph on its way to operations."""
+
+    def __init__(self, tracer: Tracer, analysis: Analysis) -> None:
+        self.tracer, self.graph, self.lanes = tracer, analysis.graph, tracer.lanes
+        near = tracer.near
+        self.exchange: DirectExchange | None = near.exchange() if near is not None else None
+        self.folds_on_device = near is not None and near.complete
+        two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
+        self.numbers = [int(two and urgent) for urgent in mapper.urgent(self.graph.nodes, tracer.direct)]
+        computed = [node for node in self.graph.nodes if isinstance(node, Compute)]
+        self.middles = {node.launch: n for n, node in enumerate(self.graph.nodes) if _is(node, "middle")}
+        self.contributing = {node.launch for node in computed if node.contributes}
+        self.wavefront = Wavefront(tracer.binder, mapper.cache)
+        self.sends: list[Operation] = []  # of messages whose packing has been enqueued
+        self.claims: list[tuple[int, Flag]] = []  # for which the next copy waits
+        self.stages: list[tuple[int, SlabStage]] = []  # launches that can be done slab by slab
+        self.list = self._listing()
+        self.order = turns(self.graph, self.numbers, tracer.direct).order(tracer.priority)
+        self.rings = Rings(self.graph, self.order, lambda message: not tracer.direct(message))
+        self.receives = {node.message: n for n, node in enumerate(self.graph.nodes) if isinstance(node, Receive)}
+        self.waits = self._waits()
+        self.events = self._events()
+
+    def operations(self) -> list[Operation]:
+        waits, events = self.waits, self.events
+        for n in self.order:
+            node, number = self.graph.nodes[n], self.numbers[n]
+            lane = self.lanes[number]
+            if not lane.asynchronous and (more := self.wavefront.stages(node, lane)) is not None:
+                self.stages += [(n, stage) for stage in more]
+                continue
+            self._flush(sends=isinstance(node, Receive | AllReduce) or self._takes_turns(node))
+            if n in waits:
+                self.list.add([Operation(lane.waiter(events[waits[n]]), "wait", (waits[n],), number)])
+            self._node(n, node, number)
+            if n in events:
+                self.list.add([Operation(lane.recorder(events[n]), "record", (n,), number)])
+            if isinstance(node, Send) and not self.tracer.direct(node.message):
+                call = partial(self.tracer.transfers.send, node.message, self.rings.slots[node.message], events.get(n))
+                send = Operation(call, "send", (n,))
+                if lane.asynchronous:
+                    self.sends.append(send)
+                else:
+                    self.list.add([send])
+        self._flush(sends=True)
+        return self.list.operations()
+
+    def _takes_turns(self, node: Node) -> bool:
+        """Whether a message is packed into a buffer that another one of this pass has left, or where others let it."""
+        return isinstance(node, Send) and (node.message in self.rings.earlier or bool(self.claims))
+
+    def _waits(self) -> dict[int, int]:
+        """Per node that has to wait for the other lane: the last node there that it waits for.
+
+        What its lane has waited for before, and all that came before that on the other lane, is done.
+        """
+        place, waited, awaited = {n: i for i, n in enumerate(self.order)}, [-1, -1], {}
+        for n in self.order:
+            mine = self.numbers[n]
+            last = max((m for m in self.graph.waits[n] if self.numbers[m] != mine), key=place.__getitem__, default=None)
+            if last is not None and place[last] > waited[mine]:
+                waited[mine], awaited[n] = place[last], last
+        return awaited
+
+    def _events(self) -> dict[int, Event]:
+        """An event for every node that the other lane waits for, and for packing and unpacking, which the host waits
+        for.
+        """
+        lanes = [self.lanes[number] for number in self.numbers]
+        packed = {
+            n
+            for n, node in enumerate(self.graph.nodes)
+            if isinstance(node, Send) and lanes[n].asynchronous and not self.tracer.direct(node.message)
+        }
+        return {n: lanes[n].event() for n in packed.union(self._unpacked(packed), self.waits.values())}
+
+    def _unpacked(self, packed: Collection[int]) -> Iterator[int]:
+        """Receives of which the host has to know that they are done before it posts another message there: not those
+        that are followed, on their lane, by packing for which it waits anyway.
+        """
+        place = {n: i for i, n in enumerate(self.order)}
+        for message, later in self.rings.posts.items():
+            n = self.receives[self.rings.earlier[later]]
+            known = range(place[n], place[self.receives[message]])
+            if self.lanes[self.numbers[n]].asynchronous and not any(
+                self.order[i] in packed and self.numbers[self.order[i]] == self.numbers[n] for i in known
+            ):
+                yield n
+
+    def _flush(self, *, sends: bool) -> None:
+        """Put what was held back into the list."""
+        nodes = {stage: n for n, stage in self.stages}
+        slabs = self.wavefront.operations([stage for _, stage in self.stages])
+        self.list.add(Operation(call, "compute", (nodes[stage],), 0) for stage, call in slabs)
+        self.stages = []
+        if sends:
+            self.list.add(self.sends)
+            self.sends = []
+
+    def _node(self, n: int, node: Node, number: int) -> None:
+        lane, binder, transfers = self.lanes[number], self.tracer.binder, self.tracer.transfers
+        if isinstance(node, Compute):
+            fixed = (node.launch.task.kernel or node.launch.task.library) is not None
+            self.list.add([Operation(binder.compute(node, lane), "compute", (n,), number, fixed)])
+        elif isinstance(node, Refresh):
+            self._enqueue("copy", n, number, binder.copies(node.copies, lane))
+        elif isinstance(node, AllReduce):
+            self._reduce(n, node, number)
+        elif self.tracer.direct(node.message):
+            self._exchange(n, node, number)
+        elif isinstance(node, Send):
+            slot = self.rings.slots[node.message]
+            self.list.add([Operation(partial(transfers.finish, node.message, slot), "free", (n,))])
+            self._enqueue("pack", n, number, transfers.pack(node.message, slot, lane))
+        elif isinstance(node, Receive):
+            slot = self.rings.slots[node.message]
+            if node.message in self.rings.posts:
+                self._post(self.rings.posts[node.message])
+            self.list.add([Operation(partial(transfers.finish, node.message, slot), "receive", (n,))])
+            self._enqueue("unpack", n, number, transfers.unpack(node.message, slot, lane))
+
+    def _post(self, message: Message) -> None:
+        event = self.events.get(self.receives[self.rings.earlier[message]])
+        call = partial(self.tracer.transfers.post, message, self.rings.slots[message], event)
+        self.list.add([Operation(call, "post", (self.receives[message],))])
+
+    def _enqueue(self, kind: Kind, n: int, number: int, calls: Iterable[Call]) -> None:
+        self.list.add(Operation(call, kind, (n,), number) for call in calls)
+
+    def _reduce(self, n: int, node: AllReduce, number: int) -> None:
+        contributes = node.launch in self.contributing
+        if self.exchange is not None and self.folds_on_device:
+            values = [self.tracer.binder.scalars.array(scalar) for scalar in node.scalars]
+            self._enqueue("reduce", n, number, [self.exchange.fold(node, values, contributes, self.lanes[number])])
+        else:
+            self.list.add([Operation(partial(self.tracer.reduce, node, contributes), "reduce", (n,))])
+
+    def _exchange(self, n: int, node: Grant | Claim | Send | Receive, number: int) -> None:
+        assert self.exchange is not None
+        message = node.message
+        if isinstance(node, Grant):
+            self.list.join("signal", number, n, [self.exchange.grant(message)])
+        elif isinstance(node, Claim):
+            self.claims.append((n, self.exchange.claim(message)))
+        elif isinstance(node, Receive):
+            self.list.join("await", number, n, [self.exchange.arrival(message)])
+            if packed := self.exchange.unpack(message):
+                self.list.join("unpack", number, n, packed)
+        else:
+            while self.claims:
+                claim, flag = self.claims.pop(0)
+                self.list.join("await", number, claim, [flag])
+            self.list.join("pack", number, n, self.exchange.copies(message))
+            self.list.join("signal", number, n, [self.exchange.sent(message)])
+
+    def _listing(self) -> Listing:
+        """An empty list, that joins what messages need where they are copied directly."""
+        exchange, lanes = self.exchange, self.lanes
+        if exchange is None:
+            return Listing({}, lambda *_: [])
+        exchange.plan({node.message for node in self.graph.nodes if isinstance(node, Send | Receive)})
+        copy: Bind = lambda pairs, number: exchange.copy(pairs, lanes[number])  # noqa: E731
+        return Listing(
+            {
+                "await": lambda flags, number: exchange.wait(flags, lanes[number]),
+                "unpack": copy,
+                "pack": copy,
+                "signal": lambda flags, number: exchange.post(flags, lanes[number]),
+            },
+            lambda claims, pairs, flags, number, nodes: exchange.send(
+                claims, pairs, flags, lanes[number], hidden=all(map(self._hidden, nodes))
+            ),
+        )
+
+    def _hidden(self, send: int) -> bool:
+        """Whether a message goes out while a middle goes on on the other lane, of a launch of which it has the edge."""
+        edges = [node for node in map(self.graph.nodes.__getitem__, self.graph.waits[send]) if _is(node, "edge")]
+        middles = {self.middles[edge.launch] for edge in edges if edge.launch in self.middles}
+        beside = {middle for middle in middles if self.numbers[middle] != self.numbers[send]}
+        return bool(beside - _behind(send, min(beside, default=send), self.graph.waits))
+
+
+def _is(node: Node, part: str) -> TypeGuard[Compute]:
+    return isinstance(node, Compute) and node.part == part
+
+
+def _behind(node: int, first: int, waits: Sequence[Collection[int]]) -> set[int]:
+    """The nodes for which a node waits, be it by way of others, as far back as the first of these."""
+    behind, ahead = set[int](), [node]
+    while ahead:
+        new = {n for n in waits[ahead.pop()] if n >= first} - behind
+        behind |= new
+        ahead += new
+    return behind

@@ -1,0 +1,187 @@
+"""The traces of one block: what it has recorded of the stretches of its programs, and how it replays them.
+
+States say which ghost cells are valid, as numbers that mean the same on all blocks. The next pass of a block depends on
+the ghost cells that are valid. Each block knows its own and its neighbours' only, so two states may look alike to one
+block and not to another: they get one number only where all agree.
+
+Replays are the operations of a trace as calls, recorded as CUDA graphs where that can be. A pass that never waits on
+the host is one graph. With messages that the host moves, what is enqueued on a lane between two points that the other
+lane or the host waits for is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from taskflow.runtime.machine.channel import Gather
+from taskflow.runtime.machine.device import Call, Lane
+from taskflow.runtime.machine.device.graph import captured
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.trace.operation import Operation
+from taskflow.runtime.machine.trace.tracer import Trace, Tracer
+from taskflow.runtime.regions import Partition
+from taskflow.runtime.tasks import Compute, Known, Program, Stretch, Valid, analyse, share
+
+WORTH = 2  # launches that are worth a graph
+
+
+class GhostStates:
+    """The states met so far; number 0, with which a run begins, has no valid ghost cell. `gather` gives the rows of all
+    blocks from a row of each.
+    """
+
+    def __init__(self, gather: Gather) -> None:
+        self._gather = gather
+        self._valid: list[Valid] = [{}]
+        self._written: dict[tuple[int, frozenset[str]], int] = {}
+
+    def valid(self, number: int) -> Valid:
+        """The valid ghost cells of a state."""
+        return self._valid[number]
+
+    def number(self, valid: Valid) -> int:
+        """The number of an earlier state which equals this one on all blocks, or a new one. All blocks have to ask."""
+        equal = self._gather(np.array([valid == other for other in self._valid], np.uint8)).all(axis=0)
+        return int(equal.argmax()) if equal.any() else self._new(valid)
+
+    def after_writing(self, number: int, fields: Iterable[str]) -> int:
+        """The state after every block has overwritten these fields: their ghost cells are valid no more."""
+        key = number, frozenset(fields)
+        if key not in self._written:
+            kept = {ghosts: boxes for ghosts, boxes in self._valid[number].items() if ghosts[1] not in key[1]}
+            self._written[key] = self._new(kept)
+        return self._written[key]
+
+    def _new(self, valid: Valid) -> int:
+        self._valid.append(valid)
+        return len(self._valid) - 1
+
+
+class Instrument(Protocol):
+    """Marks the operations of traces, to see when they are done. `graphs`: marks work in a CUDA graph, too."""
+
+    graphs: bool
+
+    def mark(self, trace: Trace, program: Program) -> Trace:
+        """The trace with marks: it does the same in the same order."""
+
+    def enclose(self, trace: Trace) -> Trace:
+        """The trace that was marked and is ready, with marks around its calls."""
+
+
+Key = tuple[Stretch, Mapper, int, Instrument | None]
+
+
+@dataclass(eq=False)
+class Traces:
+    """Traces `of` a stretch, a way to do it, the state in which it begins, and what marks it, in the order in which
+    they were `recorded`.
+
+    A `tracer` is one for a way. All blocks have to record together: they agree on the states.
+    """
+
+    partition: Partition
+    block: int
+    states: GhostStates
+    lanes: tuple[Lane, Lane]
+    tracer: Callable[[Mapper], Tracer]
+    synchronize: Callable[[], None]
+    instrument: Instrument | None = None
+    recorded: dict[Key, Trace] = field(default_factory=dict)
+
+    @cached_property
+    def known(self) -> Known:
+        """The analysis of this block so far."""
+        return Known(self.partition, [self.block])
+
+    def mark(self, by: Instrument | None) -> None:
+        """From now on those that `by` has marked, or, without one, those that nobody has."""
+        self.instrument = by
+        self.recorded = {key: trace for key, trace in self.recorded.items() if key[-1] in (None, by)}
+
+    def keep(self, stretch: Stretch, way: Mapper) -> None:
+        """Forget what other ways to do a stretch have recorded."""
+        self.recorded = {key: t for key, t in self.recorded.items() if key[0] is not stretch or key[1] == way}
+
+    def cut(self, stretch: Stretch, way: Mapper) -> set[str]:
+        """The tasks that this way cuts in a stretch, on this block."""
+        graphs = [trace.graph for (mine, other, *_), trace in self.recorded.items() if mine is stretch and other == way]
+        nodes = (node for graph in graphs for node in graph.of(Compute))
+        return {node.launch.task.name for node in nodes if isinstance(node, Compute) and node.part == "edge"}
+
+    def record(self, key: Key, program: Program) -> Trace:
+        """Analyse a stretch of a program, and make ready what does it."""
+        stretch, way, state, marks = key
+        trace, valid = self._traced(stretch, way, state)
+        if marks is not None:
+            trace = marks.mark(trace, program)
+        if trace.arrivals:
+            self.synchronize()  # buffers have been zeroed before anything arrives there
+        graphs = way.graphs and (marks is None or marks.graphs)
+        trace = replace(trace, calls=calls(trace.operations, self.lanes, graphs=graphs))
+        # Only now: to allocate or to load a kernel can take until all GPUs of a process are idle, and none may wait
+        # then for a pass that has not begun.
+        trace = replace(trace, state=self.states.number(valid))
+        trace = self.recorded[key] = trace if marks is None else marks.enclose(trace)
+        return trace
+
+    def _traced(self, stretch: Stretch, way: Mapper, state: int) -> tuple[Trace, Valid]:
+        tracer = self.tracer(way)
+        self.known.geometries.check((*stretch.launches, *stretch.following))  # before they are compiled
+        tracer.binder.compile(each for each in stretch.launches if share(each, self.partition, self.block))
+        analysis = analyse(
+            stretch.launches,
+            self.partition,
+            following=stretch.following,
+            valid=self.states.valid(state),
+            blocks=[self.block],
+            split=way.cuts(stretch.launches),
+            tiles=tracer.binder.tile,
+            poisoned=way.debug,
+            known=self.known,
+        )
+        return tracer.trace(analysis, state), analysis.valid
+
+
+def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: bool) -> list[Call]:
+    """The calls of a replay, in order. It begins when all is done that is enqueued on lane 0, and what is enqueued
+    there afterwards comes after all of it.
+    """
+    plain, urgent = lanes
+    graphs = graphs and plain.asynchronous
+    whole = graphs and all(operation.lane is not None and operation.fixed for operation in operations)
+    inner = list(_segments(operations, lanes)) if graphs and not whole else [operation.call for operation in operations]
+    replayed = inner if urgent is plain else _joined(inner, lanes)
+    return [captured(plain, replayed)] if whole and len(replayed) >= WORTH else replayed
+
+
+def _joined(inner: list[Call], lanes: tuple[Lane, Lane]) -> list[Call]:
+    """The urgent lane follows the plain one at the start, and the plain one the urgent one at the end."""
+    plain, urgent = lanes
+    fork, join = plain.event(), urgent.event()
+    return [plain.recorder(fork), urgent.waiter(fork), *inner, urgent.recorder(join), plain.waiter(join)]
+
+
+def _segments(operations: Sequence[Operation], lanes: tuple[Lane, Lane]) -> Iterator[Call]:
+    """Runs of launches on a lane as graphs; events, and what the host does, between them."""
+    runs: dict[int, list[Call]] = {0: [], 1: []}
+
+    def closed(number: int) -> list[Call]:
+        run, runs[number] = runs[number], []
+        return [captured(lanes[number], run)] if len(run) >= WORTH else run
+
+    for operation in operations:
+        if operation.lane is not None and operation.fixed and operation.kind not in ("record", "wait"):
+            runs[operation.lane].append(operation.call)
+            continue
+        # Where the host may wait, nothing is held back: others may wait for it before they do what the host waits for.
+        for number in (0, 1) if operation.lane is None or not operation.fixed else (operation.lane,):
+            yield from closed(number)
+        yield operation.call
+    for number in (0, 1):
+        yield from closed(number)

@@ -1,0 +1,123 @@
+"""Transfers of one block: packing, sequence numbers and buffers of the messages that the analysis derived."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping
+
+from taskflow.runtime.machine.channel import Channel, Deadline, Pending
+from taskflow.runtime.machine.device import Call, Device, Event, Lane
+from taskflow.runtime.machine.instance import Array, Instances
+from taskflow.runtime.machine.kernel import copiers
+from taskflow.runtime.regions import Copy
+from taskflow.runtime.tasks import Message
+
+Key = tuple[int, int, int, int, int]  # source, target, values, bytes, number in the ring
+
+ALIGN = 16  # bytes; every field's part of a message begins at a multiple
+
+
+class Transfers:
+    """Sends and receives messages for one block.
+
+    Each goes through the buffer `slot` of the ring of its size and its pair of blocks (see `rings`), the same in every
+    replay. A buffer is packed again only when what it held was taken, and a message is posted only when what its buffer
+    held was unpacked.
+    """
+
+    def __init__(self, channel: Channel, device: Device, instances: Instances, timeout: float) -> None:
+        self.channel, self.device, self.instances, self.timeout = channel, device, instances, timeout
+        self._sequence: dict[tuple[int, int], int] = defaultdict(int)
+        self._keys: dict[tuple[Message, int], Key] = {}  # small messages take microseconds in all
+        self._buffers: dict[Key, Array] = {}
+        self._pending: dict[Key, Pending] = {}
+        self._copies: dict[Hashable, list[Call]] = {}
+
+    def pack(self, message: Message, slot: int, lane: Lane) -> list[Call]:
+        """Operations that copy the message's cells into its buffer, which has to be free."""
+        return self._bound(message, slot, lane, packs=True)
+
+    def unpack(self, message: Message, slot: int, lane: Lane) -> list[Call]:
+        """Operations that copy the message's buffer into ghost cells."""
+        return self._bound(message, slot, lane, packs=False)
+
+    def _bound(self, message: Message, slot: int, lane: Lane, *, packs: bool) -> list[Call]:
+        """The copies: once for all messages of the same cells that go through one buffer."""
+        key = message.copies, slot, lane, packs
+        copies = self._copies.get(key)
+        if copies is None:
+            view, pairs = self.instances.view, list[tuple[Array, Array]]()
+            for name, copy, part in self._parts(message, slot):
+                pairs.append((part, view(name, copy.source_box)) if packs else (view(name, copy.target_box), part))
+            copies = self._copies[key] = copiers(self.device, pairs, lane)
+        return copies
+
+    def send(self, message: Message, slot: int, ready: Event | None) -> None:
+        """Hand the message to the channel, once it has been packed."""
+        if ready is not None:
+            ready.synchronize()
+        key = self._key(message, slot)
+        self._pending[key] = self.channel.send(message.target, self._number(message), self._buffers[key])
+
+    def post(self, message: Message, slot: int, unpacked: Event | None = None) -> None:
+        """Tell the channel where the message is to arrive, once what was there has been unpacked."""
+        if unpacked is not None:
+            unpacked.synchronize()
+        key = self._key(message, slot)
+        self._pending[key] = self.channel.receive(message.source, self._number(message), self._buffers[key])
+
+    def finish(self, message: Message, slot: int) -> None:
+        """Wait until the message has arrived, or until what was sent with its buffer before has been taken."""
+        pending = self._pending.pop(self._key(message, slot), None)
+        if pending is not None:
+            pending.wait(Deadline.after(self.timeout))
+
+    def advance(self, messages: Mapping[tuple[int, int], int]) -> None:
+        """Count a step's messages per pair of blocks."""
+        for pair, number in messages.items():
+            self._sequence[pair] += number
+
+    def drain(self) -> None:
+        """Wait until everything that was sent has been taken."""
+        while self._pending:
+            self._pending.popitem()[1].wait(Deadline.after(self.timeout))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all message buffers."""
+        return sum(buffer.nbytes for buffer in self._buffers.values())
+
+    def _number(self, message: Message) -> int:
+        return self._sequence[message.source, message.target] + message.number
+
+    def _parts(self, message: Message, slot: int) -> Iterator[tuple[str, Copy, Array]]:
+        """Each copy of the message with its part of the buffer, as an array of the shape of its cells."""
+        key, start = self._key(message, slot), 0
+        if key not in self._buffers:
+            self._buffers[key] = self.device.allocate((self.size(message),), "u1")
+        for name, copy in message.copies:
+            dtype, shape = self.instances.arrays[name].dtype, self.instances.shape(name, copy.source_box)
+            nbytes = math.prod(shape) * dtype.itemsize
+            yield name, copy, self._buffers[key][start : start + nbytes].view(dtype).reshape(shape)
+            start += _aligned(nbytes)
+
+    def size(self, message: Message) -> int:
+        """Bytes of a message."""
+        return packed(message, self.instances.nbytes_per_cell)
+
+    def _key(self, message: Message, slot: int) -> Key:
+        key = self._keys.get((message, slot))
+        if key is None:
+            key = message.source, message.target, message.cells, self.size(message), slot
+            self._keys[message, slot] = key
+        return key
+
+
+def packed(message: Message, itemsize: Callable[[str], int]) -> int:
+    """Bytes of a message of fields whose values have so many bytes each."""
+    return sum(_aligned(copy.source_box.volume * itemsize(name)) for name, copy in message.copies)
+
+
+def _aligned(nbytes: int) -> int:
+    return -(-nbytes // ALIGN) * ALIGN

@@ -1,0 +1,156 @@
+"""Wavefronts: consecutive launches of a CPU block done slab by slab, so that the next launch finds its data still in
+the cache.
+
+A sweep over a field that is larger than the cache costs a trip to memory. But launch n + 1 needs launch n only a few
+planes ahead: so all launches of a chain follow each other through the block, each lagging behind those it depends on
+by as many planes as their stencils reach (loop skewing). Every cell is still computed by the same operation from the
+same values: the results are the same to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from taskflow.runtime.machine.device import Call, Lane
+from taskflow.runtime.machine.trace.binding import Binder
+from taskflow.runtime.regions import Box, Copy
+from taskflow.runtime.tasks import Compute, Node, Refresh
+
+Reach = tuple[str, int, int, bool]  # field, first and last plane touched beside one's own, whether it is written
+
+LARGE = 4  # times the cache: of smaller fields enough is still there when the next launch comes, from the other end
+SLAB = 1 << 19  # cells that one operation does at least, so that its call costs little
+
+
+@dataclass(frozen=True, eq=False)
+class SlabStage:
+    """A launch or copy that can be done plane by plane: the planes [first, last)."""
+
+    first: int
+    last: int
+    touched: Callable[[], Iterable[Reach]]
+    bind: Callable[[int, int], Call]
+
+    @cached_property
+    def reaches(self) -> tuple[Reach, ...]:
+        """The cells that it touches at each plane: found when they are asked for, as for small blocks nobody does."""
+        return tuple(self.touched())
+
+    def lag(self, earlier: SlabStage) -> int | None:
+        """How many planes this stage has to stay behind an earlier one; None where they have nothing to do with each
+        other.
+        """
+        return max(
+            (high - low for f, low, _, w in earlier.reaches for g, _, high, v in self.reaches if f == g and (w or v)),
+            default=None,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Wavefront:
+    """Chains stages as long as what is in flight fits into `cache` bytes."""
+
+    binder: Binder
+    cache: int
+
+    def stages(self, node: Node, lane: Lane) -> list[SlabStage] | None:
+        """The node as stages; None where it cannot be done plane by plane (reductions, foreign fields, whose planes are
+        others, tasks that are whole, messages, copies along z).
+        """
+        if isinstance(node, Compute) and node.launch.task.kernel is not None:
+            task = node.launch.task
+            whole = task.whole or node.launch.foreign
+            return None if whole or task.reductions else [self._launch(node, lane)]
+        if isinstance(node, Refresh) and all(c.source_box.lo[2] == c.target_box.lo[2] for _, c in node.copies):
+            return [self._copy(name, copy, lane) for name, copy in node.copies]
+        return None
+
+    def operations(self, stages: Sequence[SlabStage]) -> Iterator[tuple[SlabStage, Call]]:
+        """All stages, whole or slab by slab, in an order that is as good as one after the other."""
+        for chain, lags in self._chains(stages):
+            if len(chain) > 1:
+                yield from _skewed(chain, lags, self._slab)
+            else:
+                yield chain[0], chain[0].bind(chain[0].first, chain[0].last)
+
+    def _chains(self, stages: Sequence[SlabStage]) -> Iterator[tuple[list[SlabStage], list[int]]]:
+        """The stages in chains, each with how far every stage stays behind the front."""
+        if not self._pays:
+            yield from (([stage], [0]) for stage in stages)
+            return
+        chain: list[SlabStage] = []
+        lags: list[int] = []
+        for stage in stages:
+            lag = max(
+                (n + d for n, other in zip(lags, chain, strict=True) if (d := stage.lag(other)) is not None), default=0
+            )
+            if chain and not self._fits([*chain, stage], [*lags, lag]):
+                yield chain, lags
+                chain, lags, lag = [], [], 0
+            chain.append(stage)
+            lags.append(lag)
+        if chain:
+            yield chain, lags
+
+    def _fits(self, chain: Sequence[SlabStage], lags: Sequence[int]) -> bool:
+        """Whether the planes between the first and the last stage that touch a field fit, all fields together, but
+        not all planes.
+        """
+        arrays, span = self.binder.instances.arrays, dict[str, tuple[int, int]]()
+        for stage, lag in zip(chain, lags, strict=True):
+            for name, *_ in stage.reaches:
+                low, high = span.get(name, (lag, lag))
+                span[name] = min(low, lag), max(high, lag)
+        touched = {name: arrays[name] for name in span if name in arrays}
+        in_flight = sum(a[0].nbytes * (span[name][1] - span[name][0] + self._slab) for name, a in touched.items())
+        return in_flight <= self.cache < sum(a.nbytes for a in touched.values()) / LARGE
+
+    @cached_property
+    def _pays(self) -> bool:
+        """Whether any chain may: all fields together are too large for the cache."""
+        return self.cache < sum(array.nbytes for array in self.binder.instances.arrays.values()) / LARGE
+
+    @property
+    def _slab(self) -> int:
+        """Planes that one operation does."""
+        x, y, _ = self.binder.instances.box.shape
+        return max(1, -(-SLAB // (x * y)))
+
+    def _launch(self, node: Compute, lane: Lane) -> SlabStage:
+        first, last = node.box.lo[2], node.box.hi[2]
+
+        def touched() -> Iterator[Reach]:
+            return ((name, box.lo[2] - first, box.hi[2] - last, p.changes) for name, box, p in node.accesses())
+
+        def bind(low: int, high: int) -> Call:
+            return self.binder.compute(replace(node, box=_planes(node.box, low, high)), lane)
+
+        return SlabStage(first, last, touched, bind)
+
+    def _copy(self, name: str, copy: Copy, lane: Lane) -> SlabStage:
+        def bind(low: int, high: int) -> Call:
+            part = Copy(
+                copy.source, _planes(copy.source_box, low, high), copy.target, _planes(copy.target_box, low, high)
+            )
+            return self.binder.copies(((name, part),), lane)[0]
+
+        return SlabStage(copy.source_box.lo[2], copy.source_box.hi[2], lambda: [(name, 0, 0, True)], bind)
+
+
+def _planes(box: Box, low: int, high: int) -> Box:
+    """The planes [low, high) of a box."""
+    return Box((*box.lo[:2], low), (*box.hi[:2], high))
+
+
+def _skewed(chain: Sequence[SlabStage], lags: Sequence[int], slab: int) -> Iterator[tuple[SlabStage, Call]]:
+    """Slab after slab, each stage as far as its lag lets it."""
+    front = min(stage.first + lag for stage, lag in zip(chain, lags, strict=True))
+    end = max(stage.last + lag for stage, lag in zip(chain, lags, strict=True))
+    while front < end:
+        for stage, lag in zip(chain, lags, strict=True):
+            low, high = max(stage.first, front - lag), min(stage.last, front + slab - lag)
+            if low < high:
+                yield stage, stage.bind(low, high)
+        front += slab

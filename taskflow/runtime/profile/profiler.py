@@ -1,0 +1,226 @@
+"""The profiler of one block: marks the operations of traces while it is on, and tells afterwards when they were done.
+
+A trace that is recorded meanwhile gets marks: the time of the host around what the host does itself, and on a GPU a
+stamp before and after every operation that takes time on its lane. A replay then only writes down moments; they are put
+together when the profiler is stopped. Stamps are launches like all others and become part of CUDA graphs; the time of
+the host is then that of the graph's launch. NVTX ranges are the other instrument: operations by name in the timelines
+of NVIDIA's own profilers.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any
+
+from taskflow.errors import BadArgument
+from taskflow.runtime.machine.device import Call
+from taskflow.runtime.machine.shard import Shard
+from taskflow.runtime.machine.trace.operation import Operation
+from taskflow.runtime.machine.trace.tracer import Trace
+from taskflow.runtime.profile.stamp import Offset, Stamps, host_offset
+from taskflow.runtime.profile.timeline import LANES, LASTING, Replay, Span, Timeline, Track, Vertex, sketch
+from taskflow.runtime.tasks import Program, TaskGraph, called
+
+HOMES = (("nvtx", "push_range", "pop_range"), ("cupy.cuda.nvtx", "RangePush", "RangePop"))  # of NVTX
+
+
+@dataclass(eq=False)
+class Script:
+    """The notes of a trace's replay: moments of the host around `called`, stamps around `stamped` of a lane."""
+
+    program: str
+    graph: tuple[Vertex, ...]
+    called: list[Operation] = field(default_factory=list)
+    stamped: dict[int, list[Operation]] = field(default_factory=lambda: defaultdict(list))
+    calls: int = 0
+
+    def span(self, operation: Operation, moments: Iterator[int], track: Track) -> Span:
+        """The operation between the next two moments. Ghost cells that a wavefront fills are copied, not computed."""
+        copied = operation.kind == "compute" and self.graph[operation.nodes[0]].type == "refresh"
+        kind = "copy" if copied else operation.kind
+        return Span(next(moments), next(moments), track, kind, operation.nodes)
+
+
+class Profiler:
+    """Profiles a shard between `start` and `stop`; then its `timeline` is there."""
+
+    graphs = True
+
+    def __init__(self, shard: Shard) -> None:
+        self.shard = shard
+        self._stamps: dict[int, Stamps] = {}  # by number of the lane
+        self._scripts: dict[TaskGraph, Script] = {}
+        self._replays: list[tuple[Script, int]] = []  # with the moment when it began
+        self._moments: list[int] = []  # of the host: before and after calls, and the end of each replay
+        self._timeline: Timeline | None = None
+
+    def start(self) -> None:
+        """From now on replays are profiled."""
+        self.shard.synchronize()
+        lanes = dict.fromkeys(lane for lane in self.shard.lanes if lane.asynchronous)  # both numbers may mean one lane
+        self._stamps = {number: Stamps(self.shard.device, lane) for number, lane in enumerate(lanes)}
+        measured = [stamps.calibrate() for stamps in self._stamps.values()]
+        self._device = min((offset for offset, _ in measured), key=lambda o: o.accuracy, default=Offset(0, 0))
+        self._cost = max((cost for _, cost in measured), default=0)
+        self.shard.instrument(self)
+
+    def stop(self) -> None:
+        """Profile no more, and put together what was seen."""
+        self.shard.synchronize()
+        self.shard.instrument(None)
+        self._timeline = self._read()
+        self._stamps, self._scripts, self._moments, self._replays = {}, {}, [], []
+
+    @property
+    def timeline(self) -> Timeline:
+        """The timeline that was seen. Raises RuntimeError before `stop`."""
+        if self._timeline is None:
+            raise RuntimeError("a timeline is there once the profiler has been stopped")
+        return self._timeline
+
+    # ------------------------------------------------------------------------------------------------ marking traces
+
+    def mark(self, trace: Trace, program: Program) -> Trace:
+        """The trace with marks around its operations."""
+        script = Script(called(program), sketch(trace.graph))
+        self._scripts[trace.graph] = script
+        marked = [mark for operation in trace.operations for mark in self._marked(script, operation)]
+        return replace(trace, operations=marked)
+
+    def _marked(self, script: Script, operation: Operation) -> list[Operation]:
+        lane = operation.lane
+        if lane is None or lane not in self._stamps:
+            script.called.append(operation)
+            return [replace(operation, call=_timed(operation.call, self._moments.append))]
+        if operation.kind not in LASTING:
+            return [operation]
+        script.stamped[lane].append(operation)
+        stamp = Operation(self._stamps[lane].stamp, "stamp", operation.nodes, lane)
+        return [stamp, operation, stamp]
+
+    def enclose(self, trace: Trace) -> Trace:
+        """The trace with a note of when a replay begins and ends."""
+        script, replays, moments, clock = self._scripts[trace.graph], self._replays, self._moments, time.perf_counter_ns
+        script.calls = len(trace.calls)
+
+        def begin() -> None:
+            replays.append((script, clock()))
+
+        def end() -> None:
+            moments.append(clock())
+
+        return replace(trace, calls=[begin, *trace.calls, end])
+
+    # ---------------------------------------------------------------------------------------------- putting together
+
+    def _read(self) -> Timeline:
+        host = host_offset()
+        moments = iter([moment + host.add for moment in self._moments])
+        to_epoch = self._device.add + host.add
+        stamps = {n: iter([moment + to_epoch for moment in stamps.read()]) for n, stamps in self._stamps.items()}
+        graphs: dict[Script, int] = {}
+        passes: list[Replay] = []
+        try:
+            for script, began in self._replays:
+                spans = [script.span(op, moments, "host") for op in script.called]
+                issued = next(moments)
+                for number, operations in script.stamped.items():
+                    spans += [script.span(op, stamps[number], LANES[number]) for op in operations]
+                fresh, start = script not in graphs, began + host.add
+                graph = graphs.setdefault(script, len(graphs))
+                end = max([issued, *(span.end for span in spans)])
+                passes.append(Replay(script.program, graph, fresh, start, end, issued, script.calls, tuple(spans)))
+        except StopIteration:  # a replay that an error ended, or a log that is full
+            pass
+        return Timeline(
+            block=self.shard.block,
+            host=socket.gethostname(),
+            process=os.getpid(),
+            device=self.shard.device.name,
+            accuracy={"host": host.accuracy, "device": self._device.accuracy, "stamp": self._cost},
+            graphs=tuple(script.graph for script in graphs),
+            passes=tuple(passes),
+        )
+
+
+@contextmanager
+def profiled(shard: Shard) -> Iterator[Profiler]:
+    """Within it every `shard.run` is profiled; afterwards the profiler has the block's `timeline`.
+
+    The first pass of a program in each of its states is analysed and not counted as typical: run a few steps more than
+    are wanted. To be used on all blocks alike.
+    """
+    profiler = Profiler(shard)
+    profiler.start()
+    try:
+        yield profiler
+    except BaseException:
+        shard.instrument(None)
+        raise
+    profiler.stop()
+
+
+def _timed(call: Call, note: Callable[[int], Any]) -> Call:
+    clock = time.perf_counter_ns
+
+    def timed() -> None:
+        note(clock())
+        call()
+        note(clock())
+
+    return timed
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Puts every operation of a trace into a range with the name of its node, for `shard.instrument`.
+
+    A range tells when the host calls or enqueues the operation; `nsys` shows beside it what the device does.
+    """
+
+    push: Callable[[str], Any]
+    pop: Callable[[], Any]
+    graphs = False  # its operations have no names there
+
+    @classmethod
+    def open(cls) -> Ranges:
+        """With the package nvtx, or else CuPy's. Raises BadInput where there is none of them."""
+        for module, push, pop in HOMES:
+            try:
+                package = import_module(module)
+                return cls(getattr(package, push), getattr(package, pop))
+            except (ImportError, AttributeError):
+                continue
+        raise BadArgument("nvtx", None, ": neither nvtx nor CuPy is installed", "install one (pip install nvtx)")
+
+    def mark(self, trace: Trace, program: Program) -> Trace:
+        """The trace with ranges: it does the same in the same order."""
+        nodes = trace.graph.nodes
+        names = (f"{op.kind} {', '.join(str(nodes[n]) for n in op.nodes)}" for op in trace.operations)
+        operations = [
+            replace(op, call=self._ranged(op.call, name)) for op, name in zip(trace.operations, names, strict=True)
+        ]
+        return replace(trace, operations=operations)
+
+    def enclose(self, trace: Trace) -> Trace:
+        """A range around all of it is not needed."""
+        return trace
+
+    def _ranged(self, call: Call, name: str) -> Call:
+        push, pop = self.push, self.pop
+
+        def ranged() -> None:
+            push(name)
+            try:
+                call()
+            finally:
+                pop()
+
+        return ranged

@@ -1,0 +1,168 @@
+"""Timelines: what a block did in some replays, and when. Plain data that can be sent anywhere.
+
+Sets of moments are sorted, disjoint intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from taskflow.runtime.tasks import Claim, Compute, Grant, Node, TaskGraph
+
+Track = Literal["host", "plain", "urgent"]
+LANES: tuple[Track, Track] = ("plain", "urgent")
+
+COMPUTE = frozenset({"compute"})
+COPY = frozenset({"pack", "unpack", "copy"})
+COMMUNICATION = frozenset({"send", "post", "receive", "free", "reduce", "signal", "await"})
+Interval = tuple[int, int]  # moments [start, end)
+LASTING = COMPUTE | COPY | COMMUNICATION  # kinds of operations that take time of their own: events do not
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An operation from `start` to `end`, in nanoseconds since the epoch, on the host or on a lane of its device."""
+
+    start: int
+    end: int
+    track: Track
+    kind: str
+    nodes: tuple[int, ...]
+
+    @property
+    def length(self) -> int:
+        """Nanoseconds."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Vertex:
+    """A node of a task graph, as much as a profile tells of it.
+
+    `type` is compute, grant, claim, send, receive, refresh or allreduce; `phase` the task that it serves: a message
+    belongs to the task whose results it carries. `message`: source, target, number.
+    """
+
+    name: str
+    type: str
+    phase: str
+    part: str
+    message: tuple[int, int, int] | None
+    waits: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        """The name that all vertices of a kind share."""
+        return f"{self.phase} {self.part}" if self.part else f"{self.type} ({self.phase})"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """One replay of the graph with number `graph`. `fresh`: the first one, not typical of those that follow.
+
+    The host began at `start` and was done at `issued`, with so many `calls`; at `end` the device was done, too.
+    """
+
+    program: str
+    graph: int
+    fresh: bool
+    start: int
+    end: int
+    issued: int
+    calls: int
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """All passes of a block between the beginning and the end of a profile.
+
+    `accuracy` states in nanoseconds how well clocks agree: `host` of this process with the time of day of its host,
+    `device` of the device with the host (0 where the host does the work); `stamp` is the time that marking the
+    beginning or the end of an operation takes on a device.
+    """
+
+    block: int
+    host: str
+    process: int
+    device: str
+    accuracy: Mapping[str, int]
+    graphs: tuple[tuple[Vertex, ...], ...]
+    passes: tuple[Replay, ...]
+
+    @property
+    def typical(self) -> tuple[Replay, ...]:
+        """The passes that are not the first of their graph."""
+        return tuple(p for p in self.passes if not p.fresh)
+
+    def stretches(self) -> list[list[Replay]]:
+        """The typical passes, cut where a fresh one came between: there the host analysed a graph."""
+        stretches: list[list[Replay]] = [[]]
+        for p in self.passes:
+            if not p.fresh:
+                stretches[-1].append(p)
+            elif stretches[-1]:
+                stretches.append([])
+        return [stretch for stretch in stretches if stretch]
+
+
+def sketch(graph: TaskGraph) -> tuple[Vertex, ...]:
+    """The nodes of the graph of one block."""
+    vertices = []
+    for node, waits, phase in zip(graph.nodes, graph.waits, _phases(graph), strict=True):
+        part = node.part if isinstance(node, Compute) else ""
+        kind = type(node).__name__.lower()
+        vertices.append(Vertex(str(node), kind, phase, part, _identity(node), tuple(sorted(waits))))
+    return tuple(vertices)
+
+
+def _phases(graph: TaskGraph) -> list[str]:
+    """The task that each node serves. What moves before the first task of a pass was computed by the last one."""
+    tasks = {n: node.launch.task.name for n, node in enumerate(graph.nodes) if isinstance(node, Compute)}
+    phases, phase = [], next(reversed(tasks.values()), "nothing")
+    for n, node in enumerate(graph.nodes):
+        phase = tasks.get(n, phase)
+        coming = next((tasks[m] for m in sorted(tasks) if m > n), phase) if isinstance(node, Grant | Claim) else phase
+        phases.append(coming)
+    return phases
+
+
+def _identity(node: Node) -> tuple[int, int, int] | None:
+    message = getattr(node, "message", None)
+    return None if message is None else (message.source, message.target, message.number)
+
+
+def union(intervals: Iterable[Interval]) -> list[Interval]:
+    """All moments in at least one of them."""
+    disjoint: list[Interval] = []
+    for start, end in sorted(intervals):
+        if start >= end:
+            continue
+        if disjoint and start <= disjoint[-1][1]:
+            disjoint[-1] = disjoint[-1][0], max(end, disjoint[-1][1])
+        else:
+            disjoint.append((start, end))
+    return disjoint
+
+
+def common(one: Iterable[Interval], other: Iterable[Interval]) -> list[Interval]:
+    """All moments in both; both are sorted and disjoint."""
+    overlaps: list[Interval] = []
+    ones, others = list(one), list(other)
+    i = j = 0
+    while i < len(ones) and j < len(others):
+        start, end = max(ones[i][0], others[j][0]), min(ones[i][1], others[j][1])
+        if start < end:
+            overlaps.append((start, end))
+        if ones[i][1] < others[j][1]:
+            i += 1
+        else:
+            j += 1
+    return overlaps
+
+
+def length(intervals: Iterable[Interval]) -> int:
+    """Moments of disjoint intervals."""
+    return sum(end - start for start, end in intervals)

@@ -1,0 +1,203 @@
+"""Cells of all blocks for a proof: which of them nodes touch, and numbers for those that boxes tell apart.
+
+What a node touches is said box by box, from the declaration of its task alone: no code of the analysis. Between two
+neighbouring corners of boxes all cells have one fate, so that one of them stands for all: a proof for them is a proof
+for grids of any size, at the cost of a small one. So it is with the bytes of copies that are packed in inboxes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+import numpy as np
+
+from taskflow.runtime.machine.direct.inbox import Inboxes
+from taskflow.runtime.machine.trace.tracer import Trace
+from taskflow.runtime.proof.timeline import Index
+from taskflow.runtime.regions import Box, Copy, Partition, Region, triple
+from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Receive, Refresh, Send
+from taskflow.runtime.tasks.stencil import ALL
+
+WHOLE = -1  # the one memory of the program, beside the blocks' own
+
+
+def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str, Box]]:
+    """Fields and cells that a launch reads when it is done on the cells of `box`."""
+    declared = list(zip(launch.fields, launch.task.fields.values(), strict=True))
+    own = next(partition.homes[name].region for name, privilege in declared if not privilege.foreign)
+    for name, privilege in declared:
+        home = partition.homes[name].region
+        for first, last in privilege.stencil.offsets if privilege.reads and box else ():
+            lo, hi = box.lo, box.hi
+            if privilege.foreign:
+                lo = triple(n * s // t for n, s, t in zip(lo, own.scale, home.scale, strict=True))
+                hi = triple((n * s + t - 1) // t for n, s, t in zip(hi, own.scale, home.scale, strict=True))
+                ends = zip(hi, box.hi, own.cells.hi, home.cells.hi, strict=True)
+                hi = triple(most if at <= end and n > most else n for n, at, end, most in ends)
+            lo = triple(a + n for a, n in zip(lo, first, strict=True))
+            hi = triple(b + n for b, n in zip(hi, last, strict=True))
+            yield name, _existing(Box(lo, hi), home) if privilege.foreign else Box(lo, hi)
+
+
+def _existing(box: Box, region: Region) -> Box:
+    """The existing ones of the cells that a foreign reader reads; all along an axis that it reads from end to end."""
+    lo, hi = list(box.lo), list(box.hi)
+    for axis, size in enumerate(region.cells.shape):
+        if hi[axis] - lo[axis] > ALL:
+            lo[axis], hi[axis] = region.cells.lo[axis], region.cells.lo[axis] + size
+        elif not region.periodic[axis]:
+            lo[axis], hi[axis] = max(lo[axis], region.bounds.lo[axis]), min(hi[axis], region.bounds.hi[axis])
+    return Box(triple(lo), triple(hi))
+
+
+def writes(launch: Launch, box: Box) -> Iterator[tuple[str, Box]]:
+    """Fields and cells that it writes."""
+    for name, privilege in zip(launch.fields, launch.task.fields.values(), strict=True):
+        if privilege.writes and box:
+            yield name, box
+
+
+def boxes(node: Node) -> Iterator[Box]:
+    """Every box that a node touches."""
+    if isinstance(node, Compute):
+        yield from (box for _, box in (*reads(node.launch, node.box, node.partition), *writes(node.launch, node.box)))
+        yield node.launch.over
+    elif not isinstance(node, AllReduce):
+        for _, copy in node.copies if isinstance(node, Refresh) else node.message.copies:
+            yield copy.source_box
+            yield copy.target_box
+
+
+class Outside(Exception):
+    """A box that is not in the memory of its block."""
+
+
+class CellNumbers:
+    """Numbers the cells of each block's memory, and of the program's one memory, for the fields of each region.
+
+    `boxes` are all that will be asked for, of whatever region.
+    """
+
+    def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
+        announced = set(boxes)
+        of = {each: _Numbers(each, announced) for each in (partition, *partition.beside)}
+        self._fields = {name: of[each] for name, each in partition.homes.items()}
+
+    def size(self, block: int, name: str) -> int:
+        """Cells of a field in the memory of a block."""
+        return self._fields[name].size(block)
+
+    def index(self, block: int, name: str, box: Box) -> np.ndarray:
+        """The numbers of the cells of a box, in the order [z, y, x]. Raises Outside where there is no such memory."""
+        return self._fields[name].index(block, box)
+
+    def box(self, block: int, name: str, number: int) -> Box:
+        """The cells for which a number stands."""
+        return self._fields[name].box(block, number)
+
+    def home(self, block: int, name: str) -> np.ndarray:
+        """For each cell of a field in a block's memory the cell of the program's memory that it is a copy of."""
+        return self._fields[name].home[block]
+
+
+class _Numbers:
+    """The numbers of one region. Across periodic faces a cell and its images have the same corners."""
+
+    def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
+        region = partition.region
+        self._frames = [*partition.memory, region.bounds]
+        corners: list[set[int]] = [set(), set(), set()]
+        for box in {*boxes, *self._frames, *partition.owned, region.cells}:
+            for axis in range(3):
+                corners[axis].update((box.lo[axis], box.hi[axis]))
+        self._cuts = []
+        for frame in self._frames:
+            cuts = []
+            for axis in range(3):
+                marks = corners[axis]
+                if region.periodic[axis]:
+                    size, lo, hi = region.cells.shape[axis], frame.lo[axis], frame.hi[axis]
+                    marks = {lo + (mark - lo) % size + n * size for mark in marks for n in range((hi - lo) // size + 1)}
+                    marks.add(hi)  # the image of a corner, too
+                cuts.append(sorted(mark for mark in marks if frame.lo[axis] <= mark <= frame.hi[axis]))
+            self._cuts.append(cuts)
+        self._cache: dict[tuple[int, Box], np.ndarray] = {}
+        self.home = [self._home(partition, block) for block in range(len(partition))]
+
+    def size(self, block: int) -> int:
+        """Cells in the memory of a block."""
+        return int(np.prod([len(cuts) - 1 for cuts in self._cuts[block]]))
+
+    def index(self, block: int, box: Box) -> np.ndarray:
+        """The numbers of the cells of a box, in the order [z, y, x]. Raises Outside where there is no such memory."""
+        if not box:
+            return np.empty(0, np.int64)
+        if (block, box) not in self._cache:
+            if box not in self._frames[block]:
+                raise Outside(f"{box} is not in the memory of block {block}, {self._frames[block]}")
+            rows, shape = [], [len(cuts) - 1 for cuts in self._cuts[block]]
+            for cuts, lo, hi in zip(self._cuts[block], box.lo, box.hi, strict=True):
+                first, last = bisect_left(cuts, lo), bisect_left(cuts, hi)
+                if (cuts[first], cuts[last]) != (lo, hi):
+                    raise ValueError(f"{box} was not announced")
+                rows.append(np.arange(first, last))
+            x, y, z = rows
+            self._cache[block, box] = ((z[:, None, None] * shape[1] + y[:, None]) * shape[0] + x).reshape(-1)
+        return self._cache[block, box]
+
+    def box(self, block: int, number: int) -> Box:
+        """The cells for which a number stands."""
+        x, y, _ = (len(cuts) - 1 for cuts in self._cuts[block])
+        place = (number % x, number // x % y, number // x // y)
+        low = triple(cuts[n] for cuts, n in zip(self._cuts[block], place, strict=True))
+        return Box(low, triple(cuts[n + 1] for cuts, n in zip(self._cuts[block], place, strict=True)))
+
+    def _home(self, partition: Partition, block: int) -> np.ndarray:
+        """For each cell of a block's memory the cell of the program's memory that it is a copy of."""
+        region, places = partition.region, []
+        for axis in range(3):
+            lo, size = region.cells.lo[axis], region.cells.shape[axis]
+            starts = self._cuts[block][axis][:-1]
+            if region.periodic[axis]:
+                starts = [lo + (start - lo) % size for start in starts]
+            places.append(np.array([bisect_left(self._cuts[WHOLE][axis], start) for start in starts]))
+        nx, ny, _ = (len(cuts) - 1 for cuts in self._cuts[WHOLE])
+        x, y, z = places
+        return ((z[:, None, None] * ny + y[:, None]) * nx + x).reshape(-1)
+
+
+@lru_cache(8)
+def inboxes(partition: Partition) -> Inboxes:
+    """The inboxes of a run."""
+    return Inboxes(partition)
+
+
+class Packed:
+    """Numbers the places of the copies that some traces pack.
+
+    Between two neighbouring ends of copies there are as many places as the largest copy has cells. A copy takes all
+    from its begin to its end, over and over: so two that share a byte share places.
+    """
+
+    def __init__(self, partition: Partition, cells: CellNumbers, traces: Iterable[Trace]) -> None:
+        self._rooms, self._most = {}, 0
+        marks: dict[tuple[int, int], set[int]] = defaultdict(set)
+        for trace in set(traces):
+            messages = {node.message for node in trace.graph.nodes if isinstance(node, Send | Receive)}
+            self._rooms[trace] = inboxes(partition).rooms(messages)
+            for message, parts in self._rooms[trace].items():
+                for (name, copy), ends in parts.items():
+                    marks[message.source, message.target].update(ends)
+                    self._most = max(self._most, cells.index(message.target, name, copy.target_box).size)
+        self._marks = {pair: sorted(ends) for pair, ends in marks.items()}
+
+    def places(self, trace: Trace, message: Message, name: str, copy: Copy) -> Index | None:
+        """Where a block that replays the trace takes a copy to be; None if it is not packed."""
+        ends = self._rooms[trace].get(message, {}).get((name, copy))
+        if ends is None:
+            return None
+        first, last = (bisect_left(self._marks[message.source, message.target], end) for end in ends)
+        return np.arange(first * self._most, last * self._most)

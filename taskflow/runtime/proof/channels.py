@@ -1,0 +1,125 @@
+"""Channels: how messages go through buffers, and what the host waits for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from taskflow.runtime.machine.trace.tracer import Trace
+from taskflow.runtime.machine.trace.transfer import ALIGN
+from taskflow.runtime.proof.cells import CellNumbers
+from taskflow.runtime.proof.timeline import Broken, Index, Place, Step, StepTimeline
+from taskflow.runtime.regions import Partition
+from taskflow.runtime.tasks import Message
+
+Record = tuple[int, Trace, tuple[int, ...]]
+"""The block, the trace and the nodes for which an event stands."""
+
+
+class Channels:
+    """Messages between blocks that do not see each other's memory; `records` are the last ones of events."""
+
+    def __init__(
+        self, timeline: StepTimeline, cells: CellNumbers, partition: Partition, records: dict[Record, int]
+    ) -> None:
+        self._timeline, self._cells, self._records = timeline, cells, records
+        self._fields = partition.fields
+        self._sequence: dict[tuple[int, int, int], int] = defaultdict(int)  # per block and pair, as that block counts
+        self._pending: dict[Place, tuple[Step, Place]] = {}  # per buffer: what was sent last, and nobody waited for
+        self._sent: dict[Place, int] = {}  # messages by name
+        self._posted: dict[Place, int] = {}
+        self._arriving: dict[Place, Step] = {}
+        self._unpacking: dict[Place, Record] = {}  # per buffer: the record of the last one
+        self._freed: list[tuple[int, Place]] = []
+
+    def pack(self, step: Step, trace: Trace, message: Message) -> None:
+        """Cells to a buffer."""
+        buffer = "out", *self._buffer(trace, message)
+        for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
+            step.move((message.source, name), self._cells.index(message.source, name, copy.source_box), buffer, places)
+
+    def unpack(self, step: Step, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
+        """From a buffer to ghost cells."""
+        buffer = "in", *self._buffer(trace, message)
+        for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
+            step.move(buffer, places, (message.target, name), self._cells.index(message.target, name, copy.target_box))
+        self._unpacking[buffer] = message.target, trace, nodes
+
+    def send(self, block: int, turn: int, text: str, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
+        """The channel reads the buffer, once it is packed, at any time."""
+        name, buffer = self._name(block, message), self._buffer(trace, message)
+        sent = self._timeline.call(block, self._records.get((block, trace, nodes)))
+        taken = self._step(block, turn, f"{text} by the channel", sent)
+        taken.move(("out", *buffer), self._whole(message), ("wire", *name), self._whole(message))
+        self._pending[buffer], self._sent[name] = (taken, name), taken.begin
+
+    def free(self, block: int, trace: Trace, message: Message) -> None:
+        """Wait until what was sent last from the buffer has been read."""
+        event = self._timeline.call(block)
+        if (pending := self._pending.pop(self._buffer(trace, message), None)) is not None:
+            before, name = pending
+            before.end = event
+            self._timeline.order.follow(event, before.begin)
+            self._freed.append((event, name))
+
+    def post(self, block: int, turn: int, trace: Trace, message: Message) -> None:
+        """Tell the channel where a message is to arrive, once what was there has been unpacked."""
+        record = self._unpacking.get(("in", *self._buffer(trace, message)))
+        self.expect(block, turn, trace, message, self._records.get(record) if record else None)
+
+    def expect(self, block: int, turn: int, trace: Trace, message: Message, unpacked: int | None = None) -> None:
+        """From now on, and after `unpacked`, the message may arrive."""
+        name, event = self._name(block, message), self._timeline.call(block, unpacked)
+        self._posted[name] = event
+        text = f"arrival of message {message.number} from block {message.source}"
+        arrival = self._arriving[name] = self._step(block, turn, text, event)
+        buffer = "in", *self._buffer(trace, message)
+        arrival.move(("wire", *name), self._whole(message), buffer, self._whole(message))
+
+    def receive(self, block: int, text: str, message: Message) -> None:
+        """Wait until a message has arrived."""
+        name = self._name(block, message)
+        if name not in self._arriving:
+            raise Broken(f"block {block}: {text}: nobody has said where it is to arrive")
+        arrival, event = self._arriving[name], self._timeline.call(block)
+        arrival.end = event
+        self._timeline.order.follow(event, arrival.begin)
+
+    def advance(self, block: int, trace: Trace) -> None:
+        """Count the messages of a pass."""
+        for pair, count in trace.messages.items():
+            self._sequence[block, *pair] += count
+
+    def finish(self) -> None:
+        """Tie both ends of each message. Raises Broken where one is missing."""
+        for name, arrival in self._arriving.items():
+            if name not in self._sent:
+                raise Broken(f"{arrival.text}: nobody sends it")
+            self._timeline.order.follow(arrival.begin, self._sent[name])
+        for name in self._sent.keys() - self._posted.keys():
+            raise Broken(f"{name[2]}. message from block {name[0]} to block {name[1]}: nobody receives it")
+        for event, name in self._freed:  # some channels take a message only when it is wanted
+            self._timeline.order.hold(event, self._posted[name])
+
+    def _step(self, block: int, turn: int, text: str, after: int) -> Step:
+        """Something that the channel does at some time after an event."""
+        return self._timeline.step(block, turn, text, self._timeline.order.add(None, [after]), "move", -1)
+
+    def _name(self, block: int, message: Message) -> Place:
+        pair = message.source, message.target
+        return (*pair, self._sequence[block, *pair] + message.number)
+
+    def _buffer(self, trace: Trace, message: Message) -> Place:
+        """What tells buffers apart: messages of one pair of blocks, size and slot have one."""
+        parts = (copy.source_box.volume * self._fields[name].nbytes for name, copy in message.copies)
+        nbytes = sum(-(-part // ALIGN) * ALIGN for part in parts)
+        return message.source, message.target, message.cells, nbytes, trace.slots[message]
+
+    def _parts(self, message: Message) -> list[Index]:
+        """The places of each copy of a message in its buffer."""
+        sizes = [self._cells.index(message.target, name, copy.target_box).size for name, copy in message.copies]
+        return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+
+    def _whole(self, message: Message) -> Index:
+        return np.concatenate(self._parts(message))

@@ -1,0 +1,269 @@
+"""What the operations of recorded templates do, and what is certain about when: the rules of the machine, each once.
+
+- The host of a block goes through its list. What it enqueues on a lane is done later, in the order of the lane.
+- `wait` holds a lane until the last `record` of its event that the host has enqueued before is done.
+- `send` waits for the record of its packing, and then lets the channel read the buffer; `free` waits until the channel
+  has read what was sent from the buffer last.
+- A receive is posted when a pass begins, after the host has waited for the lane on which the last pass unpacked, or by
+  `post`, which waits for the record of the unpacking of what the buffer held, if there is one: from then on, and not
+  before it was sent, the channel fills its buffer; `receive` waits until it has.
+- Between blocks that see each other's memory `pack` copies into the target's ghost cells, or, where rows are short,
+  into its inbox, and the target's `unpack` from there. `signal` posts flags when all before it on its lane is done,
+  `await` holds its lane until they are posted. Both count, in the memory of their block, how often they have posted or
+  awaited each: the n-th awaits the n-th.
+- `reduce` of the host waits for the plain lane, then for all blocks, and enqueues the result on the plain lane; that of
+  a lane brings its share, and holds the lane until all blocks have.
+- When a pass begins, the urgent lane waits for what the plain one has to do; when it ends, the plain for the urgent.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.runtime.machine.trace.operation import Operation
+from taskflow.runtime.machine.trace.tracer import Trace
+from taskflow.runtime.proof.cells import CellNumbers, Packed, reads, writes
+from taskflow.runtime.proof.channels import Channels, Record
+from taskflow.runtime.proof.timeline import ONE, Broken, Hardware, Place, Step, StepTimeline
+from taskflow.runtime.regions import Copy, Partition
+from taskflow.runtime.tasks import AllReduce, Claim, Compute, Grant, Node, Receive, Refresh, Send
+
+
+@dataclass(frozen=True)
+class Start:
+    """The events with which a pass of a block begins: the host has waited for what came in with the last one, and each
+    lane has what was before.
+    """
+
+    host: int | None
+    lanes: tuple[int, ...]
+
+
+class Execution:
+    """All blocks doing one pass after the other. `traces` are all that will be replayed."""
+
+    def __init__(self, cells: CellNumbers, partition: Partition, hardware: Hardware, traces: Iterable[Trace]) -> None:
+        self.cells, self.hardware, self.blocks = cells, hardware, len(partition)
+        self.starts: list[list[Start]] = []  # per pass and block
+        self._timeline = StepTimeline(self.blocks, hardware)
+        self.order, self.steps = self._timeline.order, self._timeline.steps
+        self._records: dict[Record, int] = {}
+        self._channels = Channels(self._timeline, cells, partition, self._records)
+        self._packed = Packed(partition, cells, traces if hardware.near is not None else ())
+        self._entry = [0] * self.blocks  # per block: the lane on which messages came in last
+        self._count: Counter[Place] = Counter()
+        self._flags: dict[Place, int] = {}
+        self._awaits: list[tuple[int, Place, str]] = []
+        self._folds: dict[tuple[int, int], list[tuple[str, int, int]]] = defaultdict(list)  # per turn and block
+
+    # ---------------------------------------------------------------------------------------------------- passes
+
+    def add(self, traces: Sequence[Trace], scalars: Iterable[str], entry: int) -> None:
+        """One more pass of every block, before which the host gives these scalars a value. Messages come in on the lane
+        `entry`.
+        """
+        turn, names, timeline = len(self.starts), list(scalars), self._timeline
+        self.starts.append([])
+        for block, trace in enumerate(traces):
+            for name in names:
+                given = timeline.step(block, turn - 1, f"a new value of {name}", timeline.enqueue(block, 0), "give")
+                given.writes[block, "scalar", name] = ONE
+            self._start(block, turn, trace)
+            for number, operation in enumerate(trace.operations):
+                self._operation(block, turn, trace, number, operation)
+            if self.hardware.streams:
+                timeline.enqueue(block, 0, timeline.enqueue(block, 1))
+            self._channels.advance(block, trace)
+            if trace.arrivals:
+                self._entry[block] = entry
+
+    def finish(self) -> None:
+        """One more beginning, to which everything can be compared, and what one block knows of another. Raises Broken
+        where blocks wait for what never comes, Circle where they wait for one another.
+        """
+        self.starts.append([])
+        for block in range(self.blocks):
+            self._start(block, len(self.starts) - 1, None)
+        self._channels.finish()
+        for event, flag, text in self._awaits:
+            if flag not in self._flags:
+                raise Broken(f"{text}: nobody signals it")
+            self.order.follow(event, self._flags[flag])
+        for turn in range(len(self.starts) - 1):
+            every = [self._folds[turn, block] for block in range(self.blocks)]
+            if any([what for what, *_ in one] != [what for what, *_ in every[0]] for one in every):
+                raise Broken(f"pass {turn}: the blocks do not reduce the same scalars in the same order")
+            for calls in zip(*every, strict=True):
+                for _, _, fold in calls:
+                    self.order.follow(fold, *(share for _, share, _ in calls))
+        self.order.settle()
+
+    def _start(self, block: int, turn: int, trace: Trace | None) -> None:
+        timeline, host = self._timeline, None
+        if trace is None or trace.arrivals:
+            host = timeline.call(block, timeline.last(block, self._entry[block]))
+        if trace is not None:
+            for message in trace.arrivals:
+                self._channels.expect(block, turn, trace, message)
+        fork = timeline.enqueue(block, 0)
+        lanes = (fork, timeline.enqueue(block, 1, fork)) if self.hardware.streams else (fork,)
+        self.starts[turn].append(Start(host, lanes))
+
+    # ------------------------------------------------------------------------------------------------ operations
+
+    def _operation(self, block: int, turn: int, trace: Trace, number: int, operation: Operation) -> None:
+        kind, lane, timeline = operation.kind, operation.lane, self._timeline
+        nodes = [trace.graph.nodes[n] for n in operation.nodes]
+        text = f"pass {turn}, operation {number}, {kind} {', '.join(f'({node})' for node in nodes)}"
+        if kind == "record":
+            self._records[block, trace, operation.nodes] = timeline.enqueue(block, lane)
+        elif kind == "wait":
+            timeline.enqueue(block, lane, self._records.get((block, trace, operation.nodes)))
+        elif kind in ("signal", "await"):
+            self._flag(block, turn, text, operation, nodes)
+        elif kind in ("send", "post", "free", "receive"):
+            self._host(block, turn, text, trace, operation, nodes[0])
+        elif kind == "reduce" and isinstance(nodes[0], AllReduce):
+            self._reduce(block, turn, text, trace, operation, nodes[0])
+        elif kind == "compute" and isinstance(nodes[0], Compute):
+            self._compute(timeline.step(block, turn, text, timeline.enqueue(block, lane), "compute"), nodes[0])
+        elif kind in ("compute", "copy", "pack", "unpack"):
+            step = timeline.step(block, turn, text, timeline.enqueue(block, lane), "move")
+            for node in nodes:
+                self._copy(step, trace, operation, node)
+        else:
+            raise Broken(f"block {block}: {text}: no such operation")
+
+    def _compute(self, step: Step, node: Compute) -> None:
+        step.node = node
+        for touched, boxes in (
+            (step.reads, reads(node.launch, node.box, node.partition)),
+            (step.writes, writes(node.launch, node.box)),
+        ):
+            for name, box in boxes:
+                place, cells = (node.block, name), self.cells.index(node.block, name, box)
+                touched[place] = np.union1d(touched[place], cells) if place in touched else cells
+        step.reads |= {(node.block, "scalar", name): ONE for name in node.launch.scalars.values()}
+        step.writes |= {(node.block, "scalar", name): ONE for name, _ in node.launch.reductions.values()}
+
+    def _copy(self, step: Step, trace: Trace, operation: Operation, node: Node) -> None:
+        if isinstance(node, Refresh):
+            for name, copy in _share(trace, operation, node.copies):
+                self._cells(step, node.block, name, copy)
+        elif isinstance(node, Send | Receive) and self.hardware.sees(node.message.source, node.message.target):
+            self._direct(step, trace, node)
+        elif isinstance(node, Send):
+            self._channels.pack(step, trace, node.message)
+        elif isinstance(node, Receive):
+            self._channels.unpack(step, trace, node.message, operation.nodes)
+        else:
+            raise Broken(f"{step.text}: no such operation")
+
+    def _direct(self, step: Step, trace: Trace, node: Send | Receive) -> None:
+        """To ghost cells or to the inbox of a neighbour, or from the own inbox."""
+        message = node.message
+        for name, copy in message.copies:
+            inbox, packed = ("inbox", message.source, message.target), self._packed.places(trace, message, name, copy)
+            if packed is None and isinstance(node, Send):
+                self._cells(step, message.target, name, copy)
+            elif packed is not None and isinstance(node, Send):
+                taken = self.cells.index(message.source, name, copy.source_box)
+                step.move((message.source, name), np.resize(taken, packed.size), inbox, packed)
+            elif packed is not None:
+                filled = self.cells.index(message.target, name, copy.target_box)
+                step.move(inbox, packed, (message.target, name), np.resize(filled, packed.size))
+
+    def _cells(self, step: Step, target: int, name: str, copy: Copy) -> None:
+        """Cells of one block become ghost cells of one."""
+        taken = self.cells.index(copy.source, name, copy.source_box)
+        filled = self.cells.index(target, name, copy.target_box)
+        step.move((copy.source, name), taken, (target, name), filled)
+
+    def _host(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: Node) -> None:
+        if not isinstance(node, Send | Receive):
+            raise Broken(f"block {block}: {text}: no such operation")
+        channels, message = self._channels, node.message
+        if operation.kind == "send":
+            channels.send(block, turn, text, trace, message, operation.nodes)
+        elif operation.kind == "post":
+            channels.post(block, turn, trace, message)
+        elif operation.kind == "receive":
+            channels.receive(block, text, message)
+        else:
+            channels.free(block, trace, message)
+
+    def _flag(self, block: int, turn: int, text: str, operation: Operation, nodes: Sequence[Node]) -> None:
+        event = self._timeline.enqueue(block, operation.lane)
+        step = self._timeline.step(block, turn, text, event, "count")
+        for node in nodes:
+            if not isinstance(node, Grant | Claim | Send | Receive):
+                raise Broken(f"block {block}: {text}: no such operation")
+            message = node.message
+            what = "granted" if isinstance(node, Grant | Claim) else "arrived"
+            flag = (what, message.source, message.target, message.number)
+            number = self._next((block, "count", operation.kind, flag), step)
+            if operation.kind == "signal":
+                self._flags[*flag, number] = event
+            else:
+                self._awaits.append((event, (*flag, number), f"block {block}: {text}"))
+
+    def _next(self, place: Place, step: Step) -> int:
+        """How often something was done before that a step does once more."""
+        number = self._count[place]
+        self._count[place] += 1
+        step.count(place, number)
+        return number
+
+    def _reduce(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: AllReduce) -> None:
+        timeline, places = self._timeline, [(block, "scalar", scalar) for scalar in node.scalars]
+        computed = (other for other in trace.graph.nodes if isinstance(other, Compute) and other.launch is node.launch)
+        brings = any(other.contributes for other in computed)
+        folds = self._folds[turn, block]
+        if operation.lane is None:
+            share = timeline.call(block, *([timeline.last(block, 0)] if brings else []))
+            there = timeline.call(block)
+            done = timeline.enqueue(block, 0)
+        else:
+            share = timeline.enqueue(block, operation.lane)
+            there = done = timeline.enqueue(block, operation.lane)
+        bring = timeline.step(block, turn, f"{text}, the share", share, "share")
+        fold = timeline.step(block, turn, f"{text}, the result", done, "fold")
+        bring.node = fold.node = node
+        if brings:
+            bring.reads |= dict.fromkeys(places, ONE)
+        fold.writes |= dict.fromkeys(places, ONE)
+        if operation.lane is not None:
+            half = self._next((block, "count", "reduce", len(folds)), fold) % 2
+            boards = [("board", other, len(folds), half) for other in range(self.blocks)]
+            bring.writes |= {board: np.array([block]) for board in boards}
+            fold.reads[boards[block]] = np.arange(self.blocks)
+        folds.append((str(node), share, there))
+
+    def describe(self, place: Place, cells: Iterable[int]) -> str:
+        """A place and some of its cells, in words."""
+        if place[0] in ("in", "out"):
+            return f"buffer {place[5]} of messages from block {place[1]} to block {place[2]}"
+        if place[0] == "inbox":
+            return f"block {place[2]}, inbox for block {place[1]}"
+        if place[0] == "board":
+            return f"block {place[1]}, shares of a reduction"
+        if place[1] in ("scalar", "count"):
+            return f"block {place[0]}, {place[1]} {place[2]}"
+        boxes = [str(self.cells.box(place[0], place[1], int(n))) for n in cells]
+        more = f" and {len(boxes) - 1} more boxes" if len(boxes) > 1 else ""
+        return f"block {place[0]}, field {place[1]}, cells {boxes[0]}{more}"
+
+
+def _share(trace: Trace, operation: Operation, copies: Sequence[tuple[str, Copy]]) -> Iterator[tuple[str, Copy]]:
+    """The copies that an operation does: all, or, where a host does them in stages, the n-th of its node the n-th."""
+    if operation.kind == "copy":
+        yield from copies
+        return
+    stages = [other for other in trace.operations if other.nodes == operation.nodes]
+    if len(stages) != len(copies):
+        raise Broken(f"{len(stages)} stages for {len(copies)} copies")
+    yield copies[stages.index(operation)]

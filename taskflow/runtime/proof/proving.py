@@ -1,0 +1,214 @@
+"""Proofs of programs: every template that their passes can need, before and after every other that can follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from taskflow.errors import RunFailed
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.proof.cells import CellNumbers, Outside, boxes
+from taskflow.runtime.proof.execution import Execution
+from taskflow.runtime.proof.races import collisions, races, separation
+from taskflow.runtime.proof.recording import Recorded, record_pass
+from taskflow.runtime.proof.timeline import Broken, Circle, Hardware
+from taskflow.runtime.proof.versions import Versions
+from taskflow.runtime.regions import Partition
+from taskflow.runtime.tasks import Part, Program, Roles, Stretch, Valid, plan
+
+Programs = Mapping[Program, Iterable[str]]
+"""Programs, each with the scalars to which the host gives a value before every pass."""
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """A program begun with some roles, laid out: its stretches, those that can follow each, and those that end it."""
+
+    after: Roles
+    scalars: tuple[str, ...]
+    stretches: list[Stretch] = field(default_factory=list)
+    following: list[list[int]] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    def lay(self, parts: Sequence[Part]) -> tuple[int, list[int]]:
+        """Add some parts, one after the other, loops at least once; returns the first stretch, and the last ones."""
+        first, last = len(self.stretches), list[int]()
+        for part in parts:
+            if isinstance(part, Stretch):
+                begin, end = len(self.stretches), [len(self.stretches)]
+                self.stretches.append(part)
+                self.following.append([])
+            else:
+                begin, end = self.lay(part.body)
+                if not end:
+                    continue
+                for stretch in end:
+                    self.following[stretch].append(begin)
+            for stretch in last:
+                self.following[stretch].append(begin)
+            last = end
+        return first, last
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A stretch about to be done: number `index` of a program that was begun at some stage."""
+
+    stage: int
+    laid: Laid
+    index: int
+
+    @property
+    def key(self) -> object:
+        """Equal for equal moments."""
+        return self.stage, id(self.laid), self.index
+
+    @property
+    def stretch(self) -> Stretch:
+        """The launches that are done."""
+        return self.laid.stretches[self.index]
+
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        """The scalars that the host sets before; it does so when a program begins."""
+        return self.laid.scalars if self.index == 0 else ()
+
+
+class ProgramCourse:
+    """One pass of each program of `start`, and then any number of passes of `programs`, in any order."""
+
+    def __init__(self, programs: Programs, start: Programs) -> None:
+        self._menus = [*([entry] for entry in start.items()), list(programs.items())]
+        self._laid: dict[object, Laid] = {}
+
+    def begin(self, roles: Roles, stage: int = 0) -> list[Moment]:
+        """The moments with which a run can begin, or go on at a stage."""
+        moments, waiting, seen = list[Moment](), [(roles, stage)], set()
+        while waiting:
+            roles, stage = waiting.pop()
+            stage = min(stage, len(self._menus) - 1)
+            if (stage, roles.key()) in seen:
+                continue
+            seen.add((stage, roles.key()))
+            for program, scalars in self._menus[stage]:
+                laid = self._lay(program, tuple(scalars), roles)
+                if laid.stretches:
+                    moments.append(Moment(stage, laid, 0))
+                else:  # it launches nothing, and what counts comes after it
+                    waiting.append((laid.after, stage + 1))
+        return moments
+
+    def after(self, moment: Moment) -> list[Moment]:
+        """The moments that can follow."""
+        moments = [Moment(moment.stage, moment.laid, index) for index in moment.laid.following[moment.index]]
+        if moment.index in moment.laid.ends:
+            moments += self.begin(moment.laid.after, moment.stage + 1)
+        return moments
+
+    def _lay(self, program: Program, scalars: tuple[str, ...], roles: Roles) -> Laid:
+        key = program, scalars, roles.key()
+        if key not in self._laid:
+            parts, after = plan(program, roles)
+            laid = self._laid[key] = Laid(after, scalars)
+            laid.ends.extend(laid.lay(parts)[1])
+        return self._laid[key]
+
+
+@dataclass
+class Proof:
+    """The extent of a proof: templates, passes in all runs of two or three, interfering pairs of steps, reads of a
+    cell.
+
+    `faults` is what is wrong.
+    """
+
+    templates: int = 0
+    passes: int = 0
+    pairs: int = 0
+    reads: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def __iadd__(self, other: Proof) -> Proof:
+        for name in ("templates", "passes", "pairs", "reads", "faults"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        return self
+
+    def hold(self) -> None:
+        """Raises RunFailed where something is wrong."""
+        if self.faults:
+            more = f"\n  and {len(self.faults) - 10} more" if len(self.faults) > 10 else ""
+            raise RunFailed("the proof fails:\n  " + "\n  ".join(self.faults[:10]) + more)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedPass:
+    """A recorded pass; each block's valid ghost cells, and the scalars to which the host gives values, before it."""
+
+    recorded: Recorded
+    valid: tuple[Valid, ...]
+    scalars: tuple[str, ...] = ()
+
+
+def prove(
+    partition: Partition, programs: Programs, mapper: Mapper, hardware: Hardware, *, start: Programs | None = None
+) -> Proof:
+    """Prove every template that passes of `programs` need, in whatever order they come, after one pass of each of
+    `start`, in its order.
+
+    Looked at are every two passes of which one can follow the other, in whatever way to overlap the mapper may choose
+    for each, and three passes that repeat themselves.
+    """
+    ways = mapper.ways(alone=len(partition) == 1, streams=hardware.streams)
+    recorded: dict[object, tuple[list[RecordedPass], list[object]]] = {}
+    proof, course = Proof(), ProgramCourse(programs, start or {})
+    nothing: tuple[Valid, ...] = tuple({} for _ in partition.blocks)
+    waiting = [(moment, nothing) for moment in course.begin(Roles.of(tuple(partition.fields)))]
+    while waiting:
+        moment, valid = waiting.pop()
+        if (key := _key(moment, valid)) in recorded:
+            continue
+        passes = [
+            RecordedPass(record_pass(partition, moment.stretch, valid, way, hardware), valid, moment.scalars)
+            for way in ways
+        ]
+        proof.templates += len(partition) * len(ways)
+        next_ = [(other, passes[0].recorded.after) for other in course.after(moment)]
+        recorded[key] = passes, [_key(*other) for other in next_]
+        waiting += next_
+    for key, (passes, after) in recorded.items():
+        for follower in after:
+            for one, other in product(passes, recorded[follower][0]):
+                run = [one, other, other] if follower == key and one is other else [one, other]
+                proof += examine(partition, run, hardware)
+    return proof
+
+
+def _key(moment: Moment, valid: Sequence[Valid]) -> object:
+    return moment.key, tuple(tuple(sorted(mine.items())) for mine in valid)
+
+
+def examine(partition: Partition, passes: Sequence[RecordedPass], hardware: Hardware) -> Proof:
+    """Look at some passes, one after the other, as all blocks do them."""
+    first, last = passes[0].valid, passes[-1].recorded.after
+    touched = {b for one in passes for trace in one.recorded.traces for node in trace.graph.nodes for b in boxes(node)}
+    touched |= {launch.over for one in passes for launch in one.recorded.launches}
+    touched |= {box for valid in (*first, *last) for some in valid.values() for box in some}
+    proof = Proof(passes=len(passes))
+    try:
+        traces = [trace for one in passes for trace in one.recorded.traces]
+        execution = Execution(CellNumbers(partition, touched), partition, hardware, traces)
+        for one in passes:
+            execution.add(one.recorded.traces, one.scalars, one.recorded.entry)
+        execution.finish()
+    except (Broken, Outside, Circle) as error:
+        proof.faults.append(str(error))
+        return proof
+    proof.pairs, proof.faults = races(execution)
+    proof.faults += collisions(execution)
+    proof.faults += separation(execution)
+    versions = Versions(execution, partition, first)
+    proof.faults += versions.run([(one.recorded.launches, one.scalars) for one in passes])
+    proof.faults += versions.left(last)
+    proof.reads = versions.checked
+    return proof

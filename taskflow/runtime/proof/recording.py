@@ -1,0 +1,142 @@
+"""Templates as the blocks of a run would record them, without memory, kernels or channels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+from taskflow.runtime.machine.device import Call, Event, Lane, cpu
+from taskflow.runtime.machine.direct.inbox import Rooms
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.trace.tracer import Trace, Tracer
+from taskflow.runtime.proof.cells import inboxes
+from taskflow.runtime.proof.timeline import Hardware
+from taskflow.runtime.regions import Partition
+from taskflow.runtime.tasks import Analysis, Compute, Launch, Message, Stretch, Valid, analyse
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """A pass of a stretch over all blocks: its launches, each block's template, the lane on which messages come in, and
+    each block's valid ghost cells afterwards.
+    """
+
+    launches: tuple[Launch, ...]
+    traces: tuple[Trace, ...]
+    entry: int
+    after: tuple[Valid, ...]
+
+
+def record_pass(
+    partition: Partition, stretch: Stretch, valid: Sequence[Valid], mapper: Mapper, hardware: Hardware
+) -> Recorded:
+    """The templates of all blocks, each with so many valid ghost cells."""
+    launches = tuple(
+        replace(launch) for launch in stretch.launches
+    )  # each an object of its own, the same on all blocks
+    analyses = [
+        analyse(
+            launches,
+            partition,
+            following=stretch.following,
+            valid=mine,
+            blocks=[block],
+            split=mapper.cuts(launches),
+            tiles=hardware.tiles,
+            poisoned=mapper.debug,
+        )
+        for block, mine in enumerate(valid)
+    ]
+    traces = tuple(template(analysis, partition, mapper, hardware) for analysis in analyses)
+    entry = int(hardware.streams and mapper.overlap == "full")
+    return Recorded(launches, traces, entry, tuple(analysis.valid for analysis in analyses))
+
+
+def template(analysis: Analysis, partition: Partition, mapper: Mapper, hardware: Hardware) -> Trace:
+    """The operations of one block, which do nothing."""
+    paper, plain = cast(Any, _Paper()), _PaperLane(asynchronous=hardware.streams)
+    near = cast(Any, _Near(partition, hardware)) if hardware.near is not None else None
+    urgent = _PaperLane(asynchronous=True) if hardware.streams and mapper.overlap == "full" else plain
+    tracer = Tracer(paper, paper, replace(mapper, cache=0), _nothing, (plain, urgent), near)
+    return tracer.trace(analysis, 0)
+
+
+def _nothing(*_: Any) -> None:
+    """Stands for an operation that is only recorded."""
+
+
+def _one(*_: Any, **__: Any) -> list[Call]:
+    """Whatever there is to copy, post or wait for is one operation."""
+    return [_nothing]
+
+
+class _Paper:
+    """Stands for binder and transfers: operations that do nothing."""
+
+    device = cpu()
+    instances = SimpleNamespace(arrays={})  # of no memory nothing is worth being cut into slabs
+    scalars = SimpleNamespace(array=_nothing)
+    copies = pack = unpack = staticmethod(_one)
+    send = post = finish = staticmethod(_nothing)
+
+    def compute(self, node: Compute, lane: Lane) -> Call:
+        return _nothing
+
+
+class _Near:
+    """Stands for the neighbourhood, and for the exchange of each trace."""
+
+    def __init__(self, partition: Partition, hardware: Hardware) -> None:
+        self._partition, self._hardware, self._rooms = partition, hardware, Rooms()
+        self.complete = len(set(hardware.near or ())) == 1
+
+    def reaches(self, message: Message) -> bool:
+        return self._hardware.sees(message.source, message.target)
+
+    def exchange(self) -> _Near:
+        return self
+
+    def plan(self, messages: Iterable[Message]) -> None:
+        self._rooms = inboxes(self._partition).rooms(messages)
+
+    def unpack(self, message: Message) -> list[Any]:
+        return list(self._rooms.get(message, ()))
+
+    def fold(self, *_: Any) -> Call:
+        return _nothing
+
+    grant = claim = sent = arrival = staticmethod(_nothing)
+    copies = copy = post = wait = send = staticmethod(_one)
+
+
+class _PaperLane:
+    """A lane that does nothing."""
+
+    stream = None
+
+    def __init__(self, *, asynchronous: bool) -> None:
+        self.asynchronous = asynchronous
+
+    def activate(self) -> None:
+        """There is nothing to do."""
+
+    def active(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+    def event(self) -> Event:
+        return self
+
+    def recorder(self, event: Event) -> Call:
+        return _nothing
+
+    def waiter(self, event: Event) -> Call:
+        return _nothing
+
+    def synchronize(self) -> None:
+        """Nothing is enqueued."""
+
+    def reached(self) -> Callable[[], bool]:
+        return lambda: True

@@ -1,0 +1,180 @@
+"""Steps of all blocks on one timeline: what each touches, on which lane it is, and after which events.
+
+Happens-before is known of some events, and a clock for each answers "always?".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from taskflow.runtime.tasks import AllReduce, Compute, Tiles, rows
+
+Place = tuple[Any, ...]
+"""Where numbers are: (block, field), (block, "scalar", name), (block, "count", ...), ("board", block, fold, parity),
+and of a message ("out" or "in", buffer), ("wire", message), and, packed for a neighbour, ("inbox", source, target)."""
+Index = np.ndarray
+ONE = np.zeros(1, np.int64)
+Effect = Literal["move", "compute", "give", "count", "share", "fold"]
+
+
+class Circle(Exception):
+    """Events that wait for one another; `args` are their numbers."""
+
+
+class HappensBefore:
+    """Events on chains: a chain is what happens one after the other (a host's thread, a lane of a device).
+
+    Events are numbered as they are added. After `settle` no more can be added, and `before` answers for all executions
+    that the guarantees allow.
+    """
+
+    def __init__(self, chains: int) -> None:
+        self._last: list[int | None] = [None] * chains
+        self._chain: list[int] = []
+        self._position: list[int] = []
+        self._after: list[list[int]] = []
+        self._perhaps: list[list[int]] = []
+        self.sequence: list[int] = []
+
+    def add(self, chain: int | None, after: Iterable[int | None] = ()) -> int:
+        """A new event that happens after these and, on a chain, after the chain's last one."""
+        event, before = len(self._after), [e for e in after if e is not None]
+        self._chain.append(-1 if chain is None else chain)
+        self._position.append(0)
+        if chain is not None:
+            last, self._last[chain] = self._last[chain], event
+            if last is not None:
+                before.append(last)
+                self._position[event] = self._position[last] + 1
+        self._after.append(before)
+        self._perhaps.append([])
+        return event
+
+    def last(self, chain: int) -> int | None:
+        """The event that was added to a chain last."""
+        return self._last[chain]
+
+    def follow(self, event: int, *others: int) -> None:
+        """One more guarantee: `event` happens after the others."""
+        self._after[event].extend(others)
+
+    def hold(self, event: int, *others: int) -> None:
+        """`event` may have to wait for the others, though nothing is guaranteed: it counts in circles only."""
+        self._perhaps[event].extend(others)
+
+    def settle(self) -> None:
+        """Find one `sequence` in which everything can happen, and the clocks. Raises Circle where there is none."""
+        missing = [len(a) + len(p) for a, p in zip(self._after, self._perhaps, strict=True)]
+        next_: list[list[int]] = [[] for _ in missing]
+        for event, (after, perhaps) in enumerate(zip(self._after, self._perhaps, strict=True)):
+            for other in (*after, *perhaps):
+                next_[other].append(event)
+        ready = [event for event, n in enumerate(missing) if not n]
+        clocks = np.full((len(missing), len(self._last)), -1, np.int32)
+        while ready:
+            event = ready.pop()
+            self.sequence.append(event)
+            clock = clocks[event]
+            for other in self._after[event]:
+                np.maximum(clock, clocks[other], out=clock)
+            if self._chain[event] >= 0:
+                clock[self._chain[event]] = self._position[event]
+            for later in next_[event]:
+                missing[later] -= 1
+                if not missing[later]:
+                    ready.append(later)
+        if len(self.sequence) < len(missing):
+            raise Circle(*(event for event, n in enumerate(missing) if n))
+        self._clocks, self._chains, self._positions = clocks, np.array(self._chain), np.array(self._position)
+
+    def before(self, ends: np.ndarray, begins: np.ndarray) -> np.ndarray:
+        """Entry [i, j]: whether the event ends[i] always happens before, or is, begins[j].
+
+        A negative end never happens; ends are on chains.
+        """
+        chains, positions = self._chains[ends], self._positions[ends]
+        return (ends >= 0)[:, None] & (self._clocks[begins].T[chains] >= positions[:, None])
+
+
+class Broken(Exception):
+    """A template that cannot be what it claims to be."""
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """The hardware of blocks: GPUs with two streams each (the lanes), or CPUs, where the host does everything itself;
+    and who sees whose memory: blocks with one number in `near`, or, without it, none. Edges are made of `tiles`.
+    """
+
+    streams: bool
+    near: tuple[int, ...] | None = None
+    tiles: Tiles = rows
+
+    def sees(self, one: int, other: int) -> bool:
+        """Whether two blocks see each other's memory."""
+        return self.near is not None and self.near[one] == self.near[other]
+
+
+@dataclass(eq=False)
+class Step:
+    """Something that reads and writes memory. It is done after the event `begin`, and over at the event `end` (a
+    negative one: nobody ever knows that it is over). `turn` is the pass to which it belongs.
+    """
+
+    text: str
+    turn: int
+    effect: Effect
+    begin: int
+    end: int
+    reads: dict[Place, Index] = field(default_factory=dict)
+    writes: dict[Place, Index] = field(default_factory=dict)
+    moves: list[tuple[Place, Index, Place, Index]] = field(default_factory=list)
+    counts: dict[Place, int] = field(default_factory=dict)
+    node: Compute | AllReduce | None = None
+
+    def move(self, source: Place, taken: Index, target: Place, filled: Index) -> None:
+        """Copy cells."""
+        self.moves.append((source, taken, target, filled))
+        for touched, place, cells in ((self.reads, source, taken), (self.writes, target, filled)):
+            touched[place] = np.concatenate([touched[place], cells]) if place in touched else cells
+
+    def count(self, place: Place, number: int) -> None:
+        """Count one more, after this many."""
+        self.counts[place] = number
+        self.reads[place] = self.writes[place] = ONE
+
+
+class StepTimeline:
+    """The steps of all blocks. A block has three chains of events: its host, and two lanes, or, without streams, the
+    host's only.
+    """
+
+    def __init__(self, blocks: int, hardware: Hardware) -> None:
+        self.hardware, self.order = hardware, HappensBefore(3 * blocks)
+        self.steps: list[Step] = []
+
+    def chain(self, block: int, lane: int | None) -> int:
+        """The chain of a lane, or (None) of the host."""
+        return 3 * block + (0 if lane is None or not self.hardware.streams else 1 + lane)
+
+    def call(self, block: int, *after: int | None) -> int:
+        """An event on the host, which waits for these."""
+        return self.order.add(self.chain(block, None), after)
+
+    def enqueue(self, block: int, lane: int | None, *after: int | None) -> int:
+        """An event on a lane, after what the host has done so far, and after these."""
+        return self.order.add(self.chain(block, lane), [self.last(block, None), *after])
+
+    def last(self, block: int, lane: int | None) -> int | None:
+        """The last event on a lane, or on the host."""
+        return self.order.last(self.chain(block, lane))
+
+    def step(self, block: int, turn: int, text: str, begin: int, effect: Effect, end: int | None = None) -> Step:
+        """A new step, over when it begins or at `end`."""
+        step = Step(f"block {block}: {text}", turn, effect, begin, begin if end is None else end)
+        self.steps.append(step)
+        return step

@@ -1,0 +1,83 @@
+"""Logical regions: an index space times a field space, without storage or place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from operator import index
+
+from taskflow.errors import BadInput
+from taskflow.runtime.regions.box import Box, Triple, triple
+from taskflow.runtime.regions.fields import Field, FieldSpace
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Fields over the cells of a box.
+
+    `periodic` directions close on themselves. Across the others the region has `ghost` more layers of cells beyond each
+    face, the boundary layers, which tasks write like any other cell to impose boundary conditions. A program may use
+    several regions: `scale` says how many cells of the finest one a cell of this one is long along x, y and z. Raises
+    ValueError where there is no cell, the ghost width is negative or a scale is below one.
+    """
+
+    cells: Box
+    fields: FieldSpace
+    periodic: tuple[bool, bool, bool] = (False, False, False)
+    ghost: int = 1
+    scale: Triple = (1, 1, 1)
+
+    def __post_init__(self) -> None:
+        if not self.cells:
+            raise ValueError(f"a region needs at least one cell in every direction, not {self.cells.shape}")
+        if self.ghost < 0:
+            raise ValueError(f"the ghost width is {self.ghost}; it must be 0 or more")
+        if min(self.scale) < 1:
+            raise ValueError(f"the scale is {self.scale}; cells are 1 or more cells of the finest region long")
+
+    @cached_property
+    def margin(self) -> Triple:
+        """Boundary layers beyond each face, per direction: `ghost`, or 0 where periodic."""
+        x, y, z = (0 if p else self.ghost for p in self.periodic)
+        return x, y, z
+
+    @cached_property
+    def bounds(self) -> Box:
+        """Every cell that can hold a value of its own: the cells and the boundary layers."""
+        return self.cells.expand(self.margin, self.margin)
+
+    def nbytes(self, memory: Box) -> int:
+        """Bytes of all fields over the cells that have memory on a block."""
+        return memory.volume * sum(field.nbytes for field in self.fields.values())
+
+    def corresponding(self, box: Box, other: Region) -> Box:
+        """The cells of this region that share space with the cells `box` of another one. Where the last cell of that
+        is larger than what is left here, it ends with this region.
+        """
+        lo, hi = [], []
+        for axis, (mine, theirs) in enumerate(zip(self.scale, other.scale, strict=True)):
+            end = -(-box.hi[axis] * theirs // mine)
+            lo.append(box.lo[axis] * theirs // mine)
+            hi.append(min(end, self.cells.hi[axis]) if box.hi[axis] <= other.cells.hi[axis] else end)
+        return Box(triple(lo), triple(hi))
+
+
+def region(
+    cells: Iterable[int], fields: Iterable[str | Field], *, dtype: str = "f8", ghost: int = 1, periodic: str = ""
+) -> Region:
+    """Fields over so many cells along x, y and z, the first of which is the cell (0, 0, 0).
+
+    `fields` are names, of fields of `dtype`, or Fields. `ghost` is the width of the widest stencil. `periodic` has the
+    letters of the directions that close on themselves: "xy". Raises BadInput where there is no such region.
+    """
+    if not isinstance(periodic, str) or set(periodic) - set("xyz"):
+        raise BadInput(f'periodic = {periodic!r} is not some of the letters x, y and z; write "xy" for x and y')
+    if isinstance(fields, str):
+        raise BadInput(f"fields = {fields!r}; give a list of names: [{fields!r}]")
+    try:
+        space = FieldSpace(field if isinstance(field, Field) else Field(field, dtype) for field in fields)
+        box = Box.of(index(count) for count in cells)
+        return Region(box, space, ("x" in periodic, "y" in periodic, "z" in periodic), ghost)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"region(cells={cells!r}, fields={fields!r}): {error}") from error

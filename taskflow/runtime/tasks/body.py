@@ -1,0 +1,154 @@
+"""Tasks written in Python: what their body sees of fields and scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+
+from taskflow.runtime.regions import Box, Triple, hull
+from taskflow.runtime.tasks.graph import Compute
+from taskflow.runtime.tasks.numbers import Numbers, Operator, cut
+from taskflow.runtime.tasks.privilege import Privilege
+from taskflow.runtime.tasks.reading import reading
+
+Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x]
+
+
+class View:
+    """A field over the cells of a point task.
+
+    `view[...]` are the cells, `view[1, 0, 0]` their neighbours at higher x; `view[...] = values` writes the cells.
+    Raises PermissionError for a write without privilege or to a neighbour, and for a read outside the declared stencil.
+    """
+
+    def __init__(self, name: str, privilege: Privilege, array: Array, origin: Triple, box: Box) -> None:
+        self._name, self._privilege, self._array, self._origin, self._box = name, privilege, array, origin, box
+
+    def __getitem__(self, offset: EllipsisType | Triple) -> Array:
+        moved = (0, 0, 0) if offset is ... else offset
+        if not self._privilege.reads:
+            raise PermissionError(f"field {self._name!r} was declared Write: its old values cannot be read")
+        if moved not in self._privilege.stencil:
+            raise PermissionError(f"field {self._name!r} is read at the offset {moved}, outside its declared stencil")
+        array = self._array[self._box.shift(moved).slices(self._origin)]
+        if isinstance(array, np.ndarray) and not self._privilege.writes:
+            array.flags.writeable = False
+        return array
+
+    def __setitem__(self, cells: EllipsisType, values: Array) -> None:
+        if not self._privilege.writes:
+            raise PermissionError(f"field {self._name!r} was declared Read: it cannot be written")
+        if cells is not ...:
+            raise PermissionError(
+                f"field {self._name!r} is written at the offset {cells}: a task writes no cells but its own"
+            )
+        self._array[self._box.slices(self._origin)] = values
+
+
+class Fold:
+    """A reduction parameter: `fold(values)` folds an array of one value per cell into it."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator, self.value = operator, IDENTITY[operator]
+
+    def fold(self, values: Array) -> None:
+        """Combine the value so far with all of `values`; NaN stays NaN."""
+        self.value = combine(self.operator, [self.value, float(getattr(values, self.operator)())])
+
+
+class Folds:
+    """A reduction parameter of several numbers: `folds.fold(first, second)` folds an array of one value per cell into
+    each; exact sums take a `bound`, too, or one for each: a sixteenth, or more, of the largest magnitude.
+    """
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
+        self._folds = [Fold(numbers.operator) for _ in numbers.of("")]
+
+    @property
+    def values(self) -> list[float]:
+        """What is folded so far: of each number, or of the parts of each exact sum."""
+        return [fold.value for fold in self._folds]
+
+    def fold(self, *values: Array, bound: float | Sequence[float] | None = None) -> None:
+        """Combine the numbers so far with all of `values`. Raises TypeError for more or fewer arrays than there are
+        numbers, and where exact sums have no bound, or others one.
+        """
+        numbers = self._numbers
+        if len(values) != numbers.count or numbers.exact == (bound is None):
+            given = f"{len(values)} arrays and {'no' if bound is None else 'a'} bound"
+            remedy = f"give {numbers.count} arrays{' and bound=...' if numbers.exact else ' alone'}"
+            raise TypeError(f"{numbers} was folded with {given}; {remedy}")
+        arrays = list(values)
+        if bound is not None:
+            bounds = bound if isinstance(bound, Sequence) else [bound] * len(values)
+            pairs = zip(values, bounds, strict=True)
+            arrays = [part for array, limit in pairs for part in cut(array.astype("f8"), limit)]
+        for fold, array in zip(self._folds, arrays, strict=True):
+            fold.fold(array)
+
+
+IDENTITY: dict[Operator, float] = {"sum": 0.0, "max": -np.inf, "min": np.inf}
+
+
+def combine(operator: Operator, values: Iterable[float]) -> float:
+    """The values folded in their order: a sum's last bits depend on it, maximum and minimum do not. NaN stays NaN."""
+    step = {"sum": np.add, "max": np.maximum, "min": np.minimum}[operator]
+    result = np.float64(IDENTITY[operator])
+    for value in values:
+        result = step(result, value)
+    return float(result)
+
+
+class ForeignView:
+    """A field of another region over the cells that a point task reads: `view.box` is the smallest box around them,
+    `view[...]` are its values.
+    """
+
+    def __init__(self, array: Array, origin: Triple, boxes: Sequence[Box]) -> None:
+        self.box = hull(boxes)
+        self._array, self._origin = array, origin
+
+    def __getitem__(self, _: EllipsisType) -> Array:
+        array = self._array[self.box.slices(self._origin)]
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+        return array
+
+
+def run_body(
+    node: Compute, arrays: Mapping[str, Array], origins: Mapping[str, Triple], scalars: Mapping[str, float]
+) -> dict[str, float]:
+    """Run the Python body of a point task; returns the value of each reduction over its cells.
+
+    `arrays` hold the fields in the order [z, y, x]; their first elements are the cells `origins`.
+    """
+    launch = node.launch
+    task = launch.task
+    views: dict[str, View | ForeignView] = {}
+    for parameter, (name, privilege) in zip(task.fields, launch.requirements, strict=True):
+        array, origin = arrays[name], origins[name]
+        if privilege.foreign:
+            boxes = reading(name, privilege, launch, node.partition).around(node.box)
+            views[parameter] = ForeignView(array, origin, boxes)
+        else:
+            views[parameter] = View(name, privilege, array, origin, node.box)
+    taken = {parameter: scalars[name] for parameter, name in launch.scalars.items()}
+    numbers: dict[str, Any] = {}
+    for parameter in task.keywords:
+        if parameter in task.numbers:
+            several = task.numbers[parameter]
+            numbers[parameter] = Folds(several) if several.reduced else several.values(taken, parameter)
+        elif parameter in task.reductions:
+            numbers[parameter] = Fold(task.reductions[parameter])
+        elif parameter in taken:
+            numbers[parameter] = taken[parameter]
+    task.body(*task.arguments(views), **launch.constants, **task.left_out(), **numbers)
+    folded = {parameter: fold.value for parameter, fold in numbers.items() if isinstance(fold, Fold)}
+    for parameter, folds in numbers.items():
+        if isinstance(folds, Folds):
+            folded |= zip(task.numbers[parameter].of(parameter), folds.values, strict=True)
+    return {launch.reductions[parameter][0]: value for parameter, value in folded.items()}

@@ -1,0 +1,80 @@
+"""What is carried from one pass of programs to the next: the cells that are read before anything has written them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from taskflow.runtime.regions import Box, Partition, difference, joined, periodic_images
+from taskflow.runtime.tasks.program import Program, Roles, record
+from taskflow.runtime.tasks.reading import readings
+from taskflow.runtime.tasks.task import Launch
+
+Cells = dict[str, tuple[Box, ...]]
+
+
+def carried(programs: Sequence[Program], partition: Partition, wanted: Iterable[str] = ()) -> Cells:
+    """The cells, as disjoint boxes by role, that decide all that the programs will do, done in turn for ever.
+
+    Everything else they overwrite before they read it. Cells beyond periodic faces are those that they are images of.
+    After each turn the fields in the roles `wanted` are read as a whole, boundary layers too. Raises BadInput where a
+    program is none.
+    """
+    found = _Found(partition)
+    for launches, roles in _turns(programs, partition):
+        for launch in launches:
+            found.launch(launch)
+        for role in wanted:
+            found.read(roles[role], [partition.homes[roles[role]].region.bounds])
+    return {name: joined(boxes) for name, boxes in found.needed.items() if boxes}
+
+
+def overwritten(programs: Sequence[Program], partition: Partition) -> Cells:
+    """The cells, as disjoint boxes by field, that the programs write, done in turn for ever. Raises BadInput where one
+    is none.
+    """
+    found = _Found(partition)
+    for launches, _ in _turns(programs, partition):
+        for launch in launches:
+            found.writes(launch)
+    return {name: tuple(boxes) for name, boxes in found.written.items()}
+
+
+def _turns(programs: Sequence[Program], partition: Partition) -> Iterator[tuple[list[Launch], Roles]]:
+    """The launches of each turn, and the roles after it, until these come again: then nothing new happens any more."""
+    roles, met = Roles.of(tuple(partition.fields)), set[tuple[tuple[str, str], ...]]()
+    while roles.key() not in met:
+        met.add(roles.key())
+        turn: list[Launch] = []
+        for program in programs:
+            launches, roles = record(program, roles)
+            turn += launches
+        yield turn, roles
+
+
+class _Found:
+    """What was written so far, and what was read before that, by field."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+        self.written: dict[str, list[Box]] = defaultdict(list)
+        self.needed: dict[str, list[Box]] = defaultdict(list)
+
+    def launch(self, launch: Launch) -> None:
+        for name, ways in readings(launch, self.partition).items():
+            for way in ways:
+                self.read(name, way.around(launch.over))
+        if launch.coloured:  # cells of other colours keep their values
+            for name in launch.written:
+                self.read(name, [launch.over])
+        self.writes(launch)
+
+    def writes(self, launch: Launch) -> None:
+        for name in launch.written:
+            self.written[name] += difference([launch.over], self.written[name])
+
+    def read(self, name: str, boxes: Iterable[Box]) -> None:
+        home = self.partition.homes[name]
+        for box in boxes:
+            for piece, _ in periodic_images(home.clip(box), home.region.cells, home.region.periodic):
+                self.needed[name] += difference([piece], [*self.written[name], *self.needed[name]])

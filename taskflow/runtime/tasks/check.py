@@ -1,0 +1,133 @@
+"""Checks of launches against a region and its partition: what is impossible is refused before anything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from itertools import product
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.runtime.regions import Partition, Triple, periodic_images
+from taskflow.runtime.tasks.privilege import Privilege
+from taskflow.runtime.tasks.reading import place, reading, share
+from taskflow.runtime.tasks.stencil import ALL, Stencil
+from taskflow.runtime.tasks.task import Launch
+
+
+def check(launches: Iterable[Launch], partition: Partition, possible: set[Hashable]) -> None:
+    """Raises BadInput for the first launch that is impossible: over cells that do not exist, with fields that do not
+    exist or differ in precision, with a stencil that reaches beyond the bounds, the ghost layers or the next block, or
+    with point tasks that read what others of them write. `possible` are launches known not to be, and gains these.
+    """
+    for launch in launches:
+        key = launch.task, launch.fields, launch.over, launch.ghosts
+        if key not in possible:
+            _check(launch, partition)
+            possible.add(key)
+
+
+def _check(launch: Launch, partition: Partition) -> None:
+    for name in launch.fields:
+        if name not in partition.homes:
+            raise BadInput(f"{launch} uses the field {name!r}; the region has {', '.join(partition.fields)}")
+    home = place(launch, partition)
+    if launch.over not in home.region.bounds:
+        raise BadInput(f"{launch} is launched over {launch.over}, outside the region's bounds {home.region.bounds}")
+    for name, privilege in launch.requirements:
+        if privilege.foreign:
+            _check_memory(launch, name, privilege, partition)
+            continue
+        if partition.homes[name] is not home:
+            raise BadInput(
+                f"{launch}: {name!r} is of another region than {launch.own!r}; a task reads one of those if it is"
+                " declared Foreign"
+            )
+        if privilege.reads:
+            _check_reach(launch, name, privilege, home)
+        _check_ghosts(launch, name, privilege, home)
+        if privilege.reads and privilege.writes and not privilege.coloured:
+            _check_race(launch, name, privilege.stencil, home)
+    precisions = {}
+    for name, privilege in launch.requirements:
+        precision = np.dtype(partition.fields[name].dtype)
+        if privilege.precision is None:
+            precisions[name] = precision.name
+        elif precision != np.dtype(privilege.precision):
+            raise BadInput(
+                f"{launch}: {name!r} is {precision.name}, but the task takes it as {np.dtype(privilege.precision).name}"
+            )
+        if (values := partition.fields[name].values) != privilege.values:
+            taken = f"the task takes {privilege.values}: declare it {'Read' if privilege.reads else 'Write'} * {values}"
+            raise BadInput(f"{launch}: {name!r} has {values} values per cell, but {taken}")
+    if launch.task.kernel is not None and len(set(precisions.values())) > 1:
+        found = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
+        raise BadInput(f"{launch}: {found}; a kernel text is compiled for one precision: declare the fields alike")
+
+
+def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
+    """Each block has memory for what it reads of a foreign field."""
+    way, home = reading(name, privilege, launch, partition), partition.homes[name]
+    for block in range(len(partition)):
+        for box in way.around(share(launch, partition, block)):
+            if box not in home.memory[block]:
+                raise BadInput(
+                    f"{launch} reads {name!r} in {box} on block {block}, which has memory for {home.memory[block]}:"
+                    " let the field's partition reach there"
+                )
+
+
+def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
+    region, stencil = partition.region, privilege.stencil
+    if stencil.width >= ALL:
+        raise BadInput(
+            f"{launch} reads {name!r} along whole lines; only a field that is declared Foreign can be so read"
+        )
+    if stencil.width > region.ghost:
+        raise BadInput(
+            f"{launch} reads {name!r} {stencil.width} cells away; the region has {region.ghost} ghost layers: give it"
+            f" ghost={stencil.width}"
+        )
+    for axis, reach in enumerate(stencil.reach):
+        narrowest, blocks = partition.widths[axis], partition.shape[axis]
+        if blocks > 1 and not partition.replicated and reach > narrowest:
+            raise BadInput(
+                f"{launch} reads {name!r} {reach} cells away along {'xyz'[axis]}, beyond the next block: the narrowest"
+                f" of {blocks} blocks there is {narrowest} wide; use fewer blocks along {'xyz'[axis]} or more cells"
+            )
+    for box in stencil.around(launch.over):
+        if partition.clip(box) != box:
+            raise BadInput(
+                f"{launch} is launched over {launch.over} and reads {name!r} in {box}, beyond the region's bounds"
+                f" {region.bounds}: launch it over fewer cells"
+            )
+
+
+def _check_ghosts(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
+    """Each block has memory for what it reads beside ghost cells that it computes itself."""
+    for block in range(len(partition) if launch.ghosts else 0):
+        for box in privilege.stencil.around(launch.over & partition.computed(block, launch.ghosts)):
+            if box not in partition.memory[block]:
+                raise BadInput(
+                    f"{launch} on {launch.ghosts} layers of ghost cells reads {name!r} in {box} on block {block}, which"
+                    f" has memory for {partition.memory[block]}: let the partition reach there"
+                )
+
+
+def _check_race(launch: Launch, name: str, stencil: Stencil, partition: Partition) -> None:
+    """Point tasks of one launch run at the same time: none may read what another one writes."""
+    region = partition.region
+    for offset in _neighbours(stencil):
+        images = periodic_images(launch.over.shift(offset), region.cells, region.periodic)
+        if any(piece.meets(launch.over) for piece, _ in images):
+            raise BadInput(
+                f"{launch} reads {name!r} at the offset {offset}, where it also writes it: use a second field"
+            )
+
+
+def _neighbours(stencil: Stencil) -> set[Triple]:
+    """Every offset of a stencil, the cell itself left out."""
+    found: set[Triple] = set()
+    for (x0, y0, z0), (x1, y1, z1) in stencil.offsets:
+        found.update(product(range(x0, x1 + 1), range(y0, y1 + 1), range(z0, z1 + 1)))
+    return found - {(0, 0, 0)}

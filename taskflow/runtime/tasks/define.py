@@ -1,0 +1,174 @@
+"""Definition of tasks: functions whose annotations say what they do with each field and number."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_type_hints, overload
+
+from taskflow.runtime.tasks.numbers import Numbers, Operator
+from taskflow.runtime.tasks.orientation import Axis, Face
+from taskflow.runtime.tasks.privilege import Components, Privilege, Scalar
+from taskflow.runtime.tasks.source import check_source
+from taskflow.runtime.tasks.task import Task
+
+# Numbers of a task, three for each exact sum: blocks fold them in one all-reduce, which has so many places on every
+# device.
+MOST_REDUCTIONS = 32
+
+
+@overload
+def task(body: Callable[..., None], /) -> Task: ...
+@overload
+def task(*, kernel: Path | str, whole: bool = False) -> Callable[[Callable[..., None]], Task]: ...
+@overload
+def task(*, library: str) -> Callable[[Callable[..., None]], Task]: ...
+def task(
+    body: Callable[..., None] | None = None,
+    /,
+    *,
+    kernel: Path | str | None = None,
+    library: str | None = None,
+    whole: bool = False,
+) -> Any:
+    """Make a function a task: `@task`, or `@task(kernel=...)` where a kernel text holds the arithmetic.
+
+    `kernel` is the text itself, a string, or the `Path` of a file with it. `whole`: what it does in a cell may depend
+    on all others that a block has of a launch, so that it cannot be done in parts. With `library`, the name of an
+    operation of `taskflow.runtime.machine.transform`, that does the work, whole; the body says what it is, in NumPy.
+
+    Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write`, `ReadWrite`, `Coloured[stencil]` or,
+    of other regions, `Foreign[stencil]`, or several at once, `Components(u=Read[U], v=Read[V])`; keyword-only
+    parameters are annotated `Scalar`, `Reduce[operator]`, with the type of a constant, or, one of them, `Axis` or
+    `Face`. `Reduce[operator, n]` and `Scalar[operator, n]` are n numbers under one name; a task has MOST_REDUCTIONS
+    numbers at most, or a third as many exact sums, Reduce["exact sum", 10]. A field or constant that is annotated
+    `... | None` may be left out of a launch. Without a kernel the body runs on views of the fields (see
+    `taskflow.runtime.tasks.body`); with one it is a docstring alone. Raises TypeError where these rules are broken.
+    """
+
+    if isinstance(kernel, Path):
+        kernel = kernel.absolute()  # other processes may be in other folders
+
+    def define(function: Callable[..., None]) -> Task:
+        return _define(function, kernel, library, whole or library is not None)
+
+    return define if body is None else define(body)
+
+
+def _define(body: Callable[..., None], kernel: Path | str | None, library: str | None, whole: bool) -> Task:
+    name = getattr(body, "__name__", "task")
+    parameters = {each.name: each for each in inspect.signature(body, eval_str=True).parameters.values()}
+    for parameter in parameters.values():
+        _check_parameter(f"task {name}: parameter {parameter.name!r}", parameter)
+    fields: dict[str, Privilege] = {}
+    arguments: dict[str, tuple[str, ...]] = {}
+    keywords: dict[str, Any] = {}
+    optional: set[str] = set()
+    for parameter in parameters.values():
+        annotation = parameter.annotation
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            keywords[parameter.name], is_optional = _without_none(annotation)
+        else:
+            several = isinstance(annotation, Components)
+            privileges = annotation.privileges if several else {parameter.name: annotation}
+            if twice := fields.keys() & privileges:
+                raise TypeError(f"task {name}: two fields have the name {min(twice)!r}")
+            fields |= privileges
+            arguments[parameter.name] = tuple(privileges)
+            is_optional = all(privilege.optional for privilege in privileges.values())
+        optional |= {parameter.name} if is_optional else set()
+    turns = [(each, kind) for each, kind in keywords.items() if kind in (Axis, Face)]
+    numbers = {each: kind for each, kind in keywords.items() if isinstance(kind, Numbers)}
+    reductions, scalars = _reductions(keywords), tuple(_scalars(keywords))
+    others = {*reductions, *scalars, *numbers, *dict(turns)}
+    constants = {each: kind for each, kind in keywords.items() if each not in others}
+    for kind in constants.values():
+        if is_dataclass(kind):  # names in its annotations mean something here, elsewhere perhaps nothing
+            kind.__annotations__ = get_type_hints(kind)
+    order = tuple(each for each in keywords if each not in dict(turns))
+    made = Task(
+        name, body, kernel, library, whole, fields, constants, scalars, reductions, order, arguments,
+        numbers, frozenset(optional), turns[0] if turns else None,
+    )  # fmt: skip
+    _check_task(made, len(turns))
+    return made
+
+
+def _reductions(keywords: Mapping[str, Any]) -> dict[str, Operator]:
+    """The operators of all numbers that a task reduces, one by one."""
+    found: dict[str, Operator] = {}
+    for name, kind in keywords.items():
+        if isinstance(kind, Numbers) and kind.reduced:
+            found |= dict.fromkeys(kind.of(name), kind.operator)
+        elif isinstance(kind, Privilege) and kind.reduction:
+            found[name] = kind.reduction
+    return found
+
+
+def _scalars(keywords: Mapping[str, Any]) -> Iterator[str]:
+    """All numbers that a task takes, one by one."""
+    for name, kind in keywords.items():
+        if isinstance(kind, Numbers) and not kind.reduced:
+            yield from kind.of(name)
+        elif kind is Scalar:
+            yield name
+
+
+def _check_parameter(where: str, parameter: inspect.Parameter) -> None:
+    kind, annotation = parameter.kind, parameter.annotation
+    if parameter.default is not parameter.empty or kind in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
+        raise TypeError(f"{where} has a default or is variadic; name every parameter and pass every value")
+    if annotation is parameter.empty:
+        kinds = "Read, Write, ReadWrite, Scalar, Reduce or a constant's type"
+        raise TypeError(f"{where} is not annotated; say {kinds}")
+    if parameter.name == "over":
+        raise TypeError(f"{where} has the name of the box that a launch is over; choose another one")
+    if kind is not kind.KEYWORD_ONLY:
+        if not isinstance(annotation, Privilege | Components) or getattr(annotation, "reduction", None):
+            raise TypeError(
+                f"{where} is positional, so a field: annotate it Read, Read[width], Write, ReadWrite, Coloured or"
+                " Foreign"
+            )
+    elif isinstance(annotation, Components) or (isinstance(annotation, Privilege) and annotation.reduction is None):
+        raise TypeError(f"{where} is a field: put it before the *")
+    elif _without_none(annotation)[1] and (isinstance(annotation, Privilege) or _without_none(annotation)[0] is Scalar):
+        raise TypeError(f"{where} is a number that is always there: only fields and constants can be left out")
+
+
+def _without_none(annotation: Any) -> tuple[Any, bool]:
+    """An annotation without `| None`, and whether that was there."""
+    if isinstance(annotation, Privilege):
+        return annotation, annotation.optional
+    kinds = get_args(annotation) if isinstance(annotation, UnionType) else ()
+    return (kinds[0], True) if len(kinds) == 2 and kinds[1] is type(None) else (annotation, False)
+
+
+def _check_task(made: Task, turns: int) -> None:
+    """Raises TypeError for a declaration that no launch can serve."""
+    where, kernel, needed = f"task {made.name}", made.kernel, [p for p in made.fields.values() if not p.optional]
+    if not made.fields:
+        raise TypeError(f"{where} has no field: there is nothing to visit; its positional parameters are fields")
+    if all(p.foreign for p in needed):
+        raise TypeError(f"{where} has foreign fields only: it needs one of the region that it is launched over")
+    if not any(p.writes for p in needed) and not made.reductions:
+        raise TypeError(f"{where} writes no field and reduces nothing: it has no effect")
+    if turns > 1:
+        raise TypeError(f"{where} is turned twice; give it one Axis or one Face")
+    if not turns and any(p.oriented for p in made.fields.values()):
+        raise TypeError(f"{where} reads in a frame of its own, but is not turned: give it a keyword Axis or Face")
+    if isinstance(kernel, Path) and not kernel.is_file():
+        raise TypeError(f"{where}: there is no kernel text {kernel}")
+    if isinstance(kernel, str) and "TASK" not in kernel and "#include" not in kernel:
+        raise TypeError(f"{where}: the kernel text {kernel!r} defines no TASK; a file is given as a Path")
+    if len(made.reductions) > MOST_REDUCTIONS:
+        reduced = len(made.reductions)
+        exact = any(kind.exact and kind.reduced for kind in made.numbers.values())
+        counted = f"{reduced} numbers{', three for each exact sum' if exact else ''}"
+        raise TypeError(f"{where} reduces {counted}; at most {MOST_REDUCTIONS} can be: make it two tasks")
+    if made.library is not None and (kernel is not None or made.scalars or made.reductions):
+        raise TypeError(f"{where} is done by a library, which takes fields and constants: no kernel, no scalars")
+    if kernel is None:
+        check_source(made.name, made.body, made.fields)

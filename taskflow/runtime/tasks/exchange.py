@@ -1,0 +1,177 @@
+"""Exchange: which copies of ghost cells readers still need, when they can travel, and the messages they are in; of one
+pass of a program, and of one after many others.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from taskflow.errors import BadInput
+from taskflow.runtime.regions import Box, Copy, Partition
+from taskflow.runtime.tasks.ghosts import Gap, Geometries, Reader, Valid
+from taskflow.runtime.tasks.graph import Message
+from taskflow.runtime.tasks.program import Program, Roles, record
+from taskflow.runtime.tasks.reading import place, readings
+from taskflow.runtime.tasks.task import Launch
+
+Copies = tuple[tuple[str, Copy], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """What moves between blocks in a step, and the ghost cells of each block and field that are valid after it.
+
+    `messages` has, per launch after which they can begin (-1: at once), the messages of that moment, those of a block
+    to itself included.
+    """
+
+    messages: dict[int, list[Message]]
+    valid: Valid
+
+    def by_block(self) -> dict[int, dict[int, list[Message]]]:
+        """For each block the messages that it takes part in, by moment."""
+        found: dict[int, dict[int, list[Message]]] = defaultdict(lambda: defaultdict(list))
+        for moment, messages in self.messages.items():
+            for message in messages:
+                for block in {message.source, message.target}:
+                    found[block][moment].append(message)
+        return found
+
+    @property
+    def count(self) -> dict[tuple[int, int], int]:
+        """Messages per pair of blocks."""
+        count: dict[tuple[int, int], int] = defaultdict(int)
+        for message in (message for moment in self.messages.values() for message in moment):
+            count[message.source, message.target] += 1
+        return dict(count)
+
+
+def exchange(
+    launches: Sequence[Launch],
+    partition: Partition,
+    *,
+    following: Sequence[Launch] = (),
+    valid: Valid | None = None,
+    blocks: Iterable[int] | None = None,
+    known: Geometries | None = None,
+) -> Exchange:
+    """The messages of a step in which any of `blocks` (all of them by default) takes part.
+
+    A ghost cell is valid from the copy that filled it until its owner writes it again. Only the fields, the widths and
+    the neighbours that a reader's stencil touches are copied; what can travel at one moment travels together. `valid`
+    are the ghost cells valid at the start. `following` is what comes after the step: what its readers miss and nothing
+    there overwrites before travels in this step already, so that the transfer can overlap with it. Every block comes
+    to the same result on the messages that it is part of. `known` is what other exchanges of these blocks, or of all,
+    have worked out on this partition. Raises BadInput where a launch is impossible on this partition.
+    """
+    mine = frozenset(range(len(partition)) if blocks is None else blocks)
+    _check_partition(partition, mine, valid or {})
+    geometry = known or Geometries.of(partition, mine)
+    geometry.check((*launches, *following))
+    now, written = geometry.states(valid or {}), _Written(geometry)
+    after, ahead = now, Valid()
+    found: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
+    for n, launch in enumerate((*launches, *following)):
+        if n == len(launches):
+            after = dict(now)
+        gaps: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
+        cut = place(launch, partition)
+        for name, ways in readings(launch, partition).items():
+            for way in ways:
+                missing, now[name] = now[name].read(Reader(launch.over, launch.ghosts, cut, way))
+                for gap in missing:
+                    gaps[gap.block].append((name, gap))
+        for block in sorted(gaps):
+            moment = max(written.last(name, gap) for name, gap in gaps[block])
+            if moment < len(launches):
+                found[moment] += gaps[block]
+            if moment < len(launches) <= n:
+                for name, gap in gaps[block]:
+                    ahead[block, name] = ahead.get((block, name), ()) + gap.boxes
+        for name in launch.written:
+            now[name] = now[name].written(launch.over, launch.ghosts)
+            written.add(name, launch.over, n)
+    held = geometry.valid(after if following else now)
+    held.update({key: held.get(key, ()) + boxes for key, boxes in ahead.items()})
+    return Exchange(_messages(found, mine, geometry), held)
+
+
+def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid) -> None:
+    """Raises BadInput where blocks or ghost cells are those of another partition."""
+    for block in (*blocks, *(block for block, _ in valid)):
+        if block not in range(len(partition)):
+            raise BadInput(f"there is no block {block}: the partition has blocks 0 to {len(partition) - 1}")
+    for (block, name), boxes in valid.items():
+        memory = partition.homes.get(name, partition).memory[block]
+        if name not in partition.homes or not all(box in memory for box in boxes):
+            cells = ", ".join(map(str, boxes))
+            raise BadInput(
+                f"valid ghost cells of {name!r} on block {block}, {cells}: they are not of this partition, where the"
+                f" block has memory for {', '.join(partition.fields)} in {memory}"
+            )
+
+
+def _messages(
+    found: Mapping[int, list[tuple[str, Gap]]], mine: Collection[int], geometry: Geometries
+) -> dict[int, list[Message]]:
+    """All copies of one moment between two blocks as one message; those within a block as a message to itself."""
+    messages: dict[int, list[Message]] = {}
+    count: dict[tuple[int, int], int] = defaultdict(int)
+    pairs: dict[tuple[tuple[str, Gap], ...], list[tuple[tuple[int, int], Copies]]] = {}
+    for moment in sorted(found):
+        gaps = tuple(found[moment])
+        if gaps not in pairs:
+            grouped: dict[tuple[int, int], Copies] = defaultdict(tuple)
+            for name, gap in gaps:
+                for copy in geometry.copies(name, gap):
+                    if copy.source in mine or copy.target in mine:
+                        grouped[copy.source, copy.target] += ((name, copy),)
+            pairs[gaps] = sorted(grouped.items(), key=lambda pair: pair[0])
+        messages[moment] = [Message(*pair, count[pair], copies) for pair, copies in pairs[gaps]]
+        for pair, _ in pairs[gaps]:
+            count[pair] += 1
+    return messages
+
+
+class _Written:
+    """Which launches have written which cells."""
+
+    def __init__(self, geometry: Geometries) -> None:
+        self._geometry = geometry
+        self._writes: dict[str, dict[Box, int]] = defaultdict(dict)  # by field: boxes, and the last to write each
+
+    def add(self, name: str, over: Box, launch: int) -> None:
+        """The next launch writes a field in these cells."""
+        writes = self._writes[name]
+        writes.pop(over, None)  # the last ones come last
+        writes[over] = launch
+
+    def last(self, name: str, gap: Gap) -> int:
+        """The last launch that wrote anything of what fills a gap of a field, or -1."""
+        writes = reversed(self._writes[name].items())
+        return next((n for over, n in writes if self._geometry.supplied(name, gap, over)), -1)
+
+
+class Settled(NamedTuple):
+    """The launches of a pass, those of the next one (roles change), and the ghost cells that are valid before them."""
+
+    launches: tuple[Launch, ...]
+    following: tuple[Launch, ...]
+    valid: Valid
+
+
+def settled(
+    program: Program, partition: Partition, blocks: Iterable[int] | None = None, known: Geometries | None = None
+) -> Settled:
+    """The second pass of a program: all later ones are like it, but for the roles of the fields. `blocks` and `known`
+    are as in `exchange`.
+
+    Raises BadInput where the program is impossible on this partition.
+    """
+    first, roles = record(program, Roles.of(tuple(partition.fields)))
+    second, roles = record(program, roles)
+    third, _ = record(program, roles)
+    return Settled(second, third, exchange(first, partition, following=second, blocks=blocks, known=known).valid)

@@ -1,0 +1,214 @@
+"""The task graph: what each block does in a step, and what has to wait for what."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from taskflow.runtime.regions import Box, Copy, Partition
+from taskflow.runtime.tasks.numbers import Operator
+from taskflow.runtime.tasks.privilege import Privilege, Read, Write
+from taskflow.runtime.tasks.reading import place, readings
+from taskflow.runtime.tasks.task import Launch
+
+Part = Literal["whole", "edge", "middle"]
+Access = tuple[str, Box, Privilege]
+UNIT = Box((0, 0, 0), (1, 1, 1))
+
+
+def number(name: str) -> str:
+    """The name under which a scalar is tracked among the fields of a block."""
+    return f"scalar {name}"
+
+
+def _fields(copies: Iterable[tuple[str, Copy]]) -> str:
+    return ", ".join(dict.fromkeys(name for name, _ in copies))
+
+
+@dataclass(frozen=True, eq=False)
+class Compute:
+    """A point task: the part of a launch that one block does, with the middle of what it does, if that is cut."""
+
+    block: int
+    launch: Launch
+    box: Box
+    part: Part
+    partition: Partition
+    middle: Box | None = None
+
+    def accesses(self) -> list[Access]:
+        """Cells read, with the stencil, and cells written."""
+        found: list[Access] = []
+        for name, ways in readings(self.launch, self.partition).items():
+            found += [(name, cells, Read) for way in ways for cells in way.around(self.box)]
+        found += [(name, self.box, Write) for name in self.launch.written]
+        found += [(number(name), UNIT, Read) for name in self.launch.scalars.values()]
+        found += [(number(name), UNIT, Write) for name, _ in self.launch.reductions.values()]
+        return found
+
+    @property
+    def contributes(self) -> bool:
+        """Whether what it reduces counts: where every block has all cells, that of one block does."""
+        return self.block == 0 or not place(self.launch, self.partition).replicated
+
+    def __str__(self) -> str:
+        return f"{self.launch} {self.part}"
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """Cells of some fields that travel together; `number` counts the messages of this pair of blocks in the step."""
+
+    source: int
+    target: int
+    number: int
+    copies: tuple[tuple[str, Copy], ...]
+
+    @property
+    def cells(self) -> int:
+        """Values in the message."""
+        return sum(copy.source_box.volume for _, copy in self.copies)
+
+
+@dataclass(frozen=True, eq=False)
+class _Transfer:
+    """What a block does about a message."""
+
+    block: int
+    message: Message
+
+    @property
+    def fields(self) -> str:
+        """The names of what travels."""
+        return _fields(self.message.copies)
+
+
+class Grant(_Transfer):
+    """Let the source of a message overwrite the ghost cells that it fills: all that read or wrote them before is done.
+
+    Between blocks that see each other's memory a send waits for it; where messages have buffers of their own it has
+    nothing to do.
+    """
+
+    def accesses(self) -> list[Access]:
+        """The ghost cells that the message fills: from here on they are its source's."""
+        return [(name, copy.target_box, Write) for name, copy in self.message.copies]
+
+    def __str__(self) -> str:
+        return f"grant {self.fields} to {self.message.source}"
+
+
+class Claim(_Transfer):
+    """Wait until the target of a message has granted the ghost cells that it fills."""
+
+    def accesses(self) -> list[Access]:
+        """No cells: the send that follows touches them."""
+        return []
+
+    def __str__(self) -> str:
+        return f"claim {self.fields} of {self.message.target}"
+
+
+class Send(_Transfer):
+    """Pack a message and hand it to the channel, or copy its cells straight into the ghost cells of the target."""
+
+    def accesses(self) -> list[Access]:
+        """The cells that are packed."""
+        return [(name, copy.source_box, Read) for name, copy in self.message.copies]
+
+    def __str__(self) -> str:
+        return f"send {self.fields} to {self.message.target}"
+
+
+class Receive(_Transfer):
+    """Wait until a message is in the ghost cells that it fills."""
+
+    def accesses(self) -> list[Access]:
+        """The ghost cells that are filled."""
+        return [(name, copy.target_box, Write) for name, copy in self.message.copies]
+
+    def __str__(self) -> str:
+        return f"receive {self.fields} from {self.message.source}"
+
+
+@dataclass(frozen=True, eq=False)
+class Refresh:
+    """Copy a block's own cells to its ghost cells across a periodic face."""
+
+    block: int
+    copies: tuple[tuple[str, Copy], ...]
+
+    def accesses(self) -> list[Access]:
+        """Cells read and ghost cells filled."""
+        reads = [(name, copy.source_box, Read) for name, copy in self.copies]
+        return reads + [(name, copy.target_box, Write) for name, copy in self.copies]
+
+    def __str__(self) -> str:
+        return f"refresh {_fields(self.copies)}"
+
+
+@dataclass(frozen=True, eq=False)
+class AllReduce:
+    """Fold what a launch reduced on every block, all of it at once; every block receives the same bits."""
+
+    block: int
+    launch: Launch
+
+    @cached_property
+    def scalars(self) -> dict[str, Operator]:
+        """What is folded, and how."""
+        return dict(self.launch.reductions.values())
+
+    def accesses(self) -> list[Access]:
+        """The scalars, and the turn: all blocks reduce in one order."""
+        return [*((number(scalar), UNIT, Write) for scalar in self.scalars), ("turn", UNIT, Write)]
+
+    def __str__(self) -> str:
+        return f"{', '.join(f'{operator} of {scalar}' for scalar, operator in self.scalars.items())} over all blocks"
+
+
+Node = Compute | Grant | Claim | Send | Receive | Refresh | AllReduce
+
+
+@dataclass(eq=False)
+class TaskGraph:
+    """Nodes, block after block in program order, and, for each, the nodes that it waits for."""
+
+    nodes: list[Node] = field(default_factory=list)
+    waits: list[set[int]] = field(default_factory=list)
+
+    def order(self, key: Callable[[Node], float]) -> list[int]:
+        """The topological order that takes, of the nodes that are ready, the one of lowest key, then the earliest.
+
+        Raises ValueError where the graph has a cycle.
+        """
+        missing = [len(w) for w in self.waits]
+        after = self.followers()
+        ready = [(key(node), n) for n, node in enumerate(self.nodes) if not missing[n]]
+        heapq.heapify(ready)
+        order = []
+        while ready:
+            n = heapq.heappop(ready)[1]
+            order.append(n)
+            for follower in after[n]:
+                missing[follower] -= 1
+                if not missing[follower]:
+                    heapq.heappush(ready, (key(self.nodes[follower]), follower))
+        if len(order) < len(self.nodes):
+            raise ValueError(f"{len(self.nodes) - len(order)} nodes of the task graph wait for one another in a cycle")
+        return order
+
+    def followers(self) -> list[list[int]]:
+        """For each node the nodes that wait for it."""
+        after: list[list[int]] = [[] for _ in self.nodes]
+        for n, waits in enumerate(self.waits):
+            for m in waits:
+                after[m].append(n)
+        return after
+
+    def of(self, kind: type[Node]) -> Iterable[Node]:
+        """The nodes of one kind, in program order."""
+        return (node for node in self.nodes if isinstance(node, kind))

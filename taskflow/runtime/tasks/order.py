@@ -1,0 +1,162 @@
+"""Order: which nodes of a block have to wait for which, from the cells that they touch.
+
+A step repeats itself: sweep after sweep touches the same boxes. So the geometry, which boxes meet and what remains of
+them, is kept apart from the nodes that touched them, and is worked out once for each state that a field is met in.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks.graph import Access, AllReduce, Compute, Node, Refresh
+
+NEW = -1  # the origin of what the present node adds
+
+Origins = tuple[int, ...]
+Pieces = list[tuple[int, Box]]
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """Cells of a field that a node reads and writes. There is one object for the same cells, whatever the field."""
+
+    reads: tuple[Box, ...]
+    writes: tuple[Box, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The boxes of a field that were written and read last. There is one object per state, and it remembers what each
+    use makes of it.
+    """
+
+    writes: tuple[Box, ...]
+    reads: tuple[Box, ...]
+    _met: dict[Use, tuple[Origins, Origins, Origins]] = field(default_factory=dict)
+    _next: dict[tuple[Use, Origins], tuple[State, Origins, Origins]] = field(default_factory=dict)
+
+    def met(self, use: Use) -> tuple[Origins, Origins, Origins]:
+        """Which writes and which reads the use has to follow, and which reads it covers."""
+        if use not in self._met:
+            touched = use.reads + use.writes
+            self._met[use] = (
+                tuple(n for n, box in enumerate(self.writes) if any(box.meets(cells) for cells in touched)),
+                tuple(n for n, box in enumerate(self.reads) if any(box.meets(cells) for cells in use.writes)),
+                tuple(n for n, box in enumerate(self.reads) if any(box in cells for cells in use.reads)),
+            )
+        return self._met[use]
+
+    def then(self, use: Use, covered: Origins, states: States) -> tuple[State, Origins, Origins]:
+        """The state after the use, and which box of this state each of its writes and reads comes from. `covered` are
+        the reads that it stands for.
+        """
+        key = use, covered
+        if key not in self._next:
+            writes: Pieces = list(enumerate(self.writes))
+            reads: Pieces = [(n, box) for n, box in enumerate(self.reads) if n not in covered]
+            reads += [(NEW, box) for box in use.reads]
+            for box in use.writes:
+                writes, reads = [*_outside(box, writes), (NEW, box)], _outside(box, reads)
+            state = states.of(tuple(box for _, box in writes), tuple(box for _, box in reads))
+            self._next[key] = state, tuple(n for n, _ in writes), tuple(n for n, _ in reads)
+        return self._next[key]
+
+
+def _outside(cells: Box, pieces: Pieces) -> Pieces:
+    """What the pieces cover besides `cells`."""
+    return [(n, rest) for n, box in pieces for rest in (box.subtract(cells) if box.meets(cells) else (box,))]
+
+
+class States:
+    """All states met so far."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[tuple[Box, ...], tuple[Box, ...]], State] = {}
+
+    def of(self, writes: tuple[Box, ...] = (), reads: tuple[Box, ...] = ()) -> State:
+        """The one object for this state."""
+        return self._known.setdefault((writes, reads), State(writes, reads))
+
+
+class Touched:
+    """Who touched which cells of a field last."""
+
+    def __init__(self, states: States) -> None:
+        self._states, self.state = states, states.of()
+        self.writers: Sequence[int] = ()
+        self.readers: Sequence[int] = ()
+
+    def written(self, use: Use) -> list[tuple[int, Box]]:
+        """The nodes that wrote what the use touches, each with a box that it wrote last and that the use meets."""
+        return [(self.writers[n], self.state.writes[n]) for n in self.state.met(use)[0]]
+
+    def before(self, use: Use) -> list[int]:
+        """The nodes that the use has to follow: those that read or wrote what it writes, or wrote what it reads."""
+        writers, readers, _ = self.state.met(use)
+        return [self.writers[n] for n in writers] + [self.readers[n] for n in readers]
+
+    def add(self, use: Use, node: int, before: int) -> None:
+        """Register the use by a node that follows the nodes whose bits are set in `before`.
+
+        An access is forgotten where a later one that follows it stands for it: a write for everything it overwrites, a
+        read for an earlier read. So the number of accesses kept does not grow with the program.
+        """
+        writers, readers = self.writers, self.readers
+        covered = tuple(n for n in self.state.met(use)[2] if before >> readers[n] & 1)
+        self.state, written, read = self.state.then(use, covered, self._states)
+        self.writers = [node if n < 0 else writers[n] for n in written]
+        self.readers = [node if n < 0 else readers[n] for n in read]
+
+
+class Uses:
+    """What nodes of a partition use: worked out once for nodes that touch the same cells."""
+
+    def __init__(self) -> None:
+        self._found: dict[object, tuple[tuple[str, Use], ...]] = {}
+        self._of_cells = cache(Use)
+
+    def of(self, node: Node) -> tuple[tuple[str, Use], ...]:
+        """What a node reads and writes, field by field."""
+        if isinstance(node, Compute):
+            key: object = node.launch.kind, node.box
+        elif isinstance(node, AllReduce):
+            key = tuple(node.scalars)
+        else:
+            key = type(node), node.copies if isinstance(node, Refresh) else node.message.copies
+        if key not in self._found:
+            self._found[key] = self._grouped(node.accesses())
+        return self._found[key]
+
+    def _grouped(self, accesses: Iterable[Access]) -> tuple[tuple[str, Use], ...]:
+        fields: dict[str, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
+        for name, box, privilege in accesses:
+            fields[name][privilege.changes].append(box)
+        return tuple((name, self._of_cells(tuple(reads), tuple(writes))) for name, (reads, writes) in fields.items())
+
+
+class Order:
+    """The nodes of a block in program order, and for each what it has to wait for."""
+
+    def __init__(self, states: States) -> None:
+        self._fields: dict[str, Touched] = defaultdict(lambda: Touched(states))
+        self._before: list[int] = []  # per node: bit m is set where it comes after node m
+
+    def add(self, used: Iterable[tuple[str, Use]]) -> set[int]:
+        """Register the next node, which uses these fields; returns what it has to wait for, less what another of these
+        waits for already.
+        """
+        touched = [(self._fields[name], use) for name, use in used]
+        interfering = set().union(*(cells.before(use) for cells, use in touched))
+        waits, before = set(), 0
+        for m in sorted(interfering, reverse=True):
+            if not before >> m & 1:
+                waits.add(m)
+                before |= self._before[m] | 1 << m
+        for cells, use in touched:
+            cells.add(use, len(self._before), before)
+        self._before.append(before)
+        return waits

@@ -1,0 +1,137 @@
+"""Privileges: what a task may do with a field, written as the annotation of its parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from taskflow.runtime.tasks.numbers import EXACT, OPERATORS, Numbers, Operator, several
+from taskflow.runtime.tasks.orientation import Oriented
+from taskflow.runtime.tasks.stencil import POINT, Stencil, star
+
+Precision = Literal["f4", "f8", "u1", "u2"]
+
+
+@dataclass(frozen=True, slots=True)
+class Privilege:
+    """Reading with a stencil, writing, both, or folding values with an operator.
+
+    A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over,
+    so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
+    over; it is read around the cells that correspond. `precision`: the field has one of its own, where others have that
+    of the kernel; of the region's own fields those of flags, whole numbers of one byte or two. `coloured`: of the cells
+    that a launch is over it changes some (those of one colour), and reads beside them only others. `oriented`: the
+    stencil of a task that is turned to an axis or a face, in its own frame. `optional`: a launch may leave the field
+    out. `values`: so many numbers per cell.
+    """
+
+    reads: bool = False
+    writes: bool = False
+    stencil: Stencil = POINT
+    reduction: Operator | None = None
+    foreign: bool = False
+    coloured: bool = False
+    precision: Precision | None = None
+    oriented: Oriented | None = None
+    optional: bool = False
+    values: int = 1
+
+    def __getitem__(self, stencil: int | Stencil | Oriented) -> Privilege:
+        """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
+        if not self.reads:
+            raise TypeError("only Read, ReadWrite, Coloured and Foreign take a stencil: a task writes its own cells")
+        if isinstance(stencil, Oriented):
+            return replace(self, oriented=stencil)
+        if not isinstance(stencil, int | Stencil) or (isinstance(stencil, int) and stencil < 0):
+            raise TypeError(
+                f"{stencil!r} is no stencil: give the width of a star, 0 or more, or star(w), box(w), offsets(...) or"
+                " lines(...)"
+            )
+        return replace(self, stencil=star(stencil) if isinstance(stencil, int) else stencil)
+
+    def __or__(self, nothing: None) -> Privilege:
+        """`Read[1] | None`: the privilege of a field that a launch may leave out."""
+        return replace(self, optional=True)
+
+    def __mul__(self, values: int) -> Privilege:
+        """`Read[1] * 16`: the privilege of a field with so many values per cell. Raises TypeError for less than two,
+        and for fields that are foreign, of a precision of their own, coloured or reduced.
+        """
+        if not isinstance(values, int) or values < 2:
+            raise TypeError(f"{values!r} is no number of values per cell; give 2 or more")
+        if self.foreign or self.precision or self.coloured or self.reduction:
+            raise TypeError("only Read, Write and ReadWrite take several values per cell")
+        return replace(self, values=values)
+
+    def turned(self, orientation: str) -> Privilege:
+        """The privilege of a task that is turned to an axis or a face."""
+        return replace(self, stencil=self.oriented.turned(orientation), oriented=None) if self.oriented else self
+
+    def __add__(self, other: Privilege) -> Privilege:
+        """The least privilege that allows both."""
+        if self.reduction and self.reduction == other.reduction:
+            return self
+        if self.reduction or other.reduction:
+            return replace(ReadWrite, stencil=self.stencil | other.stencil)
+        reads, writes = self.reads or other.reads, self.writes or other.writes
+        foreign, coloured = self.foreign and other.foreign, self.coloured and other.coloured
+        return Privilege(reads, writes, self.stencil | other.stencil, foreign=foreign, coloured=coloured)
+
+    @property
+    def changes(self) -> bool:
+        """Whether the field may hold other values afterwards."""
+        return self.writes or self.reduction is not None
+
+
+class Components:
+    """Several fields that are one argument: `Components(u=Read[U], v=Read[V], w=Read[W])` is a velocity, whose three
+    components have stencils of their own. A launch gives a tuple of fields; a kernel text names them one by one.
+    """
+
+    def __init__(self, **privileges: Privilege) -> None:
+        self.privileges = privileges
+
+    def __or__(self, nothing: None) -> Components:
+        """The same fields, which a launch may leave out all together."""
+        return Components(**{name: privilege | nothing for name, privilege in self.privileges.items()})
+
+
+class Reduction:
+    """`Reduce[max]`, `Reduce[min]`, `Reduce[sum]`: the parameter is a scalar into which all values are folded.
+
+    `Reduce["sum", n]` folds n numbers under one name, and `Reduce["exact sum", n]` sums of which the bits do not depend
+    on the order, nor on how the cells are cut into blocks; without n it is one such sum.
+    """
+
+    def __getitem__(self, word: Any) -> Any:
+        found = several(word, reduced=True)
+        if found is None:
+            raise TypeError(f"Reduce[{word!r}]: the operators are {', '.join(OPERATORS)} and {EXACT}")
+        return found if isinstance(found, Numbers) else Privilege(reduction=found)
+
+
+class Scalar:
+    """Annotation of a parameter that is a named number which changes between steps, such as the time step.
+
+    What a task has reduced as `Reduce["exact sum", n]`, say, another one takes by its one name: `Scalar["exact sum",
+    n]`.
+    """
+
+    def __class_getitem__(cls, word: Any) -> Any:
+        """Several numbers. Raises TypeError for what `Reduce` does not know either."""
+        found = several(word, reduced=False)
+        if not isinstance(found, Numbers):
+            raise TypeError(f'Scalar[{word!r}]: say as for Reduce how many numbers it has, Scalar["max", 3]')
+        return found
+
+
+Read = Privilege(reads=True)
+Write = Privilege(writes=True)
+ReadWrite = Privilege(reads=True, writes=True)
+Foreign = Privilege(reads=True, foreign=True)
+ForeignSingle = Privilege(reads=True, foreign=True, precision="f4")
+ForeignDouble = Privilege(reads=True, foreign=True, precision="f8")
+ReadByte = Privilege(reads=True, precision="u1")
+ReadShort = Privilege(reads=True, precision="u2")
+Coloured = Privilege(reads=True, writes=True, coloured=True)
+Reduce = Reduction()

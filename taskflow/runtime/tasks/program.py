@@ -1,0 +1,247 @@
+"""Programs: launches in the order in which one processor with one memory would do them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from taskflow.errors import BadInput
+from taskflow.runtime.tasks.task import Launch
+
+
+class Roles:
+    """Which field plays which part: `roles.p` is the name of the field that holds the pressure now.
+
+    Double buffering is an exchange of parts, not of data: a sweep writes `p_new`, then `swap("p", "p_new")`. Scalars
+    that a program makes it calls `scalar("residual")`: then it can be `owned`. Raises BadInput for a part whose name
+    stands for something else here.
+    """
+
+    __slots__ = ("__dict__", "_owner")
+
+    def __init__(self, **fields: str) -> None:
+        for name in fields:
+            if hasattr(Roles, name):
+                raise BadInput(f"a field cannot be called {name!r}, as roles.{name} is something else; rename it")
+        self.__dict__.update(fields)
+        self._owner = ""
+
+    @classmethod
+    def of(cls, names: tuple[str, ...]) -> Roles:
+        """Every field in the part of its own name."""
+        return cls(**{name: name for name in names})
+
+    def __getattr__(self, role: str) -> str:
+        raise AttributeError(f"no field plays {role!r}; there are {', '.join(self.__dict__)}")
+
+    def __getitem__(self, role: str) -> str:
+        return str(getattr(self, role))
+
+    def swap(self, one: str, other: str) -> None:
+        """Let two fields change parts."""
+        self.__dict__[one], self.__dict__[other] = self[other], self[one]
+
+    def copy(self) -> Roles:
+        """The same parts, to be changed on their own."""
+        mine = Roles(**self.__dict__)
+        mine._owner = self._owner
+        return mine
+
+    def scalar(self, name: str) -> str:
+        """The scalar that whoever runs now calls by this name: with its owner's name before it, if it has an owner."""
+        return self._owner + name
+
+    def scalars(self, *names: str) -> dict[str, str]:
+        """Several by these names: `**f.scalars("residual", "mean")` in a launch of a task that calls them so."""
+        return {name: self.scalar(name) for name in names}
+
+    def owned(self, owner: str) -> Roles:
+        """These very parts, for a program of which the scalars belong to an owner: see `tasks.owners`."""
+        mine = Roles()
+        mine.__dict__, mine._owner = self.__dict__, f"{self._owner}{owner}."
+        return mine
+
+    def key(self) -> tuple[tuple[str, str], ...]:
+        """All parts as a value that can be compared and hashed."""
+        return tuple(self.__dict__.items())
+
+
+@dataclass(frozen=True, eq=False)
+class Repeat:
+    """Part of a program that is done several times: at most `times`, and until its scalars are as wanted.
+
+    After every `every` passes of `body`, `until(scalars)` is asked whether that was enough. With `lag` it sees the
+    scalars as they were one such round ago: nothing waits for a number to come back from a GPU, and up to `every`
+    passes more than needed are done. Without, it sees those of the passes just done: right where a round costs more
+    than the host's waiting for its numbers. With `further` it is asked before the first pass, too: the program has done
+    a round already, in its own way, and these are further ones, perhaps none. How many are done depends on the numbers
+    alone: it is the same on all blocks, and in every run. The scalar called `count` then says how many; the host knows
+    it without asking the device.
+
+    Where `times` passes were not enough, `otherwise` is called with the scalars of every round, in order; it may raise
+    an error, and all blocks then raise it. Make it with `repeat`.
+    """
+
+    body: Program
+    times: int
+    until: Until | None = None
+    every: int = 1
+    lag: bool = True
+    further: bool = False
+    count: str | None = None
+    otherwise: Callable[[Sequence[Mapping[str, float]]], None] | None = None
+
+
+def repeat(
+    body: Program,
+    times: int,
+    *,
+    until: Until | None = None,
+    every: int = 1,
+    lag: bool = True,
+    further: bool = False,
+    count: str | None = None,
+    otherwise: Callable[[Sequence[Mapping[str, float]]], None] | None = None,
+) -> Repeat:
+    """To be yielded by a program: does `body`, itself a program, `times` times or until it is enough.
+
+    `until` gets the scalars by name, and says whether it is; for `lag`, `further`, `count` and `otherwise` see
+    `Repeat`. The body has to leave every field in the part in which it found it: two sweeps from one field to another
+    and back. Raises BadInput for numbers below 1 (`times`, of further passes: 0), where `body`, `until` or `otherwise`
+    is no function, for further passes that are asked about with a lag, and for an `otherwise` that would not see every
+    round.
+    """
+    if not callable(body):
+        raise BadInput(f"repeat({body!r}, ...): give a program, a function of the roles that yields launches")
+    if until is not None and not callable(until):
+        raise BadInput(f"repeat(until={until!r}): give a function of the scalars that tells whether it is enough")
+    for name, value, least in (("times", times, 0 if further else 1), ("every", every, 1)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise BadInput(f"repeat({name}={value!r}): give a whole number, {least} or more")
+    if further and until is not None and lag:
+        raise BadInput("repeat(further=True): what was done before is asked about at once; give lag=False")
+    if count is not None and not isinstance(count, str):
+        raise BadInput(f"repeat(count={count!r}): give the name of a scalar")
+    if otherwise is not None:
+        if not callable(otherwise):
+            raise BadInput(f"repeat(otherwise={otherwise!r}): give a function of the scalars of all rounds")
+        if until is None or lag or times % every:
+            raise BadInput(
+                "repeat(otherwise=...): every round has to be asked about; give until=..., lag=False, and times that"
+                " are a multiple of every"
+            )
+    return Repeat(body, times, until, every, lag, further, count, otherwise)
+
+
+Until = Callable[[Mapping[str, float]], bool]
+Program = Callable[[Roles], Iterator[Launch | Repeat]]
+
+
+def called(program: Program) -> str:
+    """What a program is called: its `__name__`, or the name of its class."""
+    return getattr(program, "__name__", type(program).__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Launches without a decision between them, and the launches that will probably follow."""
+
+    launches: tuple[Launch, ...]
+    following: tuple[Launch, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """Parts of a program that are repeated."""
+
+    repeat: Repeat
+    body: tuple[Part, ...]
+
+
+Part = Stretch | Loop
+_Items = list["list[Launch] | tuple[Repeat, _Items]"]
+
+
+def plan(program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
+    """The parts of a program begun with these roles, and the roles when it ends; `roles` itself stays as it is.
+
+    It is taken to be followed by itself. Raises BadInput where the program yields something else than launches and
+    repetitions, or what is repeated leaves fields in other parts.
+    """
+    after = roles.copy()
+    items = _items(program, after)
+    return _parts(items, _head(_items(program, after.copy()))), after
+
+
+def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
+    """The launches of a program begun with these roles, what is repeated once, and the roles when it ends.
+
+    Raises BadInput as `plan` does.
+    """
+    after = roles.copy()
+    return tuple(_flat(_items(program, after))), after
+
+
+def _items(program: Program, roles: Roles) -> _Items:
+    """What a program yields, launches that follow each other as one list; `roles` become those at its end."""
+    name, items = called(program), _Items()
+    found = program(roles)
+    if not isinstance(found, Iterable):
+        raise BadInput(f"the program {name} returned {found!r}; it has to yield launches: yield a_task(..., over=box)")
+    for item in found:
+        if isinstance(item, Repeat):
+            before = dict(roles.key())
+            items.append((item, _items(item.body, roles)))
+            if moved := [role for role, field in roles.key() if before[role] != field]:
+                raise BadInput(
+                    f"the program {name} repeats something that leaves {', '.join(moved)} with exchanged fields:"
+                    " let it exchange them back, say by a second sweep"
+                )
+        elif not isinstance(item, Launch):
+            raise BadInput(f"the program {name} yielded {item!r}, which is no launch: yield a_task(..., over=box)")
+        elif items and isinstance(items[-1], list):
+            items[-1].append(item)
+        else:
+            items.append([item])
+    return items
+
+
+def _parts(items: _Items, following: tuple[Launch, ...]) -> tuple[Part, ...]:
+    found: list[Part] = []
+    for n, item in enumerate(items):
+        if isinstance(item, list):
+            after = items[n + 1 :]
+            found.append(Stretch(tuple(item), _head(after) if after else following))
+        else:
+            found.append(Loop(item[0], _parts(item[1], () if _awaited(item[0]) else _head(item[1]))))
+    return tuple(found)
+
+
+def _awaited(repeat: Repeat) -> bool:
+    """Whether the host waits for the numbers of each round: what another one needs then travels in that one, so that
+    nobody waits for it in vain, nor longer for the numbers.
+    """
+    return repeat.until is not None and not repeat.lag
+
+
+def _head(items: _Items) -> tuple[Launch, ...]:
+    """The launches with which they begin, as far as these are certain to come."""
+    first = next(iter(items), [])
+    if isinstance(first, list):
+        return tuple(first)
+    repeat, body = first
+    return () if repeat.further and _awaited(repeat) else _head(body)
+
+
+def _flat(items: _Items) -> Iterator[Launch]:
+    for item in items:
+        yield from item if isinstance(item, list) else _flat(item[1])
+
+
+def counts(parts: Iterable[Part]) -> Iterator[str]:
+    """The scalars that say how often repetitions were done, once they are over."""
+    for part in parts:
+        if isinstance(part, Loop):
+            yield from counts(part.body)
+            if part.repeat.count is not None:
+                yield part.repeat.count

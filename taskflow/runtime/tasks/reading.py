@@ -1,0 +1,60 @@
+"""Reading: the cells that a launch reads of each field, in the region that has the field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from taskflow.runtime.regions import Box, Partition, Region, triple
+from taskflow.runtime.tasks.privilege import Privilege
+from taskflow.runtime.tasks.stencil import ALL, Stencil
+from taskflow.runtime.tasks.task import Launch
+
+
+@dataclass(frozen=True)
+class Projected:
+    """A stencil around those cells of a region, cut as in `home`, that correspond to cells of another one."""
+
+    stencil: Stencil
+    home: Partition
+    other: Region
+
+    def around(self, box: Box) -> list[Box]:
+        """The cells that are read by a launch over `box`, a box of the other region: overlapping boxes."""
+        if not box:
+            return []
+        there, ends = self.home.region.corresponding(box, self.other), self.home.region.cells
+        found = []
+        for first, last in self.stencil.offsets:
+            lo = (end if n == -ALL else at + n for at, n, end in zip(there.lo, first, ends.lo, strict=True))
+            hi = (end if n == ALL else at + n for at, n, end in zip(there.hi, last, ends.hi, strict=True))
+            found.append(self.home.clip(Box(triple(lo), triple(hi))))
+        return found
+
+
+def place(launch: Launch, partition: Partition) -> Partition:
+    """The partition of the region over whose cells a launch is launched: that of its fields that are not foreign."""
+    return partition.homes[launch.own]
+
+
+def share(launch: Launch, partition: Partition, block: int) -> Box:
+    """The cells on which a block does a launch."""
+    return launch.over & place(launch, partition).computed(block, launch.ghosts)
+
+
+def reading(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> Stencil | Projected:
+    """How a launch reads a field."""
+    if not privilege.foreign:
+        return privilege.stencil
+    return Projected(privilege.stencil, partition.homes[name], place(launch, partition).region)
+
+
+def readings(launch: Launch, partition: Partition) -> dict[str, list[Stencil | Projected]]:
+    """The fields that a launch reads, each with all the ways in which it does."""
+    found: dict[str, list[Stencil | Projected]] = {}
+    joined = launch.stencils
+    for name, privilege in launch.requirements:
+        if privilege.foreign:
+            found.setdefault(name, []).append(reading(name, privilege, launch, partition))
+        elif privilege.reads and name not in found:
+            found[name] = [joined[name]]
+    return found

@@ -1,0 +1,293 @@
+"""Tasks and their launches: functions of cells that declare what they do with each field."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks.numbers import Numbers, Operator
+from taskflow.runtime.tasks.orientation import Axis, Face
+from taskflow.runtime.tasks.privilege import Privilege
+from taskflow.runtime.tasks.stencil import Stencil
+
+Argument = str | tuple[str, ...] | None  # for a parameter: a field, several, or nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The ways in which a launch differs from the declaration of its task, known before its kernel is compiled:
+    `classes` of constants, each declared one with the derived one in its place; parameters that are `absent`; and the
+    `orientation`, an axis or a face.
+    """
+
+    classes: frozenset[tuple[type, type]] = frozenset()
+    absent: frozenset[str] = frozenset()
+    orientation: str | None = None
+
+
+PLAIN = Variant()
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A function of cells, with the privileges it declared. Its kernel is a file, or a text, or None.
+
+    `library` names what does the work of the body instead, on devices that have a library for it. A task that is
+    `whole` is one for all cells that a block has of a launch, which may depend on each other there: it is never cut.
+    `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the
+    program), `scalars` (named numbers that change between steps) and `reductions` (named numbers it produces), one by
+    one: `numbers` has those that share a name. `keywords` lists all as they are declared. `parameters` are the
+    positional ones as declared, each with the names of its fields: one, or several components. `turns` is the keyword
+    that takes the orientation, with its annotation.
+
+    A launch can be of a task `derived` from this one, compiled anew from the same kernel text: without parameters that
+    are `optional`, turned to an axis or a face, or with a constant, or a choice among its members (a value without
+    members, such as a scheme), of a class derived from the declared one. The macros
+    that the class variable `defines` names are then defined: see `machine.kernel.text`. Where the class has
+    `stencils`, a mapping, that task reads the fields of these names with them instead. Classes derived from that one
+    inherit both.
+    """
+
+    name: str
+    body: Callable[..., None]
+    kernel: Path | str | None
+    library: str | None
+    whole: bool
+    fields: dict[str, Privilege]
+    constants: dict[str, Any]
+    scalars: tuple[str, ...]
+    reductions: dict[str, Operator]
+    keywords: tuple[str, ...]
+    parameters: dict[str, tuple[str, ...]]
+    numbers: dict[str, Numbers]
+    optional: frozenset[str] = frozenset()
+    turns: tuple[str, type[Axis | Face]] | None = None
+    derived: tuple[Task, Variant] | None = None
+
+    @property
+    def base(self) -> Task:
+        """The task as it was declared."""
+        return self.derived[0] if self.derived else self
+
+    @property
+    def symbol(self) -> str:
+        """The name of the function in the kernel text."""
+        return self.base.name
+
+    @property
+    def orientation(self) -> str | None:
+        """The axis or face that the task is turned to."""
+        return self.derived[1].orientation if self.derived else None
+
+    def __call__(self, *fields: Argument, over: Box, **values: Any) -> Launch:
+        """Launch the task over the cells of `over`: for each block, on the cells it owns there.
+
+        `fields` name one field per parameter, or a tuple of them for several; `values` give constants by value,
+        scalars and reductions by name, and the orientation. None leaves an optional parameter out. Raises TypeError
+        where an argument is missing, unknown or of the wrong kind.
+        """
+        if not isinstance(over, Box):
+            raise TypeError(f"{self.name}: over={over!r} is no Box; launch it over region.cells, say, or Box(lo, hi)")
+        for (name, parts), argument in zip(self.parameters.items(), fields, strict=False):
+            self._check_field(name, parts, argument)
+        if len(fields) != len(self.parameters):
+            wanted = ", ".join(self.parameters)
+            raise TypeError(f"{self.name} takes {len(self.parameters)} fields ({wanted}), not {len(fields)}")
+        expected = (*self.keywords, *(self.turns or ())[:1])
+        if set(values) != set(expected):
+            wanted = ", ".join(("over", *expected))
+            raise TypeError(f"{self.name} takes the keywords {wanted}; it was given {', '.join(('over', *values))}")
+        arguments = dict(zip(self.parameters, fields, strict=True)) | values
+        absent = frozenset(name for name in self.optional if arguments[name] is None)
+        self._check_values({name: value for name, value in values.items() if name not in absent})
+        orientation = arguments.pop(self.turns[0]) if self.turns else None
+        there = [name for name, kind in self.constants.items() if name not in absent and is_dataclass(kind)]
+        classes = frozenset(pair for name in there for pair in _derived(self.constants[name], values[name]))
+        task = self.of(Variant(classes, absent, orientation))
+        names = [name for argument in fields if argument for name in _names(argument)]
+        written = [f for f, p in zip(names, task.fields.values(), strict=True) if p.writes]
+        for name in written:
+            if names.count(name) > 1:
+                raise TypeError(f"{self.name}: field {name!r} is written and bound to a second parameter")
+        bound = tuple(each for name in task.keywords for each in self._one_by_one(name, values[name]))
+        return Launch(task, tuple(names), bound, over)
+
+    def _one_by_one(self, name: str, value: Any) -> Iterable[tuple[str, Any]]:
+        """A keyword with its value, or each of its numbers with the scalar that holds it."""
+        several = self.numbers.get(name)
+        return zip(several.of(name), several.of(value), strict=True) if several else [(name, value)]
+
+    def _check_field(self, name: str, parts: tuple[str, ...], argument: object) -> None:
+        if argument is None and name in self.optional:
+            return
+        several = parts != (name,)
+        names = argument if isinstance(argument, tuple) and several else (argument,)
+        if several and (not isinstance(argument, tuple) or len(names) != len(parts)):
+            raise TypeError(f"{self.name}: {name} is {argument!r}; give a tuple of fields, for {', '.join(parts)}")
+        if not all(isinstance(field, str) for field in names):
+            raise TypeError(f"{self.name}: {name} is {argument!r}; give the name of a field, such as roles.{parts[0]}")
+
+    def _check_values(self, values: Mapping[str, Any]) -> None:
+        for name in self.keywords:
+            if name not in self.constants and not isinstance(values[name], str):
+                raise TypeError(f"{self.name}: {name}={values[name]!r} has to be the name of a scalar")
+        for name, kind in self.constants.items():
+            if name in values and isinstance(kind, type) and not isinstance(values[name], kind):
+                raise TypeError(f"{self.name}: {name}={values[name]!r} is not a {kind.__name__}")
+        if self.turns and values[self.turns[0]] not in self.turns[1].values:
+            name, kind = self.turns
+            raise TypeError(f"{self.name}: {name}={values[name]!r} is none of {', '.join(kind.values)}")
+        bound = dict(each for name in values for each in self._one_by_one(name, values[name]))
+        produced = [bound[name] for name in self.reductions]
+        if len(set(produced)) < len(produced):
+            raise TypeError(f"{self.name}: two reductions have the same result among {', '.join(produced)}")
+
+    def of(self, variant: Variant) -> Task:
+        """This task as a variant of it: one object per process."""
+        if variant == PLAIN:
+            return self
+        task = _variants.get((self, variant))
+        return task or _variants.setdefault((self, variant), self._derive(variant))
+
+    def _derive(self, variant: Variant) -> Task:
+        instead, absent, orientation = dict(variant.classes), variant.absent & self.optional, variant.orientation
+        constants = {name: instead.get(kind, kind) for name, kind in self.constants.items() if name not in absent}
+        stencils = ChainMap(*(getattr(kind, "stencils", {}) for kind in instead.values()))
+        left_out = {field for name in absent for field in self.parameters.get(name, ())}
+        fields = {name: each for name, each in self.fields.items() if name not in left_out}
+        fields = {name: each[stencils[name]] if name in stencils else each for name, each in fields.items()}
+        if orientation and self.turns:
+            fields = {name: each.turned(orientation) for name, each in fields.items()}
+        return replace(
+            self,
+            name=f"{self.name}_{orientation}" if orientation and self.turns else self.name,
+            fields=fields,
+            constants=constants,
+            keywords=tuple(name for name in self.keywords if name not in absent),
+            derived=(self, variant),
+        )
+
+    def arguments(self, fields: Mapping[str, Any]) -> list[Any]:
+        """The positional arguments of the body, given what stands for each field: tuples for components, None for what
+        is left out.
+        """
+        several = {name: tuple(map(fields.get, parts)) for name, parts in self.parameters.items()}
+        return [
+            None if None in values else values[0] if self.parameters[name] == (name,) else values
+            for name, values in several.items()
+        ]
+
+    def left_out(self) -> dict[str, str | None]:
+        """The keyword arguments of the body that are no values: None for absent constants, and the orientation."""
+        turned = {self.turns[0]: self.orientation} if self.turns else {}
+        return turned | {name: None for name in self.base.constants if name not in self.constants}
+
+
+def _derived(kind: type, value: Any) -> Iterator[tuple[type, type]]:
+    """Declared classes with the derived ones that a constant has in their place: its own, and those of members that
+    have no members themselves, which are choices such as schemes.
+    """
+    if type(value) is not kind:
+        yield kind, type(value)
+    for chosen in (type(getattr(value, field.name)) for field in fields(value)):
+        if is_dataclass(chosen) and not fields(chosen):
+            declared = [base for base in chosen.__mro__ if is_dataclass(base)][-1]
+            if chosen is not declared:
+                yield declared, chosen
+
+
+_variants: dict[tuple[Task, Variant], Task] = {}
+
+
+def _names(argument: Argument) -> tuple[str, ...]:
+    return argument if isinstance(argument, tuple) else (argument,) if argument else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """A task bound to fields and values over a box: one object for the point tasks of all blocks.
+
+    Where the partition lets them, blocks do it on `ghosts` layers of cells of others, too: these are then not received.
+    """
+
+    task: Task
+    fields: tuple[str, ...]
+    values: tuple[tuple[str, Any], ...]
+    over: Box
+    ghosts: int = 0
+
+    def with_ghosts(self, layers: int) -> Launch:
+        """The same on so many layers of ghost cells, too, computed redundantly (deep halos; C. Ding, Y. He 2001, Proc.
+        Supercomputing). Whether that is done changes no bit. Raises TypeError for a task that reduces, where each cell
+        counts once, or that is coloured, and ValueError for fewer than no layers.
+        """
+        if layers < 0:
+            raise ValueError(f"{self}: {layers} layers of ghost cells; give 0 or more")
+        if self.task.reductions or self.coloured:
+            raise TypeError(f"{self}: a launch that reduces or is coloured does no ghost cells")
+        return replace(self, ghosts=layers)
+
+    @cached_property
+    def requirements(self) -> tuple[tuple[str, Privilege], ...]:
+        """Each field with the privilege that the task has on it."""
+        return tuple(zip(self.fields, self.task.fields.values(), strict=True))
+
+    @cached_property
+    def own(self) -> str:
+        """A field of the region that it is launched over."""
+        return next(name for name, privilege in self.requirements if not privilege.foreign)
+
+    @cached_property
+    def foreign(self) -> dict[str, str]:
+        """Parameters that are fields of other regions, with the fields."""
+        fields = zip(self.task.fields.items(), self.fields, strict=True)
+        return {parameter: name for (parameter, privilege), name in fields if privilege.foreign}
+
+    @cached_property
+    def written(self) -> tuple[str, ...]:
+        """The fields that the task writes."""
+        return tuple(name for name, privilege in self.requirements if privilege.writes)
+
+    @cached_property
+    def stencils(self) -> dict[str, Stencil]:
+        """The fields of its own region that the task reads, each with all the neighbours it reads."""
+        found: dict[str, Stencil] = {}
+        for name, privilege in self.requirements:
+            if privilege.reads and not privilege.foreign:
+                found[name] = found[name] | privilege.stencil if name in found else privilege.stencil
+        return found
+
+    @cached_property
+    def coloured(self) -> bool:
+        """Whether it reads beside cells that it changes others that it was launched over, but does not change."""
+        return any(privilege.coloured for privilege in self.task.fields.values())
+
+    @cached_property
+    def constants(self) -> dict[str, Any]:
+        """Constant parameters with their values."""
+        return {name: value for name, value in self.values if name in self.task.constants}
+
+    @cached_property
+    def scalars(self) -> dict[str, str]:
+        """Scalar parameters with the names of the numbers they read."""
+        return {name: value for name, value in self.values if name in self.task.scalars}
+
+    @cached_property
+    def reductions(self) -> dict[str, tuple[str, Operator]]:
+        """Reduction parameters with the name of the number they produce, and the operator."""
+        operators = self.task.reductions
+        return {name: (value, operators[name]) for name, value in self.values if name in operators}
+
+    @cached_property
+    def kind(self) -> Hashable:
+        """Equal for launches that touch the same fields and numbers in the same way."""
+        numbers = tuple(value for name, value in self.values if name not in self.task.constants)
+        return self.task, self.fields, numbers
+
+    def __str__(self) -> str:
+        return f"{self.task.name}({', '.join(self.fields)})"

@@ -1,0 +1,82 @@
+"""Traffic: how much a step moves, from block to block in messages, and through the memory of all blocks together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from taskflow.runtime.regions import Partition, triple
+from taskflow.runtime.tasks.graph import Message
+from taskflow.runtime.tasks.privilege import Privilege
+from taskflow.runtime.tasks.reading import place, reading
+from taskflow.runtime.tasks.stencil import ALL, Stencil
+from taskflow.runtime.tasks.task import Launch
+
+
+@dataclass(frozen=True, order=True)
+class Traffic:
+    """Messages, their bytes, and how many of them go to neighbours across faces, edges and corners of a block."""
+
+    messages: int = 0
+    nbytes: int = 0
+    faces: int = 0
+    edges: int = 0
+    corners: int = 0
+
+    def __add__(self, other: Traffic) -> Traffic:
+        return Traffic(
+            self.messages + other.messages,
+            self.nbytes + other.nbytes,
+            self.faces + other.faces,
+            self.edges + other.edges,
+            self.corners + other.corners,
+        )
+
+
+def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:
+    """What each block sends, of these messages; what it copies within itself is not counted."""
+    fields = partition.fields
+    sent = [Traffic()] * len(partition)
+    for message in messages:
+        if message.source != message.target:
+            places = zip(partition.place(message.source), partition.place(message.target), strict=True)
+            across = sum(a != b for a, b in places)
+            nbytes = sum(copy.source_box.volume * fields[name].nbytes for name, copy in message.copies)
+            sent[message.source] += Traffic(1, nbytes, *(int(across == n) for n in (1, 2, 3)))
+    return sent
+
+
+def visited(launch: Launch, partition: Partition) -> int:
+    """Cells: those of the launch, once for each block where every block has all of them."""
+    home = place(launch, partition)
+    return launch.over.volume * (len(home) if home.replicated else 1)
+
+
+def moved(launch: Launch, partition: Partition) -> int:
+    """Bytes through memory: each field is read once, and written once; of a foreign one those cells that correspond to
+    the launch's. What stencils reach beyond these is not counted.
+    """
+    home = place(launch, partition)
+    nbytes = sum(
+        _cells(name, privilege, launch, partition)
+        * partition.fields[name].nbytes
+        * (privilege.reads + privilege.writes)
+        for name, privilege in launch.requirements
+    )
+    return nbytes * (len(home) if home.replicated else 1)
+
+
+def _cells(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> int:
+    if not privilege.foreign:
+        return launch.over.volume
+    within = reading(name, replace(privilege, stencil=_lines(privilege.stencil)), launch, partition)
+    return max((box.volume for box in within.around(launch.over)), default=0)
+
+
+def _lines(stencil: Stencil) -> Stencil:
+    """The stencil without its neighbours, but for whole lines."""
+
+    def kept(offsets: tuple[int, int, int]) -> tuple[int, int, int]:
+        return triple(n if abs(n) == ALL else 0 for n in offsets)
+
+    return Stencil(tuple((kept(first), kept(last)) for first, last in stencil.offsets))

@@ -1,0 +1,76 @@
+"""The embedded cluster begins without the script that begins it, or says at once what failed."""
+
+from __future__ import annotations
+
+import sys
+import time
+import types
+from multiprocessing import process, spawn
+
+import pytest
+from distributed import LocalCluster
+
+import taskflow as tf
+from taskflow.runtime.cluster import embedded
+from taskflow.runtime.cluster.local import scriptless
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def test_workers_do_not_import_the_script_and_other_processes_do(monkeypatch):
+    main = sys.modules["__main__"]
+    monkeypatch.setattr(main, "__file__", "script.py", raising=False)
+    monkeypatch.setattr(main, "__spec__", None)
+    usual = spawn.get_preparation_data
+    with scriptless():
+        assert "init_main_from_path" not in spawn.get_preparation_data("Dask Worker process (from Nanny)")
+        assert spawn.get_preparation_data("SpawnProcess-1") == usual("SpawnProcess-1")
+        assert "init_main_from_path" in usual("SpawnProcess-1")
+    assert spawn.get_preparation_data is usual
+
+
+def test_a_process_that_imports_the_script_begins_no_cluster(monkeypatch):
+    """As multiprocessing says that it is one: a script without its guard began it by other means."""
+    monkeypatch.setattr(process.current_process(), "_inheriting", True, raising=False)
+    with pytest.raises(RuntimeError, match="bootstrapping"):
+        spawn.get_preparation_data("any")
+    with pytest.raises(tf.RunFailed, match=r'imports it, .* belongs under: if __name__ == "__main__":'), \
+            embedded(1, gpu=False):
+        pass
+
+
+def test_a_worker_that_cannot_begin_on_its_gpu(monkeypatch):
+    """dask-cuda adds its workers to a cluster that has begun, and does not tell what becomes of them."""
+
+    class LocalCUDACluster(LocalCluster):
+        def __init__(self, n_workers, device_memory_limit, **options):
+            super().__init__(n_workers=0, **options)
+            self.new_spec["options"]["preload"] = ["raise ValueError('no context on this GPU')"]
+            self.scale(n_workers)
+            self.sync(self._correct_state)
+
+    found = types.ModuleType("dask_cuda")
+    found.LocalCUDACluster = LocalCUDACluster
+    monkeypatch.setitem(sys.modules, "dask_cuda", found)
+    begin = time.monotonic()
+    with pytest.raises(tf.RunFailed, match=r"did not begin .*no context on this GPU"), embedded(2, gpu=True):
+        pass
+    assert time.monotonic() - begin < 30  # not the time that processes may take to begin
+
+
+def test_processes_with_gpus_are_as_closed_as_others(monkeypatch):
+    """As far as that can be seen without one: dask-cuda hands on what it does not know itself, and preloads a module of
+    its own behind those that it is given."""
+
+    class LocalCUDACluster(LocalCluster):
+        def __init__(self, device_memory_limit, protocol, local_directory, preload, **options):
+            given = {"protocol": protocol, "local_directory": local_directory, "preload": [*preload, "this"]}
+            super().__init__(**given, **options)
+
+    found = types.ModuleType("dask_cuda")
+    found.LocalCUDACluster = LocalCUDACluster
+    monkeypatch.setitem(sys.modules, "dask_cuda", found)
+    with embedded(1, gpu=True) as client:
+        workers = client.scheduler_info()["workers"]
+        assert all(address.startswith("tls://127.0.0.1:") for address in (client.scheduler.address, *workers))
+        assert [worker["services"] for worker in workers.values()] == [{}]  # no HTTP server

@@ -1,0 +1,75 @@
+"""What may be asked of SLURM, and the batch script that comes of it. That it runs is tested in tests/deploy."""
+
+import dask
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.runtime.cluster import Slurm
+from taskflow.runtime.cluster.submitting import _cluster, submitted
+
+
+def test_as_many_jobs_as_hold_what_is_asked_for():
+    wanted = Slurm.of("gpus=16, per-node=4,time=2:00:00,partition=short,interface=ib0,cores=8")
+    assert wanted == Slurm(16, True, 4, 8, "ib0", (("time", "2:00:00"), ("partition", "short")))
+    assert wanted.jobs == 4
+    assert Slurm.of("workers=3").jobs == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("time=1:00", "either gpus=N or workers=N"),
+        ("gpus=2,workers=2", "either gpus=N or workers=N"),
+        ("gpu=2", "slurm = gpu=2: did you mean gpus?"),
+        ("gpus=2,colour=red", "slurm = colour=red: use some of gpus, workers,"),
+        ("gpus=two", "slurm = gpus=two: give a whole number from 1"),
+        ("gpus=0", "whole number from 1"),
+        ("gpus=3,per-node=2", "slurm = per-node=2: gpus=3 is not a multiple of it"),
+        ("gpus=2,time", "slurm = time=: give it a value"),
+        ("", "either gpus=N or workers=N"),
+    ],
+)
+def test_what_cannot_be_asked_for(text, message):
+    with pytest.raises(BadInput) as refusal:
+        Slurm.of(text)
+    assert message in str(refusal.value)
+
+
+def test_where_there_is_no_slurm(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BadInput, match="there is no sbatch here"), submitted(Slurm.of("workers=1")):
+        pass
+
+
+def test_a_job_with_gpus(tmp_path):
+    """A GPU has a worker of its own; memory and half an hour, which dask-jobqueue asks for by itself, are not there."""
+    pytest.importorskip("dask_jobqueue")
+    with _cluster(Slurm.of("gpus=8,per-node=4,cores=2,qos=high"), tmp_path) as cluster:
+        script = cluster.job_script()
+        assert cluster.scheduler_address.startswith("tls://")
+    directives = {line.removeprefix("#SBATCH ") for line in script.splitlines() if line.startswith("#SBATCH")}
+    assert {"--nodes=1", "--qos=high", "--gpus-per-node=4", "--cpus-per-task=8", "-n 1"} <= directives
+    assert not [each for each in directives if each.startswith(("--mem", "-t"))]
+    command = script.splitlines()[-1]
+    for words in (
+        "-m dask cuda worker tls://",
+        "--memory-limit 0",
+        "--device-memory-limit 0",
+        f"--tls-key {tmp_path}/key.pem",
+    ):
+        assert words in command
+    assert "--nworkers" not in command
+
+
+def test_workers_have_no_http_server_and_a_folder_that_nobody_else_writes(tmp_path):
+    """What the user's own settings do before workers begin is done, too."""
+    pytest.importorskip("dask_jobqueue")
+    with (
+        dask.config.set({"jobqueue.slurm.job-script-prologue": ["module load gcc"]}),
+        _cluster(Slurm.of("workers=1"), tmp_path) as cluster,
+    ):
+        script = cluster.job_script()
+    *before, command = script.splitlines()
+    assert "--preload taskflow.runtime.cluster.dashboard" in command
+    assert "module load gcc" in before
+    assert "export DASK_TEMPORARY_DIRECTORY=$(mktemp -d)" in before

@@ -1,0 +1,46 @@
+"""Asking a scheduler that may have gone; it is played."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from taskflow.errors import RunFailed
+from taskflow.runtime.host import known_workers
+
+SOME = {"tcp://a": {"nanny": None}}
+
+
+class Client:
+    """Has lost the scheduler for so many looks."""
+
+    def __init__(self, *states, answer=None):
+        self._states, self._answer = list(states), answer
+        self.scheduler = SimpleNamespace(identity="identity")
+
+    @property
+    def status(self):
+        return self._states.pop(0) if len(self._states) > 1 else self._states[0]
+
+    def sync(self, function, n_workers, callback_timeout):
+        assert (function, n_workers) == ("identity", -1)
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return {"workers": self._answer}
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    monkeypatch.setattr(known_workers.__globals__["time"], "sleep", lambda _: None)
+
+
+def test_one_that_comes_back_is_waited_for():
+    assert known_workers(Client("connecting", "connecting", "running", answer=SOME)) == SOME
+
+
+@pytest.mark.parametrize(("client", "words"), [
+    (Client("connecting", "connecting", "closed"), "the scheduler has gone"),
+    (Client("running", answer=TimeoutError("30 s")), "the scheduler does not answer .*30 s"),
+], ids=["gone", "silent"])  # fmt: skip
+def test_one_that_does_not(client, words):
+    with pytest.raises(RunFailed, match=words):
+        known_workers(client)

@@ -1,0 +1,250 @@
+"""Transforms of planes against sums written out, from and to arrays with ghost layers, in place, on CPUs and GPUs."""
+
+import numpy as np
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.runtime.machine import run_threads
+from taskflow.runtime.machine.device import cpu, lanes, open_device
+from taskflow.runtime.machine.transform import (
+    forward,
+    forward_in_place,
+    forward_rows,
+    host,
+    inverse,
+    inverse_in_place,
+    width,
+)
+from taskflow.runtime.regions import Partition, region
+from taskflow.runtime.tasks import Read, Write, task
+
+KINDS = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
+SHAPES = [(5, 6, 8), (4, 7, 9), (3, 1, 4), (2, 5, 1), (1, 1, 1), (2, 11, 13), (3, 64, 32)]
+
+
+def rounding(values):
+    """What rounding may leave in values that were transformed there and back."""
+    return 16 * np.finfo(values.dtype).eps * np.abs(values).max()
+
+
+def dft(values):
+    """The discrete Fourier transform of planes by its definition, in double precision; modes 0 to nx / 2 along x."""
+    _, ny, nx = values.shape
+    x, y = (np.exp(-2j * np.pi * (np.outer(np.arange(n), np.arange(n)) % n) / n) for n in (nx, ny))
+    return (y @ values.astype("f8") @ x)[:, :, : nx // 2 + 1]
+
+
+def padded(device, values, ghost):
+    """An array on a device whose inner part, returned beside it, holds the values; all around it is NaN."""
+    outer = np.full([n + 2 * ghost for n in values.shape], np.nan, values.dtype)
+    inner = (slice(ghost, -ghost or None),) * 3
+    outer[inner] = values
+    array = device.allocate(outer.shape, values.dtype)
+    array[...] = device.xp.asarray(outer)
+    return array, array[inner]
+
+
+def modes(array):
+    """Complex numbers from reals that follow each other."""
+    return array[..., ::2] + 1j * array[..., 1::2]
+
+
+def done(device, lane, call):
+    device.synchronize()
+    call()
+    lane.synchronize()
+
+
+@pytest.fixture
+def values(request):
+    shape, dtype = request.param
+    return np.random.default_rng(3).standard_normal(shape).astype(dtype)
+
+
+EVERY = pytest.mark.parametrize("values", [(s, d) for s in SHAPES for d in ("f4", "f8")], indirect=True, ids=str)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ghost", [0, 1, 2])
+@EVERY
+def test_forward_is_the_transform_by_its_definition(kind, ghost, values):
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    _, source = padded(device, values, ghost)
+    spectrum = device.allocate((*values.shape[:2], width(values.shape[2])), values.dtype)
+    done(device, lane, forward(device, lane, source, spectrum))
+    exact = dft(values)
+    error = np.abs(modes(device.to_host(spectrum)) - exact).max()
+    assert error < rounding(values) * np.sqrt(values[0].size)
+    np.testing.assert_array_equal(device.to_host(source), values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ghost", [0, 1, 2])
+@EVERY
+def test_inverse_undoes_forward_and_touches_no_ghosts(kind, ghost, values):
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    spectrum = device.allocate((*values.shape[:2], width(values.shape[2])), values.dtype)
+    spectrum[..., ::2], spectrum[..., 1::2] = (device.xp.asarray(part) for part in (dft(values).real, dft(values).imag))
+    outer, target = padded(device, np.zeros_like(values), ghost)
+    done(device, lane, inverse(device, lane, spectrum, target, cells=target.shape[2]))
+    found, size = device.to_host(target), values[0].size
+    assert np.abs(found / size - values).max() < rounding(values)
+    assert np.isnan(device.to_host(outer)).sum() == outer.size - values.size
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EVERY
+def test_in_place(kind, values):
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    nx = values.shape[2]
+    spectrum = device.allocate((*values.shape[:2], width(nx)), values.dtype)
+    spectrum[..., :nx] = device.xp.asarray(values)
+    there = forward_in_place(device, lane, spectrum, cells=nx)
+    back = inverse_in_place(device, lane, spectrum, cells=nx)
+    done(device, lane, there)
+    error = np.abs(modes(device.to_host(spectrum)) - dft(values)).max()
+    assert error < rounding(values) * np.sqrt(values[0].size)
+    done(device, lane, back)
+    found = device.to_host(spectrum[..., :nx]) / values[0].size
+    assert np.abs(found - values).max() < rounding(values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", [slice(None), slice(0, 3)], ids=["whole", "part"])
+@EVERY
+def test_rows_alone(kind, rows, values):
+    """All of an array, or some rows of each plane."""
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    nz, ny, nx = values.shape
+    array = device.allocate((nz, ny, width(nx)), values.dtype)
+    array[..., :nx] = device.xp.asarray(values)
+    done(device, lane, forward_rows(device, lane, array[:, rows], cells=nx))
+    exact = dft(values.reshape(nz * ny, 1, nx)).reshape(nz, ny, -1)[:, rows]
+    found = device.to_host(array)
+    assert np.abs(modes(found[:, rows]) - exact).max() < rounding(values) * np.sqrt(nx)
+    np.testing.assert_array_equal(found[:, exact.shape[1] :, :nx], values[:, exact.shape[1] :])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_planes_in_pieces_are_the_same(kind, monkeypatch):
+    from taskflow.runtime.machine.transform import cuda
+
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    values = np.random.default_rng(4).standard_normal((7, 6, 10))
+    _, source = padded(device, values, 1)
+    found = []
+    for planes in (7, 3, 1):
+        monkeypatch.setattr(host, "CACHE", planes * values[0].nbytes // device.threads)
+        monkeypatch.setattr(cuda, "VALUES", planes * values[0].size)
+        spectrum = device.allocate((7, 6, width(10)), "f8")
+        done(device, lane, forward(device, lane, source, spectrum))
+        found.append(np.array(device.to_host(spectrum)))
+    for pieces in found[1:]:
+        np.testing.assert_allclose(pieces, found[0], rtol=0, atol=rounding(values))
+
+
+@pytest.mark.gpu
+def test_a_graph_records_and_replays_both():
+    from taskflow.runtime.machine.device.graph import captured
+
+    device = open_device("gpu")
+    lane, _ = lanes(device)
+    values = np.random.default_rng(5).standard_normal((6, 12, 10))
+    _, source = padded(device, values, 1)
+    _, target = padded(device, np.zeros_like(values), 1)
+    spectrum = device.allocate((6, 12, width(10)), "f8")
+    calls = [forward(device, lane, source, spectrum), inverse(device, lane, spectrum, target, cells=target.shape[2])]
+    replay = captured(lane, calls)
+    for factor in (1.0, 2.0):
+        source[...] = device.xp.asarray(factor * values)
+        done(device, lane, replay)
+        assert np.abs(device.to_host(target) / values[0].size - factor * values).max() < rounding(factor * values)
+
+
+@pytest.mark.parametrize(
+    ("values", "spectrum", "message"),
+    [
+        (np.zeros((2, 3, 4)), np.zeros((2, 3, 4)), r"is float64 \(2, 3, 6\), not float64 \(2, 3, 4\)"),
+        (np.zeros((2, 3, 4), "f4"), np.zeros((2, 3, 6)), "not float64"),
+        (np.zeros((2, 3, 4), "i4"), np.zeros((2, 3, 6), "i4"), "cannot transform int32: give float32 or float64"),
+        (np.zeros((2, 3, 8))[..., ::2], np.zeros((2, 3, 6)), "not contiguous along x"),
+    ],
+)
+def test_arrays_that_cannot_be_transformed(values, spectrum, message):
+    device = open_device("cpu")
+    with pytest.raises(ValueError, match=message):
+        forward(device, lanes(device)[0], values, spectrum)
+    with pytest.raises(ValueError, match=message):
+        inverse(device, lanes(device)[0], spectrum, values, cells=values.shape[2])
+
+
+def test_rows_of_another_length():
+    device = open_device("cpu")
+    with pytest.raises(ValueError, match="rows of 5 cells cannot be transformed to rows of 4"):
+        inverse(device, lanes(device)[0], np.zeros((2, 3, 6)), np.zeros((2, 3, 4)), cells=5)
+
+
+@task(library="backward")
+def backward(a: Read, b: Write) -> None:
+    """b = the transform of a, by a library that has no such operation"""
+    b[...] = a[...]
+
+
+def test_an_operation_that_no_library_has_is_refused():
+    space = region((4, 4, 2), ("a", "b"))
+
+    def job(shard):
+        shard.run(lambda f: iter([backward(f.a, f.b, over=space.cells)]))
+
+    with pytest.raises(BadInput, match='task backward: library = "backward" is none of forward, forward_in_place, '):
+        run_threads(Partition(space, (1, 1, 1)), job, cpu(1))
+
+
+ROWS = [
+    (1, 64, 5), (1, 64, 8), (1, 37, 100), (1, 512, 512), (1, 40, 768),
+    (16, 12, 64), (8, 9, 100), (6, 256, 256),
+]  # fmt: skip
+
+
+def whole_and_parts(kind, numbers):
+    """Pairs of transforms of the same rows, where there is one plane, or planes: of a part, and in one with all."""
+    device = open_device(kind, 2)
+    lane, _ = lanes(device)
+    nz, _, nx = numbers.shape
+    axis = 1 if nz == 1 else 0
+    count = numbers.shape[axis]
+
+    def found(part):
+        rows = device.allocate((*part.shape[:2], width(nx)), part.dtype)
+        rows[:, :, :nx] = device.xp.asarray(part)
+        transform = forward_rows if nz == 1 else forward_in_place
+        done(device, lane, transform(device, lane, rows, cells=nx))
+        return device.to_host(rows)
+
+    whole = found(numbers)
+    for first, last in ((0, 1), (0, count // 2), (count // 2, count), (1, count - 1), (count // 3, count // 3 + 3)):
+        places = range(first, last)
+        yield found(numbers.take(places, axis)), whole.take(places, axis)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", ROWS, ids=str)
+@pytest.mark.parametrize("precision", ["f4", "f8"])
+def test_what_is_beside_does_not_change_the_bits_of_a_transform(kind, shape, precision):
+    """Of as many rows or planes as a block has."""
+    for part, whole in whole_and_parts(kind, np.random.default_rng(5).standard_normal(shape).astype(precision)):
+        np.testing.assert_array_equal(part, whole)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("precision", ["f4", "f8"])
+def test_beside_rows_of_a_large_prime_it_changes_rounding(kind, precision):
+    """cuFFT transforms such rows in another way (L. I. Bluestein 1970), which depends on how many there are."""
+    numbers = np.random.default_rng(5).standard_normal((1, 37, 1009)).astype(precision)
+    for part, whole in whole_and_parts(kind, numbers):
+        np.testing.assert_allclose(part, whole, rtol=0, atol=rounding(numbers) * np.sqrt(1009))
