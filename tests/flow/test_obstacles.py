@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Transport
-from taskflow.flow.bodies import flags, forces, pressure, projection
+from taskflow.flow.bodies import flags, forces, projection
 from taskflow.flow.operators.projection import correct
+from taskflow.flow.poisson import relaxation
+from taskflow.flow.poisson.residual import residual_square
 from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.regions import Box
 from tests import reference
@@ -211,11 +213,11 @@ def test_jacobi(walls, real, device):
     p, grid = hand.shifted("p")[0], hand.staggered.constants
     hand.fields["rhs"][hand.box.slices(hand.memory.lo)][near(numbers) > 0] = 0
     change = grid.relaxation * (laplacian(p, numbers, hand) - hand.values("rhs"))
-    for task, share in ((pressure.jacobi_obstructed, 1.0), (pressure.jacobi_half_obstructed, 0.5)):
+    for task, share in ((relaxation.jacobi, 1.0), (relaxation.jacobi_half, 0.5)):
         hand.run(hand.launch(task, {"grid": grid}))
         hand.agrees("p_new", p() + share * change)
     wanted = ((hand.values("rhs") - MEAN - laplacian(p, numbers, hand))[near(numbers) == 0].astype("f8") ** 2).sum()
-    hand.run(hand.launch(pressure.residual_square_obstructed, {"grid": grid}))
+    hand.run(hand.launch(residual_square, {"grid": grid}))
     assert hand.scalars["residual"] == pytest.approx(wanted, rel=hand.tolerance)
 
 
@@ -237,8 +239,8 @@ def few_bodies(cells: tuple[int, int, int], near: Box) -> np.ndarray:
 ])  # fmt: skip
 @pytest.mark.parametrize("walls", WALLS)
 @pytest.mark.parametrize(("both", "second"), [
-    (pressure.jacobi_twice_obstructed, pressure.jacobi_obstructed),
-    (pressure.jacobi_twice_half_obstructed, pressure.jacobi_half_obstructed),
+    (relaxation.jacobi_twice, relaxation.jacobi),
+    (relaxation.jacobi_twice_half, relaxation.jacobi_half),
 ])  # fmt: skip
 def test_two_sweeps_in_one_pass_are_two_to_the_bit(both, second, cells, near, walls, real, device):
     once = ByHand(cells, walls, real, ghost=2, **device).fill(["p", "rhs", "p_new"])
@@ -247,7 +249,7 @@ def test_two_sweeps_in_one_pass_are_two_to_the_bit(both, second, cells, near, wa
     twice = ByHand(cells, walls, real, ghost=2, fields=dict(once.fields), **device)
     grid = {"grid": once.staggered.constants}
     once.run(once.launch(both, {**grid, "near": near}))
-    twice.run(twice.launch(pressure.jacobi_obstructed, grid, over=twice.box.grow(1)))
+    twice.run(twice.launch(relaxation.jacobi, grid, over=twice.box.grow(1)))
     twice.fields["p"] = twice.fields["p_new"]
     twice.run(twice.launch(second, grid))
     np.testing.assert_array_equal(once.values("p_new"), twice.values("p_new"))
@@ -333,7 +335,7 @@ def test_heat_of_a_body(real, device):
 
 def test_kernels_give_the_same_bits_however_they_are_cut(real):
     """The parts of a launch, one after the other, do what the whole does."""
-    for task in (momentum_with(bodies=True), scalar_with(transport, bodies=True), pressure.jacobi_obstructed):
+    for task in (momentum_with(bodies=True), scalar_with(transport, bodies=True), relaxation.jacobi):
         whole, _ = prepared((True, False, True), real, list(task.fields))
         parts, _ = prepared((True, False, True), real, list(task.fields))
         known = {"grid": whole.staggered.constants, "fluid": FLUID, "transport": HEAT}

@@ -14,12 +14,12 @@ from typing import Any
 
 from taskflow.flow.bodies.bulk_velocity import Wanted, missing_along, missing_around_bodies, push_where_open, stage
 from taskflow.flow.bodies.forces import Target, force_on_body, heat_from_body
-from taskflow.flow.bodies.pressure import coefficients_at_bodies, measure_residual_obstructed
+from taskflow.flow.bodies.pressure import coefficients_at_bodies
 from taskflow.flow.bodies.projection import force, stop
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.projection import correct, divergence
-from taskflow.flow.poisson import Solver, measure_residual
+from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.scalars.transport import Transport
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Launch, Repeat, Roles
@@ -128,9 +128,8 @@ class Obstacles:
 
     def residual(self, f: Roles, grid: Grid) -> Launch:
         """The scalar `residual`, over the fluid where the solver knows of it; needs `measure_rhs` before."""
-        if self.forced:
-            return measure_residual(f, grid)
-        return measure_residual_obstructed(f, grid)
+        near = None if self.forced else Box.of(grid.cells)
+        return Operator(grid, near=near).measure_residual(f)
 
     def monitor(
         self, f: Roles, grid: Grid, fluid: Fluid, heat: Transport | None, *, eddies: bool = False, bounded: bool = False

@@ -24,7 +24,7 @@ from taskflow.flow.boundaries.outflow import (
     pressure_outlets,
 )
 from taskflow.flow.grid import Grid
-from taskflow.flow.poisson import measure_residual, measure_rhs
+from taskflow.flow.poisson import Operator
 from taskflow.flow.time.schemes import Scheme
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Launch, Roles, frame
@@ -90,12 +90,13 @@ class OpenBoundaries:
         not that of the whole grid.
         """
         faces = pressure_outlets(self.boundaries)
-        yield measure_rhs(f, self.grid, singular=not faces)
+        operator = Operator(self.grid, tuple(faces))
+        yield operator.measure_rhs(f, centred=operator.singular)
         if measured:
             yield from pressure_ghosts(f.p, self.boundaries, self.grid)
             yield measured(self.grid.without(faces))
         else:
-            yield measure_residual(f, self.grid, faces)
+            yield operator.measure_residual(f)
 
     def _entered(self, state: State, n: int) -> Iterator[Launch]:
         temperature = state[3] if len(state) > 3 else None

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.spectrum import Spectrum
-from taskflow.flow.poisson.variants import folded
+from taskflow.flow.poisson.tridiagonal import folded
 from taskflow.runtime.tasks import Foreign, Launch, Read, ReadWrite, Roles, Write, lines, task
 
 KERNEL = KERNELS / "poisson" / "elimination.cu"

@@ -6,13 +6,20 @@ up, and x_k = f_k + lambda x_(k+1) down again. What blocks tell each other for t
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.spectrum import Spectrum
-from taskflow.flow.poisson.variants import folded
-from taskflow.runtime.tasks import Foreign, Launch, ReadWrite, Roles, Write, lines, task
+from taskflow.runtime.tasks import Foreign, Launch, ReadWrite, Roles, Task, Write, lines, task
 
 KERNEL = KERNELS / "poisson" / "tridiagonal.cu"
+
+
+def folded(plain: Task) -> Task:
+    """The task that does the same where x or y has walls: `task`_folded, in the text of that name."""
+    kernel = Path(str(plain.kernel))
+    return replace(plain, name=f"{plain.name}_folded", kernel=kernel.with_stem(f"{kernel.stem}_folded"))
 
 
 @task(kernel=KERNEL, whole=True)

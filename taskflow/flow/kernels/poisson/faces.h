@@ -7,8 +7,11 @@ struct Faces : Mesh {
   const real *y, *z;
 };
 
+// The operator of a launch: with coefficients that are another region's, or its own, or without any
 FN Faces faces(const Foreign& x, const Foreign& y, const Foreign& z, const Mesh& m) { return {m, x, y.field, z.field}; }
 FN Faces faces(const Range& r, In x, In y, In z, const Mesh& m) { return {m, {x, r.y, r.z}, y, z}; }
+FN Mesh faces(None, None, None, Mesh m) { return m; }
+FN Mesh faces(Range, None, None, None, Mesh m) { return m; }
 
 // As of a mesh, but for those amid: with coefficients a second copy of the code takes too many registers.
 FN Interior interior(const Faces& b) {
@@ -62,9 +65,9 @@ FN real diagonal(C c, const Faces& b) {
          (counted(at_low(c, b, 2), b.low[2]) * a.below + counted(at_high(c, b, 2), b.high[2]) * a.above);
 }
 
-// Whether p is sought in a cell: it has an open face
+// Whether a cell is active, p sought in it: it has an open face
 template <class C>
-FN bool sought(C c, const Faces& b) {
+FN bool active(C c, const Faces& b) {
   const Six o = open(c, b);
   return b.weight[0] * (o.west + o.east) + b.weight[1] * (o.south + o.north) + b.weight[2] * (o.below + o.above) > 0;
 }

@@ -89,9 +89,9 @@ FN real mirrored(int i, const Mesh& m, int axis) {
   return m.weight[axis] * ((i == m.first[axis] ? m.low[axis] : real(0)) + (i == m.last[axis] ? m.high[axis] : real(0)));
 }
 
-// Whether p is sought in a cell
+// Whether a cell is active, p sought in it
 template <class C>
-FN bool sought(C, const Mesh&) {
+FN bool active(C, const Mesh&) {
   return true;
 }
 

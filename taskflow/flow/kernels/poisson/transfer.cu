@@ -37,11 +37,7 @@ FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const
   });
 }
 
-TASK restrict_residual(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mesh) {
-  restricted(range, p, rhs, coarse, mesh);
-}
-
-TASK restrict_residual_variable(Range range, Foreign p, Foreign rhs, Foreign b_x, Foreign b_y, Foreign b_z, Out coarse, Mesh mesh) {
+TASK restrict_residual(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out coarse, Mesh mesh) {
   restricted(range, p, rhs, coarse, faces(b_x, b_y, b_z, mesh));
 }
 

@@ -67,6 +67,11 @@ class Level:
         return Iterate(self.p, self.spare)
 
     @property
+    def coefficients(self) -> Faces | None:
+        """The fields with coefficients, None where they are 1."""
+        return self.faces or None
+
+    @property
     def target(self) -> str:
         """The field that receives what the finer level restricts."""
         return self.part or self.rhs

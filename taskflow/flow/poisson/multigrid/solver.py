@@ -1,18 +1,21 @@
 """Multigrid on its own: cycles for what is left, until little is."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.coefficients import COEFFICIENTS, Faces, coefficients, count, measure_rhs_variable
-from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.cycle import Cycle
-from taskflow.flow.poisson.residual import measure_rhs
+from taskflow.flow.poisson.operator import Operator
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import Tolerance
-from taskflow.flow.poisson.variants import single, variable
 from taskflow.runtime.regions import Location, Partition
-from taskflow.runtime.tasks import Foreign, Launch, ReadWrite, Reduce, Repeat, Roles, Scalar, Write, task
+from taskflow.runtime.tasks import Foreign, Launch, ReadWrite, Repeat, Roles, Task, task
+
+
+def single(plain: Task, field: str) -> Task:
+    """The task that does the same with a field of single precision: `task`_single."""
+    fields = {**plain.fields, field: replace(plain.fields[field], precision="f4")}
+    return replace(plain, name=f"{plain.name}_single", fields=fields)
 
 
 @task(kernel=KERNELS / "poisson" / "improvement.cu")
@@ -23,23 +26,17 @@ def correct_by(p: ReadWrite, z: Foreign) -> None:
 correct_by_single = single(correct_by, "z")
 
 
-@task(kernel=KERNELS / "poisson" / "defect.cu")
-def residual_of(
-    p: Foreign[1], rhs: Foreign, r: Write, *, residual: Reduce["sum"], mean: Scalar, mesh: Mesh
-) -> None:
-    """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2"""
-
-
-residual_of_variable = variable(residual_of, Foreign)
-"""r = 0 in cells without an open face."""
-
-
 @dataclass(frozen=True)
 class Cycling(Solver):
     """What does a cycle of multigrid in each round, until a tolerance is reached."""
 
     cycle: Cycle
     tolerance: Tolerance
+
+    @property
+    def operator(self) -> Operator:
+        """That of the cycle."""
+        return self.cycle.operator
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """The levels of the cycle."""
@@ -48,34 +45,17 @@ class Cycling(Solver):
     @property
     def fields(self) -> dict[str, Location]:
         """The coefficients, if they are variable."""
-        return dict(COEFFICIENTS) if self.cycle.variable else {}
+        return self.operator.fields
 
     def prepare(self, f: Roles) -> Iterator[Launch]:
         """The coefficients of the levels."""
-        if b := self.faces(f):
-            yield count(f, self.cycle.mesh)
+        yield from self.operator.prepare(f)
+        if b := self.operator.coefficients(f):
             yield from self.cycle.prepare(b)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
         """All rounds."""
         return round(scalars["rounds"])
-
-    def faces(self, f: Roles) -> Faces:
-        """The fields with coefficients, if they are variable."""
-        return coefficients(f) if self.cycle.variable else ()
-
-    def measure_rhs(self, f: Roles, *, singular: bool) -> Launch:
-        """The scalars `norm` and `mean`; `mean` is 0 where the problem is not taken for singular."""
-        mesh = self.cycle.mesh
-        if self.cycle.variable:
-            return measure_rhs_variable(f, mesh, singular=singular)
-        return measure_rhs(f, self.cycle.grid, singular=singular)
-
-    def find_residual(self, f: Roles) -> Launch:
-        """The residual from which a cycle begins, and its square, the scalar `residual`; needs `measure_rhs` before."""
-        b, mesh = self.faces(f), self.cycle.mesh
-        left, names = residual_of_variable if b else residual_of, f.scalars("residual", "mean")
-        return left(f.p, f.rhs, *b, self.cycle.residual, over=mesh.box, mesh=mesh, **names)
 
 
 class Multigrid(Cycling):
@@ -83,12 +63,12 @@ class Multigrid(Cycling):
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Cycles from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
-        yield self.measure_rhs(f, singular=False)  # its mean would depend on the blocks, as sums do
-        yield self.find_residual(f)
+        yield self.operator.measure_rhs(f, centred=False)  # its mean would depend on the blocks, as sums do
+        yield self.operator.find_residual(f, self.cycle.residual)
         yield self.tolerance.repeat(self._body)
 
     def _body(self, f: Roles) -> Iterator[Launch]:
         z = (yield from self.cycle.launches()).p
         corrected = correct_by_single if self.cycle.single else correct_by
         yield corrected(f.p, z, over=self.cycle.mesh.box).with_ghosts(1)
-        yield self.find_residual(f)
+        yield self.operator.find_residual(f, self.cycle.residual)

@@ -10,20 +10,34 @@ import numpy as np
 
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.coefficients import Faces, faces_across
+from taskflow.flow.poisson.coefficients import ON_FACES_ELSEWHERE, Faces, faces_across
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Level
-from taskflow.flow.poisson.variants import variable
-from taskflow.runtime.tasks import Foreign, ForeignDouble, Launch, ReadWrite, Table, Tables, Write, box, offsets, task
+from taskflow.runtime.tasks import (
+    Components,
+    Foreign,
+    ForeignDouble,
+    Launch,
+    ReadWrite,
+    Table,
+    Tables,
+    Write,
+    box,
+    offsets,
+    task,
+)
 
 OVERLAPPED = offsets((-1, 0), (-1, 0), (-1, 0))
 BESIDE_OVERLAPPED = (
     offsets((-2, 1), (-1, 0), (-1, 0)) | offsets((-1, 0), (-2, 1), (-1, 0)) | offsets((-1, 0), (-1, 0), (-2, 1))
 )
-FACES_X, FACES_Y, FACES_Z = (  # those of all overlapped cells
-    offsets((-1, 1), (-1, 0), (-1, 0)),
-    offsets((-1, 0), (-1, 1), (-1, 0)),
-    offsets((-1, 0), (-1, 0), (-1, 1)),
+ON_FACES_OVERLAPPED = Components(  # coefficients on the faces of all overlapped cells
+    b_x=Foreign[offsets((-1, 1), (-1, 0), (-1, 0))],
+    b_y=Foreign[offsets((-1, 0), (-1, 1), (-1, 0))],
+    b_z=Foreign[offsets((-1, 0), (-1, 0), (-1, 1))],
+)
+ON_FACES_BESIDE = Components(  # and on those of a finer cell and of its neighbours
+    b_x=Foreign[offsets(x=(-1, 2))], b_y=Foreign[offsets(y=(-1, 2))], b_z=Foreign[offsets(z=(-1, 2))]
 )
 
 
@@ -41,23 +55,20 @@ class Transfer:
 
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
-def restrict_residual(p: Foreign[1], rhs: Foreign, coarse: Write, *, mesh: Mesh) -> None:
-    """coarse = mean of rhs - Laplacian(p) in the 2 x 2 x 2 finer cells of a coarser one; `mesh` is the finer level."""
-
-
-restrict_residual_variable = variable(restrict_residual, Foreign)
+def restrict_residual(
+    p: Foreign[1], rhs: Foreign, b: ON_FACES_ELSEWHERE | None, coarse: Write, *, mesh: Mesh
+) -> None:
+    """coarse = mean of rhs - div(b grad p) in the 2 x 2 x 2 finer cells of a coarser one; `mesh` is the finer level."""
 
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
 def restrict_overlapping(
-    p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer
-) -> None:
-    """coarse = mean of rhs - Laplacian(p) over a coarser cell, whatever finer ones it overlaps; `mesh` is the finer
+    p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], b: ON_FACES_OVERLAPPED | None, coarse: Write,
+    *, mesh: Mesh, transfer: Transfer,
+) -> None:  # fmt: skip
+    """coarse = mean of rhs - div(b grad p) over a coarser cell, whatever finer ones it overlaps; `mesh` is the finer
     level.
     """
-
-
-restrict_overlapping_variable = variable(restrict_overlapping, Foreign, (FACES_X, FACES_Y, FACES_Z))
 
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
@@ -78,15 +89,7 @@ def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, tran
 
 @task(kernel=KERNELS / "poisson" / "interpolation_variable.cu")
 def correct_by_coarse_variable(
-    p: ReadWrite,
-    coarse: Foreign[box(1)],
-    b_x: Foreign[offsets(x=(-1, 2))],
-    b_y: Foreign[offsets(y=(-1, 2))],
-    b_z: Foreign[offsets(z=(-1, 2))],
-    *,
-    mesh: Mesh,
-    fine: Mesh,
-    transfer: Transfer,
+    p: ReadWrite, coarse: Foreign[box(1)], b: ON_FACES_BESIDE, *, mesh: Mesh, fine: Mesh, transfer: Transfer
 ) -> None:
     """`correct_by_coarse` in the cells that have an open face, with weights that follow from b.
 
@@ -136,22 +139,20 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
     Appl. Math. 32, 423), and every residual is computed once; the transpose of the interpolation computes each eight
     times, and converges more slowly (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
     """
-    fields, over, mesh = (p, fine.rhs, *fine.faces, coarse.target), coarse.mesh.box, fine.mesh
+    fields, over, mesh = (p, fine.rhs, fine.coefficients, coarse.target), coarse.mesh.box, fine.mesh
     even = not isinstance(mesh, StretchedMesh)
     if even and all(n == 2 * m for n, m in zip(mesh.cells, coarse.mesh.cells, strict=True)):
-        matching = restrict_residual_variable if fine.faces else restrict_residual
-        found = matching(*fields, over=over, mesh=mesh)
+        found = restrict_residual(*fields, over=over, mesh=mesh)
     else:
-        overlapping = restrict_overlapping_variable if fine.faces else restrict_overlapping
-        found = overlapping(*fields, over=over, mesh=mesh, transfer=transfer(mesh, coarse.mesh))
+        found = restrict_overlapping(*fields, over=over, mesh=mesh, transfer=transfer(mesh, coarse.mesh))
     return found.with_ghosts(coarse.layers.restricted)
 
 
 def correction(p: str, found: str, fine: Level, coarse: Level) -> Launch:
     """p plus the correction that was found on the next coarser level, interpolated."""
     over, constants = fine.mesh.box, {"mesh": coarse.mesh, "transfer": transfer(fine.mesh, coarse.mesh)}
-    if fine.faces:
-        return correct_by_coarse_variable(p, found, *fine.faces, over=over, fine=fine.mesh, **constants)
+    if b := fine.coefficients:
+        return correct_by_coarse_variable(p, found, b, over=over, fine=fine.mesh, **constants)
     return correct_by_coarse(p, found, over=over, **constants)
 
 

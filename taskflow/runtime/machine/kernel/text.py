@@ -223,6 +223,12 @@ def _optional(tasks: Iterable[Task]) -> Iterator[str]:
     yield from macros.values()
 
 
+def _present(tasks: Collection[Task]) -> list[str]:
+    """The optional parameters that are there: settings with which a text begins may depend on them."""
+    optional = {part for task in tasks for name in task.optional for part in task.parameters.get(name, (name,))}
+    return sorted(optional.intersection(name for task in tasks for _, name in parameters(task)))
+
+
 def complete(task: Task, real: np.dtype, linkage: str, others: str | None = None) -> str:
     """The text to compile for a task; `linkage` is what precedes `void` in its prototype, and `others` in those of its
     siblings, by default the same.
@@ -233,7 +239,8 @@ def complete(task: Task, real: np.dtype, linkage: str, others: str | None = None
     for each in together:
         check_signature(each, parameters(each))
     declared = declarations(together, real, lambda each: linkage if each is task or others is None else others)
-    return expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
+    settings = "".join(f"#define HAS_{name}\n" for name in _present(together))
+    return settings + expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
 
 
 @contextmanager
