@@ -53,6 +53,9 @@ def _check(launch: Launch, partition: Partition) -> None:
         precision = np.dtype(partition.fields[name].dtype)
         if privilege.precision is None:
             precisions[name] = precision.name
+        elif privilege.precision == "any":
+            if precision.name not in ("float32", "float64"):
+                raise BadInput(f"{launch}: {name!r} is {precision.name}, but the task takes it as float32 or float64")
         elif precision != np.dtype(privilege.precision):
             raise BadInput(
                 f"{launch}: {name!r} is {precision.name}, but the task takes it as {np.dtype(privilege.precision).name}"

@@ -9,7 +9,7 @@ from taskflow.runtime.tasks.numbers import EXACT, OPERATORS, Numbers, Operator, 
 from taskflow.runtime.tasks.orientation import Oriented
 from taskflow.runtime.tasks.stencil import POINT, Stencil, star
 
-Precision = Literal["f4", "f8", "u1", "u2"]
+Precision = Literal["f4", "f8", "u1", "u2", "any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,10 @@ class Privilege:
     A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over,
     so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
     over; it is read around the cells that correspond. `precision`: the field has one of its own, where others have that
-    of the kernel; of the region's own fields those of flags, whole numbers of one byte or two. `coloured`: of the cells
-    that a launch is over it changes some (those of one colour), and reads beside them only others. `oriented`: the
-    stencil of a task that is turned to an axis or a face, in its own frame. `optional`: a launch may leave the field
-    out. `values`: so many numbers per cell.
+    of the kernel: flags, whole numbers of one byte or two, and foreign fields, of which "any" is that of the field that
+    a launch has. `coloured`: of the cells that a launch is over it changes some (those of one colour), and reads beside
+    them only others. `oriented`: the stencil of a task that is turned to an axis or a face, in its own frame.
+    `optional`: a launch may leave the field out. `values`: so many numbers per cell.
     """
 
     reads: bool = False
@@ -131,6 +131,7 @@ ReadWrite = Privilege(reads=True, writes=True)
 Foreign = Privilege(reads=True, foreign=True)
 ForeignSingle = Privilege(reads=True, foreign=True, precision="f4")
 ForeignDouble = Privilege(reads=True, foreign=True, precision="f8")
+ForeignAny = Privilege(reads=True, foreign=True, precision="any")
 ReadByte = Privilege(reads=True, precision="u1")
 ReadShort = Privilege(reads=True, precision="u2")
 Coloured = Privilege(reads=True, writes=True, coloured=True)

@@ -12,7 +12,7 @@ from typing import Any
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks.numbers import Numbers, Operator
 from taskflow.runtime.tasks.orientation import Axis, Face
-from taskflow.runtime.tasks.privilege import Privilege
+from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.stencil import Stencil
 
 Argument = str | tuple[str, ...] | None  # for a parameter: a field, several, or nothing
@@ -21,13 +21,14 @@ Argument = str | tuple[str, ...] | None  # for a parameter: a field, several, or
 @dataclass(frozen=True, slots=True)
 class Variant:
     """The ways in which a launch differs from the declaration of its task, known before its kernel is compiled:
-    `classes` of constants, each declared one with the derived one in its place; parameters that are `absent`; and the
-    `orientation`, an axis or a face.
+    `classes` of constants, each declared one with the derived one in its place; parameters that are `absent`; the
+    `orientation`, an axis or a face; and the `precisions` of fields that are declared to be of any.
     """
 
     classes: frozenset[tuple[type, type]] = frozenset()
     absent: frozenset[str] = frozenset()
     orientation: str | None = None
+    precisions: frozenset[tuple[str, Precision]] = frozenset()
 
 
 PLAIN = Variant()
@@ -154,6 +155,11 @@ class Task:
         task = _variants.get((self, variant))
         return task or _variants.setdefault((self, variant), self._derive(variant))
 
+    def precise(self, precisions: Mapping[str, Precision]) -> Task:
+        """This task as it is compiled for fields of these precisions, by parameter, where it takes any."""
+        base, variant = self.derived or (self, PLAIN)
+        return base.of(replace(variant, precisions=frozenset(precisions.items())))
+
     def _derive(self, variant: Variant) -> Task:
         instead, absent, orientation = dict(variant.classes), variant.absent & self.optional, variant.orientation
         constants = {name: instead.get(kind, kind) for name, kind in self.constants.items() if name not in absent}
@@ -161,6 +167,9 @@ class Task:
         left_out = {field for name in absent for field in self.parameters.get(name, ())}
         fields = {name: each for name, each in self.fields.items() if name not in left_out}
         fields = {name: each[stencils[name]] if name in stencils else each for name, each in fields.items()}
+        for name, precision in variant.precisions:
+            if name in fields and fields[name].precision == "any":
+                fields[name] = replace(fields[name], precision=precision)
         if orientation and self.turns:
             fields = {name: each.turned(orientation) for name, each in fields.items()}
         return replace(

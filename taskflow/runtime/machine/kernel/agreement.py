@@ -41,7 +41,8 @@ def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
         )
     for (kind, name), words in zip(wanted, given, strict=True):
         if words[:1] != [kind]:
-            declared = task.numbers.get(name) or DECLARED.get(kind, kind)
+            free = "ForeignAny" if kind.startswith("ForeignOf") else kind
+            declared = task.numbers.get(name) or DECLARED.get(kind, free)
             raise KernelError(
                 f"the kernel text of {task.name} takes its parameter {name} as {' '.join(words)}, but it was declared"
                 f" {declared}: make it {kind} {name} in the text, or declare what the text does with it"

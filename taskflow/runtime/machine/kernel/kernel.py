@@ -147,7 +147,8 @@ class Kernel(ABC):
     def _check(self, box: Box, layouts: Mapping[str, Layout], arrays: Sequence[Array]) -> None:
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
             layout = layouts[name]
-            real = np.dtype(privilege.precision or self.real)
+            own = privilege.precision
+            real = self.real if own in (None, "any") else np.dtype(own)
             if array.shape != layout.shape or array.dtype != real or not array.flags.c_contiguous:
                 found, wanted = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {found}, not {wanted}")

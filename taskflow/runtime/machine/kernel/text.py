@@ -150,7 +150,8 @@ def _declared(constant: type) -> str:
 
 def parameters(task: Task) -> list[tuple[str, str]]:
     """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
-    found = [(_field_kind(privilege), name) for name, privilege in task.fields.items()]
+    free = _of_any_precision(task)
+    found = [(free.get(name) or _field_kind(each), name) for name, each in task.fields.items()]
     for name in task.keywords:
         if name in task.numbers:
             found.append((_numbers_kind(task.numbers[name]), name))
@@ -159,6 +160,11 @@ def parameters(task: Task) -> list[tuple[str, str]]:
         else:
             found.append(("In64" if name in task.scalars else "Partial", name))
     return found
+
+
+def _of_any_precision(task: Task) -> dict[str, str]:
+    """The C types of the fields that are declared to be of any precision."""
+    return {name: f"ForeignOf<Real_{name}>" for name, each in task.base.fields.items() if each.precision == "any"}
 
 
 def _numbers_kind(numbers: Numbers) -> str:
@@ -188,7 +194,7 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: Callable[[Task]
         f"{linkage(task)} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
     ]
-    macros = [*_turned(tasks), *_optional(tasks), *_chosen(tasks, constants.values())]
+    macros = [*_turned(tasks), *_precisions(tasks, real), *_optional(tasks), *_chosen(tasks, constants.values())]
     return "".join([*macros, *(_struct(kind, real) for kind in constants.values()), *prototypes])
 
 
@@ -204,6 +210,16 @@ def _turned(tasks: Iterable[Task]) -> Iterator[str]:
     """The axis and the side of the tasks' orientation, for `FRAME` of cell.h; of the first one where there is none."""
     axis, high = frame(next((task.orientation for task in tasks if task.orientation), FACES[0]))
     yield f"#define AXIS {axis}\n#define HIGH {int(high)}\n"
+
+
+def _precisions(tasks: Iterable[Task], real: np.dtype) -> Iterator[str]:
+    """A type for each field of any precision: what this launch has there; that of the kernel where it has nothing."""
+    types = {}
+    for task in tasks:
+        chosen = dict(task.derived[1].precisions) if task.derived else {}
+        types |= {name: REAL[np.dtype(chosen.get(name, real)).name] for name in _of_any_precision(task)}
+    for name, number in types.items():
+        yield f"typedef {number} Real_{name};\n"
 
 
 def _optional(tasks: Iterable[Task]) -> Iterator[str]:
