@@ -48,7 +48,7 @@ class Driving:
     def begin(self, f: Roles, there: Setting) -> Iterator[Launch]:
         """The initial u, v, w get the means that they will keep. Needs their values on all faces, and p."""
         if self.means != (None, None, None):
-            yield advective_rate(f.u, f.v, f.w, over=there.box, rate="rate", grid=there.grid)
+            yield advective_rate(f.u, f.v, f.w, over=there.box, rate=f.scalar("rate"), grid=there.grid)
             yield from self.keep(f, (f.u, f.v, f.w), "dt", there)
 
     def act(self, f: Roles, names: Mapping[str, str], there: Setting) -> Iterator[Launch]:
@@ -68,7 +68,7 @@ class Driving:
                 wanted = Wanted.along(axis, mean, there.grid)
                 yield from there.bodies.keep(f, q, dt, there.grid, there.fluid, wanted)
             else:
-                yield from keep(q, mean, axis, over=there.box, grid=there.grid, stage=stage(dt))
+                yield from keep(f, q, mean, axis, over=there.box, grid=there.grid, stage=stage(dt))
 
     def forces(self, scalars: Mapping[str, float], scheme: Scheme, dt: float, cells: int) -> dict[str, float]:
         """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.

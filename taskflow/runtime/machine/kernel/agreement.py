@@ -30,7 +30,7 @@ def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
     """Raises KernelError where the text defines the task with parameters of other types than the `wanted` (C type,
     name), which come after the range. A text that makes its tasks with macros is left to the compiler.
     """
-    found = _definition(task)
+    found = definition(task)
     if found is None:
         return
     given = [re.findall(r"\w+(?:<\w+>)?", parameter) for parameter in _spelt_out(found[1], wanted).split(",")[1:]]
@@ -65,7 +65,7 @@ def _spelt_out(parameters: str, wanted: Sequence[tuple[str, str]]) -> str:
 
 def forbidden_write(task: Task) -> str | None:
     """Where the text writes a field that was declared Read, in words."""
-    found = _definition(task)
+    found = definition(task)
     if found is None:
         return None
     body = _body(found)
@@ -79,10 +79,22 @@ def forbidden_write(task: Task) -> str | None:
     return None
 
 
-def _definition(task: Task) -> re.Match[str] | None:
-    """The head of the task in its kernel text: group 1 are the parameters."""
-    text = task.kernel.read_text(encoding="utf-8") if isinstance(task.kernel, Path) else task.kernel or ""
+def definition(task: Task, text: str = "") -> re.Match[str] | None:
+    """The head of the task in a text, by default that of its kernel: group 1 are the parameters. None where a macro
+    makes the task.
+    """
+    if not text:
+        text = task.kernel.read_text(encoding="utf-8") if isinstance(task.kernel, Path) else task.kernel or ""
     return re.search(rf"^[ \t]*TASK\s+{task.symbol}\s*\(((?:[^()]|\([^()]*\))*)\)", text, re.MULTILINE)
+
+
+def without(text: str, task: Task) -> str:
+    """The text without the definition of a task; lines keep their numbers."""
+    head = definition(task, text)
+    if head is None:
+        return text
+    end = head.end() + len(_body(head))
+    return text[: head.start()] + "\n" * text.count("\n", head.start(), end) + text[end:]
 
 
 def _body(head: re.Match[str]) -> str:

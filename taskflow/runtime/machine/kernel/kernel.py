@@ -261,11 +261,11 @@ def _host_library(task: Task, real: np.dtype) -> Any:
 
 @cache
 def text_with_thunk(task: Task, real: np.dtype) -> str:
-    """What the host compiler gets for a task: the text, and how the task is called. Of its siblings, of which a program
-    often uses one or two, it need not make anything: they are static.
+    """What the host compiler gets for a task: the text without its siblings, of which a program often uses one or two,
+    and how the task is called.
     """
     kinds = [kind for kind, _ in parameters(task)]
-    return complete(task, real, 'extern "C"', "static") + thunk(task.symbol, ["Range", *kinds])
+    return complete(task, real, 'extern "C"', alone=True) + thunk(task.symbol, ["Range", *kinds])
 
 
 def _cuda_module(task: Task, real: np.dtype) -> Any:

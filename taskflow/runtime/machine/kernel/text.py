@@ -13,7 +13,7 @@ defines names, they are macros, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -22,7 +22,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, forbidden_write
+from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, definition, forbidden_write, without
 from taskflow.runtime.tasks import FACES, Numbers, Privilege, Table, Task, frame, siblings
 
 INCLUDE = Path(__file__).parent / "include"
@@ -181,17 +181,16 @@ def _field_kind(privilege: Privilege) -> str:
     return kind if privilege.values == 1 else f"{kind}Values<{privilege.values}>"
 
 
-def declarations(tasks: Iterable[Task], real: np.dtype, linkage: Callable[[Task], str]) -> str:
-    """The structs and prototypes of the tasks; `linkage` is what precedes `void` in a prototype."""
-    tasks = list(tasks)
-    constants_of = ((task, task.base.constants | task.constants) for task in tasks)  # absent ones are types, too
+def declarations(tasks: Sequence[Task], real: np.dtype, linkage: str, text: Iterable[Task]) -> str:
+    """The structs of a text, and the prototypes of its tasks that are compiled; `linkage` is what precedes `void`."""
+    constants_of = ((task, task.base.constants | task.constants) for task in text)  # absent ones are types, too
     structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
     constants = {_declared(kind): kind for kind, _ in structs}
     for kind, task in structs:
         if constants[_declared(kind)] is not kind:
             raise KernelError(f"two constants named {_declared(kind)} are used with the kernel text of {task.name}")
     prototypes = [
-        f"{linkage(task)} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
+        f"{linkage} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
     ]
     macros = [*_turned(tasks), *_precisions(tasks, real), *_optional(tasks), *_chosen(tasks, constants.values())]
@@ -239,17 +238,27 @@ def _optional(tasks: Iterable[Task]) -> Iterator[str]:
     yield from macros.values()
 
 
-def complete(task: Task, real: np.dtype, linkage: str, others: str | None = None) -> str:
-    """The text to compile for a task; `linkage` is what precedes `void` in its prototype, and `others` in those of its
-    siblings, by default the same.
+def complete(task: Task, real: np.dtype, linkage: str, *, alone: bool = False) -> str:
+    """The text to compile for a task; `linkage` is what precedes `void` in prototypes. Unless it is to be `alone`, it
+    has those siblings, too, of which launches leave out the same.
     """
     if task.kernel is None:
         raise KernelError(f"task {task.name} has no kernel text; its Python body runs instead")
     together = siblings(task)
-    for each in together:
+    apart = [each for each in together if each is not task and (alone or not _alike(each, task)) and definition(each)]
+    tasks = [each for each in together if each not in apart]
+    for each in tasks:
         check_signature(each, parameters(each))
-    declared = declarations(together, real, lambda each: linkage if each is task or others is None else others)
-    return expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
+    declared = declarations(tasks, real, linkage, together)
+    text = expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
+    for each in apart:
+        text = without(text, each)
+    return text
+
+
+def _alike(one: Task, other: Task) -> bool:
+    """Return whether launches that leave something out of one task leave the same out of the other."""
+    return one.optional == other.optional or not (other.derived and other.derived[1].absent)
 
 
 @contextmanager
