@@ -56,10 +56,11 @@ from taskflow.runtime.tasks.program import (
 )
 from taskflow.runtime.tasks.reading import place, reading, share
 from taskflow.runtime.tasks.siblings import siblings
+from taskflow.runtime.tasks.signature import Variant
 from taskflow.runtime.tasks.split import ROWS, Tiles, rows
 from taskflow.runtime.tasks.stencil import POINT, Stencil, box, offsets, star
 from taskflow.runtime.tasks.table import Table, Tables, tables
-from taskflow.runtime.tasks.task import Launch, Task, Variant
+from taskflow.runtime.tasks.task import Launch, Task
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [

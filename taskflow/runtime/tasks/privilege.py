@@ -67,16 +67,6 @@ class Privilege:
         """The privilege of a task that is turned to an axis or a face."""
         return replace(self, stencil=self.oriented.turned(orientation), oriented=None) if self.oriented else self
 
-    def __add__(self, other: Privilege) -> Privilege:
-        """The least privilege that allows both."""
-        if self.reduction and self.reduction == other.reduction:
-            return self
-        if self.reduction or other.reduction:
-            return replace(ReadWrite, stencil=self.stencil | other.stencil)
-        reads, writes = self.reads or other.reads, self.writes or other.writes
-        foreign, coloured = self.foreign and other.foreign, self.coloured and other.coloured
-        return Privilege(reads, writes, self.stencil | other.stencil, foreign=foreign, coloured=coloured)
-
     @property
     def changes(self) -> bool:
         """Whether the field may hold other values afterwards."""

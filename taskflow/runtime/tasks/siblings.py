@@ -15,7 +15,8 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
-from taskflow.runtime.tasks.task import Task, Variant
+from taskflow.runtime.tasks.signature import Variant
+from taskflow.runtime.tasks.task import Task
 
 Definition = tuple[str, dict[str, Any]]  # identity, and what the task is made of
 
