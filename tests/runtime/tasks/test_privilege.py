@@ -2,7 +2,7 @@
 
 import pytest
 
-from taskflow.runtime.tasks import POINT, Privilege, Read, ReadWrite, Reduce, Write, box, star
+from taskflow.runtime.tasks import POINT, Privilege, Read, ReadWrite, Reduce, Write, star
 
 R, W, RW = Read, Write, ReadWrite
 MAX, MIN, SUM = Reduce[max], Reduce[min], Reduce[sum]
