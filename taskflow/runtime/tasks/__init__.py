@@ -22,9 +22,8 @@ from taskflow.runtime.tasks.graph import (
     Send,
     TaskGraph,
 )
-from taskflow.runtime.tasks.numbers import Numbers, reduced
+from taskflow.runtime.tasks.numbers import Numbers, Table, Tables, reduced, tables
 from taskflow.runtime.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame, lines
-from taskflow.runtime.tasks.owners import OwnedScalars, owned
 from taskflow.runtime.tasks.privilege import (
     Coloured,
     Components,
@@ -43,6 +42,7 @@ from taskflow.runtime.tasks.privilege import (
 )
 from taskflow.runtime.tasks.program import (
     Loop,
+    OwnedScalars,
     Part,
     Program,
     Repeat,
@@ -50,6 +50,7 @@ from taskflow.runtime.tasks.program import (
     Stretch,
     called,
     counts,
+    owned,
     plan,
     record,
     repeat,
@@ -59,7 +60,6 @@ from taskflow.runtime.tasks.siblings import siblings
 from taskflow.runtime.tasks.signature import Variant
 from taskflow.runtime.tasks.split import ROWS, Tiles, rows
 from taskflow.runtime.tasks.stencil import POINT, Stencil, box, offsets, star
-from taskflow.runtime.tasks.table import Table, Tables, tables
 from taskflow.runtime.tasks.task import Launch, Task
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 

@@ -69,8 +69,8 @@ class Signature:
         results = [scalar for name, scalar in numbers if name in self.reductions]
         if len(set(results)) < len(results):
             raise TypeError(f"{self.name}: two reductions have the same result among {', '.join(results)}")
-        kinds = ((self.constants.get(name), value) for name, value in present.items())
-        classes = frozenset(pair for kind, value in kinds if is_dataclass(kind) for pair in _derived(kind, value))
+        declared = {name: kind for name, kind in self.constants.items() if name in present and is_dataclass(kind)}
+        classes = frozenset(pair for name, kind in declared.items() for pair in _derived(kind, present[name]))
         orientation = arguments[self.turns[0]] if self.turns else None
         return Bound(self._names(fields), numbers, Variant(classes, absent, orientation))
 
@@ -88,7 +88,7 @@ class Signature:
         if self.turns and values[self.turns[0]] not in self.turns[1].values:
             name, kind = self.turns
             raise TypeError(f"{self.name}: {name}={values[name]!r} is none of {', '.join(kind.values)}")
-        return dict(zip(self.parameters, fields, strict=True)) | values
+        return {**dict(zip(self.parameters, fields, strict=True)), **values}
 
     def _check_field(self, name: str, parts: tuple[str, ...], argument: object) -> None:
         if argument is None and name in self.optional:

@@ -213,7 +213,7 @@ def _turned(tasks: Iterable[Task]) -> Iterator[str]:
 
 def _precisions(tasks: Iterable[Task], real: np.dtype) -> Iterator[str]:
     """A type for each field of any precision: what this launch has there; that of the kernel where it has nothing."""
-    types = {}
+    types: dict[str, str] = {}
     for task in tasks:
         chosen = dict(task.derived[1].precisions) if task.derived else {}
         types |= {name: REAL[np.dtype(chosen.get(name, real)).name] for name in _of_any_precision(task)}
