@@ -23,7 +23,6 @@ from taskflow.runtime.tasks.graph import (
     TaskGraph,
 )
 from taskflow.runtime.tasks.numbers import Numbers, Table, Tables, reduced, tables
-from taskflow.runtime.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame, lines
 from taskflow.runtime.tasks.privilege import (
     Coloured,
     Components,
@@ -56,11 +55,23 @@ from taskflow.runtime.tasks.program import (
     repeat,
 )
 from taskflow.runtime.tasks.reading import place, reading, share
-from taskflow.runtime.tasks.siblings import siblings
 from taskflow.runtime.tasks.signature import Variant
 from taskflow.runtime.tasks.split import ROWS, Tiles, rows
-from taskflow.runtime.tasks.stencil import POINT, Stencil, box, offsets, star
-from taskflow.runtime.tasks.task import Launch, Task
+from taskflow.runtime.tasks.stencil import (
+    FACES,
+    POINT,
+    Axis,
+    Face,
+    Oriented,
+    Stencil,
+    box,
+    facing,
+    frame,
+    lines,
+    offsets,
+    star,
+)
+from taskflow.runtime.tasks.task import Launch, Task, siblings
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [

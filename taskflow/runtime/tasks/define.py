@@ -12,8 +12,8 @@ from types import UnionType
 from typing import Any, get_args, get_type_hints, overload
 
 from taskflow.runtime.tasks.numbers import Numbers, Operator
-from taskflow.runtime.tasks.orientation import Axis, Face
 from taskflow.runtime.tasks.privilege import Components, Privilege, Scalar
+from taskflow.runtime.tasks.stencil import Axis, Face
 from taskflow.runtime.tasks.task import Task
 
 # Numbers of a task, three for each exact sum: blocks fold them in one all-reduce, which has so many places on every

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from taskflow.runtime.tasks.numbers import EXACT, OPERATORS, Numbers, Operator, several
-from taskflow.runtime.tasks.orientation import Oriented
-from taskflow.runtime.tasks.stencil import POINT, Stencil, star
+from taskflow.runtime.tasks.stencil import POINT, Oriented, Stencil, star
 
 Precision = Literal["f4", "f8", "u1", "u2", "any"]
 

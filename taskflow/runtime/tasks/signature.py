@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
 from taskflow.runtime.tasks.numbers import Numbers, Operator
-from taskflow.runtime.tasks.orientation import Axis, Face
 from taskflow.runtime.tasks.privilege import Precision, Privilege
+from taskflow.runtime.tasks.stencil import Axis, Face
 
 Argument = str | tuple[str, ...] | None  # for a parameter: a field, several, or nothing
 
@@ -69,7 +69,7 @@ class Signature:
         results = [scalar for name, scalar in numbers if name in self.reductions]
         if len(set(results)) < len(results):
             raise TypeError(f"{self.name}: two reductions have the same result among {', '.join(results)}")
-        declared = {name: kind for name, kind in self.constants.items() if name in present and is_dataclass(kind)}
+        declared = {name: kind for name, kind in self.constants.items() if name in present}
         classes = frozenset(pair for name, kind in declared.items() for pair in _derived(kind, present[name]))
         orientation = arguments[self.turns[0]] if self.turns else None
         return Bound(self._names(fields), numbers, Variant(classes, absent, orientation))
@@ -128,10 +128,12 @@ def _tuple(argument: Argument) -> tuple[str, ...]:
     return argument if isinstance(argument, tuple) else (argument,) if argument else ()
 
 
-def _derived(kind: type, value: Any) -> Iterator[tuple[type, type]]:
+def _derived(kind: Any, value: Any) -> Iterator[tuple[type, type]]:
     """Declared classes with the derived ones that a constant has in their place: its own, and those of members that
     have no members themselves, which are choices such as schemes.
     """
+    if not is_dataclass(kind):
+        return
     if type(value) is not kind:
         yield kind, type(value)
     for chosen in (type(getattr(value, field.name)) for field in fields(value)):
