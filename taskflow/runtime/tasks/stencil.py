@@ -1,5 +1,5 @@
-"""Stencils: which neighbours of a cell a task reads; and orientation: a task is written once, along an axis or at a face
-of the domain, and turned to each where it is launched.
+"""Stencils: which neighbours of a cell a task reads; and orientation: a task is written once, along an axis or at a
+face of the domain, and turned to each where it is launched.
 
 A turned task has a frame of its own: N is the step along the axis, or from the face into the domain; R and S are the
 steps along the other two axes, in the order of x, y, z.
