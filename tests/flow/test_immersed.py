@@ -224,7 +224,7 @@ def test_what_is_missing_of_a_mean(axis, without, real, device):
     lack, gain = (0.7 - projected)[open_].sum(), near(kept)[open_].sum()
     wanted = np.where(open_, hand.values("q") + lack / gain, hand.values("q"))
     known = {"grid": grid.constants, "viscosity": FLUID.viscosity, "number": axis}
-    known["wanted"] = bulk_velocity.Wanted.along(axis, 0.7, grid.constants)
+    known["bulk"] = bulk_velocity.KeptMean.along(axis, 0.7, grid.constants)
     for each in (task, bulk_velocity.push_where_open):
         hand.run(hand.launch(each, {name: known[name] for name in each.constants}))
     for total, value in zip(reduced(hand.scalars, "missing"), (lack, gain), strict=True):

@@ -40,10 +40,10 @@ class ImmersedObstacles(Obstacles):
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.bodies.cuts`."""
-        found = super().flags(heat=heat, scalars=scalars, eddies=eddies)
+        types = super().flags(heat=heat, scalars=scalars, eddies=eddies)
         if not eddies:
-            del found["faces"]
-        return {**found, **({"owner_T": "u1"} if heat and self.held and self.bodies else {})}
+            del types["faces"]
+        return {**types, **({"owner_T": "u1"} if heat and self.held and self.bodies else {})}
 
     def face_flags(self, f: Roles, *, eddies: bool) -> tuple[str | None, str | None]:
         """No fields, or with eddies those of the edges where friction is that of the viscosity alone."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.flow.bodies.bulk_velocity import Wanted, missing_along, missing_around_bodies, push_where_open, stage
+from taskflow.flow.bodies.bulk_velocity import KeptMean, missing_along, missing_around_bodies, push_where_open, stage
 from taskflow.flow.bodies.forces import Target, force_on_body, heat_from_body
 from taskflow.flow.bodies.pressure import coefficients_at_bodies, measure_residual_obstructed
 from taskflow.flow.bodies.projection import force, stop
@@ -60,16 +60,16 @@ class Obstacles:
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.bodies.flags`."""
-        found = {"solid": "u1", "faces": "u2"}
+        types = {"solid": "u1", "faces": "u2"}
         if heat:
-            found["T_faces"] = "u2"
+            types["T_faces"] = "u2"
         if scalars:
-            found["scalar_faces"] = "u2"
+            types["scalar_faces"] = "u2"
         if eddies:
-            found["edges"] = "u2"
+            types["edges"] = "u2"
         if self.bodies:
-            found |= {f"owner_{axis}": "u1" for axis in "xyz"}
-        return found
+            types |= {f"owner_{axis}": "u1" for axis in "xyz"}
+        return types
 
     def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
         """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
@@ -77,14 +77,14 @@ class Obstacles:
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
 
-    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, wanted: Wanted) -> Iterator[Launch]:
+    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, bulk: KeptMean) -> Iterator[Launch]:
         """Gives a predicted velocity the mean over open faces that it will have once it is projected."""
-        over, missing = Box.of(grid.cells), f.scalar(missing_along(wanted.number, stage(dt)))
-        old, stick, cover = self.surfaces_across(f, wanted.number)
-        constants = {"grid": grid, "wanted": wanted, "viscosity": fluid.viscosity if stick else None}
+        over, missing = Box.of(grid.cells), f.scalar(missing_along(bulk.number, stage(dt)))
+        old, stick, cover = self.surfaces_across(f, bulk.number)
+        constants = {"grid": grid, "bulk": bulk, "viscosity": fluid.viscosity if stick else None}
         fields = q, old, f.p, f.solid, stick, cover
         yield missing_around_bodies(*fields, over=over, missing=missing, rate=f.scalar("rate"), dt=dt, **constants)
-        yield push_where_open(q, f.solid, over=over, missing=missing, number=wanted.number)
+        yield push_where_open(q, f.solid, over=over, missing=missing, number=bulk.number)
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
         """The velocity along an axis before the step, and what surfaces do to it, where they do more than close faces:
@@ -161,12 +161,12 @@ class Obstacles:
 
     def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
         """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""
-        told: dict[str, dict[str, Any]] = {}
+        measured: dict[str, dict[str, Any]] = {}
         for number, body in enumerate(self.bodies, start=1):
             sums = [*reduced(scalars, f"forces_{number}")]
             pressure, friction, moment = sums[:3], sums[3:6], sums[6:]
             force = [a + b for a, b in zip(pressure, friction, strict=True)]
-            told[body.name] = {"force": force, "pressure_force": pressure, "moment": moment}
+            measured[body.name] = {"force": force, "pressure_force": pressure, "moment": moment}
             if f"flux_{number}" in scalars and body.heated:
-                told[body.name]["heat_flux"] = scalars[f"flux_{number}"]
-        return told
+                measured[body.name]["heat_flux"] = scalars[f"flux_{number}"]
+        return measured

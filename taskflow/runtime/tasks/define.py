@@ -66,23 +66,23 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
     for parameter in inspect.signature(body, eval_str=True).parameters.values():
         _check_parameter(f"task {name}: parameter {parameter.name!r}", parameter)
         (keywords if parameter.kind is parameter.KEYWORD_ONLY else annotations)[parameter.name] = parameter.annotation
-    parts = {each: getattr(kind, "privileges", {each: kind}) for each, kind in annotations.items()}
+    parts = {word: getattr(kind, "privileges", {word: kind}) for word, kind in annotations.items()}
     names = [field for privileges in parts.values() for field in privileges]
     if twice := {field for field in names if names.count(field) > 1}:
         raise TypeError(f"task {name}: two fields have the name {min(twice)!r}")
     fields = {field: kind for privileges in parts.values() for field, kind in privileges.items()}
-    optional = {each for each, privileges in parts.items() if all(kind.optional for kind in privileges.values())}
-    optional |= {each for each, kind in keywords.items() if _without_none(kind)[1]}
-    keywords = {each: _without_none(kind)[0] for each, kind in keywords.items()}
-    turns = [(each, kind) for each, kind in keywords.items() if kind in (Axis, Face)]
+    optional = {word for word, privileges in parts.items() if all(kind.optional for kind in privileges.values())}
+    optional |= {word for word, kind in keywords.items() if _without_none(kind)[1]}
+    keywords = {word: _without_none(kind)[0] for word, kind in keywords.items()}
+    turns = [(word, kind) for word, kind in keywords.items() if kind in (Axis, Face)]
     reductions, scalars = _reductions(keywords), tuple(_scalars(keywords))
-    numbers = {each: kind for each, kind in keywords.items() if isinstance(kind, Numbers)}
+    numbers = {word: kind for word, kind in keywords.items() if isinstance(kind, Numbers)}
     others = {*reductions, *scalars, *numbers, *dict(turns)}
-    constants = {each: kind for each, kind in keywords.items() if each not in others}
+    constants = {word: kind for word, kind in keywords.items() if word not in others}
     for kind in filter(is_dataclass, constants.values()):  # names in its annotations mean something here alone
         kind.__annotations__ = get_type_hints(kind)
-    order = tuple(each for each in keywords if each not in dict(turns))
-    parameters = {each: tuple(privileges) for each, privileges in parts.items()}
+    order = tuple(word for word in keywords if word not in dict(turns))
+    parameters = {word: tuple(privileges) for word, privileges in parts.items()}
     signature = name, fields, constants, scalars, reductions, order, parameters, numbers
     made = Task(*signature, frozenset(optional), turns[0] if turns else None, body, kernel, library, whole)
     _check_task(made, len(turns))
@@ -91,13 +91,13 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
 
 def _reductions(keywords: Mapping[str, Any]) -> dict[str, Operator]:
     """The operators of all numbers that a task reduces, one by one."""
-    found: dict[str, Operator] = {}
+    operators: dict[str, Operator] = {}
     for name, kind in keywords.items():
         if isinstance(kind, Numbers) and kind.reduced:
-            found |= dict.fromkeys(kind.of(name), kind.operator)
+            operators |= dict.fromkeys(kind.of(name), kind.operator)
         elif isinstance(kind, Privilege) and kind.reduction:
-            found[name] = kind.reduction
-    return found
+            operators[name] = kind.reduction
+    return operators
 
 
 def _scalars(keywords: Mapping[str, Any]) -> Iterator[str]:

@@ -68,10 +68,10 @@ def reduced(scalars: Mapping[str, float], name: str) -> tuple[float, ...]:
     """The numbers that a task has reduced under one name, exact sums rounded once more than they are. Raises KeyError
     where no scalar belongs to that name.
     """
-    found = (scalars[name],) if name in scalars else tuple(_reduced(scalars, name))
-    if not found:
+    numbers = (scalars[name],) if name in scalars else tuple(_reduced(scalars, name))
+    if not numbers:
         raise KeyError(name)
-    return found
+    return numbers
 
 
 def _reduced(scalars: Mapping[str, float], name: str) -> Iterator[float]:

@@ -93,10 +93,10 @@ class Reduction:
     """
 
     def __getitem__(self, word: Any) -> Any:
-        found = several(word, reduced=True)
-        if found is None:
+        folded = several(word, reduced=True)
+        if folded is None:
             raise TypeError(f"Reduce[{word!r}]: the operators are {', '.join(OPERATORS)} and {EXACT}")
-        return found if isinstance(found, Numbers) else Privilege(reduction=found)
+        return folded if isinstance(folded, Numbers) else Privilege(reduction=folded)
 
 
 class Scalar:
@@ -108,10 +108,10 @@ class Scalar:
 
     def __class_getitem__(cls, word: Any) -> Any:
         """Several numbers. Raises TypeError for what `Reduce` does not know either."""
-        found = several(word, reduced=False)
-        if not isinstance(found, Numbers):
+        numbers = several(word, reduced=False)
+        if not isinstance(numbers, Numbers):
             raise TypeError(f'Scalar[{word!r}]: say as for Reduce how many numbers it has, Scalar["max", 3]')
-        return found
+        return numbers
 
 
 Read = Privilege(reads=True)

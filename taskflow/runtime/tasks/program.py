@@ -179,10 +179,10 @@ def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
 def _items(program: Program, roles: Roles) -> _Items:
     """What a program yields, launches that follow each other as one list; `roles` become those at its end."""
     name, items = called(program), _Items()
-    found = program(roles)
-    if not isinstance(found, Iterable):
-        raise BadInput(f"the program {name} returned {found!r}; it has to yield launches: yield a_task(..., over=box)")
-    for item in found:
+    yields = program(roles)
+    if not isinstance(yields, Iterable):
+        raise BadInput(f"the program {name} returned {yields!r}; it has to yield launches: yield a_task(..., over=box)")
+    for item in yields:
         if isinstance(item, Repeat):
             before = dict(roles.key())
             items.append((item, _items(item.body, roles)))
@@ -201,14 +201,14 @@ def _items(program: Program, roles: Roles) -> _Items:
 
 
 def _parts(items: _Items, following: tuple[Launch, ...]) -> tuple[Part, ...]:
-    found: list[Part] = []
+    parts: list[Part] = []
     for n, item in enumerate(items):
         if isinstance(item, list):
             after = items[n + 1 :]
-            found.append(Stretch(tuple(item), _head(after) if after else following))
+            parts.append(Stretch(tuple(item), _head(after) if after else following))
         else:
-            found.append(Loop(item[0], _parts(item[1], () if _awaited(item[0]) else _head(item[1]))))
-    return tuple(found)
+            parts.append(Loop(item[0], _parts(item[1], () if _awaited(item[0]) else _head(item[1]))))
+    return tuple(parts)
 
 
 def _awaited(repeat: Repeat) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from taskflow.runtime.tasks.numbers import Numbers, Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege
@@ -134,8 +134,8 @@ def _derived(kind: Any, value: Any) -> Iterator[tuple[type, type]]:
     """
     if not is_dataclass(kind):
         return
-    if type(value) is not kind:
-        yield kind, type(value)
+    if (actual := type(value)) is not kind:
+        yield cast(type, kind), actual
     for chosen in (type(getattr(value, field.name)) for field in fields(value)):
         if is_dataclass(chosen) and not fields(chosen):
             declared = [base for base in chosen.__mro__ if is_dataclass(base)][-1]

@@ -89,13 +89,13 @@ class Task(Signature):
         constants = {name: instead.get(kind, kind) for name, kind in self.constants.items() if name not in absent}
         stencils = ChainMap(*(getattr(kind, "stencils", {}) for kind in instead.values()))
         left_out = {field for name in absent for field in self.parameters.get(name, ())}
-        fields = {name: each for name, each in self.fields.items() if name not in left_out}
-        fields = {name: each[stencils[name]] if name in stencils else each for name, each in fields.items()}
+        fields = {name: field for name, field in self.fields.items() if name not in left_out}
+        fields |= {name: fields[name][stencil] for name, stencil in stencils.items() if name in fields}
         for name, precision in variant.precisions:
             if name in fields and fields[name].precision == "any":
                 fields[name] = replace(fields[name], precision=precision)
         if orientation and self.turns:
-            fields = {name: each.turned(orientation) for name, each in fields.items()}
+            fields = {name: field.turned(orientation) for name, field in fields.items()}
         return replace(
             self,
             name=f"{self.name}_{orientation}" if orientation and self.turns else self.name,
@@ -172,11 +172,11 @@ class Launch:
     @cached_property
     def stencils(self) -> dict[str, Stencil]:
         """The fields of its own region that the task reads, each with all the neighbours it reads."""
-        found: dict[str, Stencil] = {}
+        joined: dict[str, Stencil] = {}
         for name, privilege in self.requirements:
             if privilege.reads and not privilege.foreign:
-                found[name] = found[name] | privilege.stencil if name in found else privilege.stencil
-        return found
+                joined[name] = joined[name] | privilege.stencil if name in joined else privilege.stencil
+        return joined
 
     @cached_property
     def coloured(self) -> bool:
@@ -223,13 +223,13 @@ def siblings(task: Task) -> tuple[Task, ...]:
         return _together[task]
     if task.derived:
         base, variant = task.derived
-        return tuple(each.of(variant) for each in siblings(base))
+        return tuple(sibling.of(variant) for sibling in siblings(base))
     module = sys.modules.get(task.body.__module__)
-    found = {task.name: task}
+    together = {task.name: task}
     for value in list(vars(module).values()) if module and task.kernel is not None else ():
         if isinstance(value, Task) and value.kernel == task.kernel:
-            found.setdefault(value.name, value)
-    return tuple(found[name] for name in sorted(found))
+            together.setdefault(value.name, value)
+    return tuple(together[name] for name in sorted(together))
 
 
 def _reduce(task: Task) -> tuple[Any, ...]:
@@ -257,7 +257,7 @@ def _by_name(module: str, name: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _by_value(definitions: tuple[Definition, ...], wanted: str) -> Task:
+def _by_value(definitions: tuple[Definition, ...], own: str) -> Task:
     with _lock:
         for identity, parts in definitions:
             if identity not in _known:
@@ -267,7 +267,7 @@ def _by_value(definitions: tuple[Definition, ...], wanted: str) -> Task:
         for task in group:
             if task in _together:  # and not at home here
                 _together[task] = group
-        return _known[wanted]
+        return _known[own]
 
 
 copyreg.pickle(Task, _reduce)

@@ -150,8 +150,8 @@ class Kernel(ABC):
             own = privilege.precision
             real = self.real if own in (None, "any") else np.dtype(own)
             if array.shape != layout.shape or array.dtype != real or not array.flags.c_contiguous:
-                found, wanted = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
-                raise ValueError(f"{self.task.name}: {name} is {found}, not {wanted}")
+                actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
+                raise ValueError(f"{self.task.name}: {name} is {actual}, not {expected}")
             touched = (box, *(privilege.stencil.around(box) if privilege.reads else ()))
             for cells in () if privilege.foreign else touched:
                 if cells not in layout.box:
@@ -218,12 +218,12 @@ def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
     return (HostKernel if device.kind == "cpu" else CudaKernel)(task, precision, device)
 
 
-def compile_together(wanted: Iterable[tuple[Task, np.dtype]], device: Device) -> None:
+def compile_together(tasks: Iterable[tuple[Task, np.dtype]], device: Device) -> None:
     """Have the kernels of tasks, each in a precision, as `compiled` gives them. Those that are not there yet are
     compiled side by side: a text keeps a compiler and its core busy for seconds. Raises as `compiled` does.
     """
     with _lock:
-        new = {(task, real, device.kind) for task, real in wanted} - _made
+        new = {(task, real, device.kind) for task, real in tasks} - _made
         if not new:
             return
         cores = device.threads if device.kind == "cpu" else len(os.sched_getaffinity(0))
@@ -231,13 +231,13 @@ def compile_together(wanted: Iterable[tuple[Task, np.dtype]], device: Device) ->
         _made.update(new)
 
 
-def side_by_side(make: Callable[[Any], object], wanted: Collection[Any], cores: int) -> None:
+def side_by_side(make: Callable[[Any], object], things: Collection[Any], cores: int) -> None:
     """Make all of them, on so many cores. Raises what is raised first."""
-    if len(wanted) > 1:
-        with ThreadPoolExecutor(min(cores, COMPILERS, len(wanted)), "taskflow-compiler") as pool:
-            list(pool.map(make, wanted))
+    if len(things) > 1:
+        with ThreadPoolExecutor(min(cores, COMPILERS, len(things)), "taskflow-compiler") as pool:
+            list(pool.map(make, things))
     else:
-        for each in wanted:
+        for each in things:
             make(each)
 
 

@@ -117,8 +117,8 @@ def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]
         many = get_origin(hint) is tuple and len(get_args(hint)) == 3 and len(set(get_args(hint))) == 1
         base = get_args(hint)[0] if many else hint
         if base not in kinds:
-            wanted = "int, bool, float, Table or three of one of them"
-            raise KernelError(f"{constant.__name__}.{name}: {hint} is not {wanted}")
+            possible = "int, bool, float, Table or three of one of them"
+            raise KernelError(f"{constant.__name__}.{name}: {hint} is not {possible}")
         members.append((name, kinds[base], many))
     return members
 
@@ -137,10 +137,10 @@ def _struct(constant: type, real: np.dtype) -> str:
 
 def _defines(constant: type) -> tuple[str, ...]:
     """The macros that a class of constants asks for. Raises KernelError for what is no tuple of names of macros."""
-    found = getattr(constant, "defines", ())
-    if not isinstance(found, tuple) or not all(isinstance(name, str) and name.isidentifier() for name in found):
-        raise KernelError(f"{constant.__name__}.defines = {found!r}; give a tuple of names of macros")
-    return found
+    names = getattr(constant, "defines", ())
+    if not isinstance(names, tuple) or not all(isinstance(name, str) and name.isidentifier() for name in names):
+        raise KernelError(f"{constant.__name__}.defines = {names!r}; give a tuple of names of macros")
+    return names
 
 
 def _declared(constant: type) -> str:
@@ -151,15 +151,15 @@ def _declared(constant: type) -> str:
 def parameters(task: Task) -> list[tuple[str, str]]:
     """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
     free = _of_any_precision(task)
-    found = [(free.get(name) or _field_kind(each), name) for name, each in task.fields.items()]
+    kinds = [(free.get(name) or _field_kind(each), name) for name, each in task.fields.items()]
     for name in task.keywords:
         if name in task.numbers:
-            found.append((_numbers_kind(task.numbers[name]), name))
+            kinds.append((_numbers_kind(task.numbers[name]), name))
         elif name in task.constants:
-            found.append((SCALARS.get(task.constants[name]) or _declared(task.constants[name]), name))
+            kinds.append((SCALARS.get(task.constants[name]) or _declared(task.constants[name]), name))
         else:
-            found.append(("In64" if name in task.scalars else "Partial", name))
-    return found
+            kinds.append(("In64" if name in task.scalars else "Partial", name))
+    return kinds
 
 
 def _of_any_precision(task: Task) -> dict[str, str]:
@@ -230,9 +230,9 @@ def _optional(tasks: Iterable[Task]) -> Iterator[str]:
         kinds = {name: kind for kind, name in parameters(task)}
         for name in sorted(task.optional):
             for each in task.parameters.get(name, (name,)):
-                there = each in kinds
-                text = f"#define OPTIONAL_{each} {f', {kinds[each]} {each}' if there else ''}\n"
-                text += "" if there else f"ABSENT({each})\n"
+                present = each in kinds
+                text = f"#define OPTIONAL_{each} {f', {kinds[each]} {each}' if present else ''}\n"
+                text += "" if present else f"ABSENT({each})\n"
                 if macros.setdefault(each, text) != text:
                     raise KernelError(f"{task.name}: other tasks of the kernel text have another optional {each}")
     yield from macros.values()
@@ -270,9 +270,9 @@ def explained(task: Task) -> Iterator[None]:
         yield
     except KernelError as error:
         together = siblings(task)
-        found = re.search(rf"^{together[0].name}[:(](\d+)", str(error), re.MULTILINE)
-        told = [problem for each in together if (problem := forbidden_write(each))]
-        if found is not None and isinstance(task.kernel, str):
-            line = task.kernel.split("\n")[int(found[1]) - 1].strip()
-            told.append(f"line {found[1]} of the kernel text of {task.name}: {line}")
-        raise KernelError("\n".join([str(error), *told])) from error
+        place = re.search(rf"^{together[0].name}[:(](\d+)", str(error), re.MULTILINE)
+        problems = [problem for each in together if (problem := forbidden_write(each))]
+        if place is not None and isinstance(task.kernel, str):
+            line = task.kernel.split("\n")[int(place[1]) - 1].strip()
+            problems.append(f"line {place[1]} of the kernel text of {task.name}: {line}")
+        raise KernelError("\n".join([str(error), *problems])) from error
