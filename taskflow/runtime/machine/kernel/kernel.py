@@ -25,11 +25,11 @@ from taskflow.runtime.machine.kernel.call import (
     host_call,
     range_of,
     strided_field,
+    table_address,
     thunk,
     tiled_shape,
 )
 from taskflow.runtime.machine.kernel.march import march
-from taskflow.runtime.machine.kernel.tables import table_address
 from taskflow.runtime.machine.kernel.text import complete, defined, explained, packed, parameters
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import Task
@@ -168,7 +168,7 @@ class HostKernel(Kernel):
     def _call(
         self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
     ) -> Callable[[], None]:
-        return host_call(_host_library(self.task, self.real), self.task.symbol, values, keep)
+        return host_call(compile_host.library(text_with_thunk(self.task, self.real)), self.task.symbol, values, keep)
 
 
 class CudaKernel(Kernel):
@@ -203,7 +203,7 @@ class CudaKernel(Kernel):
     def _call(
         self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
     ) -> Callable[[], None]:
-        module = _cuda_module(self.task, self.real)
+        module = compile_cuda.module(_cuda_text(self.task, self.real))
         return cuda_call(module.get_function(self.task.symbol), self._shape(box, tile), values, lane, keep)
 
 
@@ -242,21 +242,13 @@ def side_by_side(make: Callable[[Any], object], things: Collection[Any], cores: 
 
 
 def _make(device: Device, made: Made) -> None:
-    task, real, kind = made
     device.activate()
-    with explained(task):
-        if kind == "cpu":
-            _host_library(task, real)
-        else:
-            _cuda_module(task, real)
+    with explained(made[0]):
+        (compile_host.library if device.kind == "cpu" else compile_cuda.module)(_text(*made))
 
 
 def _text(task: Task, real: np.dtype, kind: str) -> str:
     return text_with_thunk(task, real) if kind == "cpu" else _cuda_text(task, real)
-
-
-def _host_library(task: Task, real: np.dtype) -> Any:
-    return compile_host.library(text_with_thunk(task, real))
 
 
 @cache
@@ -266,10 +258,6 @@ def text_with_thunk(task: Task, real: np.dtype) -> str:
     """
     kinds = [kind for kind, _ in parameters(task)]
     return complete(task, real, 'extern "C"', alone=True) + thunk(task.symbol, ["Range", *kinds])
-
-
-def _cuda_module(task: Task, real: np.dtype) -> Any:
-    return compile_cuda.module(_cuda_text(task, real))
 
 
 @cache

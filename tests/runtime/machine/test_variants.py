@@ -1,4 +1,4 @@
-"""Fields of any precision: one text, compiled for that of the field which a launch gives."""
+"""Variants of a task: one text, compiled for the precision of a field, and without what a launch leaves out."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from taskflow.runtime.machine.kernel import KernelError, compiled
 from taskflow.runtime.machine.kernel.text import complete
 from taskflow.runtime.proof import Hardware, prove
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.runtime.tasks import Foreign, ForeignAny, Reduce, Variant, Write, analyse, siblings, task
+from taskflow.runtime.tasks import Foreign, ForeignAny, Read, Reduce, Variant, Write, analyse, siblings, task
 
 CELLS = Box.of((6, 5, 8))
 TEXT = """
@@ -94,3 +94,62 @@ def test_a_text_has_to_take_the_field_as_it_is_declared():
 
     with pytest.raises(KernelError, match="takes its parameter z as Foreign z, but it was declared ForeignAny"):
         compiled(wrong, "f8", cpu(1))
+
+
+# Without a there is no c either: `both` is not defined for one of them alone.
+APART = """
+FN real both(None, None, Index) { return 0; }
+FN real both(In a, In c, Index n) { return a[n] * c[n]; }
+FN real one(None, Index) { return 1; }
+FN real one(In a, Index n) { return a[n]; }
+
+TASK first(Range range OPTIONAL(a), Out q) { for_cells(range, CELL(n) { q[n] = one(a, n); }); }
+
+TASK second(Range range OPTIONAL(a) OPTIONAL(c), Out q) { for_cells(range, CELL(n) { q[n] = both(a, c, n); }); }
+
+TASK third(Range range, Out q OPTIONAL(a)) { for_cells(range, CELL(n) { q[n] = 2 * one(a, n); }); }
+"""
+
+
+@task(kernel=APART)
+def first(a: Read | None, q: Write):
+    """q = a, or 1"""
+
+
+@task(kernel=APART)
+def second(a: Read | None, c: Read | None, q: Write):
+    """q = a c, or 0"""
+
+
+@task(kernel=APART)
+def third(q: Write, a: Read | None):
+    """q = 2 a, or 2"""
+
+
+def test_a_task_is_compiled_without_siblings_that_leave_out_something_else():
+    where = Region(CELLS, FieldSpace(Field(name) for name in "acq"), (True,) * 3)
+    launches = {
+        first(None, "q", over=CELLS): 1, first("a", "q", over=CELLS): 3, third("q", None, over=CELLS): 2,
+        second(None, None, "q", over=CELLS): 0, second("a", "c", "q", over=CELLS): 15,
+    }  # fmt: skip
+
+    def job(shard):
+        shard.write({"a": np.full(CELLS.shape[::-1], 3.0), "c": np.full(CELLS.shape[::-1], 5.0)})
+        for launch, value in launches.items():
+            shard.run(lambda f, launch=launch: [launch])
+            assert (shard.read("q") == value).all()
+
+    run_threads(Partition(where, (1, 1, 1)), job, cpu(1))
+
+
+@pytest.mark.parametrize(("of", "absent", "together"), [
+    (first, "", "first second third"), (first, "a", "first third"), (second, "a c", "second"),
+    (third, "a", "first third"),
+])  # fmt: skip
+def test_a_gpu_compiles_those_together_that_leave_out_the_same(of, absent, together):
+    variant = of.of(Variant(absent=frozenset(absent.split())))
+    for alone in (False, True):
+        text = complete(variant, np.dtype("f8"), "", alone=alone)
+        assert {name for name in ("first", "second", "third") if f"TASK {name}" in text} == (
+            {of.name} if alone else {*together.split()}
+        )
