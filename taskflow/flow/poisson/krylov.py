@@ -6,11 +6,12 @@ from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.coefficients import ON_FACES_ELSEWHERE
 from taskflow.flow.poisson.mesh import Mesh
-from taskflow.flow.poisson.multigrid.solver import Cycling, single
+from taskflow.flow.poisson.multigrid.solver import Cycling
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import (
     Components,
     Foreign,
+    ForeignAny,
     Launch,
     Read,
     ReadWrite,
@@ -28,14 +29,14 @@ ON_OWN_FACES = Components(own_b_x=Read[ACROSS_X], own_b_y=Read[ACROSS_Y], own_b_
 
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
 def cg_first_inner_products(
-    r: Read, z: Foreign[1], b: ON_FACES_ELSEWHERE | None, *, rz: Reduce["sum"], zAz: Reduce["sum"], mesh: Mesh
+    r: Read, z: ForeignAny[1], b: ON_FACES_ELSEWHERE | None, *, rz: Reduce["sum"], zAz: Reduce["sum"], mesh: Mesh
 ) -> None:
     """rz = sum over cells of r z, zAz = sum of z A z, with A = div(b grad)"""
 
 
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
 def cg_inner_products(
-    d: Read[1], r: Foreign, z: Foreign[1], b: ON_OWN_FACES | None,
+    d: Read[1], r: Foreign, z: ForeignAny[1], b: ON_OWN_FACES | None,
     *, rz: Reduce["sum"], zAz: Reduce["sum"], zAd: Reduce["sum"], mesh: Mesh,
 ) -> None:  # fmt: skip
     """rz = sum over cells of r z, zAz = sum of z A z, zAd = sum of z A d"""
@@ -50,18 +51,13 @@ def next_residual(
 
 
 @task(kernel=KERNELS / "poisson" / "cg_update.cu")
-def cg_first_update(p: ReadWrite, d: Write, z: Foreign, *, rz: Scalar, zAz: Scalar) -> None:
+def cg_first_update(p: ReadWrite, d: Write, z: ForeignAny, *, rz: Scalar, zAz: Scalar) -> None:
     """d = z; p = p + rz / zAz d"""
 
 
 @task(kernel=KERNELS / "poisson" / "cg_update.cu")
-def cg_update(p: ReadWrite, d: ReadWrite, z: Foreign, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
+def cg_update(p: ReadWrite, d: ReadWrite, z: ForeignAny, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
     """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
-
-
-cg_first_inner_products_single = single(cg_first_inner_products, "z")
-cg_inner_products_single = single(cg_inner_products, "z")
-cg_first_update_single, cg_update_single = single(cg_first_update, "z"), single(cg_update, "z")
 
 
 class ConjugateGradients(Cycling):
@@ -94,21 +90,17 @@ class ConjugateGradients(Cycling):
     def _first(self, f: Roles) -> Iterator[Launch]:
         """An iteration whose direction is that of the cycle."""
         cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz")
-        multiply = cg_first_inner_products_single if cycle.single else cg_first_inner_products
-        update = cg_first_update_single if cycle.single else cg_first_update
         z = (yield from cycle.launches()).p
-        yield multiply(cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
-        yield update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
+        yield cg_first_inner_products(cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
+        yield cg_first_update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
         yield self._next_residual(f)
 
     def _further(self, f: Roles) -> Iterator[Launch]:
         cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz", "zAd")
-        multiply = cg_inner_products_single if cycle.single else cg_inner_products
-        update = cg_update_single if cycle.single else cg_update
         z = (yield from cycle.launches()).p
-        yield multiply(f.direction, cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
+        yield cg_inner_products(f.direction, cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
         known = {**numbers, "dAd": f.scalar("dAd")}
-        yield update(f.p, f.direction, z, over=cycle.mesh.box, **known).with_ghosts(1)
+        yield cg_update(f.p, f.direction, z, over=cycle.mesh.box, **known).with_ghosts(1)
         yield self._next_residual(f)
 
     def _next_residual(self, f: Roles) -> Launch:

@@ -11,20 +11,8 @@ struct Updated {
   real p, d;
 };
 
-// d = z - (zAd / dAd) d, and p goes along it to where the residual has no part in it: by rz / d Laplacian(d), of the new d
-template <class Number>
-FN void updated(const Range& range, InOut p, InOut d, ForeignOf<Number> z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
-  const double along = quotient(*zAd, *dAd);
-  const real step = real(quotient(*rz, *zAz - along * *zAd)), back = real(along);
-  change_cells(range, everywhere(), CELL(c) {
-    const real next = at(z, c) - back * d[c];
-    return Updated{p[c] + step * next, next};
-  }, STORE(c, next) { p[c] = next.p, d[c] = next.d; });
-}
-
-// The same where z is the first direction
-template <class Number>
-FN void first_updated(const Range& range, InOut p, Out d, ForeignOf<Number> z, In64 rz, In64 zAz) {
+// d = z, the first direction, and p goes along it to where the residual has no part in it: by rz / d Laplacian(d)
+TASK cg_first_update(Range range, InOut p, Out d, ForeignOf<Real_z> z, In64 rz, In64 zAz) {
   const real step = real(quotient(*rz, *zAz));
   change_cells(range, everywhere(), CELL(c) {
     const real next = at(z, c);
@@ -32,16 +20,12 @@ FN void first_updated(const Range& range, InOut p, Out d, ForeignOf<Number> z, I
   }, STORE(c, next) { p[c] = next.p, d[c] = next.d; });
 }
 
-TASK cg_first_update(Range range, InOut p, Out d, Foreign z, In64 rz, In64 zAz) { first_updated(range, p, d, z, rz, zAz); }
-
-TASK cg_first_update_single(Range range, InOut p, Out d, ForeignSingle z, In64 rz, In64 zAz) {
-  first_updated(range, p, d, z, rz, zAz);
-}
-
-TASK cg_update(Range range, InOut p, InOut d, Foreign z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
-  updated(range, p, d, z, rz, zAz, zAd, dAd);
-}
-
-TASK cg_update_single(Range range, InOut p, InOut d, ForeignSingle z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
-  updated(range, p, d, z, rz, zAz, zAd, dAd);
+// The same with d = z - (zAd / dAd) d
+TASK cg_update(Range range, InOut p, InOut d, ForeignOf<Real_z> z, In64 rz, In64 zAz, In64 zAd, In64 dAd) {
+  const double along = quotient(*zAd, *dAd);
+  const real step = real(quotient(*rz, *zAz - along * *zAd)), back = real(along);
+  change_cells(range, everywhere(), CELL(c) {
+    const real next = at(z, c) - back * d[c];
+    return Updated{p[c] + step * next, next};
+  }, STORE(c, next) { p[c] = next.p, d[c] = next.d; });
 }

@@ -47,24 +47,13 @@ FN void left_over(const Range& range, Foreign p, Foreign rhs, Foreign d, Out r, 
   }, p, rhs, d);
 }
 
-TASK cg_first_inner_products(Range range, In r, Foreign z OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Partial rz, Partial zAz,
+TASK cg_first_inner_products(Range range, In r, ForeignOf<Real_z> z OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Partial rz, Partial zAz,
                              Mesh mesh) {
   first_inner_products(range, r, z, rz, zAz, faces(b_x, b_y, b_z, mesh));
 }
 
-TASK cg_first_inner_products_single(Range range, In r, ForeignSingle z OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Partial rz,
-                                    Partial zAz, Mesh mesh) {
-  first_inner_products(range, r, z, rz, zAz, faces(b_x, b_y, b_z, mesh));
-}
-
-TASK cg_inner_products(Range range, In d, Foreign r, Foreign z OPTIONAL(own_b_x) OPTIONAL(own_b_y) OPTIONAL(own_b_z),
+TASK cg_inner_products(Range range, In d, Foreign r, ForeignOf<Real_z> z OPTIONAL(own_b_x) OPTIONAL(own_b_y) OPTIONAL(own_b_z),
                        Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
-  inner_products(range, d, r, z, rz, zAz, zAd, faces(range, own_b_x, own_b_y, own_b_z, mesh));
-}
-
-TASK cg_inner_products_single(Range range, In d, Foreign r,
-                              ForeignSingle z OPTIONAL(own_b_x) OPTIONAL(own_b_y) OPTIONAL(own_b_z), Partial rz, Partial zAz,
-                              Partial zAd, Mesh mesh) {
   inner_products(range, d, r, z, rz, zAz, zAd, faces(range, own_b_x, own_b_y, own_b_z, mesh));
 }
 

@@ -41,12 +41,7 @@ TASK restrict_residual(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONA
   restricted(range, p, rhs, coarse, faces(b_x, b_y, b_z, mesh));
 }
 
-// all = part, on blocks each of which then has all of it
-TASK gather(Range range, Foreign part, Out all) {
-  for_cells(range, CELL(c) { all[c] = at(part, c.i, c.j, c.k); });
-}
-
-// The same from double precision, in which residuals are kept
-TASK gather_double(Range range, ForeignDouble part, Out all) {
+// all = part, on blocks each of which then has all of it, perhaps in another precision
+TASK gather(Range range, ForeignOf<Real_part> part, Out all) {
   for_cells(range, CELL(c) { all[c] = at(part, c.i, c.j, c.k); });
 }

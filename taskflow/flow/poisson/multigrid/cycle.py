@@ -14,7 +14,7 @@ from taskflow.flow.poisson.multigrid.amalgamation import partitions
 from taskflow.flow.poisson.multigrid.exact import exact_solution
 from taskflow.flow.poisson.multigrid.levels import Iterate, Level, layered, levels
 from taskflow.flow.poisson.multigrid.smoothing import RedBlack, Smoother, Sweeping, relaxed_from_zero
-from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, gather_double, restriction
+from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, restriction
 from taskflow.flow.poisson.operator import Operator
 from taskflow.runtime.regions import Partition, Triple
 from taskflow.runtime.tasks import Launch
@@ -90,7 +90,7 @@ class Cycle:
 
     def prepare(self, b: Faces) -> Iterator[Launch]:
         """The coefficients of all levels, from those on the faces of the grid."""
-        return coefficients(b, self.levels, self.single)
+        return coefficients(b, self.levels)
 
     def launches(self) -> Sweeping:
         """One cycle; returns the field that holds z, on the mesh of r, and another one."""
@@ -99,8 +99,7 @@ class Cycle:
     def _cycle(self, n: int, shape: Shape) -> Sweeping:
         level = self.levels[n]
         if level.part:
-            receive = gather_double if self.single and n == 0 else gather
-            yield receive(level.part, level.rhs, over=level.mesh.box)
+            yield gather(level.part, level.rhs, over=level.mesh.box)
         if n == len(self.levels) - 1:
             return (yield from self._solve(level))
         at = yield from self.smoother.begin(level, self.before, level.layers.smoothed)

@@ -1,7 +1,7 @@
 """Multigrid on its own: cycles for what is left, until little is."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.multigrid.cycle import Cycle
@@ -9,21 +9,12 @@ from taskflow.flow.poisson.operator import Operator
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.tolerance import Tolerance
 from taskflow.runtime.regions import Location, Partition
-from taskflow.runtime.tasks import Foreign, Launch, ReadWrite, Repeat, Roles, Task, task
-
-
-def single(plain: Task, field: str) -> Task:
-    """The task that does the same with a field of single precision: `task`_single."""
-    fields = {**plain.fields, field: replace(plain.fields[field], precision="f4")}
-    return replace(plain, name=f"{plain.name}_single", fields=fields)
+from taskflow.runtime.tasks import ForeignAny, Launch, ReadWrite, Repeat, Roles, task
 
 
 @task(kernel=KERNELS / "poisson" / "improvement.cu")
-def correct_by(p: ReadWrite, z: Foreign) -> None:
+def correct_by(p: ReadWrite, z: ForeignAny) -> None:
     """p = p + z"""
-
-
-correct_by_single = single(correct_by, "z")
 
 
 @dataclass(frozen=True)
@@ -69,6 +60,5 @@ class Multigrid(Cycling):
 
     def _body(self, f: Roles) -> Iterator[Launch]:
         z = (yield from self.cycle.launches()).p
-        corrected = correct_by_single if self.cycle.single else correct_by
-        yield corrected(f.p, z, over=self.cycle.mesh.box).with_ghosts(1)
+        yield correct_by(f.p, z, over=self.cycle.mesh.box).with_ghosts(1)
         yield self.operator.find_residual(f, self.cycle.residual)

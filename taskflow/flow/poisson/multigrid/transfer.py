@@ -16,7 +16,7 @@ from taskflow.flow.poisson.multigrid.levels import Level
 from taskflow.runtime.tasks import (
     Components,
     Foreign,
-    ForeignDouble,
+    ForeignAny,
     Launch,
     ReadWrite,
     Table,
@@ -100,13 +100,8 @@ def correct_by_coarse_variable(
 
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
-def gather(part: Foreign, whole: Write) -> None:
-    """whole = part, a field of other blocks over the same cells."""
-
-
-@task(kernel=KERNELS / "poisson" / "transfer.cu")
-def gather_double(part: ForeignDouble, whole: Write) -> None:
-    """whole = part, a field of double precision."""
+def gather(part: ForeignAny, whole: Write) -> None:
+    """whole = part, a field of other blocks over the same cells, of any precision."""
 
 
 @lru_cache(maxsize=64)
@@ -156,8 +151,8 @@ def correction(p: str, found: str, fine: Level, coarse: Level) -> Launch:
     return correct_by_coarse(p, found, over=over, **constants)
 
 
-def coefficients(b: Faces, levels: Sequence[Level], single: bool) -> Iterator[Launch]:
-    """The coefficients of all levels, from those of the grid; `single`: in single precision, from double.
+def coefficients(b: Faces, levels: Sequence[Level]) -> Iterator[Launch]:
+    """The coefficients of all levels, from those of the grid, in the precision of the levels.
 
     The coefficient of a coarse face is the mean over it, its open part where faces are open or closed: what a Galerkin
     operator with constant interpolation has, scaled to be consistent (P. Wesseling 1988, J. Comput. Phys. 79, 85).
@@ -171,7 +166,6 @@ def coefficients(b: Faces, levels: Sequence[Level], single: bool) -> Iterator[La
                 fine, to = levels[n - 1], transfer(levels[n - 1].mesh, level.mesh)
                 yield coarsen(fine.faces[axis], target, over=over, mesh=fine.mesh, transfer=to, axis=axis)
             else:
-                yield (gather_double if single and not parts else gather)(b[axis], target, over=over)
+                yield gather(b[axis], target, over=over)
             if parts:
-                receive = gather_double if single and n == 0 else gather
-                yield receive(target, level.faces[axis], over=over)
+                yield gather(target, level.faces[axis], over=over)
