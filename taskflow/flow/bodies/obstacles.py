@@ -14,8 +14,7 @@ from typing import Any
 
 from taskflow.flow.bodies.bulk_velocity import KeptMean, missing_along, missing_around_bodies, push_where_open, stage
 from taskflow.flow.bodies.forces import Target, force_on_body, heat_from_body
-from taskflow.flow.bodies.pressure import coefficients_at_bodies
-from taskflow.flow.bodies.projection import force, stop
+from taskflow.flow.bodies.projection import coefficients_at_bodies, force, stop
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.projection import correct, divergence

@@ -22,7 +22,7 @@ from taskflow.runtime.tasks import Table, Tables, frame
 Vector = tuple[float, float, float]
 Flags = tuple[bool, bool, bool]
 Counts = tuple[int, int, int]
-NOWHERE = -(2**30)  # no cell has this index
+NOWHERE = 2**30  # no cell has this index, nor its negative
 AXES = {"x": 0, "y": 1, "z": 2}
 BEYOND = 3  # cells beyond the ends of a direction whose sizes are known, too
 
@@ -32,7 +32,7 @@ class Grid:
     """What kernels know of the grid: the domain's cells, their spacing, and at which of its ends there are walls (not
     periodic).
 
-    Derived: `first` and `last` are the indices of the cells beside the low and the high wall, NOWHERE without one;
+    Derived: `first` and `last` are the indices of the cells beside the low and the high wall, out of reach without one;
     `inverse` = 1 / spacing; `relaxation` = 1 / (2 (1/dx^2 + 1/dy^2 + 1/dz^2)), one over the diagonal of -Laplacian.
     """
 
@@ -48,8 +48,8 @@ class Grid:
     def __post_init__(self) -> None:
         x, y, z = (1.0 / h for h in self.spacing)
         derived = {
-            "first": tuple(0 if wall else NOWHERE for wall in self.low),
-            "last": tuple(n - 1 if wall else NOWHERE for n, wall in zip(self.cells, self.high, strict=True)),
+            "first": tuple(0 if wall else -NOWHERE for wall in self.low),
+            "last": tuple(n - 1 if wall else -NOWHERE for n, wall in zip(self.cells, self.high, strict=True)),
             "inverse": (x, y, z),
             "relaxation": 0.5 / (x * x + y * y + z * z),
         }
@@ -95,12 +95,12 @@ class Grid:
         return float((dx * dy * dz) ** (1 / 3))
 
     @property
-    def crowding(self) -> float:
+    def inverse_spacing_squared(self) -> float:
         """1/dx^2 + 1/dy^2 + 1/dz^2: times a viscosity, what bounds the time step."""
-        return sum(self.crowded(axis) for axis in range(3))
+        return sum(self.inverse_spacing_squared_along(axis) for axis in range(3))
 
-    def crowded(self, axis: int) -> float:
-        """The part of an axis in `crowding`."""
+    def inverse_spacing_squared_along(self, axis: int) -> float:
+        """The part of an axis in `inverse_spacing_squared`."""
         return self.inverse[axis] ** 2
 
     def without(self, faces: Collection[str]) -> Grid:
@@ -172,7 +172,7 @@ class Stretched(Grid):
         """Between the centres on both sides of a face across an axis."""
         return 1.0 / self.per_face[axis][face]
 
-    def crowded(self, axis: int) -> float:
+    def inverse_spacing_squared_along(self, axis: int) -> float:
         """What 1 / spacing^2 is on uniform cells: a quarter of the largest sum of magnitudes in a row of the Laplacian,
         in cells and on faces.
         """
@@ -192,10 +192,15 @@ def stretched(cells: Counts, edges: Sequence[np.ndarray], uniform: Flags, low: F
     return Stretched(cells, (spacing[0], spacing[1], spacing[2]), low, high, **members)
 
 
+def beyond_ends(widths: np.ndarray, before: int, behind: int, *, mirrored: bool) -> np.ndarray:
+    """The widths of cells with those of so many before and behind them: mirrored, beyond walls, or else repeated."""
+    return np.pad(widths, (before, behind), mode="symmetric" if mirrored else "wrap")
+
+
 def _along(edges: np.ndarray, wall: bool) -> dict[str, np.ndarray]:
     """The tables along one direction. Beyond walls cells are mirrored."""
     inside = np.diff(edges)
-    widths = np.pad(inside, BEYOND + 1, mode="symmetric" if wall else "wrap")
+    widths = beyond_ends(inside, BEYOND + 1, BEYOND + 1, mirrored=wall)
     centres = np.concatenate([[0.0], np.cumsum((widths[:-1] + widths[1:]) / 2)])
     centres -= centres[BEYOND + 1] - widths[BEYOND + 1] / 2
     here, distance = slice(1, -1), np.diff(centres)

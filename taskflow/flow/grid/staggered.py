@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, stretched
+from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, beyond_ends, stretched
 from taskflow.runtime.regions import Box, Location
 
 Point = Location | Literal["corner"]
@@ -155,7 +155,7 @@ class StaggeredGrid:
     def _extended(self, axis: int, start: int, stop: int) -> np.ndarray:
         """The low faces of the cells [start, stop), and the last high one; beyond walls cells are mirrored."""
         n, before, behind = self.cells[axis], max(0, -start), max(0, stop - self.cells[axis])
-        widths = np.pad(self.widths(axis), (before, behind), mode="wrap" if self.periodic[axis] else "symmetric")
+        widths = beyond_ends(self.widths(axis), before, behind, mirrored=not self.periodic[axis])
         faces = np.concatenate([[0.0], np.cumsum(widths)])
         faces += self.faces(axis)[0] - faces[before]
         faces[before : before + n + 1] = self.faces(axis)

@@ -9,8 +9,7 @@ from taskflow.flow.poisson.jacobi import ConvergedJacobi, Jacobi, blocking_pays
 from taskflow.flow.poisson.krylov import ConjugateGradients
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid
 from taskflow.flow.poisson.operator import Operator
-from taskflow.flow.poisson.solver import Solver
-from taskflow.flow.poisson.tolerance import NotConverged, Tolerance, relative_residual
+from taskflow.flow.poisson.solver import NotConverged, Solver, Tolerance, relative_residual
 
 __all__ = [
     "FFT",

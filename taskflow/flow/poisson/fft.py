@@ -14,7 +14,15 @@ from taskflow.flow.grid.metrics import Counts, Flags, Grid, Stretched
 from taskflow.flow.poisson.elimination import ENDS, elimination, prepare_elimination
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.spectrum import GIVEN, PERIODIC, WALL, LayeredSpectrum, Spectrum
-from taskflow.flow.poisson.transform import fold, forward, forward_in_place, inverse, inverse_in_place, transfer, unfold
+from taskflow.flow.poisson.transform import (
+    forward,
+    forward_in_place,
+    from_dct_order,
+    inverse,
+    inverse_in_place,
+    to_dct_order,
+    transfer,
+)
 from taskflow.flow.poisson.tridiagonal import filtering
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.runtime.tasks import Launch, Roles
@@ -119,11 +127,11 @@ class FFT(Solver):
             yield from self._along_z(f)
             yield inverse(f.spectrum, p, over=cells, cells=s.cells[0])
         else:
-            yield fold(f.spectrum, rhs, over=modes, s=s)
+            yield to_dct_order(f.spectrum, rhs, over=modes, s=s)
             yield forward_in_place(f.spectrum, over=modes, cells=s.extended[0])
             yield from self._along_z(f)
             yield inverse_in_place(f.spectrum, over=modes, cells=s.extended[0])
-            yield unfold(p, f.spectrum, over=cells, s=s)
+            yield from_dct_order(p, f.spectrum, over=cells, s=s)
 
     def _along_z(self, f: Roles) -> Iterator[Launch]:
         s = self.spectrum

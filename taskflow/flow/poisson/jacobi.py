@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from taskflow.errors import BadInput
 from taskflow.flow.poisson.operator import Operator
-from taskflow.flow.poisson.solver import Solver
-from taskflow.flow.poisson.tolerance import Tolerance
+from taskflow.flow.poisson.solver import Solver, Tolerance
 from taskflow.runtime.regions import Location, Triple
 from taskflow.runtime.tasks import Launch, Repeat, Roles
 

@@ -16,17 +16,17 @@ PERIODIC, WALL, GIVEN = 0, 1, -1
 class Spectrum:
     """What kernels know of the modes.
 
-    `low` and `high` are what the faces across x, y and z are: 0 periodic, 1 walls, -1 faces on which p = 0. Planes of
-    `cells` become planes of `extended` values, twice as many along an axis with a wall at one end and p = 0 at the
-    other, and those half as many complex numbers. `stretch` = (dz / dx)^2, (dz / dy)^2 and 1; `scale` = dz^2 over the
-    values of a plane, by which number the transforms there and back multiply. Along z the planes are in `slabs` of
-    `slab` planes, the last with what is left.
+    `low_end` and `high_end` are what the faces across x, y and z are: 0 periodic, 1 walls, -1 faces on which p = 0.
+    Planes of `cells` become planes of `extended` values, twice as many along an axis with a wall at one end and p = 0
+    at the other, and those half as many complex numbers. `stretch` = (dz / dx)^2, (dz / dy)^2 and 1; `scale` = dz^2
+    over the values of a plane, by which number the transforms there and back multiply. Along z the planes are in
+    `slabs` of `slab` planes, the last with what is left.
     """
 
     cells: Counts
     extended: Counts
-    low: Counts
-    high: Counts
+    low_end: Counts
+    high_end: Counts
     stretch: Vector
     scale: float
     slab: int
@@ -44,7 +44,7 @@ class Spectrum:
     @property
     def plain(self) -> bool:
         """Whether x and y are periodic: then each complex number is a mode."""
-        return self.low[:2] == (PERIODIC, PERIODIC)
+        return self.low_end[:2] == (PERIODIC, PERIODIC)
 
     @property
     def modes(self) -> Box:
@@ -53,7 +53,7 @@ class Spectrum:
 
     @property
     def ends(self) -> Box:
-        """The cells of what slabs tell each other: one plane each."""
+        """The cells of what slabs send each other: one plane each."""
         return Box.of((*self.modes.shape[:2], self.slabs))
 
     def fits(self, blocks: Triple) -> bool:

@@ -53,7 +53,7 @@ FN void two_sweeps(Range range, In p, In rhs, InByte solid, Out p_new, Grid grid
   }
 }
 
-FN void two_sweeps_last_half(const Range& range, In p, In rhs, InByte solid, Out p_new, const Grid& grid, const Box& near) {
+FN void two_sweeps_last_half(Range range, In p, In rhs, InByte solid, Out p_new, Grid grid, Box near) {
   if (apart(range, near.lo, near.hi)) {
     twice(range, p, rhs, p_new, FREE_SWEEP(relaxed), FREE_SWEEP(half_relaxed));
   } else {

@@ -37,7 +37,7 @@ FN Pull pull(const Star& p, int number, int n, const Grid& grid) {
 FN real second_derivative(const Star& p, int number, int n, const Grid& grid) {
   const Axis a = axis(grid, number, n, 0);
   const real low = n == grid.first[number] ? p.here : p.low[number], high = n == grid.last[number] ? p.here : p.high[number];
-  return a.bend_in_cells(low, 2 * p.here, high);
+  return a.second_derivative_in_cell(low, 2 * p.here, high);
 }
 
 struct Laplacian {

@@ -11,8 +11,8 @@ FN real outward(const real* p, Index c, Index step, int i, const Operator& m, in
   const real first = p[c], second = p[c + step];
   const bool at_low = i == m.first[axis], at_high = i + 1 == m.last[axis];
   const auto b = across(axis, m);
-  return b(c, at_low, m.low[axis]) * outward(first, p[c - step], at_low, m.low[axis]) +
-         b(c + 2 * step, at_high, m.high[axis]) * outward(second, p[c + 2 * step], at_high, m.high[axis]);
+  return b(c, at_low, m.mirror_low[axis]) * outward(first, p[c - step], at_low, m.mirror_low[axis]) +
+         b(c + 2 * step, at_high, m.mirror_high[axis]) * outward(second, p[c + 2 * step], at_high, m.mirror_high[axis]);
 }
 
 // Of four pairs of cells that lie beside each other along two other directions

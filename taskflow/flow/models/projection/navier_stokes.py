@@ -274,7 +274,7 @@ class NavierStokes:
         """
         eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
         carried = [(each.bounded, each.diffusivity + eddy * part) for each in self.quantities]
-        return Spreads.of(self.fluid.viscosity + eddy, carried, self.grid.crowding)
+        return Spreads.of(self.fluid.viscosity + eddy, carried, self.grid.inverse_spacing_squared)
 
     @property
     def frequency(self) -> float:

@@ -82,11 +82,12 @@ def _along(mesh: Mesh, axis: int) -> np.ndarray:
         before = np.array([per_cell[i] * per_face[i] for i in range(n)])
         behind = np.array([per_cell[i] * per_face[i + 1] for i in range(n)])
     found = np.zeros((n, n))
-    for there, what, end, beyond in ((cells - 1, before, 0, mesh.low), (cells + 1, behind, n - 1, mesh.high)):
-        shown = np.ones(n)  # of the value of the cell there, which is the own one at a face
-        seen = there % n
+    sides = (cells - 1, before, 0, mesh.mirror_low), (cells + 1, behind, n - 1, mesh.mirror_high)
+    for neighbour, coupling, end, mirror in sides:
+        shown = np.ones(n)  # of the value of the neighbour, which is the own one at a face
+        seen = neighbour % n
         if not mesh.periodic[axis]:
-            shown[end], seen[end] = beyond[axis], end
-        np.add.at(found, (cells, seen), shown * what)
-        np.add.at(found, (cells, cells), -what)
+            shown[end], seen[end] = mirror[axis], end
+        np.add.at(found, (cells, seen), shown * coupling)
+        np.add.at(found, (cells, cells), -coupling)
     return found

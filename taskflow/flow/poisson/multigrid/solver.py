@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.multigrid.cycle import Cycle
 from taskflow.flow.poisson.operator import Operator
-from taskflow.flow.poisson.solver import Solver
-from taskflow.flow.poisson.tolerance import Tolerance
+from taskflow.flow.poisson.solver import Solver, Tolerance
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import ForeignAny, Launch, ReadWrite, Repeat, Roles, task
 
