@@ -28,7 +28,7 @@ ON_FACES = Components(b_x=Read[ACROSS_X], b_y=Read[ACROSS_Y], b_z=Read[ACROSS_Z]
 """The coefficients on the six faces of a cell."""
 
 ON_FACES_ELSEWHERE = Components(b_x=Foreign[ACROSS_X], b_y=Foreign[ACROSS_Y], b_z=Foreign[ACROSS_Z])
-"""The same in fields of another region."""
+"""These coefficients in fields of another region."""
 
 
 def faces_across(mesh: Mesh, axis: int) -> Box:

@@ -26,12 +26,12 @@ def find_pivots(pivots: Write, *, s: Spectrum) -> None:
 
 @task(kernel=KERNEL, whole=True)
 def slab_gains(through: Write, reach: Write, pivots: Foreign, *, s: Spectrum) -> None:
-    """What 1 that comes into a slab from below is above it, and what it adds to the first x of the slab."""
+    """Compute what a 1 that comes into a slab from below is above it, and what it adds to the first x of the slab."""
 
 
 @task(kernel=KERNEL, whole=True)
 def slab_sums(carry_up: Write, carry_down: Write, spectrum: Foreign, pivots: Foreign, *, s: Spectrum) -> None:
-    """What goes to the plane above each slab, and its first x, with zeros coming in from the planes around it."""
+    """Compute what each slab sends to the plane above it, and its first x, with zeros coming in from around it."""
 
 
 @task(kernel=KERNEL, whole=True)
@@ -55,7 +55,7 @@ eliminate_slab_dct, eliminate_dct = dct(eliminate_slab), dct(eliminate)
 
 
 def prepare_elimination(f: Roles, s: Spectrum) -> Iterator[Launch]:
-    """What follows from the grid alone."""
+    """Yield the launches for what follows from the grid alone."""
     yield (find_pivots if s.plain else find_pivots_dct)(f.pivots, over=s.modes, s=s)
     if s.slabs > 1:
         gains = slab_gains if s.plain else slab_gains_dct

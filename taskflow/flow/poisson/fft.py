@@ -59,7 +59,7 @@ class FFT(Solver):
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """What kernels know of the modes."""
+        """The modes as kernels know them."""
         grid, (nx, ny, nz) = self.grid, self.blocks
         low, high = _kinds(grid.low, self.given_low), _kinds(grid.high, self.given_high)
         if isinstance(grid, Stretched):
@@ -68,7 +68,7 @@ class FFT(Solver):
 
     @property
     def slabs(self) -> bool:
-        """Whether the blocks are the slabs."""
+        """Return whether the blocks are the slabs."""
         return self.spectrum.fits(self.blocks)
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
@@ -86,21 +86,21 @@ class FFT(Solver):
             return Partition(region, (1, 1, count), at=((0, x), (0, y), cuts), reach=reach)
 
         layered = isinstance(s, LayeredSpectrum)
-        found = [slabs(("spectrum", "pivots") if layered else ("spectrum",), width, rows)]
+        partitions = [slabs(("spectrum", "pivots") if layered else ("spectrum",), width, rows)]
         if s.slabs > 1:
             ends = Box.of((width, rows, count))
             names = ENDS if layered else ENDS[:2]
             region = Region(ends, _space(dtype, *names), ghost=0, scale=(1, 1, s.slab))
-            found.append(Partition(region, (1, 1, count), reach=(ends,) * count))
+            partitions.append(Partition(region, (1, 1, count), reach=(ends,) * count))
         if not self.slabs:
             cells = Region(Box.of(s.cells), _space(dtype, "rhs_blocks"), ghost=0)
             planes = slabs(("planes",), nx, ny, main.blocks)
             reach = tuple(block & cells.cells for block in planes.blocks)
-            found += [planes, Partition(cells, self.blocks, at=main.cuts, reach=reach)]
-        return tuple(found)
+            partitions += [planes, Partition(cells, self.blocks, at=main.cuts, reach=reach)]
+        return tuple(partitions)
 
     def solve(self, f: Roles) -> Iterator[Launch]:
-        """From rhs to p."""
+        """Solve for p, whatever it was."""
         if self.slabs:
             yield from self._solve(f, f.rhs, f.p)
             return

@@ -46,12 +46,12 @@ class Operator:
 
     @property
     def plain(self) -> bool:
-        """Whether b = 1 where faces are open, and p is given on none."""
+        """Return whether b = 1 where faces are open, and p is given on none."""
         return not self.variable and not self.outflow
 
     @property
     def singular(self) -> bool:
-        """Whether p is given on no face: it is found up to a constant."""
+        """Return whether p is given on no face, so that it is determined up to a constant."""
         return not self.outflow
 
     @property
@@ -78,13 +78,13 @@ class Operator:
         return None if self.near is None else f.solid
 
     def prepare(self, f: Roles) -> Iterator[Launch]:
-        """What `measure_rhs` needs to know of coefficients: the scalar `cells`, how many cells have an open face."""
+        """Count the cells with an open face, the scalar `cells`, if coefficients are variable."""
         if b := self.coefficients(f):
             yield count_active(b, over=self.box, cells=f.scalar("cells"), mesh=self.mesh)
 
     def measure_rhs(self, f: Roles, *, centred: bool) -> Launch:
-        """The scalars `norm` and `mean` of the right-hand side, `mean` being 0 unless `centred`; needs `prepare`
-        before.
+        """Measure the scalars `norm` and `mean` of the right-hand side, `mean` being 0 unless `centred`; needs
+        `prepare` before.
         """
         numbers = f.scalars("norm", "mean")
         if b := self.coefficients(f):
@@ -93,7 +93,7 @@ class Operator:
         return rhs_sums(f.rhs, over=self.box, grid=self.grid, share=1 / self.box.volume if centred else 0.0, **numbers)
 
     def measure_residual(self, f: Roles) -> Launch:
-        """The scalar `residual`, the square of rhs - mean - div(b grad p); needs `measure_rhs` before."""
+        """Measure the scalar `residual`, the square of rhs - mean - div(b grad p); needs `measure_rhs` before."""
         numbers = f.scalars("residual", "mean")
         if self.plain:
             return residual_square(f.p, f.rhs, self.flags(f), over=self.box, grid=self.grid, **numbers)
@@ -121,11 +121,11 @@ class Operator:
 
     @property
     def _repeated(self) -> Box | None:
-        """`near`, and what ghost cells beyond periodic sides show of it: then all along that direction."""
+        """The cells `near`, and those that ghost cells beyond periodic sides show: then all along that direction."""
         if self.near is None:
             return None
         ends = zip(self.near.lo, self.near.hi, self.grid.cells, self.grid.low, strict=True)
         shown = [not wall and (lo <= 0 or hi >= n) for lo, hi, n, wall in ends]
-        lo = triple(-1 if each else n for each, n in zip(shown, self.near.lo, strict=True))
-        hi = triple(n + 1 if each else m for each, m, n in zip(shown, self.near.hi, self.grid.cells, strict=True))
+        lo = triple(-1 if wraps else n for wraps, n in zip(shown, self.near.lo, strict=True))
+        hi = triple(n + 1 if wraps else m for wraps, m, n in zip(shown, self.near.hi, self.grid.cells, strict=True))
         return Box(lo, hi)

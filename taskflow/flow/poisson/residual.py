@@ -1,4 +1,4 @@
-"""How far a pressure is from the solution: the residual is measured relative to the right-hand side, in the 2-norm.
+"""Residuals: how far a pressure is from the solution, relative to the right-hand side, in the 2-norm.
 
 Where p is given on no face only right-hand sides whose sum is 0 have a solution. Rounding leaves a sum, small beside
 the parts of which a divergence is the difference, but not always beside the divergence: so its mean is taken off where

@@ -38,7 +38,7 @@ AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}
 
 @dataclass(frozen=True)
 class Choice:
-    """Which solver it is, in the words of a case file, and, where the case says auto, why."""
+    """A solver, in the words of a case file, and the reason for it where the case says auto."""
 
     name: str
     why: str | None = None
@@ -114,14 +114,14 @@ def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box
 
 
 def _twice(case: Case, blocks: Triple, device: str) -> bool:
-    """Whether two sweeps are done in one pass over memory."""
+    """Return whether two sweeps are done in one pass over memory."""
     x, y, z = (-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
     plain = not released(case) and case.grid.stretching is None
     return device == "gpu" and plain and blocking_pays((x, y, z))
 
 
 def sweeps(case: Case) -> int | None:
-    """How many iterations each solve does whatever they leave; None where it goes on until it is enough."""
+    """Return how many iterations each solve does whatever they leave; None where it goes on until it is enough."""
     return case.pressure.iterations if choice(case).name != "fft" and case.pressure.tolerance is None else None
 
 

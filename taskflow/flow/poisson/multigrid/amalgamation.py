@@ -1,4 +1,4 @@
-"""Where the levels live: cut like the finest one as long as they are large, and then on every block as a whole.
+"""The partitions of levels: cut like the finest one as long as they are large, and then on every block as a whole.
 
 On coarse levels a block has few cells and as many neighbours as ever. From some level on each block computes all cells
 for itself: that costs one gather of a right-hand side per cycle, and of coefficients when they change, and nothing is
@@ -24,8 +24,8 @@ Cuts = tuple[tuple[int, ...], ...]
 def partitions(
     levels: Sequence[Level], main: Partition, single: bool = False, redundant: int = 0
 ) -> tuple[Partition, ...]:
-    """A partition for each level, and one for the parts of gathered fields that a block computes; on the blocks of
-    `main`, with the precision of its fields, or of `single` precision but for the finest part.
+    """Return a partition for each level, and one for the parts of gathered fields that a block computes; on the blocks
+    of `main`, with the precision of its fields, or of `single` precision but for the finest part.
 
     Ghost cells are computed on levels where those of a launch are no more than `redundant`. Levels of which some block
     would have no cell are on every block, too. Raises BadInput where `single` precision is no other than that of
@@ -68,14 +68,14 @@ def _partition(level: Level, fields: Sequence[Field], main: Partition, at: Cuts,
 
 
 def _worthwhile(here: Partition, layers: int, most: int) -> bool:
-    """Whether so many layers of ghost cells, and those beside them, are of neighbours alone, and few."""
+    """Return whether so many layers of ghost cells, and those beside them, are of neighbours alone, and few."""
     inside = (block.grow(layers) & here.region.cells for block in here.blocks)
     more = max(grown.volume - block.volume for grown, block in zip(inside, here.blocks, strict=True))
     return layers < here.narrowest and more <= most
 
 
 def _reaching(levels: Sequence[Partition], parts: Sequence[Partition | None]) -> Iterator[Partition]:
-    """The same with memory for what is read of each from the level above, from the one below, and by a gather."""
+    """Yield the same with memory for what is read of each from the level above, from the one below, by a gather."""
     for n, (here, part) in enumerate(zip(levels, parts, strict=True)):
         above = levels[n - 1] if n else None
         below = next(iter(p for p in (*parts[n + 1 : n + 2], *levels[n + 1 : n + 2]) if p), None)
@@ -86,7 +86,7 @@ def _reaching(levels: Sequence[Partition], parts: Sequence[Partition | None]) ->
 
 
 def _with_reach(here: Partition, readers: Sequence[tuple[Partition | None, int]]) -> Partition:
-    """With memory for what the blocks of each reader compute, and so many cells more."""
+    """Return the partition with memory for what the blocks of each reader compute, and so many cells more."""
     reach = [Box.of((0, 0, 0))] * len(here)
     for reader, width in readers:
         for block in range(len(here) if reader else 0):

@@ -66,13 +66,13 @@ class Cycle:
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        """From the finest to the coarsest."""
+        """The levels from the finest to the coarsest."""
         finest, variable = self.operator.mesh, self.operator.variable
-        found = levels(finest, self.depth, self.gathered, self.exact, single=self.single, variable=variable)
+        plain = levels(finest, self.depth, self.gathered, self.exact, single=self.single, variable=variable)
         if not self.redundant:
-            return found
+            return plain
         passes = self.smoother.passes
-        return tuple(layered(found, passes * self.before, passes * self.after, self.blocks, self.redundant))
+        return tuple(layered(plain, passes * self.before, passes * self.after, self.blocks, self.redundant))
 
     @property
     def mesh(self) -> Mesh:
@@ -114,10 +114,10 @@ class Cycle:
         """The correction of the smoothed p by the coarser levels, smoothed afterwards."""
         fine, coarse = self.levels[n], self.levels[n + 1]
         yield restriction(at.p, fine, coarse)
-        found = yield from self._cycle(n + 1, shape)
+        below = yield from self._cycle(n + 1, shape)
         if shape != "V" and n + 2 < len(self.levels):
-            found = yield from self._again(n + 1, found, "W" if shape == "W" else "V")
-        yield correction(at.p, found.p, fine, coarse).with_ghosts(fine.layers.corrected)
+            below = yield from self._again(n + 1, below, "W" if shape == "W" else "V")
+        yield correction(at.p, below.p, fine, coarse).with_ghosts(fine.layers.corrected)
         return (yield from self.smoother.smooth(fine, at, self.after, fine.layers.returned, after=True))
 
     def _solve(self, level: Level) -> Sweeping:

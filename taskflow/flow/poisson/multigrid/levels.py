@@ -21,7 +21,7 @@ class Iterate:
 
     @property
     def swapped(self) -> Iterate:
-        """The same with exchanged parts."""
+        """The same fields with exchanged parts."""
         return Iterate(self.spare, self.p)
 
 
@@ -63,7 +63,7 @@ class Level:
 
     @property
     def iterate(self) -> Iterate:
-        """Its two iterates."""
+        """The two iterates."""
         return Iterate(self.p, self.spare)
 
     @property
@@ -80,9 +80,9 @@ class Level:
 def levels(
     finest: Mesh, depth: int | None, gathered: int, exact: int = 1, *, single: bool = False, variable: bool = False
 ) -> tuple[Level, ...]:
-    """All levels down to the first of at most `exact` cells, or the first `depth`; those of at most `gathered` cells
-    are whole, and the last one is if it has no more than `exact`. `single`: their precision is another one than that of
-    p; `variable`: they have coefficients.
+    """Return all levels down to the first of at most `exact` cells, or the first `depth`; those of at most `gathered`
+    cells are whole, and the last one is if it has no more than `exact`. `single`: their precision is another one than
+    that of p; `variable`: they have coefficients.
     """
     meshes, scales = [finest], [(1, 1, 1)]
     while meshes[-1].box.volume > exact and len(meshes) != depth:
@@ -91,15 +91,15 @@ def levels(
         halved = (1 if n == m else 2 for n, m in zip(fine.cells, coarse.cells, strict=True))
         scales.append(triple(scale * factor for scale, factor in zip(scales[-1], halved, strict=True)))
     whole = [mesh.box.volume <= max(gathered, exact) for mesh in meshes]
-    found = []
+    made = []
     for n, (mesh, scale) in enumerate(zip(meshes, scales, strict=True)):
         rhs, p, spare, part = (f"level{n}_{name}" for name in ("rhs", "p", "spare", "part"))
         gathers = whole[n] and not any(whole[:n])
         faces = tuple(f"level{n}_{role}" for role in COEFFICIENTS) if variable else ()
         parts = tuple(f"{name}_part" for name in faces) if gathers else ()
         received = gathers or (single and n == 0)
-        found.append(Level(mesh, scale, rhs, p, spare, part if received else "", whole[n], faces, parts))
-    return tuple(found)
+        made.append(Level(mesh, scale, rhs, p, spare, part if received else "", whole[n], faces, parts))
+    return tuple(made)
 
 
 def layered(levels: Sequence[Level], before: int, after: int, blocks: Triple, redundant: int) -> list[Level]:
@@ -116,20 +116,20 @@ def layered(levels: Sequence[Level], before: int, after: int, blocks: Triple, re
         corrected = returned + after
         corrections.append(Layers(returned, corrected))
         returned = (-(-corrected // 2) if len(level.mesh.halved) == 3 else corrected) + 1
-    found = [levels[-1]]
+    upward = [levels[-1]]
     for level, layers in zip(levels[-2::-1], reversed(corrections), strict=True):
-        coarse, smoothed = found[-1], max(layers.corrected, 2)
+        coarse, smoothed = upward[-1], max(layers.corrected, 2)
         further = 2 * coarse.layers.most + 2
         if not coarse.whole and coarse.layers.most and _few(level, further + before - 1, blocks, redundant // 2):
-            found[-1] = replace(coarse, layers=replace(coarse.layers, restricted=coarse.layers.most))
+            upward[-1] = replace(coarse, layers=replace(coarse.layers, restricted=coarse.layers.most))
             smoothed = max(smoothed, further)
-        found.append(replace(level, layers=replace(layers, smoothed=smoothed, most=smoothed + before - 1)))
-    return found[::-1]
+        upward.append(replace(level, layers=replace(layers, smoothed=smoothed, most=smoothed + before - 1)))
+    return upward[::-1]
 
 
 def _few(level: Level, layers: int, blocks: Triple, most: int) -> bool:
-    """Whether so many layers around one of the blocks are no more than `most` cells, and of its neighbours alone: not
-    of those across a periodic face, which nobody computes twice.
+    """Return whether so many layers around one of the blocks are no more than `most` cells, and of its neighbours
+    alone: not of those across a periodic face, which nobody computes twice.
     """
     cut = [axis for axis in range(3) if blocks[axis] > 1]
     n, periodic = level.mesh.cells, level.mesh.periodic

@@ -93,7 +93,7 @@ class RedBlack:
 
 @dataclass(frozen=True)
 class WeightedJacobi:
-    """All cells at once, by `weight` times what would solve each alone (D. A. Jacobsen, I. Senocak 2013)."""
+    """Jacobi: all cells at once, by `weight` times what would solve each alone (D. A. Jacobsen, I. Senocak 2013)."""
 
     weight: float = 0.86
 

@@ -18,18 +18,18 @@ def correct_by(p: ReadWrite, z: ForeignAny) -> None:
 
 @dataclass(frozen=True)
 class Cycling(Solver):
-    """What does a cycle of multigrid in each round, until a tolerance is reached."""
+    """A solver that does a cycle of multigrid in each round, until a tolerance is reached."""
 
     cycle: Cycle
     tolerance: Tolerance
 
     @property
     def operator(self) -> Operator:
-        """That of the cycle."""
+        """The operator of the cycle."""
         return self.cycle.operator
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
-        """The levels of the cycle."""
+        """The regions of the levels of the cycle."""
         return self.cycle.partitions(main)
 
     @property
@@ -44,7 +44,7 @@ class Cycling(Solver):
             yield from self.cycle.prepare(b)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
-        """All rounds."""
+        """The number of rounds."""
         return round(scalars["rounds"])
 
 

@@ -43,7 +43,7 @@ ON_FACES_BESIDE = Components(  # and on those of a finer cell and of its neighbo
 
 @dataclass(frozen=True)
 class Transfer:
-    """What kernels know of a finer and a coarser level besides a mesh: how many `cells` the coarser one has; `ratio`,
+    """A finer and a coarser level, as kernels know them besides a mesh: how many `cells` the coarser one has; `ratio`,
     how many of these a finer one is long, and `length`, the reverse; and for each three `parts`, those that are the
     first finer cell that it overlaps and the two behind that.
     """
@@ -106,7 +106,7 @@ def gather(part: ForeignAny, whole: Write) -> None:
 
 @lru_cache(maxsize=64)
 def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
-    """The constants of the transfers between two levels."""
+    """Return the constants of the transfers between two levels."""
     (nx, mx), (ny, my), (nz, mz) = zip(fine.cells, coarse.cells, strict=True)
     along_x, along_y, along_z = (_parts(fine, axis, coarse.cells[axis]) for axis in range(3))
     return Transfer(coarse.cells, (mx / nx, my / ny, mz / nz), (nx / mx, ny / my, nz / mz), (along_x, along_y, along_z))
@@ -127,7 +127,7 @@ def _parts(fine: Mesh, axis: int, cells: int) -> Table:
 
 
 def restriction(p: str, fine: Level, coarse: Level) -> Launch:
-    """The residual of a level as the right-hand side of the next coarser one.
+    """Return the launch that makes the residual of a level the right-hand side of the next coarser one.
 
     A mean over cells conserves it: the coarser problem is as solvable as the finer one. Of first order, with
     interpolation of second order, it is all that the Laplacian needs (order 2 < 1 + 2; P. W. Hemker 1990, J. Comput.
@@ -137,22 +137,22 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
     fields, over, mesh = (p, fine.rhs, fine.coefficients, coarse.target), coarse.mesh.box, fine.mesh
     even = not isinstance(mesh, StretchedMesh)
     if even and all(n == 2 * m for n, m in zip(mesh.cells, coarse.mesh.cells, strict=True)):
-        found = restrict_residual(*fields, over=over, mesh=mesh)
+        launch = restrict_residual(*fields, over=over, mesh=mesh)
     else:
-        found = restrict_overlapping(*fields, over=over, mesh=mesh, transfer=transfer(mesh, coarse.mesh))
-    return found.with_ghosts(coarse.layers.restricted)
+        launch = restrict_overlapping(*fields, over=over, mesh=mesh, transfer=transfer(mesh, coarse.mesh))
+    return launch.with_ghosts(coarse.layers.restricted)
 
 
-def correction(p: str, found: str, fine: Level, coarse: Level) -> Launch:
-    """p plus the correction that was found on the next coarser level, interpolated."""
+def correction(p: str, z: str, fine: Level, coarse: Level) -> Launch:
+    """Return p plus z, the correction by the next coarser level, interpolated."""
     over, constants = fine.mesh.box, {"mesh": coarse.mesh, "transfer": transfer(fine.mesh, coarse.mesh)}
     if b := fine.coefficients:
-        return correct_by_coarse_variable(p, found, b, over=over, fine=fine.mesh, **constants)
-    return correct_by_coarse(p, found, over=over, **constants)
+        return correct_by_coarse_variable(p, z, b, over=over, fine=fine.mesh, **constants)
+    return correct_by_coarse(p, z, over=over, **constants)
 
 
 def coefficients(b: Faces, levels: Sequence[Level]) -> Iterator[Launch]:
-    """The coefficients of all levels, from those of the grid, in the precision of the levels.
+    """Yield the launches for the coefficients of all levels, from those of the grid.
 
     The coefficient of a coarse face is the mean over it, its open part where faces are open or closed: what a Galerkin
     operator with constant interpolation has, scaled to be consistent (P. Wesseling 1988, J. Comput. Phys. 79, 85).
