@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from taskflow.flow.bodies import Obstacles
-from taskflow.flow.bodies.bulk_velocity import KeptMean, force_around_bodies, is_kept_around_bodies, stage
+from taskflow.flow.bodies.bulk_velocity import BulkVelocityTarget, force_around_bodies, is_kept_around_bodies, stage
 from taskflow.flow.forcing.bulk_velocity import Means, force, keep
 from taskflow.flow.forcing.coriolis import coriolis_force
 from taskflow.flow.forcing.stratification import stratification
@@ -65,7 +65,7 @@ class Driving:
             if mean is None:
                 continue
             elif setting.bodies:
-                bulk = KeptMean.along(axis, mean, setting.grid)
+                bulk = BulkVelocityTarget.along(axis, mean, setting.grid)
                 yield from setting.bodies.keep(f, q, dt, setting.grid, setting.fluid, bulk)
             else:
                 yield from keep(f, q, mean, axis, over=setting.box, grid=setting.grid, stage=stage(dt))
