@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Transport
-from taskflow.flow.bodies import flags, forces, projection
+from taskflow.flow.bodies import flags, forces, obstacles
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson import relaxation
 from taskflow.flow.poisson.residual import residual_square
@@ -178,7 +178,7 @@ def test_heat(walls, real, device):
 def test_projection(walls, real, device):
     """Closed faces keep their velocity, are stopped, or get what the gradient will take from them."""
     names = [*VELOCITY, "p", "solid"]
-    for task in (correct, projection.stop, projection.force):
+    for task in (correct, obstacles.stop, obstacles.force):
         hand, numbers = prepared(walls, real, names, **device)
         hand.fill(VELOCITY, seed=1)
         p, grid, wanted = hand.shifted("p")[0], hand.staggered, {}
@@ -266,7 +266,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     velocity, p = hand.shifted(*VELOCITY), hand.shifted("p")[0]
     found = {}
     for number in (1, 2):
-        target = forces.Target(number, (0.1, 0.2, 0.3))
+        target = forces.ForceTarget(number, (0.1, 0.2, 0.3))
         hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
         found[number] = dict(hand.scalars)
     for axis, name in enumerate("xyz"):
@@ -304,7 +304,7 @@ def test_the_moment_of_a_pressure():
         hand.fields[name][hand.box.slices(hand.memory.lo)] = FLAGS[name](numbers)
     hand.fields["p"][hand.box.slices(hand.memory.lo)] = grid.points("c", hand.box)[0]
     about = np.array([0.2, 0.1, 0.4])
-    target = forces.Target(1, tuple(about.tolist()))
+    target = forces.ForceTarget(1, tuple(about.tolist()))
     task = variant(forces.force_on_body, "nu_t")
     hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
     middle = np.array(grid.spacing) * [3.5, 2.5, 3.0]

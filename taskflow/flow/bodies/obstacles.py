@@ -12,18 +12,36 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.flow.bodies.bulk_velocity import KeptMean, missing_along, missing_around_bodies, push_where_open, stage
-from taskflow.flow.bodies.forces import Target, force_on_body, heat_from_body
-from taskflow.flow.bodies.projection import coefficients_at_bodies, force, stop
+from taskflow.flow.bodies.bulk_velocity import (
+    BulkVelocityTarget,
+    apply_uniform_force,
+    bulk_velocity_deficit,
+    missing_along,
+    stage,
+)
+from taskflow.flow.bodies.forces import ForceTarget, force_on_body, heat_from_body
+from taskflow.flow.bodies.pressure import coefficients_at_bodies
 from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.grid.stencils import BESIDE
+from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
-from taskflow.flow.operators.projection import correct, divergence
+from taskflow.flow.operators.projection import VELOCITY, correct, divergence
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.scalars.transport import Transport
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Launch, Repeat, Roles, reduced
+from taskflow.runtime.tasks import Launch, Read, ReadByte, Repeat, Roles, Scalar, reduced, task
 
 MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
+
+
+@task(kernel=KERNELS / "bodies" / "velocity.cu")
+def stop(velocity: VELOCITY, solid: ReadByte) -> None:
+    """u = 0 on closed faces."""
+
+
+@task(kernel=KERNELS / "bodies" / "velocity.cu")
+def force(velocity: VELOCITY, p: Read[BESIDE], solid: ReadByte, *, dt: Scalar, grid: Grid) -> None:
+    """u = dt grad(p) on closed faces that are not on walls: the projection with this very p takes them to 0."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +94,14 @@ class Obstacles:
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
 
-    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, bulk: KeptMean) -> Iterator[Launch]:
+    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, bulk: BulkVelocityTarget) -> Iterator[Launch]:
         """Gives a predicted velocity the mean over open faces that it will have once it is projected."""
         over, missing = Box.of(grid.cells), f.scalar(missing_along(bulk.number, stage(dt)))
         old, stick, cover = self.surfaces_across(f, bulk.number)
         constants = {"grid": grid, "bulk": bulk, "viscosity": fluid.viscosity if stick else None}
         fields = q, old, f.p, f.solid, stick, cover
-        yield missing_around_bodies(*fields, over=over, missing=missing, rate=f.scalar("rate"), dt=dt, **constants)
-        yield push_where_open(q, f.solid, over=over, missing=missing, number=bulk.number)
+        yield bulk_velocity_deficit(*fields, over=over, missing=missing, rate=f.scalar("rate"), dt=dt, **constants)
+        yield apply_uniform_force(q, f.solid, over=over, missing=missing, number=bulk.number)
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
         """The velocity along an axis before the step, and what surfaces do to it, where they do more than close faces:
@@ -137,7 +155,7 @@ class Obstacles:
         """
         for number, body in enumerate(self.bodies, start=1):
             where = {"over": body.around, "grid": grid}
-            target = Target(number, body.about)
+            target = ForceTarget(number, body.about)
             yield self.force(f, f.scalar(f"forces_{number}"), eddies=eddies, fluid=fluid, target=target, **where)
             if heat and body.heated:
                 flux = f.scalar(f"flux_{number}")

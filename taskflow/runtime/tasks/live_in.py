@@ -13,7 +13,7 @@ from taskflow.runtime.tasks.task import Launch
 Cells = dict[str, tuple[Box, ...]]
 
 
-def carried(programs: Sequence[Program], partition: Partition, read: Iterable[str] = ()) -> Cells:
+def live_in(programs: Sequence[Program], partition: Partition, read: Iterable[str] = ()) -> Cells:
     """The cells, as disjoint boxes by role, that decide all that the programs will do, done in turn for ever.
 
     Everything else they overwrite before they read it. Cells beyond periodic faces are those that they are images of.
