@@ -17,8 +17,7 @@ from taskflow.flow import (
     turbulence,
 )
 from taskflow.flow.boundaries import boundary
-from taskflow.flow.poisson import relaxation
-from taskflow.flow.poisson import residual as residuals
+from taskflow.flow.poisson import operator, relaxation
 from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.kernel import Layout, compiled
@@ -34,7 +33,7 @@ CORRECT = variant(projection.correct, "solid")
 jacobi, jacobi_half = variant(relaxation.jacobi, "solid"), variant(relaxation.jacobi_half, "solid")
 jacobi_twice = variant(relaxation.jacobi_twice, "solid near")
 jacobi_twice_half = variant(relaxation.jacobi_twice_half, "solid near")
-residual_square, rhs_sums = variant(residuals.residual_square, "solid"), residuals.rhs_sums
+residual_square, rhs_sums = variant(operator.residual_square, "solid"), operator.rhs_sums
 TRANSPORT, TRANSPORTED = Transport(0.07, 0.6), scalar_with(transport)
 MIXING, PRANDTL = 0.03, 0.7
 SMOOTH = turbulence.SmoothWalls(

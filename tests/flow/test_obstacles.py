@@ -11,7 +11,7 @@ from taskflow.flow import Buoyancy, Fluid, Transport
 from taskflow.flow.bodies import flags, forces, obstacles
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson import relaxation
-from taskflow.flow.poisson.residual import residual_square
+from taskflow.flow.poisson.operator import residual_square
 from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.regions import Box
 from tests import reference

@@ -10,8 +10,8 @@ import pytest
 from taskflow.flow import Fluid, Transport
 from taskflow.flow.bodies import adherence, cuts, forces, obstacles
 from taskflow.flow.operators.projection import correct
+from taskflow.flow.poisson.operator import residual_square
 from taskflow.flow.poisson.relaxation import jacobi
-from taskflow.flow.poisson.residual import residual_square
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence, Wale, eddy_viscosity
 from taskflow.runtime.tasks import Roles

@@ -19,8 +19,8 @@ from taskflow.flow.poisson.krylov import (
     next_residual,
 )
 from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
+from taskflow.flow.poisson.operator import residual_of
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice, relax, smooth_colours_from_zero
-from taskflow.flow.poisson.residual import residual_of
 from taskflow.runtime.host import choose_device, look
 from taskflow.runtime.machine import Shard, copy_bandwidth, run_threads
 from taskflow.runtime.machine.device import Device, open_device

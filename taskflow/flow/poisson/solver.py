@@ -61,7 +61,7 @@ class Tolerance:
     """sqrt(sum (rhs - mean - Laplacian(p))^2) <= `relative` sqrt(sum rhs^2), after at most `most` iterations.
 
     With `relative` = 0 all of them are done, and nobody complains. Both sums are scalars of the solver's program,
-    `residual` and `norm`: see `taskflow.flow.poisson.residual`. Where rhs = div(u) / dt, the left-hand side is the
+    `residual` and `norm`: see `taskflow.flow.poisson.operator`. Where rhs = div(u) / dt, the left-hand side is the
     divergence that a step leaves, and the right-hand side that of the velocity before its projection, each in the
     2-norm and over dt.
     """

@@ -10,9 +10,8 @@ from typing import Literal
 from taskflow.errors import BadInput
 from taskflow.flow.poisson.coefficients import Faces
 from taskflow.flow.poisson.mesh import Mesh
-from taskflow.flow.poisson.multigrid.amalgamation import partitions
 from taskflow.flow.poisson.multigrid.exact import exact_solution
-from taskflow.flow.poisson.multigrid.levels import Iterate, Level, layered, levels
+from taskflow.flow.poisson.multigrid.levels import Iterate, Level, layered, levels, partitions
 from taskflow.flow.poisson.multigrid.smoothing import RedBlack, Smoother, Sweeping, relaxed_from_zero
 from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, restriction
 from taskflow.flow.poisson.operator import Operator
