@@ -7,18 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import (
-    Buoyancy,
-    Fluid,
-    StaggeredGrid,
-    Transport,
-    diagnostics,
-    projection,
-    turbulence,
-)
+from taskflow.flow import Buoyancy, Fluid, StaggeredGrid, Transport
 from taskflow.flow.boundaries import boundary
+from taskflow.flow.operators import diagnostics, projection
 from taskflow.flow.poisson import operator, relaxation
 from taskflow.flow.scalars.transport import transport
+from taskflow.flow.turbulence import eddy_viscosity as turbulence
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box

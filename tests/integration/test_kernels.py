@@ -6,7 +6,7 @@ import numpy as np
 
 from taskflow.benchmarks.projection.cost import operations
 from taskflow.flow import StaggeredGrid
-from taskflow.flow import diagnostics as flow
+from taskflow.flow.operators import diagnostics as flow
 from taskflow.flow.poisson import tridiagonal
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice
 from taskflow.runtime.machine.device import cpu
