@@ -153,3 +153,10 @@ def test_a_gpu_compiles_those_together_that_leave_out_the_same(of, absent, toget
         assert {name for name in ("first", "second", "third") if f"TASK {name}" in text} == (
             {of.name} if alone else {*together.split()}
         )
+
+
+def test_settings_of_a_text_may_depend_on_what_is_there():
+    both = (second.of(Variant(absent=frozenset(absent))) for absent in ((), ("a", "c")))
+    there, absent = (complete(each, np.dtype("f8"), "", alone=True) for each in both)
+    assert there.startswith("#define HAS_a\n#define HAS_c\n")
+    assert "HAS_" not in absent

@@ -1,7 +1,8 @@
 // Conjugate gradients for Laplacian(p) = rhs, or for div(b grad p) = rhs, with a preconditioner. Numbers that one kernel
 // reduces are taken by the next from the memory of the device.
 #define UZ 64
-#ifdef HAS_b_x  // fewer cells side by side, or what a thread knows of them would be more than its registers hold
+// With coefficients fewer cells side by side, or what a thread knows of them would be more than its registers hold
+#if defined(HAS_b_x) || defined(HAS_own_b_x)
 #define UNROLL 2
 #else
 #define UNROLL (sizeof(real) == 4 ? 4 : 2)
