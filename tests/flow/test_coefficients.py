@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Jacobi, Multigrid
+from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Cycle, Jacobi, Multigrid, Operator
 from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.runtime.machine import Mapper
@@ -257,6 +257,15 @@ def test_jacobi_with_b_1_is_jacobi(sweeps):
 def test_blocked_sweeps_have_no_coefficients():
     with pytest.raises(BadInput, match="jacobi: blocked sweeps have walls and constant coefficients"):
         Jacobi(cube(8).operator(variable=True), 4, blocked=True)
+
+
+def test_flags_of_bodies_are_for_sweeps_between_walls():
+    grid, near = cube(8).grid, Box((1, 1, 1), (4, 4, 4))
+    for others in ({"variable": True}, {"outflow": ("z_max",)}):
+        with pytest.raises(BadInput, match="operator: flags of bodies are for b = 1 and walls"):
+            Operator(grid, near=near, **others)
+    with pytest.raises(BadInput, match="multigrid: it knows no flags of bodies; give coefficients"):
+        Cycle(Operator(grid, near=near))
 
 
 @pytest.mark.parametrize("solving", [False, pytest.param(True, marks=pytest.mark.slow)])
