@@ -216,7 +216,8 @@ def test_two_sweeps_in_one_pass_do_not_change_a_bit(treatment, monkeypatch):
     monkeypatch.setattr("taskflow.simulation.build.pressure.blocking_pays", lambda _: True)
     blocked = compute(case, (2, 1, 1), overlap="full", planned="gpu")
     launches = [launch for launch in blocked.setup.step_cost.launches if launch.task.name == "jacobi_twice_half"]
-    assert launches and all("solid" in launch.fields for launch in launches)
+    assert launches
+    assert all("solid" in launch.fields for launch in launches)
     bits(single, blocked)
 
 
