@@ -13,6 +13,7 @@ from taskflow.flow.poisson import Operator, Solver, Tolerance
 from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import Cycle
 from taskflow.flow.poisson.multigrid.solver import correct_by
+from taskflow.flow.poisson.operator import residual_of
 from taskflow.runtime.machine import Mapper, Shard, run_threads
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.mapper import Overlap
@@ -120,10 +121,11 @@ def one_cycle(cycle: Cycle) -> Callable[[Any], Any]:
 
     def program(f):
         yield cycle.operator.measure_rhs(f, centred=False)
-        yield cycle.operator.find_residual(f, cycle.residual)
+        over, fields, known = cycle.mesh.box, (f.p, f.rhs, None, cycle.residual), {"mean": "mean", "mesh": cycle.mesh}
+        yield residual_of(*fields, over=over, residual="old", **known)
         z = (yield from cycle.launches()).p
-        yield correct_by(f.p, z, over=cycle.mesh.box)
-        yield cycle.operator.find_residual(f, cycle.residual)
+        yield correct_by(f.p, z, over=over)
+        yield residual_of(*fields, over=over, residual="residual", **known)
 
     return program
 

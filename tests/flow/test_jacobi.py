@@ -81,7 +81,7 @@ def test_two_solvers_in_one_program_have_scalars_of_their_own():
         def taken(self, scalars):
             return [each.taken(OwnedScalars(name, scalars)) for name, each in (("rough", rough), ("fine", fine))]
 
-    p, taken, scalars = solved(Both(grid.constants, Tolerance(1.0, 1)), grid, rhs)
+    p, taken, scalars = solved(Both(Operator(grid.constants), Tolerance(1.0, 1)), grid, rhs)
     alone, total, _ = solved(fine, grid, rhs)
     np.testing.assert_array_equal(p, alone)
     assert sum(taken) == total
