@@ -74,7 +74,7 @@ def stable(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: 
 def _waves(grid: Grid, cfl: float, diffusion: float, *, upwind: bool) -> Iterator[np.ndarray]:
     """dt times the eigenvalues, for a flow along each direction."""
     axes = [axis for axis, cells in enumerate(grid.cells) if cells > 1]  # there are no waves along one cell
-    shares = {axis: grid.crowded(axis) / grid.crowding for axis in axes}
+    shares = {axis: grid.inverse_spacing_squared_along(axis) / grid.inverse_spacing_squared for axis in axes}
     speeds = cfl * SLOWER if cfl else np.zeros(1)
     for axis in axes:
         along = shares[axis] * 2 * (1 - np.cos(ANGLES))
@@ -160,17 +160,17 @@ class Stability:
     def numbers(self, dt: float, advection: float, eddy: float = 0.0) -> tuple[float, float]:
         """The CFL number of a step, and its largest diffusion number."""
         most = max(each.diffusivity + each.eddies * eddy for each in self.carried)
-        return dt * (advection + self.limit.frequency), dt * most * self.grid.crowding
+        return dt * (advection + self.limit.frequency), dt * most * self.grid.inverse_spacing_squared
 
     def share(self, dt: float, cfl: float, eddy: float = 0.0) -> float:
         """The share of a step that is stable, 1 at most: with eddies as large as they are, and where there are none."""
-        once = dt * self.grid.crowding
+        once = dt * self.grid.inverse_spacing_squared
         cases = {(one.diffusivity + one.eddies * nu_t, one.upwind) for one in self.carried for nu_t in (0.0, eddy)}
         return min(longest(self.scheme, self.grid, cfl, once * nu, upwind=upwind) for nu, upwind in cases)
 
     def damped(self, dt: float, cfl: float) -> bool:
         """Whether no wave grows at all in a step, without eddies: a scheme may allow some growth."""
-        once = dt * self.grid.crowding
+        once = dt * self.grid.inverse_spacing_squared
         numbers = {(once * each.diffusivity, each.upwind) for each in self.carried}
         return all(growth(self.scheme, self.grid, cfl, d, upwind=way) <= ROUNDING for d, way in numbers)
 

@@ -40,8 +40,8 @@ def test_kernels(measured):
     results = {line["name"]: line for line in found["results"]}
     assert list(results) == [
         "Jacobi sweep, bare kernel", "Jacobi sweep", "momentum", "divergence", "correction", "whole step",
-        "residual_of", "relax_zero_colours", "restrict_residual", "correct_by_coarse", "relax_colour",
-        "project_first", "advance_first", "next_residual", "project", "advance",
+        "residual_of", "smooth_colours_from_zero", "restrict_residual", "correct_by_coarse", "relax",
+        "cg_first_inner_products", "cg_first_update", "next_residual", "cg_inner_products", "cg_update",
     ]
     for name, line in results.items():
         assert name in told
@@ -50,8 +50,8 @@ def test_kernels(measured):
         assert line["bytes_per_second"] == pytest.approx(line["bytes"] / line["seconds"])
     assert results["Jacobi sweep"]["bytes"] == results["Jacobi sweep, bare kernel"]["bytes"] == 3 * 4 * 12**3
     assert results["momentum"]["bytes"] == (3 + 6 + 3) * 4 * 12**3
-    assert results["advance"]["bytes"] == (2 + 2 + 1) * 4 * 12**3  # on the finest level
-    assert results["advance_first"]["bytes"] == (1 + 2 + 1) * 4 * 12**3
+    assert results["cg_update"]["bytes"] == (2 + 2 + 1) * 4 * 12**3  # on the finest level
+    assert results["cg_first_update"]["bytes"] == (1 + 2 + 1) * 4 * 12**3
 
 
 def test_kernels_of_large_eddy_simulation(measured):

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.poisson import Solver, Tolerance
+from taskflow.flow.poisson import Operator, Solver, Tolerance
 from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import Cycle
-from taskflow.flow.poisson.multigrid.solver import correct_by, residual_of
-from taskflow.flow.poisson.residual import measure_rhs
+from taskflow.flow.poisson.multigrid.solver import correct_by
+from taskflow.flow.poisson.operator import residual_of
 from taskflow.runtime.machine import Mapper, Shard, run_threads
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.mapper import Overlap
@@ -47,8 +47,11 @@ class Domain:
                 for end, kind in zip(("min", "max"), pair, strict=True)]  # fmt: skip
         return tuple(face for face, kind in ends if kind == "open")
 
-    def cycle(self, **options: Any) -> Cycle:
-        return Cycle(self.grid, self.outflow, **options)
+    def operator(self, *, variable: bool = False) -> Operator:
+        return Operator(self.grid, self.outflow, variable=variable)
+
+    def cycle(self, *, variable: bool = False, **options: Any) -> Cycle:
+        return Cycle(self.operator(variable=variable), **options)
 
     def noise(self, seed: int = 0) -> np.ndarray:
         """A right-hand side that has a solution."""
@@ -117,12 +120,12 @@ def one_cycle(cycle: Cycle) -> Callable[[Any], Any]:
     """A program: p + what a cycle makes of its residual, whose square is the scalar `residual` afterwards."""
 
     def program(f):
-        yield measure_rhs(f, cycle.grid, singular=False)
-        over, mesh = cycle.mesh.box, cycle.mesh
-        yield residual_of(f.p, f.rhs, cycle.residual, over=over, residual="old", mean="mean", mesh=mesh)
+        yield cycle.operator.measure_rhs(f, centred=False)
+        over, fields, known = cycle.mesh.box, (f.p, f.rhs, None, cycle.residual), {"mean": "mean", "mesh": cycle.mesh}
+        yield residual_of(*fields, over=over, residual="old", **known)
         z = (yield from cycle.launches()).p
-        yield correct_by(f.p, z, over=cycle.mesh.box)
-        yield residual_of(f.p, f.rhs, cycle.residual, over=over, residual="residual", mean="mean", mesh=mesh)
+        yield correct_by(f.p, z, over=over)
+        yield residual_of(*fields, over=over, residual="residual", **known)
 
     return program
 

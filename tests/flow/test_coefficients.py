@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Jacobi, Multigrid
+from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Cycle, Jacobi, Multigrid, Operator
 from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.runtime.machine import Mapper
@@ -239,7 +239,7 @@ def test_jacobi_finds_the_same(faces):
     for axis in range(3):
         b[axis] *= between(boxes(cells, 4), faces)[axis]
     matrix, rhs = problem(domain, b)
-    solver = ConvergedJacobi(domain.grid, tolerance(1e-8, 20000), variable=True)
+    solver = ConvergedJacobi(domain.operator(variable=True), tolerance(1e-8, 20000))
     alone = solve(domain, solver, rhs, b=b)
     assert relative_residual(matrix, alone.p, rhs) <= 1.001e-8
     np.testing.assert_array_equal(solve(domain, solver, rhs, b=b, blocks=(1, 1, 2), debug=True).p, alone.p)
@@ -250,13 +250,22 @@ def test_jacobi_with_b_1_is_jacobi(sweeps):
     """Away from walls, where a cell that sees its own value there is relaxed by less."""
     domain = cube(9, PERIODIC)
     b, rhs = on_faces(lambda x, y, z: 1.0, domain.cells, PERIODIC), domain.noise()
-    one, other = (solve(domain, Jacobi(domain.grid, sweeps, variable=v), rhs, b=b * v).p for v in (False, True))
+    one, other = (solve(domain, Jacobi(domain.operator(variable=v), sweeps), rhs, b=b * v).p for v in (False, True))
     np.testing.assert_allclose(other, one, rtol=0, atol=1e-14 * abs(one).max())
 
 
 def test_blocked_sweeps_have_no_coefficients():
     with pytest.raises(BadInput, match="jacobi: blocked sweeps have walls and constant coefficients"):
-        Jacobi(cube(8).grid, 4, blocked=True, variable=True)
+        Jacobi(cube(8).operator(variable=True), 4, blocked=True)
+
+
+def test_flags_of_bodies_are_for_sweeps_between_walls():
+    grid, near = cube(8).grid, Box((1, 1, 1), (4, 4, 4))
+    for others in ({"variable": True}, {"outflow": ("z_max",)}):
+        with pytest.raises(BadInput, match="operator: flags of bodies are for b = 1 and walls"):
+            Operator(grid, near=near, **others)
+    with pytest.raises(BadInput, match="multigrid: it knows no flags of bodies; give coefficients"):
+        Cycle(Operator(grid, near=near))
 
 
 @pytest.mark.parametrize("solving", [False, pytest.param(True, marks=pytest.mark.slow)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.flow.poisson import ConjugateGradients, Multigrid, Tolerance
+from taskflow.flow.poisson import ConjugateGradients, Multigrid, Operator, Tolerance
 from taskflow.flow.poisson.mesh import mesh
 from taskflow.flow.poisson.multigrid import Cycle
 from taskflow.flow.poisson.multigrid.exact import inverse
@@ -107,6 +107,6 @@ def test_the_first_level_of_so_few_cells_is_the_last_and_on_every_block():
 def test_what_has_no_inverse_is_refused():
     grid = Domain((8, 8, 8)).grid
     with pytest.raises(BadInput, match="exact = 256 is not for variable coefficients; give 1"):
-        Cycle(grid, variable=True, exact=256)
+        Cycle(Operator(grid, variable=True), exact=256)
     with pytest.raises(BadInput, match="exact = 0; give 1 or more"):
-        Cycle(grid, exact=0)
+        Cycle(Operator(grid), exact=0)

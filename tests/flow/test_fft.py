@@ -238,7 +238,7 @@ def test_slabs_tell_each_other_two_planes_and_no_more():
     for name, copy in (each for message in messages for each in message.copies):
         moved[name] += copy.source_box.volume
     plane = 10 * 6
-    assert moved == {"p": 0, "rhs": 0, "spectrum": 0, "rising": 4 * 3 * plane, "falling": 4 * 3 * plane}
+    assert moved == {"p": 0, "rhs": 0, "spectrum": 0, "carry_up": 4 * 3 * plane, "carry_down": 4 * 3 * plane}
 
 
 def test_a_model_steps_without_divergence():

@@ -7,19 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import (
-    Buoyancy,
-    Fluid,
-    StaggeredGrid,
-    Transport,
-    diagnostics,
-    projection,
-    turbulence,
-)
+from taskflow.flow import Buoyancy, Fluid, StaggeredGrid, Transport
 from taskflow.flow.boundaries import boundary
-from taskflow.flow.poisson.jacobi import jacobi, jacobi_half, jacobi_twice, jacobi_twice_half
-from taskflow.flow.poisson.residual import residual_square, rhs_sums
+from taskflow.flow.operators import diagnostics, projection
+from taskflow.flow.poisson import operator, relaxation
 from taskflow.flow.scalars.transport import transport
+from taskflow.flow.turbulence import eddy_viscosity as turbulence
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box
@@ -31,6 +24,10 @@ from tests.flows import plane_heat_flux
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
 CORRECT = variant(projection.correct, "solid")
+jacobi, jacobi_half = variant(relaxation.jacobi, "solid"), variant(relaxation.jacobi_half, "solid")
+jacobi_twice = variant(relaxation.jacobi_twice, "solid near")
+jacobi_twice_half = variant(relaxation.jacobi_twice_half, "solid near")
+residual_square, rhs_sums = variant(operator.residual_square, "solid"), operator.rhs_sums
 TRANSPORT, TRANSPORTED = Transport(0.07, 0.6), scalar_with(transport)
 MIXING, PRANDTL = 0.03, 0.7
 SMOOTH = turbulence.SmoothWalls(

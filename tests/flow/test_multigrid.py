@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.flow.poisson import NotConverged
+from taskflow.flow.poisson import NotConverged, Operator
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid, RedBlack, WeightedJacobi
 from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, factor, on_blocks, one_cycle, solve, tolerance
@@ -238,4 +238,4 @@ def test_impossible_numbers_are_refused(options):
 
 def test_outflow_is_not_periodic():
     with pytest.raises(BadInput, match="multigrid: outflow = y_max is a face of a periodic direction"):
-        _ = Cycle(Domain((8, 8, 8), faces=MIXED).grid, ("y_max",)).levels
+        _ = Cycle(Operator(Domain((8, 8, 8), faces=MIXED).grid, ("y_max",))).levels

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Transport
-from taskflow.flow.bodies import flags, forces, pressure, projection
+from taskflow.flow.bodies import flags, forces, obstacles
 from taskflow.flow.operators.projection import correct
+from taskflow.flow.poisson import relaxation
+from taskflow.flow.poisson.operator import residual_square
 from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.regions import Box
 from tests import reference
-from tests.flow.byhand import DT, MEAN, RATIO, ByHand, momentum_with, scalar_with, surrounded, variant
+from tests.flow.byhand import DT, FORCES, MEAN, RATIO, ByHand, momentum_with, scalar_with, surrounded, variant
 from tests.reference import Shifted
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
@@ -176,7 +178,7 @@ def test_heat(walls, real, device):
 def test_projection(walls, real, device):
     """Closed faces keep their velocity, are stopped, or get what the gradient will take from them."""
     names = [*VELOCITY, "p", "solid"]
-    for task in (correct, projection.stop, projection.force):
+    for task in (correct, obstacles.stop, obstacles.force):
         hand, numbers = prepared(walls, real, names, **device)
         hand.fill(VELOCITY, seed=1)
         p, grid, wanted = hand.shifted("p")[0], hand.staggered, {}
@@ -211,11 +213,11 @@ def test_jacobi(walls, real, device):
     p, grid = hand.shifted("p")[0], hand.staggered.constants
     hand.fields["rhs"][hand.box.slices(hand.memory.lo)][near(numbers) > 0] = 0
     change = grid.relaxation * (laplacian(p, numbers, hand) - hand.values("rhs"))
-    for task, share in ((pressure.jacobi_obstructed, 1.0), (pressure.jacobi_half_obstructed, 0.5)):
+    for task, share in ((relaxation.jacobi, 1.0), (relaxation.jacobi_half, 0.5)):
         hand.run(hand.launch(task, {"grid": grid}))
         hand.agrees("p_new", p() + share * change)
     wanted = ((hand.values("rhs") - MEAN - laplacian(p, numbers, hand))[near(numbers) == 0].astype("f8") ** 2).sum()
-    hand.run(hand.launch(pressure.residual_square_obstructed, {"grid": grid}))
+    hand.run(hand.launch(residual_square, {"grid": grid}))
     assert hand.scalars["residual"] == pytest.approx(wanted, rel=hand.tolerance)
 
 
@@ -237,8 +239,8 @@ def few_bodies(cells: tuple[int, int, int], near: Box) -> np.ndarray:
 ])  # fmt: skip
 @pytest.mark.parametrize("walls", WALLS)
 @pytest.mark.parametrize(("both", "second"), [
-    (pressure.jacobi_twice_obstructed, pressure.jacobi_obstructed),
-    (pressure.jacobi_twice_half_obstructed, pressure.jacobi_half_obstructed),
+    (relaxation.jacobi_twice, relaxation.jacobi),
+    (relaxation.jacobi_twice_half, relaxation.jacobi_half),
 ])  # fmt: skip
 def test_two_sweeps_in_one_pass_are_two_to_the_bit(both, second, cells, near, walls, real, device):
     once = ByHand(cells, walls, real, ghost=2, **device).fill(["p", "rhs", "p_new"])
@@ -247,7 +249,7 @@ def test_two_sweeps_in_one_pass_are_two_to_the_bit(both, second, cells, near, wa
     twice = ByHand(cells, walls, real, ghost=2, fields=dict(once.fields), **device)
     grid = {"grid": once.staggered.constants}
     once.run(once.launch(both, {**grid, "near": near}))
-    twice.run(twice.launch(pressure.jacobi_obstructed, grid, over=twice.box.grow(1)))
+    twice.run(twice.launch(relaxation.jacobi, grid, over=twice.box.grow(1)))
     twice.fields["p"] = twice.fields["p_new"]
     twice.run(twice.launch(second, grid))
     np.testing.assert_array_equal(once.values("p_new"), twice.values("p_new"))
@@ -264,7 +266,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     velocity, p = hand.shifted(*VELOCITY), hand.shifted("p")[0]
     found = {}
     for number in (1, 2):
-        target = forces.Target(number, (0.1, 0.2, 0.3))
+        target = forces.ForceTarget(number, (0.1, 0.2, 0.3))
         hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
         found[number] = dict(hand.scalars)
     for axis, name in enumerate("xyz"):
@@ -280,13 +282,13 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
             mine = shut & (owner == number)
             for kind, values in (("friction", H), ("pressure", push)):
                 wanted = volume * values[mine].sum(dtype="f8")
-                assert found[number][f"{kind}_{name}"] == pytest.approx(wanted, abs=hand.tolerance)
+                assert found[number][FORCES[f"{kind}_{name}"]] == pytest.approx(wanted, abs=hand.tolerance)
         if not any(walls):
             slowed = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
             for along, by in product((a for a in range(3) if a != axis), (-1, 1)):
                 slowed = slowed - FLUID.viscosity * buried(solid, axis, along, by) * q() / grid.spacing[along] ** 2
             lost = -volume * slowed[~closed(solid, axis)].sum(dtype="f8")
-            given = sum(found[number][f"friction_{name}"] for number in (1, 2))
+            given = sum(found[number][FORCES[f"friction_{name}"]] for number in (1, 2))
             assert given == pytest.approx(lost, abs=hand.tolerance)
 
 
@@ -302,7 +304,7 @@ def test_the_moment_of_a_pressure():
         hand.fields[name][hand.box.slices(hand.memory.lo)] = FLAGS[name](numbers)
     hand.fields["p"][hand.box.slices(hand.memory.lo)] = grid.points("c", hand.box)[0]
     about = np.array([0.2, 0.1, 0.4])
-    target = forces.Target(1, tuple(about.tolist()))
+    target = forces.ForceTarget(1, tuple(about.tolist()))
     task = variant(forces.force_on_body, "nu_t")
     hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
     middle = np.array(grid.spacing) * [3.5, 2.5, 3.0]
@@ -310,9 +312,9 @@ def test_the_moment_of_a_pressure():
     force = np.array([-(3 + 1) * 3 * 2 * grid.volume, 0.0, 0.0])
     moment = np.cross(middle - about, force)
     for n, name in enumerate("xyz"):
-        assert hand.scalars[f"pressure_{name}"] == pytest.approx(force[n], abs=1e-12)
-        assert hand.scalars[f"friction_{name}"] == 0
-        assert hand.scalars[f"moment_{name}"] == pytest.approx(moment[n], abs=1e-12)
+        assert hand.scalars[FORCES[f"pressure_{name}"]] == pytest.approx(force[n], abs=1e-12)
+        assert hand.scalars[FORCES[f"friction_{name}"]] == 0
+        assert hand.scalars[FORCES[f"moment_{name}"]] == pytest.approx(moment[n], abs=1e-12)
 
 
 def test_heat_of_a_body(real, device):
@@ -333,7 +335,7 @@ def test_heat_of_a_body(real, device):
 
 def test_kernels_give_the_same_bits_however_they_are_cut(real):
     """The parts of a launch, one after the other, do what the whole does."""
-    for task in (momentum_with(bodies=True), scalar_with(transport, bodies=True), pressure.jacobi_obstructed):
+    for task in (momentum_with(bodies=True), scalar_with(transport, bodies=True), relaxation.jacobi):
         whole, _ = prepared((True, False, True), real, list(task.fields))
         parts, _ = prepared((True, False, True), real, list(task.fields))
         known = {"grid": whole.staggered.constants, "fluid": FLUID, "transport": HEAT}

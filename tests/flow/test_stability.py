@@ -44,7 +44,7 @@ def test_the_worst_of_all_waves_and_directions(scheme, upwind, cfl, diffusion):
     parts = random.dirichlet([0.2, 0.2, 0.2], len(angles)) * random.uniform(0, 1, (len(angles), 1)) ** 0.2
     carrying = np.exp(1j * angles)
     across = (3 * carrying + 3 - 7 / carrying + 1 / carrying**2) / 8 if upwind else (carrying - 1 / carrying) / 2
-    weights = np.array([GRID.crowded(axis) for axis in range(3)]) / GRID.crowding
+    weights = np.array([GRID.inverse_spacing_squared_along(axis) for axis in range(3)]) / GRID.inverse_spacing_squared
     z = -diffusion * 4 * (np.sin(angles / 2) ** 2 @ weights) - cfl * (parts * across).sum(axis=1)
     found = max(float(amplification(scheme, z).max()) - 1, 0.0)
     bound = growth(scheme, GRID, cfl, diffusion, upwind=upwind)
@@ -66,7 +66,8 @@ def test_limits():
     assert longest(RUNGE_KUTTA, GRID, 10.0, 0.0) == pytest.approx(RUNGE_KUTTA.cfl / 10, abs=1e-3)
     assert longest(ADAMS_BASHFORTH, GRID, 10.0, 0.0) == pytest.approx(0.05, abs=1e-3)
     assert longest(ADAMS_BASHFORTH, GRID, 0.3, 0.1) == 1.0
-    assert longest(ADAMS_BASHFORTH, LINE, 0.0, 1.0) == pytest.approx(0.25 * LINE.crowding / LINE.crowded(0), rel=1e-3)
+    alone = LINE.inverse_spacing_squared / LINE.inverse_spacing_squared_along(0)
+    assert longest(ADAMS_BASHFORTH, LINE, 0.0, 1.0) == pytest.approx(0.25 * alone, rel=1e-3)
     assert growth(ADAMS_BASHFORTH, StaggeredGrid((1, 1, 1), (1, 1, 1)).constants, 9.0, 9.0) == 0.0
 
 
@@ -83,7 +84,7 @@ def test_runs_a_little_below_and_above(scheme, fluid, cell_reynolds):
     h = 1.0 / n
     grid = StaggeredGrid((n, n, n), (1.0, 1.0, 1.0), periodic=(True, True, True)).constants
     nu = h / cell_reynolds
-    share = longest(kind, grid, 10.0 * 1.0, 10.0 * h * nu * grid.crowding, upwind=fluid == "quick")
+    share = longest(kind, grid, 10.0 * 1.0, 10.0 * h * nu * grid.inverse_spacing_squared, upwind=fluid == "quick")
 
     def speeds(part: float) -> float:
         noise = "1e-9 * sin(1e4 * sin(7.7 * x + 1.3) * cos(5.1 * y + 2.2) * sin(9.2 * z + 0.4))"

@@ -9,7 +9,7 @@ import pytest
 
 from taskflow.flow import CENTRAL, QUICK, Fluid, StaggeredGrid, Transport
 from taskflow.flow.operators.projection import correct, divergence
-from taskflow.flow.poisson import FFT, ConjugateGradients, Cycle, Multigrid, Tolerance
+from taskflow.flow.poisson import FFT, ConjugateGradients, Cycle, Multigrid, Operator, Tolerance
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh, mesh
 from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.machine import Mapper, run_threads
@@ -325,7 +325,7 @@ def test_conjugate_gradients_with_multigrid(cells, along, ends, most, blocks):
         for end, kind in zip(("min", "max"), kinds, strict=True)
         if kind == "0"
     ]
-    solver = ConjugateGradients(Cycle(grid.constants, tuple(faces), gathered=100), Tolerance(1e-8, 30))
+    solver = ConjugateGradients(Cycle(Operator(grid.constants, tuple(faces)), gathered=100), Tolerance(1e-8, 30))
     p, numbers = by(solver, grid, rhs, blocks)
     left = laplacian(p, grid, ends) - rhs
     weights = volumes(grid)
@@ -337,9 +337,9 @@ def test_levels_of_equal_cells_are_those_of_a_uniform_grid():
     ends = ("ww", "pp", "w0")
     plain, tabled = (spaced((16, 9, 11), ends, along, even) for along in ("", "xyz"))
     rhs = right_hand_side(plain, ends)
-    wanted, found = (
-        by(Multigrid(Cycle(grid.constants, ("z_max",)), Tolerance(1e-3, 20)), grid, rhs) for grid in (plain, tabled)
-    )
+    operators = (Operator(grid.constants, ("z_max",)) for grid in (plain, tabled))
+    solvers = [Multigrid(Cycle(operator), Tolerance(1e-3, 20)) for operator in operators]
+    wanted, found = (by(solver, grid, rhs) for solver, grid in zip(solvers, (plain, tabled), strict=True))
     assert found[1]["rounds"] == wanted[1]["rounds"]
     assert abs(found[0] - wanted[0]).max() < 1e-13 * abs(wanted[0]).max()
 

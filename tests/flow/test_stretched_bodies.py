@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport
-from taskflow.flow.bodies import adherence, cuts, forces, pressure, projection
+from taskflow.flow.bodies import adherence, cuts, forces, obstacles
 from taskflow.flow.operators.projection import correct
+from taskflow.flow.poisson.operator import residual_square
+from taskflow.flow.poisson.relaxation import jacobi
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence, Wale, eddy_viscosity
+from taskflow.runtime.tasks import Roles
 from tests.flow import test_immersed, test_obstacles
-from tests.flow.byhand import DT, MEAN, RATIO, momentum_with, scalar_with, variant
+from tests.flow.byhand import DT, FORCES, MEAN, RATIO, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, buried, closed, near, on_wall
 from tests.flow.test_stretched import Uneven
 from tests.reference.stretched import Metrics, shift
@@ -141,7 +144,7 @@ def test_heat_of_a_body(walls, real, device):
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_projection(walls, real, device):
-    for task in (correct, projection.force):
+    for task in (correct, obstacles.force):
         made = Bodies(walls, real, [*VELOCITY, "p", "solid"], **device)
         wanted = []
         for a, q in enumerate(made.velocity):
@@ -168,10 +171,10 @@ def test_pressure(walls, real, device):
         weight = made.inside(1 / (W * (D if side < 0 else shift(D, axis))))
         total, diagonal = total + np.where(shut, 0, weight * made.inside(shift(p, axis, side) - p)), diagonal + weight
     left = total - made.inside(made["rhs"])
-    made.run(pressure.jacobi_obstructed)
+    made.run(jacobi)
     made.agrees("p_new", made.inside(p) + left / diagonal)
     wanted = (made.volume() * ((left + MEAN) ** 2))[near(made.numbers) == 0].sum() / made.hand.staggered.volume
-    made.run(pressure.residual_square_obstructed)
+    made.run(residual_square)
     assert made.hand.scalars["residual"] == pytest.approx(wanted, rel=made.hand.tolerance)
 
 
@@ -180,7 +183,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     made = Bodies(walls, real, [*VELOCITY, "p", "solid", "faces", *OWNERS], **device)
     found = {}
     for number in (1, 2):
-        made.run(variant(forces.force_on_body, "nu_t"), target=forces.Target(number, (0.1, 0.2, 0.3)))
+        made.run(variant(forces.force_on_body, "nu_t"), target=forces.ForceTarget(number, (0.1, 0.2, 0.3)))
         found[number] = dict(made.hand.scalars)
     p = made["p"]
     for a, name in enumerate("xyz"):
@@ -194,10 +197,10 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
             mine = shut & (owner == number) & ~on_wall(made.hand, a)
             for kind, values in (("friction", brought), ("pressure", push)):
                 wanted = (made.volume(a) * values)[mine].sum()
-                assert found[number][f"{kind}_{name}"] == pytest.approx(wanted, abs=made.hand.tolerance)
+                assert found[number][FORCES[f"{kind}_{name}"]] == pytest.approx(wanted, abs=made.hand.tolerance)
         if not any(walls):
             kept = made.volume(a) * (H - FLUID.viscosity * made.stopped(a))
-            given = sum(found[number][f"friction_{name}"] for number in (1, 2))
+            given = sum(found[number][FORCES[f"friction_{name}"]] for number in (1, 2))
             assert given == pytest.approx(-kept[~shut].sum(), abs=made.hand.tolerance)
 
 
@@ -213,13 +216,13 @@ def test_the_moment_of_a_pressure(device):
         made.hand.fields[name][...] = 0
     made.hand.fields["p"][inside] = z = grid.points("c", made.hand.box)[2]
     about, (wide_x, wide_y) = np.array([0.2, 0.1, 0.4]), (grid.widths(a) for a in (0, 1))
-    made.run(variant(forces.force_on_body, "nu_t"), target=forces.Target(1, tuple(about.tolist())))
+    made.run(variant(forces.force_on_body, "nu_t"), target=forces.ForceTarget(1, tuple(about.tolist())))
     lift = z.ravel()[1] - z.ravel()[4]
     areas = wide_x[None, 2:5] * wide_y[1:4, None]
     x, y = grid.coordinates("c", 0)[None, 2:5] - about[0], grid.coordinates("c", 1)[1:4, None] - about[1]
     wanted = {"pressure_z": lift * areas.sum(), "moment_x": lift * (areas * y).sum()}
     for name, value in {**wanted, "moment_y": -lift * (areas * x).sum(), "pressure_x": 0, "moment_z": 0}.items():
-        assert made.hand.scalars[name] == pytest.approx(value, abs=1e-12), name
+        assert made.hand.scalars[FORCES[name]] == pytest.approx(value, abs=1e-12), name
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -245,7 +248,7 @@ def test_eddies_see_walls_half_a_cell_away(walls, real, device):
     with np.errstate(invalid="ignore"):  # 0 / 0 in bodies
         wanted = (0.6**2 * made.volume() ** (2 / 3)) * b**1.5 / (a**2.5 + b**1.25)
     grid = made.hand.staggered.constants
-    made.hand.run(*eddy_viscosity(VELOCITY, "solid", "nu_t", Turbulence(Wale(0.6)), {}, grid, 0.01))
+    made.hand.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, "solid", Turbulence(Wale(0.6)), {}, grid, 0.01))
     made.agrees("nu_t", np.where(near(made.solid), 0, wanted))
 
 
@@ -268,7 +271,8 @@ def test_immersed_bodies(walls, real, device):
     made = Immersed(walls, real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER, *OWNERS], **device)
     p, velocity, wanted = made["p"], made.velocity, []
     for number in (1, 2):
-        made.run(variant(forces.force_on_immersed_body, "nu_t edges"), target=forces.Target(number, (0.1, 0.2, 0.3)))
+        target = forces.ForceTarget(number, (0.1, 0.2, 0.3))
+        made.run(variant(forces.force_on_immersed_body, "nu_t edges"), target=target)
         for a, name in enumerate("xyz"):
             shut = near(made.faces[a]) > 0
             missing = made[COVER[a]] * velocity[a]
@@ -279,12 +283,12 @@ def test_immersed_bodies(walls, real, device):
             mine = (cuts.owners(made.faces[a]) == number) & ~on_wall(made.hand, a)
             for kind, values in (("friction", np.where(shut, reached, lost)), ("pressure", push)):
                 force = (made.volume(a) * values)[mine].sum()
-                assert made.hand.scalars[f"{kind}_{name}"] == pytest.approx(force, abs=made.hand.tolerance)
+                assert made.hand.scalars[FORCES[f"{kind}_{name}"]] == pytest.approx(force, abs=made.hand.tolerance)
     for a, q in enumerate(velocity):
         kept, added = adhered(made.metrics, q, made[STICK[a]], made[COVER[a]], a, DT * FLUID.viscosity)
         found = kept * made[NEW[a]] + added + (1 - kept) * DT * made.metrics.gradient(p, a)
         found = np.where(near(made.faces[a]) > 0, 0, made.inside(found))
         wanted.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), found))
-    made.run(adherence.adhere, viscosity=FLUID.viscosity)
+    made.run(adherence.apply_wall_friction, viscosity=FLUID.viscosity)
     for name, values in zip(NEW, wanted, strict=True):
         made.agrees(name, values)

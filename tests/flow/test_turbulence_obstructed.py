@@ -9,8 +9,9 @@ from taskflow.flow import Buoyancy, Fluid, Smagorinsky, Transport, Turbulence, V
 from taskflow.flow.bodies import forces
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
+from taskflow.runtime.tasks import Roles
 from tests import reference
-from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with, variant
+from tests.flow.byhand import DT, FORCES, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import STEPS, VELOCITY, WALLS, buried, closed, near, on_wall, prepared, touched
 from tests.reference import turbulence as by_numpy
 
@@ -75,7 +76,8 @@ def test_eddy_viscosity(name, walls, real, device):
             g[i, j] = (np.where(near(numbers, j, 1) > 0, -middle, high) - low) / (2 * h[j])
     with np.errstate(invalid="ignore"):  # 0 / 0 in bodies
         wanted = np.where(near(numbers) > 0, 0, getattr(by_numpy, name)(g, h, model.constant))
-    hand.run(*eddy_viscosity(VELOCITY, "solid", "nu_t", Turbulence(model), {}, hand.staggered.constants, 0.01))
+    grid = hand.staggered.constants
+    hand.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, "solid", Turbulence(model), {}, grid, 0.01))
     found, scale = hand.values("nu_t"), wanted.max() ** 2
     # squares, as near 0 the reference of Vreman's loses half the digits
     np.testing.assert_allclose(found.astype("f8") ** 2, wanted**2, rtol=0, atol=2 * hand.tolerance * scale)
@@ -108,11 +110,12 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(real, device):
     hand.fields["nu_t"] = np.ascontiguousarray(np.pad(inner, 1, mode="wrap"))
     given = np.zeros(3)
     for number in (1, 2):
-        constants = {"grid": hand.staggered.constants, "fluid": Fluid(0.0), "target": forces.Target(number, (0.0,) * 3)}
+        target = forces.ForceTarget(number, (0.0,) * 3)
+        constants = {"grid": hand.staggered.constants, "fluid": Fluid(0.0), "target": target}
         found = []
         for task in (forces.force_on_body, variant(forces.force_on_body, "nu_t")):
             hand.run(hand.launch(task, constants))
-            found.append(np.array([hand.scalars[f"friction_{axis}"] for axis in "xyz"]))
+            found.append(np.array([hand.scalars[FORCES[f"friction_{axis}"]] for axis in "xyz"]))
         given += found[0] - found[1]
     for axis in range(3):
         taken = stress(hand, numbers > 0, axis, 0.0)[~closed(numbers > 0, axis)].sum()

@@ -6,7 +6,7 @@ import sys
 
 from taskflow.flow.boundaries.boundary import mirror
 from taskflow.flow.operators.momentum import momentum
-from taskflow.flow.poisson.jacobi import jacobi, jacobi_half
+from taskflow.flow.poisson.relaxation import jacobi, jacobi_half
 from taskflow.runtime.tasks import Variant, siblings
 
 

@@ -103,7 +103,7 @@ class Burgers(Model):
         yield from self.start(f)
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        return StepLimit(fixed, cfl, diffusion, self.viscosity * self.grid.constants.crowding)
+        return StepLimit(fixed, cfl, diffusion, self.viscosity * self.grid.constants.inverse_spacing_squared)
 
 
 @dataclass(frozen=True, eq=False)

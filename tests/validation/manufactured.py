@@ -38,7 +38,7 @@ def mixed(domain: Domain, relative: float, blocks: Blocks) -> Solver:
 
 
 def jacobi(domain: Domain, relative: float, blocks: Blocks) -> Solver:
-    return ConvergedJacobi(domain.grid, tolerance(relative, MOST), outflow=domain.outflow)
+    return ConvergedJacobi(domain.operator(), tolerance(relative, MOST))
 
 
 Make = Callable[[Domain, float, Blocks], Solver]

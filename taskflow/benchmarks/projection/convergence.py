@@ -22,10 +22,9 @@ from taskflow.flow.poisson import (
     Cycle,
     Multigrid,
     NotConverged,
+    Operator,
     Solver,
     Tolerance,
-    measure_residual,
-    measure_rhs,
     relative_residual,
 )
 from taskflow.runtime.machine import Control, Shard
@@ -82,8 +81,9 @@ class Solve:
 
     def left(self, f: Roles) -> Iterator[Launch]:
         """A program: the residual that is left, with the right-hand side."""
-        yield measure_rhs(f, self.model.grid)
-        yield measure_residual(f, self.model.grid)
+        operator = Operator(self.model.grid)
+        yield operator.measure_rhs(f, centred=True)
+        yield operator.measure_residual(f)
 
     def end(self, shard: Shard) -> dict[str, Any]:
         """The iterations of the last solve, and the residual that it left."""
@@ -165,11 +165,11 @@ def truncated(grid: Grid, blocks: Triple) -> Cycle:
     """A V-cycle that ends where the blocks have two planes of cells left: nothing is gathered."""
     thinnest = min(n // count for n, count in zip(grid.cells, blocks, strict=True))
     depth = max(1, (thinnest // PLANES).bit_length())
-    return Cycle(grid, gathered=0, depth=depth, coarsest=SWEEPS)
+    return Cycle(Operator(grid), gathered=0, depth=depth, coarsest=SWEEPS)
 
 
 def _jacobi(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
-    return [ConvergedJacobi(grid, tolerance) for tolerance in tolerances]
+    return [ConvergedJacobi(Operator(grid), tolerance) for tolerance in tolerances]
 
 
 def _truncated(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
@@ -177,16 +177,16 @@ def _truncated(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solve
 
 
 def _amalgamated(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
-    return [Multigrid(Cycle(grid), tolerance) for tolerance in tolerances]
+    return [Multigrid(Cycle(Operator(grid)), tolerance) for tolerance in tolerances]
 
 
 def _conjugate_gradients(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
-    return [ConjugateGradients(Cycle(grid), tolerance) for tolerance in tolerances]
+    return [ConjugateGradients(Cycle(Operator(grid)), tolerance) for tolerance in tolerances]
 
 
 def _mixed(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:
     """The levels in single precision, for a pressure in double precision."""
-    return [ConjugateGradients(Cycle(grid, single=True), tolerance) for tolerance in tolerances]
+    return [ConjugateGradients(Cycle(Operator(grid), single=True), tolerance) for tolerance in tolerances]
 
 
 def _fft(grid: Grid, blocks: Triple, tolerances: Tolerances) -> list[Solver]:

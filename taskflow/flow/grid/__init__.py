@@ -1,4 +1,4 @@
-"""Where values live: the staggered grid, the sizes of its cells, and the stencils of its operators."""
+"""Grids: the staggered grid, on which values live, the sizes of its cells, and the stencils of its operators."""
 
 from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, on_face
 from taskflow.flow.grid.staggered import FACES, Places, Point, StaggeredGrid

@@ -22,17 +22,17 @@ from taskflow.runtime.tasks import Table, Tables, frame
 Vector = tuple[float, float, float]
 Flags = tuple[bool, bool, bool]
 Counts = tuple[int, int, int]
-NOWHERE = -(2**30)  # no cell has this index
+NOWHERE = 2**30  # no cell has this index, nor its negative
 AXES = {"x": 0, "y": 1, "z": 2}
 BEYOND = 3  # cells beyond the ends of a direction whose sizes are known, too
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What kernels know of the grid: the domain's cells, their spacing, and at which of its ends there are walls (not
+    """The grid as kernels know it: the domain's cells, their spacing, and at which of its ends there are walls (not
     periodic).
 
-    Derived: `first` and `last` are the indices of the cells beside the low and the high wall, NOWHERE without one;
+    Derived: `first` and `last` are the indices of the cells beside the low and the high wall, out of reach without one;
     `inverse` = 1 / spacing; `relaxation` = 1 / (2 (1/dx^2 + 1/dy^2 + 1/dz^2)), one over the diagonal of -Laplacian.
     """
 
@@ -48,8 +48,8 @@ class Grid:
     def __post_init__(self) -> None:
         x, y, z = (1.0 / h for h in self.spacing)
         derived = {
-            "first": tuple(0 if wall else NOWHERE for wall in self.low),
-            "last": tuple(n - 1 if wall else NOWHERE for n, wall in zip(self.cells, self.high, strict=True)),
+            "first": tuple(0 if wall else -NOWHERE for wall in self.low),
+            "last": tuple(n - 1 if wall else -NOWHERE for n, wall in zip(self.cells, self.high, strict=True)),
             "inverse": (x, y, z),
             "relaxation": 0.5 / (x * x + y * y + z * z),
         }
@@ -57,25 +57,26 @@ class Grid:
             object.__setattr__(self, name, value)
 
     def width(self, axis: int, cell: int) -> float:
-        """Of a cell along an axis; all are alike, but for those of a `Stretched` grid."""
+        """Return the width of a cell along an axis; all are alike, but for those of a `Stretched` grid."""
         return self.spacing[axis]
 
     def distance(self, axis: int, face: int) -> float:
-        """Between the centres on both sides of a face across an axis."""
+        """Return the distance between the centres on both sides of a face across an axis."""
         return self.spacing[axis]
 
     def beside(self, face: str) -> float:
-        """How wide cells beside a face of the domain (x_min to z_max) are, across it; so are the ghost cells beyond."""
+        """Return the width, across it, of the cells beside a face of the domain (x_min to z_max), and of those beyond.
+        """
         axis = AXES[face[0]]
         return self.width(axis, self.cells[axis] - 1 if face.endswith("max") else 0)
 
     def length(self, axis: int) -> float:
-        """Of the domain along an axis."""
+        """Return the length of the domain along an axis."""
         return self.spacing[axis] * self.cells[axis]
 
     def ends(self, axis: int) -> tuple[float, float]:
-        """How far it is to the low and to the high end from the place where kernels begin to count along an axis: the
-        centre of the first cell or, on a stretched grid, the low end.
+        """Return the distances of the low and of the high end from the place where kernels begin to count along an
+        axis: the centre of the first cell or, on a stretched grid, the low end.
         """
         return self.spacing[axis] / 2, (self.cells[axis] - 0.5) * self.spacing[axis]
 
@@ -95,12 +96,12 @@ class Grid:
         return float((dx * dy * dz) ** (1 / 3))
 
     @property
-    def crowding(self) -> float:
+    def inverse_spacing_squared(self) -> float:
         """1/dx^2 + 1/dy^2 + 1/dz^2: times a viscosity, what bounds the time step."""
-        return sum(self.crowded(axis) for axis in range(3))
+        return sum(self.inverse_spacing_squared_along(axis) for axis in range(3))
 
-    def crowded(self, axis: int) -> float:
-        """The part of an axis in `crowding`."""
+    def inverse_spacing_squared_along(self, axis: int) -> float:
+        """The part of an axis in `inverse_spacing_squared`."""
         return self.inverse[axis] ** 2
 
     def without(self, faces: Collection[str]) -> Grid:
@@ -111,7 +112,7 @@ class Grid:
 
 
 def on_face(face: str, grid: Grid) -> Box:
-    """The cells whose low faces lie on a face of the domain: beyond it, where that is a high one."""
+    """Return the cells whose low faces lie on a face of the domain: beyond it, where that is a high one."""
     axis, high = frame(face)
     return Box.of(grid.cells).layer(axis, high, -high, 1 - high)
 
@@ -143,7 +144,7 @@ class Stretched(Grid):
         return np.concatenate([[0.0], np.cumsum(widths)])
 
     def length(self, axis: int) -> float:
-        """Of the domain along an axis."""
+        """Return the length of the domain along an axis."""
         return sum(1.0 / self.per_cell[axis][cell] for cell in range(self.cells[axis]))
 
     def ends(self, axis: int) -> tuple[float, float]:
@@ -156,7 +157,7 @@ class Stretched(Grid):
 
     @property
     def unevenness(self) -> float:
-        """What the largest width along each direction is over the mean one, multiplied up."""
+        """The product of the largest widths along all directions, each over the mean one."""
         return math.prod(max(share.values) for share in self.share)
 
     @property
@@ -165,16 +166,16 @@ class Stretched(Grid):
         return 1.0
 
     def width(self, axis: int, cell: int) -> float:
-        """Of a cell along an axis."""
+        """Return the width of a cell along an axis."""
         return self.widths[axis][cell]
 
     def distance(self, axis: int, face: int) -> float:
-        """Between the centres on both sides of a face across an axis."""
+        """Return the distance between the centres on both sides of a face across an axis."""
         return 1.0 / self.per_face[axis][face]
 
-    def crowded(self, axis: int) -> float:
-        """What 1 / spacing^2 is on uniform cells: a quarter of the largest sum of magnitudes in a row of the Laplacian,
-        in cells and on faces.
+    def inverse_spacing_squared_along(self, axis: int) -> float:
+        """Return a quarter of the largest sum of magnitudes in a row of the Laplacian, in cells and on faces: 1 /
+        spacing^2 where cells are uniform.
         """
         row = slice(BEYOND - 1, BEYOND + self.cells[axis] + 1)  # one cell more at both ends
         cells, faces = (np.array(tables[axis].values[row]) for tables in (self.per_cell, self.per_face))
@@ -183,7 +184,8 @@ class Stretched(Grid):
 
 
 def stretched(cells: Counts, edges: Sequence[np.ndarray], uniform: Flags, low: Flags, high: Flags) -> Stretched:
-    """That of cells between these edges, of which all directions have some, those that are `uniform` too."""
+    """Return the grid of cells between these edges, of which all directions have some, those that are `uniform`, too.
+    """
     spacing = [float(e[-1] - e[0]) / n if same else np.nan for e, n, same in zip(edges, cells, uniform, strict=True)]
     tables = [_along(e, wall) for e, wall in zip(edges, low, strict=True)]
     members: dict[str, Any] = {
@@ -192,10 +194,15 @@ def stretched(cells: Counts, edges: Sequence[np.ndarray], uniform: Flags, low: F
     return Stretched(cells, (spacing[0], spacing[1], spacing[2]), low, high, **members)
 
 
+def beyond_ends(widths: np.ndarray, before: int, behind: int, *, mirrored: bool) -> np.ndarray:
+    """The widths of cells with those of so many before and behind them: mirrored, beyond walls, or else repeated."""
+    return np.pad(widths, (before, behind), mode="symmetric" if mirrored else "wrap")
+
+
 def _along(edges: np.ndarray, wall: bool) -> dict[str, np.ndarray]:
     """The tables along one direction. Beyond walls cells are mirrored."""
     inside = np.diff(edges)
-    widths = np.pad(inside, BEYOND + 1, mode="symmetric" if wall else "wrap")
+    widths = beyond_ends(inside, BEYOND + 1, BEYOND + 1, mirrored=wall)
     centres = np.concatenate([[0.0], np.cumsum((widths[:-1] + widths[1:]) / 2)])
     centres -= centres[BEYOND + 1] - widths[BEYOND + 1] / 2
     here, distance = slice(1, -1), np.diff(centres)

@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, stretched
+from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, beyond_ends, stretched
 from taskflow.runtime.regions import Box, Location
 
 Point = Location | Literal["corner"]
-"""Where a value of a cell may live, or the corner where its low faces meet."""
+"""A location of values in a cell, or the corner where its low faces meet."""
 
 FACES: tuple[Location, Location, Location] = ("fx", "fy", "fz")
 Places = tuple[float, ...]
@@ -45,7 +45,7 @@ class StaggeredGrid:
 
     @property
     def uniform(self) -> Flags:
-        """Along which directions all cells are of one size."""
+        """The directions along which all cells are of one size."""
         x, y, z = (not edges for edges in self.edges)
         return x, y, z
 
@@ -70,7 +70,7 @@ class StaggeredGrid:
         return int(np.abs(self.faces(axis) - place).argmin())
 
     def widths(self, axis: int) -> np.ndarray:
-        """Of the cells along an axis."""
+        """The widths of the cells along an axis."""
         return np.diff(self.faces(axis))
 
     def narrowest(self, axis: int) -> float:
@@ -78,7 +78,7 @@ class StaggeredGrid:
         return float(self.widths(axis).min()) if self.edges[axis] else self.spacing[axis]
 
     def number_at(self, axis: int, place: float) -> float:
-        """How many cells lie before a place along an axis, and parts of the one that it is in."""
+        """Return how many cells lie before a place along an axis, with the part of the one that it is in."""
         if self.edges[axis]:
             return float(np.interp(place, self.faces(axis), np.arange(self.cells[axis] + 1)))
         return (place - self.origin[axis]) / self.spacing[axis]
@@ -110,7 +110,7 @@ class StaggeredGrid:
         return dx * dy * dz
 
     def volumes(self, box: Box) -> np.ndarray:
-        """Of the cells of a box, [z, y, x]."""
+        """Return the volumes of the cells of a box, [z, y, x]."""
         x, y, z = (self.widths(axis)[box.lo[axis] : box.hi[axis]] for axis in range(3))
         return np.asarray(z[:, None, None] * y[:, None] * x)
 
@@ -141,13 +141,14 @@ class StaggeredGrid:
         return self.origin[axis] + self.spacing[axis] * (np.arange(start, stop) + (0.0 if on_face else 0.5))
 
     def distances(self, location: Point, axis: int, start: int, stop: int) -> np.ndarray:
-        """How far it is along an axis from the values at `location` in the cells [start, stop) to those in the next."""
+        """Return the distances along an axis of the values at `location` in the cells [start, stop) from the next ones.
+        """
         if not self.edges[axis]:
             return np.full(stop - start, self.spacing[axis])
         return np.diff(self.coordinates(location, axis, start, stop + 1))
 
     def extents(self, location: Point, axis: int, start: int, stop: int) -> np.ndarray:
-        """How long the volumes around these values are along an axis: cells, or from centre to centre around faces."""
+        """Return the lengths of the volumes around these values: of cells, or from centre to centre around faces."""
         if _on_face(location, axis):
             return self.distances("c", axis, start - 1, stop - 1)
         return self.distances(FACES[axis], axis, start, stop)
@@ -155,7 +156,7 @@ class StaggeredGrid:
     def _extended(self, axis: int, start: int, stop: int) -> np.ndarray:
         """The low faces of the cells [start, stop), and the last high one; beyond walls cells are mirrored."""
         n, before, behind = self.cells[axis], max(0, -start), max(0, stop - self.cells[axis])
-        widths = np.pad(self.widths(axis), (before, behind), mode="wrap" if self.periodic[axis] else "symmetric")
+        widths = beyond_ends(self.widths(axis), before, behind, mirrored=not self.periodic[axis])
         faces = np.concatenate([[0.0], np.cumsum(widths)])
         faces += self.faces(axis)[0] - faces[before]
         faces[before : before + n + 1] = self.faces(axis)
@@ -168,5 +169,5 @@ class StaggeredGrid:
 
 
 def _on_face(location: Point, axis: int) -> bool:
-    """Whether values at a location lie on the faces across an axis, not between them."""
+    """Return whether values at a location lie on the faces across an axis, not between them."""
     return location == "corner" or (location != "c" and AXES[location[1]] == axis)

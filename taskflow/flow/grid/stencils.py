@@ -1,4 +1,4 @@
-"""What the operators of a staggered grid read around a cell."""
+"""Stencils: the cells that the operators of a staggered grid read around a cell."""
 
 from taskflow.runtime.tasks import Components, Read, Stencil, offsets, star
 
@@ -16,11 +16,11 @@ AROUND = offsets(x=(-1, 1), y=(-1, 1)) | offsets(y=(-1, 1), z=(-1, 1)) | offsets
 """The cells around all edges of a cell."""
 
 TWICE = star(2) | AROUND
-"""What two sweeps over the six neighbours read: the cells at most two steps away."""
+"""The cells at most two steps away, which two sweeps over six neighbours read."""
 
 
 def _component(axis: str) -> Stencil:
-    """What is read of the velocity along `axis`: it is carried in all directions, and carries the other components."""
+    """Return what is read of the velocity along `axis`: it is carried in all directions, and carries the others."""
     own = star(1)
     for other in "xyz":
         if other != axis:
@@ -29,23 +29,23 @@ def _component(axis: str) -> Stencil:
 
 
 U, V, W = (_component(axis) for axis in "xyz")
-"""What the momentum equation reads of each velocity."""
+"""The cells of each velocity that the momentum equation reads."""
 
 WIDE_U, WIDE_V, WIDE_W = (own | star(2) for own in (U, V, W))
-"""What it reads where they are carried by values that are biased upwind."""
+"""The cells that it reads where velocities are carried by values that are biased upwind."""
 
 
 def _around_edges() -> Stencil:
     """The cells around the edges of three faces: the low ones of a cell across x, y and z."""
-    found = star(1)
+    edges = star(1)
     for a, b in (("x", "y"), ("y", "z"), ("z", "x")):
         for first, second in ((-1, -1), (-1, 1), (1, -1)):
-            found |= offsets(**{a: (first, first), b: (second, second)})
-    return found
+            edges |= offsets(**{a: (first, first), b: (second, second)})
+    return edges
 
 
 AROUND_EDGES = _around_edges()
-"""What the momentum equation reads of a viscosity that varies."""
+"""The cells of a varying viscosity that the momentum equation reads."""
 
 
 def _with_neighbours(axis: str, width: int = 1) -> Stencil:
@@ -56,13 +56,13 @@ def _with_neighbours(axis: str, width: int = 1) -> Stencil:
 
 
 GRADIENT_U, GRADIENT_V, GRADIENT_W = (_with_neighbours(axis) for axis in "xyz")
-"""What the velocity gradient in the middle of a cell reads of each velocity."""
+"""The cells of each velocity that the velocity gradient in the middle of a cell reads."""
 
 GRADIENT_VELOCITY = Components(u=Read[GRADIENT_U], v=Read[GRADIENT_V], w=Read[GRADIENT_W])
 """A velocity for its gradient."""
 
 SIDES_U, SIDES_V, SIDES_W = (star(1) | _with_neighbours(axis) for axis in "xyz")
-"""What the flow of momentum through a face of a cell reads of each velocity."""
+"""The cells of each velocity that the flow of momentum through a face of a cell reads."""
 
 WIDE_SIDES_U, WIDE_SIDES_V, WIDE_SIDES_W = (star(2) | _with_neighbours(axis, 2) for axis in "xyz")
-"""What it reads where they are carried by values that are biased upwind."""
+"""The cells that it reads where velocities are carried by values that are biased upwind."""

@@ -40,7 +40,7 @@ struct Upwind {
     const int a = u.number, cell = index(c, a) + n - 1;
     const real speed = u.q[at - A] + u.q[at];
     const bool forward = speed > 0, reaches = cell != (forward ? first[a] : last[a]);
-    return speed * biased(speed, reaches, u.axis.bent_in_cell(row(u.q, at, A, forward), n - 1));
+    return speed * biased(speed, reaches, u.axis.curvature_in_cell(row(u.q, at, A, forward), n - 1));
   }
   INLINE real across(const Cell& c, const Component& u, const Component& v, int n) const {
     const Index A = u.axis.step, B = v.axis.step, at = c + n * B;
@@ -48,7 +48,7 @@ struct Upwind {
     const real speed = u.axis.twice_mean(v.q[at - A], v.q[at]);
     const bool reaches = (face != first[b]) & (face != last[b] + 1);
     const real line = v.axis.twice_between(u.q[at - B], u.q[at], n);
-    return speed * biased(line, reaches, v.axis.bent_on_face(row(u.q, at, B, speed > 0), n));
+    return speed * biased(line, reaches, v.axis.curvature_on_face(row(u.q, at, B, speed > 0), n));
   }
 };
 

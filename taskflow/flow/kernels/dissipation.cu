@@ -34,7 +34,7 @@ FN real squares(Departure p, Departure q, Departure r, Index c, Axis x, Axis y, 
 struct Steps {
   INLINE bool shut(int bits, int face) const { return closed(bits, face); }
   INLINE real across(int bits, int face, Axis b, int side) const {
-    return bits & ITSELF && bits & 1 << face ? b.outer_at_wall(side) : real(0);
+    return bits & ITSELF && bits & 1 << face ? b.divergence_at_wall(side) : real(0);
   }
   INLINE real on_face(Index, int) const { return 0; }
   INLINE One whole(Index, int) const { return {}; }

@@ -9,8 +9,9 @@ struct Molecular {
     const Index A = u.axis.step, B = v.axis.step, D = w.axis.step;
     const In q = u.q;
     const real two = 2 * q[c];
-    const real laplacian = u.axis.bend_on_faces(q[c - A], two, q[c + A]) + v.axis.bend_in_cells(q[c - B], two, q[c + B]) +
-                           w.axis.bend_in_cells(q[c - D], two, q[c + D]);
+    const real laplacian = u.axis.second_derivative_on_face(q[c - A], two, q[c + A]) +
+                           v.axis.second_derivative_in_cell(q[c - B], two, q[c + B]) +
+                           w.axis.second_derivative_in_cell(q[c - D], two, q[c + D]);
     return viscosity * laplacian;
   }
 };
@@ -38,7 +39,7 @@ struct Stress {
   // nu du/da in the cells before and behind the face
   INLINE real along(Index c, const Component& u, int n) const {
     const Index A = u.axis.step, at = c + n * A;
-    return (viscosity + nu_t[at - A]) * (u.axis.inner_on_faces(n - 1) * (u.q[at] - u.q[at - A]));
+    return (viscosity + nu_t[at - A]) * (u.axis.gradient_in_cell(n - 1) * (u.q[at] - u.q[at - A]));
   }
   // nu (du/db + dv/da) on the edges across the axis of v; nu_t is the mean of the four cells around.
   INLINE real across(Index c, const Component& u, const Component& v, int n) const {
@@ -49,7 +50,7 @@ struct Stress {
   }
 
   INLINE real at(Index c, const Component& u, const Component& v, const Component& w) const {
-    return 2 * u.axis.outer_on_faces() * (along(c, u, 1) - along(c, u, 0)) +
+    return 2 * u.axis.divergence_on_face() * (along(c, u, 1) - along(c, u, 0)) +
            v.axis.per_cell() * (across(c, u, v, 1) - across(c, u, v, 0)) +
            w.axis.per_cell() * (across(c, u, w, 1) - across(c, u, w, 0));
   }

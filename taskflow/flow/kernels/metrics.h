@@ -21,18 +21,18 @@ struct Axis {
     return low_wall | high_wall ? 1 / ways : *two_cells;
   }
 
-  INLINE real outer_in_cells() const { return cells[0]; }
-  INLINE real outer_on_faces() const { return faces[0]; }
-  INLINE real inner_in_cells(int n) const { return faces[n]; }
-  INLINE real inner_on_faces(int n) const { return cells[n]; }
-  INLINE real inner_at_wall() const { return cells[0]; }
-  INLINE real outer_at_wall(int n) const { return cells[0] * (2 * cells[0] - faces[n]); }
+  INLINE real divergence_in_cell() const { return cells[0]; }
+  INLINE real divergence_on_face() const { return faces[0]; }
+  INLINE real gradient_on_face(int n) const { return faces[n]; }
+  INLINE real gradient_in_cell(int n) const { return cells[n]; }
+  INLINE real gradient_at_wall() const { return cells[0]; }
+  INLINE real divergence_at_wall(int n) const { return cells[0] * (2 * cells[0] - faces[n]); }
 
-  INLINE real bend_in_cells(real low, real twice, real high) const {
+  INLINE real second_derivative_in_cell(real low, real twice, real high) const {
     const real here = real(0.5) * twice;
     return cells[0] * (faces[1] * (high - here) - faces[0] * (here - low));
   }
-  INLINE real bend_on_faces(real low, real twice, real high) const {
+  INLINE real second_derivative_on_face(real low, real twice, real high) const {
     const real here = real(0.5) * twice;
     return faces[0] * (cells[0] * (high - here) - cells[-1] * (here - low));
   }
@@ -40,12 +40,12 @@ struct Axis {
   INLINE real twice_mean(real low, real high) const { return (2 - *behind) * low + *behind * high; }
   INLINE real twice_between(real low, real high, int n) const { return behind[n] * low + (2 - behind[n]) * high; }
 
-  INLINE real bent_in_cell(const Row& q, int n) const {
+  INLINE real curvature_in_cell(const Row& q, int n) const {
     const int far = q.forward ? n - 1 : n + 1, face = q.forward ? n : n + 1;
     const real change = cells[n] * (q.down - q.up) - cells[far] * (q.up - q.before);
     return widths[n] * widths[n] * (faces[face] * change);
   }
-  INLINE real bent_on_face(const Row& q, int n) const {
+  INLINE real curvature_on_face(const Row& q, int n) const {
     const int far = q.forward ? n - 1 : n + 1, cell = q.forward ? n - 1 : n;
     const real change = faces[n] * (q.down - q.up) - faces[far] * (q.up - q.before);
     return 2 * widths[n - 1] * widths[n] * (two_cells[cell] * change);
@@ -96,30 +96,35 @@ struct Axis {
   INLINE real per_two_cells() const { return real(0.5) * inverse; }
   INLINE real per_two_cells(bool, bool) const { return per_two_cells(); }
 
-  // A second derivative is `outer` times a difference of first ones, which are differences times `inner`: of what lives in
-  // the centres of cells, on their low and their high faces; of what lives on faces, in the cells before and behind them.
-  INLINE real outer_in_cells() const { return inverse * inverse; }
-  INLINE real outer_on_faces() const { return inverse * inverse; }
-  INLINE One inner_in_cells(int) const { return {}; }
-  INLINE One inner_on_faces(int) const { return {}; }
+  // A second derivative is a factor `divergence` times a difference of first ones, which are differences times a factor
+  // `gradient`: of what lives in the centres of cells, on their low (0) and high faces (1); of what lives on faces, in the
+  // cells before (-1) and behind (0) them.
+  INLINE real divergence_in_cell() const { return inverse * inverse; }
+  INLINE real divergence_on_face() const { return inverse * inverse; }
+  INLINE One gradient_on_face(int) const { return {}; }
+  INLINE One gradient_in_cell(int) const { return {}; }
   // To a wall on a face of a cell it is half as far as to the value beyond that it stands for: twice that difference, times
-  // this. And what -2 value there adds to `outer` times the differences with 0 in the cell before (0) or behind (1)
-  INLINE One inner_at_wall() const { return {}; }
-  INLINE real outer_at_wall(int) const { return inverse * inverse; }
+  // this. And what -2 value there adds to `divergence` times the differences with 0 in the cell before (0) or behind (1)
+  INLINE One gradient_at_wall() const { return {}; }
+  INLINE real divergence_at_wall(int) const { return inverse * inverse; }
 
   // The second derivative in a cell, and on its low face, from the values before and behind and twice that in between
-  INLINE real bend_in_cells(real low, real twice, real high) const { return outer_in_cells() * (low - twice + high); }
-  INLINE real bend_on_faces(real low, real twice, real high) const { return outer_on_faces() * (low - twice + high); }
+  INLINE real second_derivative_in_cell(real low, real twice, real high) const {
+    return divergence_in_cell() * (low - twice + high);
+  }
+  INLINE real second_derivative_on_face(real low, real twice, real high) const {
+    return divergence_on_face() * (low - twice + high);
+  }
 
   // Twice the mean over the volume around a low face of what is in the cells on both sides
   INLINE real twice_mean(real low, real high) const { return low + high; }
   // Twice what is on the low face of cell n, on the line between the centres on both sides
   INLINE real twice_between(real low, real high, int) const { return low + high; }
 
-  // Eight times what the parabola through three values lacks of the line between the last two, halfway between faces, in cell
-  // n, and between centres, on its low face
-  INLINE real bent_in_cell(const Row& q, int) const { return q.before - 2 * q.up + q.down; }
-  INLINE real bent_on_face(const Row& q, int) const { return q.before - 2 * q.up + q.down; }
+  // The upstream-weighted curvature of QUICK, eight times what the parabola through three values lacks of the line between
+  // the last two: halfway between faces, in cell n, and between centres, on its low face
+  INLINE real curvature_in_cell(const Row& q, int) const { return q.before - 2 * q.up + q.down; }
+  INLINE real curvature_on_face(const Row& q, int) const { return q.before - 2 * q.up + q.down; }
 };
 
 FN Axis axis(const Grid& grid, int number, int, Index step) { return {step, grid.inverse[number]}; }

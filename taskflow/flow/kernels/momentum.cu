@@ -30,7 +30,7 @@ FN bool is_closed(int flags, int axis) { return (flags & CLOSED << axis) != 0; }
 // What neighbours of a face along one direction that are buried, and hold 0, take of its Laplacian more than that: as they
 // stand for a wall half a cell away
 FN real sticking(int buried, Axis b) {
-  return (buried & 1 ? b.outer_at_wall(0) : real(0)) + (buried & 2 ? b.outer_at_wall(1) : real(0));
+  return (buried & 1 ? b.divergence_at_wall(0) : real(0)) + (buried & 2 ? b.divergence_at_wall(1) : real(0));
 }
 FN None wall_friction(None, real, Index, const Component&, const Component&, const Component&) { return {}; }
 FN real wall_friction(int flags, real viscosity, Index c, const Component& a, const Component& b, const Component& d) {

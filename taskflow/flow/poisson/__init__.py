@@ -1,15 +1,15 @@
-"""Solvers of the pressure equation, Laplacian(p) = rhs on uniform cells: across walls p has no gradient.
+"""Solvers of the pressure equation, Laplacian(p) = rhs: across walls p has no gradient.
 
-All but FFT also solve div(b grad p) = rhs with b given on faces: see `taskflow.flow.poisson.coefficients`.
+All but FFT are for an `Operator`, and also solve div(b grad p) = rhs with b given on faces: see
+`taskflow.flow.poisson.coefficients`.
 """
 
 from taskflow.flow.poisson.fft import FFT
 from taskflow.flow.poisson.jacobi import ConvergedJacobi, Jacobi, blocking_pays
 from taskflow.flow.poisson.krylov import ConjugateGradients
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid
-from taskflow.flow.poisson.residual import measure_residual, measure_rhs
-from taskflow.flow.poisson.solver import Solver
-from taskflow.flow.poisson.tolerance import NotConverged, Tolerance, relative_residual
+from taskflow.flow.poisson.operator import Operator
+from taskflow.flow.poisson.solver import NotConverged, Solver, Tolerance, relative_residual
 
 __all__ = [
     "FFT",
@@ -19,10 +19,9 @@ __all__ = [
     "Jacobi",
     "Multigrid",
     "NotConverged",
+    "Operator",
     "Solver",
     "Tolerance",
     "blocking_pays",
-    "measure_residual",
-    "measure_rhs",
     "relative_residual",
 ]

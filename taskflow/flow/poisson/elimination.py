@@ -4,7 +4,7 @@
 
 by Gaussian elimination, c_k being one over the distance between the centres of the planes k - 1 and k. The pivots
 follow from the grid alone. They are c_(k+1) + e_k, and the e_k are kept, a number per mode and plane: sums of positive
-ones, which are right to the last digits. What blocks tell each other in a solve are two numbers per mode and slab, and
+ones, which are right to the last digits. What blocks send each other in a solve are two numbers per mode and slab, and
 once before the first one two more.
 """
 
@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.spectrum import Spectrum
-from taskflow.flow.poisson.variants import folded
+from taskflow.flow.poisson.tridiagonal import dct
 from taskflow.runtime.tasks import Foreign, Launch, Read, ReadWrite, Roles, Write, lines, task
 
 KERNEL = KERNELS / "poisson" / "elimination.cu"
-ENDS = ("rising", "falling", "through", "reach")  # of slabs: the first two follow from the right-hand side
+ENDS = ("carry_up", "carry_down", "through", "reach")  # of slabs: the first two follow from the right-hand side
 
 
 @task(kernel=KERNEL, whole=True)
@@ -26,17 +26,17 @@ def find_pivots(pivots: Write, *, s: Spectrum) -> None:
 
 @task(kernel=KERNEL, whole=True)
 def slab_gains(through: Write, reach: Write, pivots: Foreign, *, s: Spectrum) -> None:
-    """What 1 that comes into a slab from below is above it, and what it adds to the first x of the slab."""
+    """Compute what a 1 that comes into a slab from below is above it, and what it adds to the first x of the slab."""
 
 
 @task(kernel=KERNEL, whole=True)
-def slab_sums(rising: Write, falling: Write, spectrum: Foreign, pivots: Foreign, *, s: Spectrum) -> None:
-    """What goes to the plane above each slab, and its first x, with zeros coming in from the planes around it."""
+def slab_sums(carry_up: Write, carry_down: Write, spectrum: Foreign, pivots: Foreign, *, s: Spectrum) -> None:
+    """Compute what each slab sends to the plane above it, and its first x, with zeros coming in from around it."""
 
 
 @task(kernel=KERNEL, whole=True)
 def eliminate_slab(
-    spectrum: ReadWrite, pivots: Read, rising: Foreign[lines("z")], falling: Foreign[lines("z")],
+    spectrum: ReadWrite, pivots: Read, carry_up: Foreign[lines("z")], carry_down: Foreign[lines("z")],
     through: Foreign[lines("z")], reach: Foreign[lines("z")], *, s: Spectrum,
 ) -> None:  # fmt: skip
     """The solution in one of several slabs, from the ends of all; see `eliminate`."""
@@ -50,23 +50,23 @@ def eliminate(spectrum: ReadWrite, pivots: Read, *, s: Spectrum) -> None:
     """
 
 
-find_pivots_folded, slab_gains_folded, slab_sums_folded = folded(find_pivots), folded(slab_gains), folded(slab_sums)
-eliminate_slab_folded, eliminate_folded = folded(eliminate_slab), folded(eliminate)
+find_pivots_dct, slab_gains_dct, slab_sums_dct = dct(find_pivots), dct(slab_gains), dct(slab_sums)
+eliminate_slab_dct, eliminate_dct = dct(eliminate_slab), dct(eliminate)
 
 
 def prepare_elimination(f: Roles, s: Spectrum) -> Iterator[Launch]:
-    """What follows from the grid alone."""
-    yield (find_pivots if s.plain else find_pivots_folded)(f.pivots, over=s.modes, s=s)
+    """Yield the launches for what follows from the grid alone."""
+    yield (find_pivots if s.plain else find_pivots_dct)(f.pivots, over=s.modes, s=s)
     if s.slabs > 1:
-        gains = slab_gains if s.plain else slab_gains_folded
+        gains = slab_gains if s.plain else slab_gains_dct
         yield gains(f.through, f.reach, f.pivots, over=s.ends, s=s)
 
 
 def elimination(f: Roles, s: Spectrum) -> Iterator[Launch]:
     """The solution in place of the right-hand side."""
     if s.slabs == 1:
-        yield (eliminate if s.plain else eliminate_folded)(f.spectrum, f.pivots, over=s.modes, s=s)
+        yield (eliminate if s.plain else eliminate_dct)(f.spectrum, f.pivots, over=s.modes, s=s)
         return
-    sums, solution = (slab_sums, eliminate_slab) if s.plain else (slab_sums_folded, eliminate_slab_folded)
-    yield sums(f.rising, f.falling, f.spectrum, f.pivots, over=s.ends, s=s)
+    sums, solution = (slab_sums, eliminate_slab) if s.plain else (slab_sums_dct, eliminate_slab_dct)
+    yield sums(f.carry_up, f.carry_down, f.spectrum, f.pivots, over=s.ends, s=s)
     yield solution(f.spectrum, f.pivots, *(f[end] for end in ENDS), over=s.modes, s=s)

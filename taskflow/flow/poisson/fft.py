@@ -14,7 +14,15 @@ from taskflow.flow.grid.metrics import Counts, Flags, Grid, Stretched
 from taskflow.flow.poisson.elimination import ENDS, elimination, prepare_elimination
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.spectrum import GIVEN, PERIODIC, WALL, LayeredSpectrum, Spectrum
-from taskflow.flow.poisson.transform import fold, forward, forward_in_place, inverse, inverse_in_place, transfer, unfold
+from taskflow.flow.poisson.transform import (
+    forward,
+    forward_in_place,
+    from_dct_order,
+    inverse,
+    inverse_in_place,
+    to_dct_order,
+    transfer,
+)
 from taskflow.flow.poisson.tridiagonal import filtering
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.runtime.tasks import Launch, Roles
@@ -51,7 +59,7 @@ class FFT(Solver):
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """What kernels know of the modes."""
+        """The modes as kernels know them."""
         grid, (nx, ny, nz) = self.grid, self.blocks
         low, high = _kinds(grid.low, self.given_low), _kinds(grid.high, self.given_high)
         if isinstance(grid, Stretched):
@@ -60,7 +68,7 @@ class FFT(Solver):
 
     @property
     def slabs(self) -> bool:
-        """Whether the blocks are the slabs."""
+        """Return whether the blocks are the slabs."""
         return self.spectrum.fits(self.blocks)
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
@@ -78,21 +86,21 @@ class FFT(Solver):
             return Partition(region, (1, 1, count), at=((0, x), (0, y), cuts), reach=reach)
 
         layered = isinstance(s, LayeredSpectrum)
-        found = [slabs(("spectrum", "pivots") if layered else ("spectrum",), width, rows)]
+        partitions = [slabs(("spectrum", "pivots") if layered else ("spectrum",), width, rows)]
         if s.slabs > 1:
             ends = Box.of((width, rows, count))
             names = ENDS if layered else ENDS[:2]
             region = Region(ends, _space(dtype, *names), ghost=0, scale=(1, 1, s.slab))
-            found.append(Partition(region, (1, 1, count), reach=(ends,) * count))
+            partitions.append(Partition(region, (1, 1, count), reach=(ends,) * count))
         if not self.slabs:
             cells = Region(Box.of(s.cells), _space(dtype, "rhs_blocks"), ghost=0)
             planes = slabs(("planes",), nx, ny, main.blocks)
             reach = tuple(block & cells.cells for block in planes.blocks)
-            found += [planes, Partition(cells, self.blocks, at=main.cuts, reach=reach)]
-        return tuple(found)
+            partitions += [planes, Partition(cells, self.blocks, at=main.cuts, reach=reach)]
+        return tuple(partitions)
 
     def solve(self, f: Roles) -> Iterator[Launch]:
-        """From rhs to p."""
+        """Solve for p, whatever it was."""
         if self.slabs:
             yield from self._solve(f, f.rhs, f.p)
             return
@@ -119,11 +127,11 @@ class FFT(Solver):
             yield from self._along_z(f)
             yield inverse(f.spectrum, p, over=cells, cells=s.cells[0])
         else:
-            yield fold(f.spectrum, rhs, over=modes, s=s)
+            yield to_dct_order(f.spectrum, rhs, over=modes, s=s)
             yield forward_in_place(f.spectrum, over=modes, cells=s.extended[0])
             yield from self._along_z(f)
             yield inverse_in_place(f.spectrum, over=modes, cells=s.extended[0])
-            yield unfold(p, f.spectrum, over=cells, s=s)
+            yield from_dct_order(p, f.spectrum, over=cells, s=s)
 
     def _along_z(self, f: Roles) -> Iterator[Launch]:
         s = self.spectrum

@@ -1,16 +1,17 @@
 """Conjugate gradients for the pressure, preconditioned by a cycle of multigrid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
+from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.poisson.coefficients import ON_FACES_ELSEWHERE
 from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.solver import Cycling
-from taskflow.flow.poisson.variants import single, variable
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import (
+    Components,
     Foreign,
+    ForeignAny,
     Launch,
     Read,
     ReadWrite,
@@ -22,82 +23,41 @@ from taskflow.runtime.tasks import (
     task,
 )
 
-
-@task(kernel=KERNELS / "poisson" / "krylov.cu")
-def project_first(r: Read, z: Foreign[1], *, rz: Reduce[sum], zAz: Reduce[sum], mesh: Mesh) -> None:
-    """rz = sum over cells of r z, zAz = sum of z Laplacian(z)"""
-
-
-project_first_single = single(project_first, "z")
-project_first_variable = variable(project_first, Foreign, apart=True)
-project_first_single_variable = variable(project_first_single, Foreign, apart=True)
-
-
-@task(kernel=KERNELS / "poisson" / "advance.cu")
-def advance_first(p: ReadWrite, d: Write, z: Foreign, *, rz: Scalar, zAz: Scalar) -> None:
-    """d = z; p = p + rz / zAz d"""
-
-
-advance_first_single = single(advance_first, "z")
+# As coefficients.ON_FACES: a kernel text knows what is of its own region by other names than what is of another one
+ON_OWN_FACES = Components(own_b_x=Read[ACROSS_X], own_b_y=Read[ACROSS_Y], own_b_z=Read[ACROSS_Z])
 
 
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
-def project(
-    d: Read[1],
-    r: Foreign,
-    z: Foreign[1],
-    *,
-    rz: Reduce[sum],
-    zAz: Reduce[sum],
-    zAd: Reduce[sum],
-    mesh: Mesh,
+def cg_first_inner_products(
+    r: Read, z: ForeignAny[1], b: ON_FACES_ELSEWHERE | None, *, rz: Reduce["sum"], zAz: Reduce["sum"], mesh: Mesh
 ) -> None:
-    """rz = sum over cells of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)"""
+    """rz = sum over cells of r z, zAz = sum of z A z, with A = div(b grad)"""
 
 
-project_single = single(project, "z")
-project_variable = variable(project, Read, apart=True)
-project_single_variable = variable(project_single, Read, apart=True)
-
-
-@task(kernel=KERNELS / "poisson" / "advance.cu")
-def advance(p: ReadWrite, d: ReadWrite, z: Foreign, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
-    """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
-
-
-advance_single = single(advance, "z")
+@task(kernel=KERNELS / "poisson" / "krylov.cu")
+def cg_inner_products(
+    d: Read[1], r: Foreign, z: ForeignAny[1], b: ON_OWN_FACES | None,
+    *, rz: Reduce["sum"], zAz: Reduce["sum"], zAd: Reduce["sum"], mesh: Mesh,
+) -> None:  # fmt: skip
+    """rz = sum over cells of r z, zAz = sum of z A z, zAd = sum of z A d"""
 
 
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
 def next_residual(
-    p: Foreign[1],
-    rhs: Foreign,
-    d: Foreign[1],
-    r: Write,
-    *,
-    residual: Reduce[sum],
-    dAd: Reduce[sum],
-    mean: Scalar,
-    mesh: Mesh,
-) -> None:
-    """r = rhs - mean - Laplacian(p); residual = sum over cells of r^2, dAd = sum of d Laplacian(d)"""
+    p: Foreign[1], rhs: Foreign, d: Foreign[1], b: ON_FACES_ELSEWHERE | None, r: Write,
+    *, residual: Reduce["sum"], dAd: Reduce["sum"], mean: Scalar, mesh: Mesh,
+) -> None:  # fmt: skip
+    """r = rhs - mean - A p, 0 in cells without an open face; residual = sum over cells of r^2, dAd = sum of d A d"""
 
 
-next_residual_variable = variable(next_residual, Foreign, apart=True)
-"""r = 0 in cells without an open face."""
+@task(kernel=KERNELS / "poisson" / "cg_update.cu")
+def cg_first_update(p: ReadWrite, d: Write, z: ForeignAny, *, rz: Scalar, zAz: Scalar) -> None:
+    """d = z; p = p + rz / zAz d"""
 
-FIRST_PROJECTIONS = {  # by whether z is of single precision, and whether coefficients are variable
-    (False, False): project_first,
-    (False, True): project_first_variable,
-    (True, False): project_first_single,
-    (True, True): project_first_single_variable,
-}
-PROJECTIONS = {
-    (False, False): project,
-    (False, True): project_variable,
-    (True, False): project_single,
-    (True, True): project_single_variable,
-}
+
+@task(kernel=KERNELS / "poisson" / "cg_update.cu")
+def cg_update(p: ReadWrite, d: ReadWrite, z: ForeignAny, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
+    """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
 
 
 class ConjugateGradients(Cycling):
@@ -122,32 +82,28 @@ class ConjugateGradients(Cycling):
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Iterations from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
-        yield self.measure_rhs(f, singular=self.cycle.mesh.singular)
-        yield self.find_residual(f)
+        yield self.operator.measure_rhs(f, centred=self.operator.singular)
+        yield self.operator.find_residual(f, self.cycle.residual)
         yield from self._first(f)
         yield self.tolerance.repeat(self._further, begun=True)
 
     def _first(self, f: Roles) -> Iterator[Launch]:
         """An iteration whose direction is that of the cycle."""
-        mesh, r, d, b = self.cycle.mesh, self.cycle.residual, f.direction, self.faces(f)
-        z = (yield from self.cycle.launches()).p
-        numbers = f.scalars("rz", "zAz")
-        yield FIRST_PROJECTIONS[self.cycle.single, bool(b)](r, z, *b, over=mesh.box, mesh=mesh, **numbers)
-        along = advance_first_single if self.cycle.single else advance_first
-        yield along(f.p, d, z, over=mesh.box, **numbers).with_ghosts(1)
-        yield self._left(f)
+        cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz")
+        z = (yield from cycle.launches()).p
+        yield cg_first_inner_products(cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
+        yield cg_first_update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
+        yield self._next_residual(f)
 
     def _further(self, f: Roles) -> Iterator[Launch]:
-        mesh, r, d, b = self.cycle.mesh, self.cycle.residual, f.direction, self.faces(f)
-        z = (yield from self.cycle.launches()).p
-        numbers = f.scalars("rz", "zAz", "zAd")
-        yield PROJECTIONS[self.cycle.single, bool(b)](d, r, z, *b, over=mesh.box, mesh=mesh, **numbers)
-        along = advance_single if self.cycle.single else advance
-        yield along(f.p, d, z, over=mesh.box, dAd=f.scalar("dAd"), **numbers).with_ghosts(1)
-        yield self._left(f)
+        cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz", "zAd")
+        z = (yield from cycle.launches()).p
+        yield cg_inner_products(f.direction, cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
+        known = {**numbers, "dAd": f.scalar("dAd")}
+        yield cg_update(f.p, f.direction, z, over=cycle.mesh.box, **known).with_ghosts(1)
+        yield self._next_residual(f)
 
-    def _left(self, f: Roles) -> Launch:
-        mesh, b = self.cycle.mesh, self.faces(f)
-        left, names = next_residual_variable if b else next_residual, f.scalars("residual", "mean", "dAd")
-        fields = (f.p, f.rhs, f.direction, *b, self.cycle.residual)
-        return left(*fields, over=mesh.box, mesh=mesh, **names)
+    def _next_residual(self, f: Roles) -> Launch:
+        mesh, names = self.cycle.mesh, f.scalars("residual", "mean", "dAd")
+        fields = (f.p, f.rhs, f.direction, self.operator.coefficients(f), self.cycle.residual)
+        return next_residual(*fields, over=mesh.box, mesh=mesh, **names)

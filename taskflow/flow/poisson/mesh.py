@@ -1,4 +1,4 @@
-"""Levels of multigrid: uniform meshes of one domain, each with about half as many cells as the one before."""
+"""Levels of multigrid: meshes of one domain, each with about half as many cells as the one before."""
 
 from __future__ import annotations
 
@@ -9,30 +9,29 @@ from typing import Any, ClassVar
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.flow.grid.metrics import AXES, BEYOND, Counts, Flags, Grid, Stretched, Vector
+from taskflow.flow.grid.metrics import AXES, BEYOND, NOWHERE, Counts, Flags, Grid, Stretched, Vector, beyond_ends
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Table, Tables
 
-NOWHERE = 2**30  # no cell has this index, nor its negative
 WALL, OPEN = 1.0, -1.0
 ISOTROPIC = 1.35  # how much longer than along their shortest side cells may be where they are coarsened
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """What kernels know of a level: its cells, their spacing, and what p is beyond each face.
+    """A level as kernels know it: its cells, their spacing, and what p is beyond each face.
 
-    `low` and `high` are what a cell beyond a face shows over the value of the cell inside: 1 at a wall, -1 where p = 0
-    on the face. Derived: `first` and `last` are the indices of the cells beside faces, out of reach where the direction
-    is periodic; `weight` = 1 / spacing^2, 0 across a periodic direction of one cell, which is its own neighbour;
-    `diagonal` = 2 (sum of the weights) and `relaxation`, one over it.
+    `mirror_low` and `mirror_high` are what a cell beyond a face shows over the value of the cell inside: 1 at a wall,
+    -1 where p = 0 on the face. Derived: `first` and `last` are the indices of the cells beside faces, out of reach
+    where the direction is periodic; `weight` = 1 / spacing^2, 0 across a periodic direction of one cell, which is its
+    own neighbour; `diagonal` = 2 (sum of the weights) and `relaxation`, one over it.
     """
 
     cells: Counts
     spacing: Vector
-    low: Vector
-    high: Vector
-    periodic: tuple[bool, bool, bool]
+    mirror_low: Vector
+    mirror_high: Vector
+    periodic: Flags
     first: Counts = field(init=False)
     last: Counts = field(init=False)
     weight: Vector = field(init=False)
@@ -43,7 +42,7 @@ class Mesh:
         weight = tuple(
             0.0 if n == 1 and (closed or low == high == WALL) else 1 / h**2
             for n, h, closed, low, high in zip(
-                self.cells, self.spacing, self.periodic, self.low, self.high, strict=True
+                self.cells, self.spacing, self.periodic, self.mirror_low, self.mirror_high, strict=True
             )
         )
         diagonal = 2 * sum(weight)
@@ -64,18 +63,18 @@ class Mesh:
 
     @property
     def singular(self) -> bool:
-        """Whether p is given on no face: it is found up to a constant."""
-        return OPEN not in (*self.low, *self.high)
+        """Return whether p is given on no face, so that it is determined up to a constant."""
+        return OPEN not in (*self.mirror_low, *self.mirror_high)
 
     @property
     def widths(self) -> tuple[Sequence[float], Sequence[float]]:
-        """Of the narrowest and of the widest cells along each direction."""
+        """The widths of the narrowest and of the widest cells along each direction."""
         return self.spacing, self.spacing
 
     @property
     def halved(self) -> tuple[int, ...]:
-        """The directions along which the next level is coarser: where several cells are not much longer than the
-        shortest.
+        """The directions along which the next level is coarser: those of several cells that are not much longer than
+        the shortest.
 
         Long cells stay until the others have grown: point smoothers leave errors that vary along the directions of
         weak coupling. What counts is the part that a direction has of a cell's coupling, in the cell where it has
@@ -105,7 +104,7 @@ class Mesh:
         """
         cells = self.fewer
         x, y, z = (h * n / m for h, n, m in zip(self.spacing, self.cells, cells, strict=True))
-        return Mesh(cells, (x, y, z), self.low, self.high, self.periodic)
+        return Mesh(cells, (x, y, z), self.mirror_low, self.mirror_high, self.periodic)
 
 
 @dataclass(frozen=True)
@@ -124,26 +123,26 @@ class StretchedMesh(Mesh):
 
     @classmethod
     def between(cls, edges: Sequence[np.ndarray], low: Vector, high: Vector, periodic: Flags) -> StretchedMesh:
-        """That of cells between these places; beyond its ends cells are mirrored, or those of the other end."""
+        """Return the mesh of cells between these edges; beyond its ends cells are mirrored, or periodic."""
         x, y, z = (len(along) - 1 for along in edges)
         spacing = tuple(float(along[-1] - along[0]) / (len(along) - 1) for along in edges)
         plain = Mesh((x, y, z), (spacing[0], spacing[1], spacing[2]), low, high, periodic)
         tables: dict[str, list[Table]] = {"edges": [], "per_cell": [], "per_face": [], "share": []}
         for along, mean, weight, closed in zip(edges, spacing, plain.weight, periodic, strict=True):
-            widths = np.pad(np.diff(along), BEYOND + 1, mode="wrap" if closed else "symmetric")
+            widths = beyond_ends(np.diff(along), BEYOND + 1, BEYOND + 1, mirrored=not closed)
             per_face = (2.0 if weight else 0.0) / (widths[:-1] + widths[1:])
-            found = {"per_cell": 1 / widths[1:-1], "per_face": per_face[:-1], "share": widths[1:-1] / mean}
+            cells = {"per_cell": 1 / widths[1:-1], "per_face": per_face[:-1], "share": widths[1:-1] / mean}
             tables["edges"].append(Table(0, tuple(along.tolist())))
-            for name, values in found.items():
+            for name, values in cells.items():
                 tables[name].append(Table(-BEYOND, tuple(values.tolist())))
         members: dict[str, Any] = {name: tuple(along) for name, along in tables.items()}
         return cls(plain.cells, plain.spacing, low, high, periodic, **members)
 
     @property
     def widths(self) -> tuple[Sequence[float], Sequence[float]]:
-        """See `Mesh`."""
-        along = [np.diff(each.values) for each in self.edges]
-        return [float(each.min()) for each in along], [float(each.max()) for each in along]
+        """The widths of the narrowest and of the widest cells along each direction."""
+        widths = [np.diff(edges.values) for edges in self.edges]
+        return [float(along.min()) for along in widths], [float(along.max()) for along in widths]
 
     @property
     def coarser(self) -> StretchedMesh:
@@ -152,7 +151,7 @@ class StretchedMesh(Mesh):
             np.interp(np.arange(m + 1) * (n / m), np.arange(n + 1), along.values)
             for along, n, m in zip(self.edges, self.cells, self.fewer, strict=True)
         ]
-        return StretchedMesh.between(edges, self.low, self.high, self.periodic)
+        return StretchedMesh.between(edges, self.mirror_low, self.mirror_high, self.periodic)
 
 
 def mesh(grid: Grid, outflow: Collection[str] = ()) -> Mesh:

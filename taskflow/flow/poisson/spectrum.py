@@ -14,19 +14,19 @@ PERIODIC, WALL, GIVEN = 0, 1, -1
 
 @dataclass(frozen=True)
 class Spectrum:
-    """What kernels know of the modes.
+    """The modes, as kernels know them.
 
-    `low` and `high` are what the faces across x, y and z are: 0 periodic, 1 walls, -1 faces on which p = 0. Planes of
-    `cells` become planes of `extended` values, twice as many along an axis with a wall at one end and p = 0 at the
-    other, and those half as many complex numbers. `stretch` = (dz / dx)^2, (dz / dy)^2 and 1; `scale` = dz^2 over the
-    values of a plane, by which number the transforms there and back multiply. Along z the planes are in `slabs` of
-    `slab` planes, the last with what is left.
+    `low_end` and `high_end` are what the faces across x, y and z are: 0 periodic, 1 walls, -1 faces on which p = 0.
+    Planes of `cells` become planes of `extended` values, twice as many along an axis with a wall at one end and p = 0
+    at the other, and those half as many complex numbers. `stretch` = (dz / dx)^2, (dz / dy)^2 and 1; `scale` = dz^2
+    over the values of a plane, by which number the transforms there and back multiply. Along z the planes are in
+    `slabs` of `slab` planes, the last with what is left.
     """
 
     cells: Counts
     extended: Counts
-    low: Counts
-    high: Counts
+    low_end: Counts
+    high_end: Counts
     stretch: Vector
     scale: float
     slab: int
@@ -34,7 +34,7 @@ class Spectrum:
 
     @classmethod
     def of(cls, cells: Counts, spacing: Vector, low: Counts, high: Counts, blocks: int) -> Spectrum:
-        """That of cells of these sizes, in slabs for so many blocks."""
+        """Return the spectrum of cells of these sizes, in slabs for so many blocks."""
         x, y, z = (n if a == b else 2 * n for n, a, b in zip(cells, low, high, strict=True))
         dx, dy, dz = spacing
         slab = -(-cells[2] // blocks)
@@ -43,8 +43,8 @@ class Spectrum:
 
     @property
     def plain(self) -> bool:
-        """Whether x and y are periodic: then each complex number is a mode."""
-        return self.low[:2] == (PERIODIC, PERIODIC)
+        """Return whether x and y are periodic: then each complex number is a mode."""
+        return self.low_end[:2] == (PERIODIC, PERIODIC)
 
     @property
     def modes(self) -> Box:
@@ -53,12 +53,12 @@ class Spectrum:
 
     @property
     def ends(self) -> Box:
-        """The cells of what slabs tell each other: one plane each."""
+        """The cells of what slabs send each other: one plane each."""
         return Box.of((*self.modes.shape[:2], self.slabs))
 
     def fits(self, blocks: Triple) -> bool:
-        """Whether so many blocks of the grid, cut as `Partition` does by default, are the slabs, with one ghost layer
-        and with two, where that leaves the last block no single plane.
+        """Return whether so many blocks of the grid, cut as `Partition` does by default, are the slabs, with one ghost
+        layer and with two, where that leaves the last block no single plane.
         """
         nx, ny, nz = blocks
         slabs = *range(0, nz * self.slab, self.slab), self.cells[2]
@@ -67,8 +67,8 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class LayeredSpectrum(Spectrum):
-    """That of planes that are not equally thick: `height` is how thick each is, and `conductance` one over the distance
-    between the centres on both sides of its low face: 0 on a wall, twice as much on a face with p = 0.
+    """The modes of planes that are not equally thick: `height` is how thick each is, and `conductance` one over the
+    distance between the centres on both sides of its low face: 0 on a wall, twice as much on a face with p = 0.
 
     Then `stretch` is 1 / dx^2, 1 / dy^2 and 1; `scale` is one over the values of a plane.
     """
@@ -78,7 +78,7 @@ class LayeredSpectrum(Spectrum):
 
     @classmethod
     def between(cls, grid: Stretched, low: Counts, high: Counts, blocks: int) -> LayeredSpectrum:
-        """That of a grid which is stretched along z, in slabs for so many blocks."""
+        """Return the spectrum of a grid that is stretched along z, in slabs for so many blocks."""
         plain, planes = Spectrum.of(grid.cells, (*grid.spacing[:2], 1.0), low, high, blocks), range(grid.cells[2] + 1)
         (x, y, _), (dx, dy, _), per_face = plain.extended, grid.spacing, grid.per_face[2]
         beside = {WALL: 0.0, GIVEN: 2.0}

@@ -44,16 +44,16 @@ def _back(values: np.ndarray, cells: int) -> np.ndarray:
     return np.fft.irfft2(modes, (values.shape[1], cells), norm="forward")
 
 
-@task(kernel=KERNELS / "poisson" / "fold.cu")
-def fold(spectrum: Write, rhs: Foreign[lines("xy")], *, s: Spectrum) -> None:
+@task(kernel=KERNELS / "poisson" / "dct_order.cu")
+def to_dct_order(spectrum: Write, rhs: Foreign[lines("xy")], *, s: Spectrum) -> None:
     """spectrum = rhs in the order, and with the signs, in which a Fourier transform is a cosine or a sine transform."""
 
 
-@task(kernel=KERNELS / "poisson" / "fold.cu")
-def unfold(p: Write, spectrum: Foreign[lines("xy")], *, s: Spectrum) -> None:
-    """p = what `fold` has put in order"""
+@task(kernel=KERNELS / "poisson" / "dct_order.cu")
+def from_dct_order(p: Write, spectrum: Foreign[lines("xy")], *, s: Spectrum) -> None:
+    """p = what `to_dct_order` has put in order"""
 
 
-@task(kernel=KERNELS / "poisson" / "fold.cu")
+@task(kernel=KERNELS / "poisson" / "dct_order.cu")
 def transfer(there: Write, here: Foreign) -> None:
     """there = here, in another region"""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from taskflow.errors import RunFailed
 from taskflow.flow import Grid
-from taskflow.flow.bodies import ConvergedObstructedJacobi, ObstructedJacobi
 from taskflow.flow.grid import Flags
 from taskflow.flow.poisson import (
     FFT,
@@ -18,6 +17,7 @@ from taskflow.flow.poisson import (
     Jacobi,
     Multigrid,
     NotConverged,
+    Operator,
     Solver,
     Tolerance,
     blocking_pays,
@@ -38,7 +38,7 @@ AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}
 
 @dataclass(frozen=True)
 class Choice:
-    """Which solver it is, in the words of a case file, and, where the case says auto, why."""
+    """A solver, in the words of a case file, and the reason for it where the case says auto."""
 
     name: str
     why: str | None = None
@@ -86,8 +86,7 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
     shape = SHAPES[table.cycle or "v"]
     gathered = table.amalgamate or AMALGAMATED[device]
     cycle = Cycle(
-        grid,
-        released(case),
+        Operator(grid, released(case), variable=bool(case.obstacles)),
         smoother=smoother,
         before=sweeps,
         after=sweeps,
@@ -98,32 +97,31 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
         exact=1 if case.obstacles else min(EXACT, gathered),
         depth=table.levels,
         single=single,
-        variable=bool(case.obstacles),
     )
     return Multigrid(cycle, tolerance) if table.outer == "none" else ConjugateGradients(cycle, tolerance)
 
 
 def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box | None) -> Solver:
     """Beside bodies its sweeps read their flags, or, where p = 0 on a face as well, coefficients."""
-    faces, converges = released(case), case.pressure.tolerance is not None
+    faces = released(case)
     if near is not None and not faces:
-        if converges:
-            return ConvergedObstructedJacobi(grid, tolerance, twice, near=near)
-        return ObstructedJacobi(grid, tolerance.most, twice, near=near)
-    if converges:
-        return ConvergedJacobi(grid, tolerance, twice, near is not None, faces)
-    return Jacobi(grid, tolerance.most, twice, near is not None, faces)
+        operator = Operator(grid, near=near)
+    else:
+        operator = Operator(grid, faces, variable=near is not None)
+    if case.pressure.tolerance is not None:
+        return ConvergedJacobi(operator, tolerance, twice)
+    return Jacobi(operator, tolerance.most, twice)
 
 
 def _twice(case: Case, blocks: Triple, device: str) -> bool:
-    """Whether two sweeps are done in one pass over memory."""
+    """Return whether two sweeps are done in one pass over memory."""
     x, y, z = (-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
     plain = not released(case) and case.grid.stretching is None
     return device == "gpu" and plain and blocking_pays((x, y, z))
 
 
 def sweeps(case: Case) -> int | None:
-    """How many iterations each solve does whatever they leave; None where it goes on until it is enough."""
+    """Return how many iterations each solve does whatever they leave; None where it goes on until it is enough."""
     return case.pressure.iterations if choice(case).name != "fft" and case.pressure.tolerance is None else None
 
 

@@ -21,13 +21,13 @@ struct Surface {
 
   // What of that viscosity brings to a face from its neighbours, over viscosity; through walls nothing comes.
   INLINE real along(Index c, const Way& a) const {
-    const real high = a.last ? real(0) : a.axis.inner_on_faces(0) * missing(c + a.axis.step);
-    return a.axis.outer_on_faces() * (a.axis.inner_on_faces(-1) * missing(c - a.axis.step) + high);
+    const real high = a.last ? real(0) : a.axis.gradient_in_cell(0) * missing(c + a.axis.step);
+    return a.axis.divergence_on_face() * (a.axis.gradient_in_cell(-1) * missing(c - a.axis.step) + high);
   }
   INLINE real across(Index c, const Way& b) const {
-    const real low = b.first ? real(0) : b.axis.inner_in_cells(0) * missing(c - b.axis.step);
-    const real high = b.last ? real(0) : b.axis.inner_in_cells(1) * missing(c + b.axis.step);
-    return b.axis.outer_in_cells() * (low + high);
+    const real low = b.first ? real(0) : b.axis.gradient_on_face(0) * missing(c - b.axis.step);
+    const real high = b.last ? real(0) : b.axis.gradient_on_face(1) * missing(c + b.axis.step);
+    return b.axis.divergence_in_cell() * (low + high);
   }
   INLINE real brought(Index c, const Way& a, const Way& b, const Way& d) const {
     return along(c, a) + across(c, b) + across(c, d);
@@ -36,12 +36,12 @@ struct Surface {
 
 // What viscosity takes from a face to its neighbours, over viscosity and the velocity there
 FN real spread_across(const Way& b) {
-  const real low = b.axis.inner_in_cells(0) * real(!b.first), high = b.axis.inner_in_cells(1) * real(!b.last);
-  return b.axis.outer_in_cells() * (low + high);
+  const real low = b.axis.gradient_on_face(0) * real(!b.first), high = b.axis.gradient_on_face(1) * real(!b.last);
+  return b.axis.divergence_in_cell() * (low + high);
 }
 FN real spread(const Way& a, const Way& b, const Way& d) {
-  const real along = a.axis.inner_on_faces(-1) * real(1) + a.axis.inner_on_faces(0) * real(1);
-  return a.axis.outer_on_faces() * along + spread_across(b) + spread_across(d);
+  const real along = a.axis.gradient_in_cell(-1) * real(1) + a.axis.gradient_in_cell(0) * real(1);
+  return a.axis.divergence_on_face() * along + spread_across(b) + spread_across(d);
 }
 
 // What becomes of a predicted velocity q in a step whose pressure is the last one: kept (q - push) + added, push = dt dp/da.

@@ -16,8 +16,8 @@ FN Between between(int fine, real ratio, const Mesh& m, int axis) {
   const int low = halved ? ((fine + 1) >> 1) - 1 : floored(x), high = low + 1;
   const real part = halved ? (fine & 1 ? real(0.25) : real(0.75)) : x - low;
   const bool before = low < m.first[axis], behind = m.last[axis] < high;
-  return {before ? m.first[axis] : low, behind ? m.last[axis] : high, (1 - part) * (before ? m.low[axis] : real(1)),
-          part * (behind ? m.high[axis] : real(1))};
+  return {before ? m.first[axis] : low, behind ? m.last[axis] : high, (1 - part) * (before ? m.mirror_low[axis] : real(1)),
+          part * (behind ? m.mirror_high[axis] : real(1))};
 }
 
 // What a coarse level has in the four cells around that, in one of its planes, and their mean

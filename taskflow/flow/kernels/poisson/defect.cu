@@ -5,23 +5,19 @@
 #include "cell.h"
 #include "faces.h"
 
-// r = rhs - mean - Laplacian(p), 0 where p is not sought; residual = sum of r^2
+// r = rhs - mean - Laplacian(p), 0 where p is not active; residual = sum of r^2
 template <class Operator>
 FN void left_over(const Range& range, Foreign p, Foreign rhs, Out r, Partial residual, In64 mean, const Operator& m) {
   const real off = real(*mean);
   reduce_cells(range, interior(m), residual, SUM, CELL(c) {
     const real left = at(rhs, c) - off - laplacian(p, c, m);
-    const real counts = sought(c, m) ? left : real(0);
+    const real counts = active(c, m) ? left : real(0);
     r[c] = counts;
     return volume(m, c) * (double(counts) * counts);
   }, p, rhs);
 }
 
-TASK residual_of(Range range, Foreign p, Foreign rhs, Out r, Partial residual, In64 mean, Mesh mesh) {
-  left_over(range, p, rhs, r, residual, mean, mesh);
-}
-
-TASK residual_of_variable(Range range, Foreign p, Foreign rhs, Foreign b_x, Foreign b_y, Foreign b_z, Out r,
-                          Partial residual, In64 mean, Mesh mesh) {
+TASK residual_of(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out r, Partial residual,
+                 In64 mean, Mesh mesh) {
   left_over(range, p, rhs, r, residual, mean, faces(b_x, b_y, b_z, mesh));
 }

@@ -7,9 +7,9 @@
 // mu h, it is what nodes up to k leak.) With r_k = c_(k+1) / (c_(k+1) + e_k) a plane gets `in` from below, hands on
 // r_k y_k, y_k = in - h_k d_k, and has x_k = y_k / (c_(k+1) + e_k) + r_k x_(k+1).
 //
-// So a slab needs `in` and x of the plane above it. They follow from what all slabs make of d without them: `rising`, what
-// goes to the plane above, and `falling`, the first x; and from two numbers that are the same for all d: `through`, the product
-// of r, and `reach`, the first x of in = 1.
+// So a slab needs `in` and x of the plane above it. They follow from what all slabs make of d without them: `carry_up`, what
+// goes to the plane above, and `carry_down`, the first x; and from two numbers that are the same for all d: `through`, the
+// product of r, and `reach`, the first x of in = 1.
 #include "modes.h"
 #include "slab.h"
 
@@ -57,7 +57,7 @@ struct Lines {
   }
 
   // What a slab makes of its right-hand side, or with `unit` of 1 coming in alone
-  INLINE void tell(const Slab& slab, bool unit, V (&out)[M::N], V (&x)[M::N]) const {
+  INLINE void carry(const Slab& slab, bool unit, V (&out)[M::N], V (&x)[M::N]) const {
     V p[M::N];
     for (int m = 0; m < M::N; ++m) out[m] = unit ? V() + 1.0 : V(), x[m] = V(), p[m] = V() + 1.0;
 #pragma unroll 4
@@ -108,7 +108,7 @@ struct Lines {
   }
 
   // The mean is free where p is given nowhere: x of its mode is made 0 in the lowest plane.
-  INLINE bool free() const { return s.low[2] > 0 && s.high[2] > 0; }
+  INLINE bool free() const { return s.low_end[2] > 0 && s.high_end[2] > 0; }
   static INLINE V where_mean(V stiff, V value) {
     if constexpr (WIDTH<V> == 1) return stiff > 0 ? 0.0 : value;
     else return each<V>([&](int l) { return stiff[l] > 0 ? 0.0 : value[l]; });
@@ -129,7 +129,7 @@ struct Prepare {
 };
 
 template <template <class> class Modes>
-struct Tell {
+struct FindCarries {
   Spectrum s;
   Planes spectrum, pivots, out, first;
   int from, to;
@@ -140,7 +140,7 @@ struct Tell {
     const Lines<Modes<V>, V> lines{s, Modes<V>(s, i, j), spectrum, pivots};
     V up[Modes<V>::N], x[Modes<V>::N];
     for (int n = from; n < to; ++n) {
-      lines.tell(Slab(s, n), unit, up, x);
+      lines.carry(Slab(s, n), unit, up, x);
       if (unit) lines.modes.store_own(out, n, up), lines.modes.store_own(first, n, x);
       else lines.modes.store(out, n, up), lines.modes.store(first, n, x);
     }
@@ -172,7 +172,7 @@ struct SolveAlone {
 template <template <class> class Modes>
 struct SolveSlab {
   Spectrum s;
-  Planes spectrum, pivots, rising, falling, through, reach;
+  Planes spectrum, pivots, carry_up, carry_down, through, reach;
   int from, to;
 
   template <class V>
@@ -186,14 +186,14 @@ struct SolveSlab {
     }
   }
 
-  // What comes into slab n: from below by a climb through all slabs, from above by the first x of those that follow.
+  // What comes into slab n: from below by an ascent through all slabs, from above by the first x of those that follow.
   template <class M, class V>
   INLINE void meet(const Lines<M, V>& lines, int n, V (&in)[M::N], V (&x)[M::N]) const {
     V now[M::N] = {}, all[M::N] = {}, power[M::N], above[M::N] = {}, from_above[M::N];
     for (int m = 0; m < M::N; ++m) power[m] = from_above[m] = V() + 1.0;
     for (int l = 0; l < s.slabs; ++l) {
       V up[M::N], down[M::N], r[M::N], g[M::N];
-      lines.modes.load(rising, l, up), lines.modes.load(falling, l, down);
+      lines.modes.load(carry_up, l, up), lines.modes.load(carry_down, l, down);
       lines.modes.load_own(through, l, r), lines.modes.load_own(reach, l, g);
       for (int m = 0; m < M::N; ++m) {
         if (l == n) in[m] = now[m];
@@ -209,7 +209,7 @@ struct SolveSlab {
   }
 };
 
-// The tasks for one kind of modes: see plain.h and folded.h
+// The tasks for one kind of modes: see plain.h and dct.h
 
 TASK NAMED(find_pivots)(Range range, Out pivots, Spectrum s) {
   for_lines(range, LINES, Prepare<MODES>{s, planes(pivots, range), range.lo[2], range.hi[2]});
@@ -217,13 +217,13 @@ TASK NAMED(find_pivots)(Range range, Out pivots, Spectrum s) {
 
 TASK NAMED(slab_gains)(Range range, Out through, Out reach, Foreign pivots, Spectrum s) {
   for_lines(range, LINES,
-            Tell<MODES>{s, planes(pivots), planes(pivots), planes(through, range), planes(reach, range), range.lo[2],
+            FindCarries<MODES>{s, planes(pivots), planes(pivots), planes(through, range), planes(reach, range), range.lo[2],
                         range.hi[2], true});
 }
 
-TASK NAMED(slab_sums)(Range range, Out rising, Out falling, Foreign spectrum, Foreign pivots, Spectrum s) {
+TASK NAMED(slab_sums)(Range range, Out carry_up, Out carry_down, Foreign spectrum, Foreign pivots, Spectrum s) {
   for_lines(range, LINES,
-            Tell<MODES>{s, planes(spectrum), planes(pivots), planes(rising, range), planes(falling, range),
+            FindCarries<MODES>{s, planes(spectrum), planes(pivots), planes(carry_up, range), planes(carry_down, range),
                         range.lo[2], range.hi[2], false});
 }
 
@@ -231,10 +231,10 @@ TASK NAMED(eliminate)(Range range, InOut spectrum, In pivots, Spectrum s) {
   for_lines(range, LINES, SolveAlone<MODES>{s, planes(spectrum, range), planes(const_cast<real*>(pivots), range)});
 }
 
-TASK NAMED(eliminate_slab)(Range range, InOut spectrum, In pivots, Foreign rising, Foreign falling, Foreign through,
+TASK NAMED(eliminate_slab)(Range range, InOut spectrum, In pivots, Foreign carry_up, Foreign carry_down, Foreign through,
                            Foreign reach, Spectrum s) {
   const int from = range.lo[2] / s.slab, to = (range.hi[2] + s.slab - 1) / s.slab;
   for_lines(range, LINES,
-            SolveSlab<MODES>{s, planes(spectrum, range), planes(const_cast<real*>(pivots), range), planes(rising),
-                             planes(falling), planes(through), planes(reach), from, to});
+            SolveSlab<MODES>{s, planes(spectrum, range), planes(const_cast<real*>(pivots), range), planes(carry_up),
+                             planes(carry_down), planes(through), planes(reach), from, to});
 }

@@ -7,8 +7,11 @@ struct Faces : Mesh {
   const real *y, *z;
 };
 
+// The operator of a launch: with coefficients that are another region's, or its own, or without any
 FN Faces faces(const Foreign& x, const Foreign& y, const Foreign& z, const Mesh& m) { return {m, x, y.field, z.field}; }
 FN Faces faces(const Range& r, In x, In y, In z, const Mesh& m) { return {m, {x, r.y, r.z}, y, z}; }
+FN Mesh faces(None, None, None, Mesh m) { return m; }
+FN Mesh faces(Range, None, None, None, Mesh m) { return m; }
 
 // As of a mesh, but for those amid: with coefficients a second copy of the code takes too many registers.
 FN Interior interior(const Faces& b) {
@@ -27,9 +30,9 @@ FN real open(real b, bool at_face, real mirror) { return taken(!(at_face & (mirr
 template <class C>
 FN Six open(C c, const Faces& b) {
   const real *x = place(b.x, c), *y = b.y + (x - b.x.field), *z = b.z + (x - b.x.field);
-  return {open(x[0], at_low(c, b, 0), b.low[0]), open(x[1], at_high(c, b, 0), b.high[0]),
-          open(y[0], at_low(c, b, 1), b.low[1]), open(y[b.x.y], at_high(c, b, 1), b.high[1]),
-          open(z[0], at_low(c, b, 2), b.low[2]), open(z[b.x.z], at_high(c, b, 2), b.high[2])};
+  return {open(x[0], at_low(c, b, 0), b.mirror_low[0]), open(x[1], at_high(c, b, 0), b.mirror_high[0]),
+          open(y[0], at_low(c, b, 1), b.mirror_low[1]), open(y[b.x.y], at_high(c, b, 1), b.mirror_high[1]),
+          open(z[0], at_low(c, b, 2), b.mirror_low[2]), open(z[b.x.z], at_high(c, b, 2), b.mirror_high[2])};
 }
 
 // What couples a cell to its six neighbours: b / h^2 where all cells are alike
@@ -57,14 +60,14 @@ FN real counted(bool at_face, real mirror) { return at_face ? 1 - mirror : real(
 template <class C>
 FN real diagonal(C c, const Faces& b) {
   const Six a = coupling(c, b);
-  return (counted(at_low(c, b, 0), b.low[0]) * a.west + counted(at_high(c, b, 0), b.high[0]) * a.east) +
-         (counted(at_low(c, b, 1), b.low[1]) * a.south + counted(at_high(c, b, 1), b.high[1]) * a.north) +
-         (counted(at_low(c, b, 2), b.low[2]) * a.below + counted(at_high(c, b, 2), b.high[2]) * a.above);
+  return (counted(at_low(c, b, 0), b.mirror_low[0]) * a.west + counted(at_high(c, b, 0), b.mirror_high[0]) * a.east) +
+         (counted(at_low(c, b, 1), b.mirror_low[1]) * a.south + counted(at_high(c, b, 1), b.mirror_high[1]) * a.north) +
+         (counted(at_low(c, b, 2), b.mirror_low[2]) * a.below + counted(at_high(c, b, 2), b.mirror_high[2]) * a.above);
 }
 
-// Whether p is sought in a cell: it has an open face
+// Whether a cell is active, p sought in it: it has an open face
 template <class C>
-FN bool sought(C c, const Faces& b) {
+FN bool active(C c, const Faces& b) {
   const Six o = open(c, b);
   return b.weight[0] * (o.west + o.east) + b.weight[1] * (o.south + o.north) + b.weight[2] * (o.below + o.above) > 0;
 }

@@ -2,7 +2,7 @@
 //
 // On a line without ends f_k = -lambda d_k + lambda f_(k-1), then x_k = f_k + lambda x_(k+1), lambda + 1/lambda = 2 +
 // kappa. A slab of planes needs f of the plane below it and x of the plane above it. Both follow from two numbers per
-// slab: `rising`, its last f, and `falling`, its first x, both with zeros coming in. lambda is kept as w = 1 - lambda.
+// slab: `carry_up`, its last f, and `carry_down`, its first x, both with zeros coming in. lambda is kept as w = 1 - lambda.
 #include "modes.h"
 #include "slab.h"
 
@@ -28,10 +28,10 @@ struct Power {
 
 // The last f and the first x of a slab, with zeros coming in.
 template <class M, class V>
-struct Told {
+struct Carries {
   V f[M::N], x[M::N];
 
-  INLINE Told(const Spectrum& s, const Slab& slab, const M& modes, const Planes& spectrum) {
+  INLINE Carries(const Spectrum& s, const Slab& slab, const M& modes, const Planes& spectrum) {
     V p[M::N], gain[M::N];
     for (int m = 0; m < M::N; ++m) {
       f[m] = x[m] = V(), p[m] = V() + 1.0;
@@ -52,28 +52,28 @@ struct Told {
 
 // Slab after slab upward: f that leaves the last one, and what all of them add to the first x.
 template <class V>
-struct Climb {
+struct Ascent {
   V f, x, power, sum;
 
   INLINE void begin(V below) { f = below, x = sum = V(), power = V() + 1.0; }
-  INLINE void pass(V rising, V falling, V w, int planes) {
+  INLINE void pass(V carry_up, V carry_down, V w, int planes) {
     const V lambda = 1.0 - w;
     const Power<V> across(lambda, planes);
-    x = x + power * (falling + lambda * across.sum * f);
-    f = rising + across.power * f;
+    x = x + power * (carry_down + lambda * across.sum * f);
+    f = carry_up + across.power * f;
     sum = sum + power * power * across.sum;
     power = power * across.power;
   }
 };
 
-// f of the plane below all slabs and x of the plane above them, from a climb through all that began with 0.
+// f of the plane below all slabs and x of the plane above them, from an ascent through all that began with 0.
 template <class V>
 struct Ends {
   V below, above;
 
-  INLINE Ends(const Spectrum& s, V w, const Climb<V>& all) {
+  INLINE Ends(const Spectrum& s, V w, const Ascent<V>& all) {
     const V lambda = 1.0 - w, F = all.f, X = all.x, power = all.power, none = V(), through = lambda * all.sum;
-    const int low = s.low[2], high = s.high[2];
+    const int low = s.low_end[2], high = s.high_end[2];
     if (!low) {  // periodic; the mean has x = 0 in the lowest plane
       const V rest = w * (1.0 + lambda) * all.sum / (1.0 + power);
       below = where(w, F / rest, -X / double(s.cells[2]));
@@ -103,21 +103,21 @@ struct Incoming {
   V f[M::N], x[M::N];
 
   // into the only slab
-  INLINE Incoming(const Spectrum& s, const M& modes, const Told<M, V>& told) {
+  INLINE Incoming(const Spectrum& s, const M& modes, const Carries<M, V>& carries) {
     for (int m = 0; m < M::N; ++m) {
-      Climb<V> all;
+      Ascent<V> all;
       all.begin(V());
-      all.pass(told.f[m], told.x[m], modes.decay[m], s.cells[2]);
+      all.pass(carries.f[m], carries.x[m], modes.decay[m], s.cells[2]);
       const Ends<V> ends(s, modes.decay[m], all);
       f[m] = ends.below, x[m] = ends.above;
     }
   }
 
-  INLINE Incoming(const Spectrum& s, int slab, const M& modes, const Planes& rising, const Planes& falling) {
-    Climb<V> all[M::N];
+  INLINE Incoming(const Spectrum& s, int slab, const M& modes, const Planes& carry_up, const Planes& carry_down) {
+    Ascent<V> all[M::N];
     V above[M::N];
     for (int m = 0; m < M::N; ++m) all[m].begin(V());
-    for (int n = 0; n < s.slabs; ++n) pass(s, n, modes, rising, falling, all);
+    for (int n = 0; n < s.slabs; ++n) pass(s, n, modes, carry_up, carry_down, all);
     for (int m = 0; m < M::N; ++m) {
       const Ends<V> ends(s, modes.decay[m], all[m]);
       all[m].begin(ends.below);
@@ -126,20 +126,20 @@ struct Incoming {
     for (int n = 0; n < s.slabs; ++n) {
       for (int m = 0; m < M::N; ++m)
         if (n == slab) f[m] = all[m].f;
-      pass(s, n, modes, rising, falling, all);
+      pass(s, n, modes, carry_up, carry_down, all);
       for (int m = 0; m < M::N; ++m)
         if (n == slab) all[m].begin(all[m].f);  // what lies below does not come from above
     }
     for (int m = 0; m < M::N; ++m) x[m] = all[m].x + all[m].power * above[m];
   }
 
-  static INLINE void pass(const Spectrum& s, int n, const M& modes, const Planes& rising, const Planes& falling,
-                          Climb<V> (&climb)[M::N]) {
+  static INLINE void pass(const Spectrum& s, int n, const M& modes, const Planes& carry_up, const Planes& carry_down,
+                          Ascent<V> (&ascent)[M::N]) {
     const Slab slab(s, n);
     V up[M::N], down[M::N];
-    modes.load(rising, n, up);
-    modes.load(falling, n, down);
-    for (int m = 0; m < M::N; ++m) climb[m].pass(up[m], down[m], modes.decay[m], slab.planes());
+    modes.load(carry_up, n, up);
+    modes.load(carry_down, n, down);
+    for (int m = 0; m < M::N; ++m) ascent[m].pass(up[m], down[m], modes.decay[m], slab.planes());
   }
 };
 
@@ -173,18 +173,18 @@ FN void filter(const Spectrum& s, const Slab& slab, const M& modes, const Planes
 
 // What is done with the lines at (i, j), V of them at once.
 template <template <class> class Modes>
-struct Tell {
+struct FindCarries {
   Spectrum s;
-  Planes spectrum, rising, falling;
+  Planes spectrum, carry_up, carry_down;
   int from, to;
 
   template <class V>
   INLINE void operator()(V, int i, int j) const {
     const Modes<V> modes(s, i, j);
     for (int n = from; n < to; ++n) {
-      const Told<Modes<V>, V> told(s, Slab(s, n), modes, spectrum);
-      modes.store(rising, n, told.f);
-      modes.store(falling, n, told.x);
+      const Carries<Modes<V>, V> carries(s, Slab(s, n), modes, spectrum);
+      modes.store(carry_up, n, carries.f);
+      modes.store(carry_down, n, carries.x);
     }
   }
 };
@@ -198,34 +198,34 @@ struct SolveAlone {
   INLINE void operator()(V, int i, int j) const {
     const Modes<V> modes(s, i, j);
     const Slab all(s, 0);
-    filter(s, all, modes, spectrum, Incoming<Modes<V>, V>(s, modes, Told<Modes<V>, V>(s, all, modes, spectrum)));
+    filter(s, all, modes, spectrum, Incoming<Modes<V>, V>(s, modes, Carries<Modes<V>, V>(s, all, modes, spectrum)));
   }
 };
 
 template <template <class> class Modes>
 struct SolveSlab {
   Spectrum s;
-  Planes spectrum, rising, falling;
+  Planes spectrum, carry_up, carry_down;
   int from, to;
 
   template <class V>
   INLINE void operator()(V, int i, int j) const {
     const Modes<V> modes(s, i, j);
     for (int n = from; n < to; ++n)
-      filter(s, Slab(s, n), modes, spectrum, Incoming<Modes<V>, V>(s, n, modes, rising, falling));
+      filter(s, Slab(s, n), modes, spectrum, Incoming<Modes<V>, V>(s, n, modes, carry_up, carry_down));
   }
 };
 
-// The tasks for one kind of modes: see plain.h and folded.h
+// The tasks for one kind of modes: see plain.h and dct.h
 
-TASK NAMED(slab_ends)(Range range, Out rising, Out falling, Foreign spectrum, Spectrum s) {
-  for_lines(range, LINES,
-            Tell<MODES>{s, planes(spectrum), planes(rising, range), planes(falling, range), range.lo[2], range.hi[2]});
+TASK NAMED(slab_ends)(Range range, Out carry_up, Out carry_down, Foreign spectrum, Spectrum s) {
+  const Planes up = planes(carry_up, range), down = planes(carry_down, range);
+  for_lines(range, LINES, FindCarries<MODES>{s, planes(spectrum), up, down, range.lo[2], range.hi[2]});
 }
 
-TASK NAMED(tridiagonal_slab)(Range range, InOut spectrum, Foreign rising, Foreign falling, Spectrum s) {
+TASK NAMED(tridiagonal_slab)(Range range, InOut spectrum, Foreign carry_up, Foreign carry_down, Spectrum s) {
   const int from = range.lo[2] / s.slab, to = (range.hi[2] + s.slab - 1) / s.slab;
-  for_lines(range, LINES, SolveSlab<MODES>{s, planes(spectrum, range), planes(rising), planes(falling), from, to});
+  for_lines(range, LINES, SolveSlab<MODES>{s, planes(spectrum, range), planes(carry_up), planes(carry_down), from, to});
 }
 
 TASK NAMED(tridiagonal)(Range range, InOut spectrum, Spectrum s) {

@@ -5,11 +5,6 @@
 #include "cell.h"
 
 // p = p + z
-template <class Number>
-FN void corrected(const Range& range, InOut p, ForeignOf<Number> z) {
+TASK correct_by(Range range, InOut p, ForeignOf<Real_z> z) {
   change_cells(range, everywhere(), CELL(c) { return p[c] + at(z, c); }, STORE(c, sum) { p[c] = sum; });
 }
-
-TASK correct_by(Range range, InOut p, Foreign z) { corrected(range, p, z); }
-
-TASK correct_by_single(Range range, InOut p, ForeignSingle z) { corrected(range, p, z); }

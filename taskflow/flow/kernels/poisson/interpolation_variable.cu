@@ -43,13 +43,13 @@ FN Between between(const Between& plain, real length, const Crossed& b) {
 // What a correction follows from
 struct Around {
   real p;
-  bool sought;
+  bool active;
   Between x, y, z;  // as if b were the same everywhere
   Crossed b_x, b_y, b_z;
   Square below, above;
 };
 
-// p = p + the coarse correction where p is sought on the fine level, interpolated along each direction as b lets it change
+// p = p + the coarse correction where p is active on the fine level, interpolated along each direction as b lets it change
 TASK correct_by_coarse_variable(Range range, InOut p, Foreign coarse, Foreign b_x, Foreign b_y, Foreign b_z, Mesh mesh, Mesh fine,
                                 Transfer transfer) {
   const Faces b = faces(b_x, b_y, b_z, fine);
@@ -59,12 +59,12 @@ TASK correct_by_coarse_variable(Range range, InOut p, Foreign coarse, Foreign b_
     const auto& ratio = transfer.ratio;
     const auto& length = transfer.length;
     const Between x = between(c.i, ratio[0], mesh, 0), y = between(c.j, ratio[1], mesh, 1), z = between(c.k, ratio[2], mesh, 2);
-    return Around{p[c], sought(c, b), x, y, z, crossed(x, length[0], b.x.field + f, 1), crossed(y, length[1], b.y + f, Y),
+    return Around{p[c], active(c, b), x, y, z, crossed(x, length[0], b.x.field + f, 1), crossed(y, length[1], b.y + f, Y),
                   crossed(z, length[2], b.z + f, Z), square(coarse, x, y, z.low), square(coarse, x, y, z.high)};
   }, STORE(c, a) {
     const Between x = between(a.x, transfer.length[0], a.b_x), y = between(a.y, transfer.length[1], a.b_y);
     const Between z = between(a.z, transfer.length[2], a.b_z);
     const real correction = z.low_weight * mean(a.below, x, y) + z.high_weight * mean(a.above, x, y);
-    p[c] = a.p + (a.sought ? correction : real(0));
+    p[c] = a.p + (a.active ? correction : real(0));
   });
 }

@@ -1,17 +1,21 @@
-// Jacobi's iteration for the pressure.
+// Jacobi's iteration for the pressure: see laplacian.h.
 #define UZ 8
 #define RESIDENT (sizeof(real) == 4 ? 3 : 2)
 #include "cell.h"
-#include "relaxed.h"
+#include "laplacian.h"
 
 // p_new = (a_x (p_W + p_E) + a_y (p_S + p_N) + a_z (p_B + p_T) - rhs) / diagonal: a sweep towards Laplacian(p) = rhs
-TASK jacobi(Range range, In p, In rhs, Out p_new, Grid grid) {
+TASK jacobi(Range range, In p, In rhs OPTIONAL(solid), Out p_new, Grid grid) {
   STRIDES(range)
-  for_cells(range, CELL(c) { p_new[c] = relaxed(star(p, c, X, Y, Z), c, rhs[c], grid); }, p + Z, rhs, p_new);
+  for_cells(range, CELL(c) {
+    p_new[c] = relaxed(beside(star(p, c, X, Y, Z), flags_of(solid, c)), c, rhs[c], grid);
+  }, p + Z, rhs, p_new);
 }
 
 // p_new = (p + what jacobi makes of it) / 2: the sweep that damps what jacobi only turns over
-TASK jacobi_half(Range range, In p, In rhs, Out p_new, Grid grid) {
+TASK jacobi_half(Range range, In p, In rhs OPTIONAL(solid), Out p_new, Grid grid) {
   STRIDES(range)
-  for_cells(range, CELL(c) { p_new[c] = half_relaxed(star(p, c, X, Y, Z), c, rhs[c], grid); }, p + Z, rhs, p_new);
+  for_cells(range, CELL(c) {
+    p_new[c] = half_relaxed(beside(star(p, c, X, Y, Z), flags_of(solid, c)), c, rhs[c], grid);
+  }, p + Z, rhs, p_new);
 }

@@ -1,26 +1,64 @@
-// Conjugate gradients: see krylov.h.
+// Conjugate gradients for Laplacian(p) = rhs, or for div(b grad p) = rhs, with a preconditioner. Numbers that one kernel
+// reduces are taken by the next from the memory of the device.
 #define UZ 64
+// With coefficients fewer cells side by side, or what a thread knows of them would be more than its registers hold
+#if defined(HAS_b_x) || defined(HAS_own_b_x)
+#define UNROLL 2
+#else
 #define UNROLL (sizeof(real) == 4 ? 4 : 2)
+#endif
 #define RESIDENT 2
 #include "cell.h"
-#include "krylov.h"
+#include "faces.h"
 
-TASK project_first(Range range, In r, Foreign z, Partial rz, Partial zAz, Mesh mesh) {
-  projected_first(range, r, z, rz, zAz, mesh);
+// rz = sum of r z, zAz = sum of z Laplacian(z)
+template <class Number, class Operator>
+FN void first_inner_products(const Range& range, In r, ForeignOf<Number> z, Partial rz, Partial zAz, const Operator& m) {
+  sum_cells(range, interior(m), {rz, zAz}, CELL(c) {
+    const double here = at(z, c), left = r[c], bent = laplacian(z, c, m);
+    const auto size = volume(m, c);
+    return Sums<2>{{size * (left * here), size * (here * bent)}};
+  }, r, z);
 }
 
-TASK project_first_single(Range range, In r, ForeignSingle z, Partial rz, Partial zAz, Mesh mesh) {
-  projected_first(range, r, z, rz, zAz, mesh);
+// rz = sum of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)
+template <class Number, class Operator>
+FN void inner_products(const Range& range, In d, Foreign r, ForeignOf<Number> z, Partial rz, Partial zAz, Partial zAd,
+                       const Operator& m) {
+  STRIDES(range)
+  sum_cells(range, interior(m), {rz, zAz, zAd}, CELL(c) {
+    const double here = at(z, c), left = at(r, c);
+    const double bent = laplacian(z, c, m), other = laplacian(d, c, Y, Z, m);
+    const auto size = volume(m, c);
+    return Sums<3>{{size * (left * here), size * (here * bent), size * (here * other)}};
+  }, d, r, z);
 }
 
-TASK project(Range range, In d, Foreign r, Foreign z, Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
-  projected(range, d, r, z, rz, zAz, zAd, mesh);
+// r = rhs - mean - Laplacian(p), 0 where p is not active; residual = sum of r^2, dAd = sum of d Laplacian(d)
+template <class Operator>
+FN void left_over(const Range& range, Foreign p, Foreign rhs, Foreign d, Out r, Partial residual, Partial dAd, In64 mean,
+                  const Operator& m) {
+  const real off = real(*mean);
+  sum_cells(range, interior(m), {residual, dAd}, CELL(c) {
+    const real left = at(rhs, c) - off - laplacian(p, c, m), along = laplacian(d, c, m);
+    const real counts = active(c, m) ? left : real(0);
+    r[c] = counts;
+    const auto size = volume(m, c);
+    return Sums<2>{{size * (double(counts) * counts), size * (double(at(d, c)) * along)}};
+  }, p, rhs, d);
 }
 
-TASK project_single(Range range, In d, Foreign r, ForeignSingle z, Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
-  projected(range, d, r, z, rz, zAz, zAd, mesh);
+TASK cg_first_inner_products(Range range, In r, ForeignOf<Real_z> z OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Partial rz, Partial zAz,
+                             Mesh mesh) {
+  first_inner_products(range, r, z, rz, zAz, faces(b_x, b_y, b_z, mesh));
 }
 
-TASK next_residual(Range range, Foreign p, Foreign rhs, Foreign d, Out r, Partial residual, Partial dAd, In64 mean, Mesh mesh) {
-  left_over(range, p, rhs, d, r, residual, dAd, mean, mesh);
+TASK cg_inner_products(Range range, In d, Foreign r, ForeignOf<Real_z> z OPTIONAL(own_b_x) OPTIONAL(own_b_y) OPTIONAL(own_b_z),
+                       Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
+  inner_products(range, d, r, z, rz, zAz, zAd, faces(range, own_b_x, own_b_y, own_b_z, mesh));
+}
+
+TASK next_residual(Range range, Foreign p, Foreign rhs, Foreign d OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out r,
+                   Partial residual, Partial dAd, In64 mean, Mesh mesh) {
+  left_over(range, p, rhs, d, r, residual, dAd, mean, faces(b_x, b_y, b_z, mesh));
 }

@@ -1,9 +1,9 @@
 // The discrete Laplacian on a level of multigrid. What lies beyond a wall shows a cell its own value, what lies beyond a
-// face with p = 0 minus that: the factor `low` or `high` of the direction. What is stored there is never used.
+// face with p = 0 minus that: the factor `mirror_low` or `mirror_high` of the direction. What is stored there is never used.
 #include "../one.h"
 
-// Cells from `low` to `high` along x, y and z, both included. Whether kernels of stretched meshes gain by InteriorAmid, too, has
-// not been measured.
+// Cells from `low` to `high` along x, y and z, both included. Whether kernels of stretched meshes gain by InteriorAmid, too,
+// has not been measured.
 FN auto within(const int (&low)[3], const int (&high)[3]) {
   const Interior found = {{low[1], low[2]}, {high[1], high[2]}, false};
 #ifdef STRETCHEDMESH
@@ -38,9 +38,9 @@ template <class Number, class C>
 FN Seen seen(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
   const real here = p[c];
   real west = p[c - 1], east = p[c + 1], south = p[c - Y], north = p[c + Y], below = p[c - Z], above = p[c + Z];
-  west = at_low(c, m, 0) ? m.low[0] * here : west, east = at_high(c, m, 0) ? m.high[0] * here : east;
-  south = at_low(c, m, 1) ? m.low[1] * here : south, north = at_high(c, m, 1) ? m.high[1] * here : north;
-  below = at_low(c, m, 2) ? m.low[2] * here : below, above = at_high(c, m, 2) ? m.high[2] * here : above;
+  west = at_low(c, m, 0) ? m.mirror_low[0] * here : west, east = at_high(c, m, 0) ? m.mirror_high[0] * here : east;
+  south = at_low(c, m, 1) ? m.mirror_low[1] * here : south, north = at_high(c, m, 1) ? m.mirror_high[1] * here : north;
+  below = at_low(c, m, 2) ? m.mirror_low[2] * here : below, above = at_high(c, m, 2) ? m.mirror_high[2] * here : above;
   return {here, west, east, south, north, below, above};
 }
 
@@ -86,12 +86,13 @@ FN real laplacian(const ForeignOf<Number>& q, C c, const Operator& m) {
 
 // What a cell's own value, seen beyond the faces across one direction, adds to the Laplacian, over that value
 FN real mirrored(int i, const Mesh& m, int axis) {
-  return m.weight[axis] * ((i == m.first[axis] ? m.low[axis] : real(0)) + (i == m.last[axis] ? m.high[axis] : real(0)));
+  const real low = i == m.first[axis] ? m.mirror_low[axis] : real(0), high = i == m.last[axis] ? m.mirror_high[axis] : real(0);
+  return m.weight[axis] * (low + high);
 }
 
-// Whether p is sought in a cell
+// Whether a cell is active, p sought in it
 template <class C>
-FN bool sought(C, const Mesh&) {
+FN bool active(C, const Mesh&) {
   return true;
 }
 
@@ -105,7 +106,8 @@ FN Ones across(int, const Mesh&) { return {}; }
 #ifdef STRETCHEDMESH
 // What cell n of a direction has in the diagonal of -Laplacian
 FN real pull(const Mesh& m, int axis, int n) {
-  const real low = n == m.first[axis] ? 1 - m.low[axis] : real(1), high = n == m.last[axis] ? 1 - m.high[axis] : real(1);
+  const real low = n == m.first[axis] ? 1 - m.mirror_low[axis] : real(1);
+  const real high = n == m.last[axis] ? 1 - m.mirror_high[axis] : real(1);
   return low * before(m, axis, n) + high * behind(m, axis, n);
 }
 
@@ -131,7 +133,7 @@ FN real relaxation(C c, int i, int j, int k, const Mesh& m) {
 #else
   // The same numbers, divided once per row: a division in some of its cells alone would keep it from being a vector loop.
   const real row = m.diagonal - (mirrored(j, m, 1) + mirrored(k, m, 2));
-  const real low = m.weight[0] * m.low[0], high = m.weight[0] * m.high[0];
+  const real low = m.weight[0] * m.mirror_low[0], high = m.weight[0] * m.mirror_high[0];
   const real inside = inverse(row, m), at_low = inverse(row - low, m), at_high = inverse(row - high, m);
   const real at_both = inverse(row - (low + high), m);
   const bool first = i == m.first[0], last = i == m.last[0];

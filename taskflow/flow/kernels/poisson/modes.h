@@ -1,5 +1,5 @@
 // The modes of a spectrum: planes of complex numbers (two values along x each) that a real two-dimensional FFT makes of
-// planes that `fold` has put in order. Modes are separated where an operator meets them, and joined again behind it:
+// planes that `to_dct_order` has put in order. Modes are separated where an operator meets them, and joined again behind it:
 //
 // periodic x and y:  real and imaginary part belong to the mode (a, b)
 // else four numbers, of the rows b and -b: for a wall along y the cosine coefficients b and n - b, else the transforms
@@ -10,7 +10,7 @@
 
 // -(eigenvalue) of the second difference along an axis for the mode `m`: 4 sin^2 of half its angle
 FN double eigenvalue(const Spectrum& s, int axis, int m) {
-  const int n = s.extended[axis], low = s.low[axis], high = s.high[axis];
+  const int n = s.extended[axis], low = s.low_end[axis], high = s.high_end[axis];
   const bool periodic = !low;
   const int k = periodic ? (2 * m < n ? m : n - m) : low < 0 && high < 0 ? n - m : m;
   const double sine = SINE(double(k) / (periodic ? n : 2 * n));
@@ -51,17 +51,17 @@ struct PlainModes {
 
 // WIDTH complex numbers side by side, and those of the row -j.
 template <class V>
-struct FoldedModes {
+struct CosineModes {
   static constexpr int N = 4;
   int a, j, mirror;
   bool cosine;       // along y
   V cx, sx, cy, sy;  // rotations exp(-i pi a / 2n) of a cosine transform; none: 1
   V stiff[N], decay[N];
 
-  INLINE FoldedModes(const Spectrum& s, int a, int j)
-      : a(a), j(j), mirror(j ? s.extended[1] - j : 0), cosine(s.low[1]), cy(V() + 1.0), sy(V()) {
+  INLINE CosineModes(const Spectrum& s, int a, int j)
+      : a(a), j(j), mirror(j ? s.extended[1] - j : 0), cosine(s.low_end[1]), cy(V() + 1.0), sy(V()) {
     const int nx = s.extended[0], ny = s.extended[1];
-    const double turn = s.low[0] ? 1.0 / (2 * nx) : 0, row = cosine ? double(j) / (2 * ny) : 0;
+    const double turn = s.low_end[0] ? 1.0 / (2 * nx) : 0, row = cosine ? double(j) / (2 * ny) : 0;
     cx = each<V>([&](int l) { return COSINE(turn * (a + l)); });
     sx = each<V>([&](int l) { return SINE(turn * (a + l)); });
     cy = cy * COSINE(row);
@@ -69,7 +69,7 @@ struct FoldedModes {
     for (int n = 0; n < N; ++n) {
       const bool second = cosine ? n % 2 : n / 2;  // the coefficient n - a
       const int b = cosine && n > 1 ? ny - j : j;
-      stiff[n] = each<V>([&](int l) { return stiffness(s, s.low[0] && second ? nx - a - l : a + l, b); });
+      stiff[n] = each<V>([&](int l) { return stiffness(s, s.low_end[0] && second ? nx - a - l : a + l, b); });
       decay[n] = decay_of<V>(stiff[n]);
     }
   }

@@ -39,12 +39,8 @@ FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const
   });
 }
 
-TASK restrict_overlapping(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mesh, Transfer transfer) {
-  restricted(range, p, rhs, coarse, mesh, transfer);
-}
-
-TASK restrict_overlapping_variable(Range range, Foreign p, Foreign rhs, Foreign b_x, Foreign b_y, Foreign b_z,
-                                   Out coarse, Mesh mesh, Transfer transfer) {
+TASK restrict_overlapping(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out coarse, Mesh mesh,
+                          Transfer transfer) {
   restricted(range, p, rhs, coarse, faces(b_x, b_y, b_z, mesh), transfer);
 }
 

@@ -1,17 +1,22 @@
-// How far a pressure is from the solution of Laplacian(p) = rhs.
+// How far a pressure is from the solution of Laplacian(p) = rhs, on the grid itself.
 #define UZ 32
 #define BY 2
 #include "cell.h"
 #include "laplacian.h"
 
-// residual = sum of (rhs - mean - Laplacian(p))^2, each cell counting as its volume
-TASK residual_square(Range range, In p, In rhs, Partial residual, In64 mean, Grid grid) {
+// r^2, but nothing in a solid cell
+FN double counted(None, double r) { return r * r; }
+FN double counted(int solid, double r) { return solid & ITSELF ? 0.0 : r * r; }
+
+// residual = sum over fluid cells of (rhs - mean - Laplacian(p))^2, each counting as its volume
+TASK residual_square(Range range, In p, In rhs OPTIONAL(solid), Partial residual, In64 mean, Grid grid) {
   STRIDES(range)
   const real off = real(*mean);
   const Laplacian laplacian(grid);
   reduce_cells(range, residual, SUM, CELL(c) {
-    const double r = rhs[c] - off - laplacian.at(star(p, c, X, Y, Z), c);
-    return volume(grid, c) * (r * r);
+    const auto flags = flags_of(solid, c);
+    const double r = rhs[c] - off - laplacian.at(beside(star(p, c, X, Y, Z), flags), c);
+    return volume(grid, c) * counted(flags, r);
   });
 }
 

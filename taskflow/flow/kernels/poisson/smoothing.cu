@@ -8,61 +8,40 @@
 
 FN bool coloured(int i, int j, int k, int colour) { return ((i + j + k) & 1) == colour; }
 
+// Whether a cell is relaxed: all are, or those of a colour
+template <class C>
+FN bool chosen(C, None) {
+  return true;
+}
+template <class C>
+FN bool chosen(C c, int colour) {
+  return coloured(c.i, c.j, c.k, colour);
+}
+
 // p after a relaxation of its cell that brings the residual there to 0 where weight = 1
 template <class C, class Operator>
 FN real relaxed(const real* p, C c, Index Y, Index Z, real rhs, const Operator& m, real weight) {
   return p[c] + weight * relaxation(c, m) * (laplacian(p, c, Y, Z, m) - rhs);
 }
 
-// p_new = p, relaxed in all cells
-template <class Operator>
-FN void relax_all(const Range& range, In p, In rhs, Out p_new, const Operator& m, real weight) {
+// p_new = p, relaxed in all cells or in those of a colour
+TASK relax(Range range, In p, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out p_new, Mesh mesh,
+           real weight OPTIONAL(colour)) {
   STRIDES(range)
-  for_cells(range, interior(m), CELL(c) { p_new[c] = relaxed(p, c, Y, Z, rhs[c], m, weight); });
-}
-
-TASK relax(Range range, In p, In rhs, Out p_new, Mesh mesh, real weight) { relax_all(range, p, rhs, p_new, mesh, weight); }
-
-TASK relax_variable(Range range, In p, In rhs, In b_x, In b_y, In b_z, Out p_new, Mesh mesh, real weight) {
-  relax_all(range, p, rhs, p_new, faces(range, b_x, b_y, b_z, mesh), weight);
-}
-
-// p_new = p, relaxed in the cells of a colour
-template <class Operator>
-FN void relax_some(const Range& range, In p, In rhs, Out p_new, const Operator& m, real weight, int colour) {
-  STRIDES(range)
+  const auto m = faces(range, b_x, b_y, b_z, mesh);
   for_cells(range, interior(m), CELL(c) {
     const real next = relaxed(p, c, Y, Z, rhs[c], m, weight);
-    p_new[c] = coloured(c.i, c.j, c.k, colour) ? next : p[c];
+    p_new[c] = chosen(c, colour) ? next : p[c];
   });
 }
 
-TASK relax_colour(Range range, In p, In rhs, Out p_new, Mesh mesh, real weight, int colour) {
-  relax_some(range, p, rhs, p_new, mesh, weight, colour);
-}
-
-TASK relax_colour_variable(Range range, In p, In rhs, In b_x, In b_y, In b_z, Out p_new, Mesh mesh, real weight, int colour) {
-  relax_some(range, p, rhs, p_new, faces(range, b_x, b_y, b_z, mesh), weight, colour);
-}
-
 // p = what relax makes of 0
-template <class Operator>
-FN void relax_nothing(const Range& range, In rhs, Out p, const Operator& m, real weight) {
-  for_cells(range, interior(m), CELL(c) { p[c] = -weight * relaxation(c, m) * rhs[c]; });
-}
-
-TASK relax_zero(Range range, In rhs, Out p, Mesh mesh, real weight) { relax_nothing(range, rhs, p, mesh, weight); }
-
-TASK relax_zero_variable(Range range, In rhs, In b_x, In b_y, In b_z, Out p, Mesh mesh, real weight) {
-  relax_nothing(range, rhs, p, faces(range, b_x, b_y, b_z, mesh), weight);
-}
-
-// p = what relax_colour_variable makes of 0
-TASK relax_zero_colour_variable(Range range, In rhs, In b_x, In b_y, In b_z, Out p, Mesh mesh, real weight, int colour) {
-  const Faces m = faces(range, b_x, b_y, b_z, mesh);
+TASK smooth_from_zero(Range range, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out p, Mesh mesh,
+                      real weight OPTIONAL(colour)) {
+  const auto m = faces(range, b_x, b_y, b_z, mesh);
   for_cells(range, interior(m), CELL(c) {
     const real next = -weight * relaxation(c, m) * rhs[c];
-    p[c] = coloured(c.i, c.j, c.k, colour) ? next : real(0);
+    p[c] = chosen(c, colour) ? next : real(0);
   });
 }
 
@@ -77,9 +56,9 @@ FN Ends ends(const Mesh& m, int axis) {
   return {seamless ? -1 : 0, seamless ? -1 : m.cells[axis] - 1};
 }
 
-// p = what relax_colour makes of 0, with `colour` first and then with the other one: of the first, all neighbours are 0, and
+// p = what relax makes of 0, with `colour` first and then with the other one: of the first, all neighbours are 0, and
 // of the second those that are not of the first, and what faces of the domain mirror.
-TASK relax_zero_colours(Range range, In rhs, Out p, Mesh mesh, real weight, int colour) {
+TASK smooth_colours_from_zero(Range range, In rhs, Out p, Mesh mesh, real weight, int colour) {
   STRIDES(range)
   const Ends ex = ends(mesh, 0), ey = ends(mesh, 1), ez = ends(mesh, 2);
   const auto inside = within({2, 2, 2}, {mesh.cells[0] - 3, mesh.cells[1] - 3, mesh.cells[2] - 3});

@@ -11,8 +11,8 @@ FN real outward(const real* p, Index c, Index step, int i, const Operator& m, in
   const real first = p[c], second = p[c + step];
   const bool at_low = i == m.first[axis], at_high = i + 1 == m.last[axis];
   const auto b = across(axis, m);
-  return b(c, at_low, m.low[axis]) * outward(first, p[c - step], at_low, m.low[axis]) +
-         b(c + 2 * step, at_high, m.high[axis]) * outward(second, p[c + 2 * step], at_high, m.high[axis]);
+  return b(c, at_low, m.mirror_low[axis]) * outward(first, p[c - step], at_low, m.mirror_low[axis]) +
+         b(c + 2 * step, at_high, m.mirror_high[axis]) * outward(second, p[c + 2 * step], at_high, m.mirror_high[axis]);
 }
 
 // Of four pairs of cells that lie beside each other along two other directions
@@ -37,20 +37,11 @@ FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const
   });
 }
 
-TASK restrict_residual(Range range, Foreign p, Foreign rhs, Out coarse, Mesh mesh) {
-  restricted(range, p, rhs, coarse, mesh);
-}
-
-TASK restrict_residual_variable(Range range, Foreign p, Foreign rhs, Foreign b_x, Foreign b_y, Foreign b_z, Out coarse, Mesh mesh) {
+TASK restrict_residual(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out coarse, Mesh mesh) {
   restricted(range, p, rhs, coarse, faces(b_x, b_y, b_z, mesh));
 }
 
-// all = part, on blocks each of which then has all of it
-TASK gather(Range range, Foreign part, Out all) {
-  for_cells(range, CELL(c) { all[c] = at(part, c.i, c.j, c.k); });
-}
-
-// The same from double precision, in which residuals are kept
-TASK gather_double(Range range, ForeignDouble part, Out all) {
+// all = part, on blocks each of which then has all of it, perhaps in another precision
+TASK gather(Range range, ForeignOf<Real_part> part, Out all) {
   for_cells(range, CELL(c) { all[c] = at(part, c.i, c.j, c.k); });
 }

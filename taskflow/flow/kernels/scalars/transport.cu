@@ -17,11 +17,13 @@ FN real convected(In u, Index c, Axis a, real below, real here, real above) {
   return real(0.5) * a.per_cell() * (u[c + a.step] * (here + above) - u[c] * (below + here));
 }
 
-FN real diffused(const Even&, Index, Axis a, real below, real here, real above) { return a.bend_in_cells(below, 2 * here, above); }
+FN real diffused(const Even&, Index, Axis a, real below, real here, real above) {
+  return a.second_derivative_in_cell(below, 2 * here, above);
+}
 FN real diffused(const Stirred& by, Index c, Axis a, real below, real here, real above) {
   const real low = by.between(c - a.step, c), high = by.between(c, c + a.step);
-  return a.outer_in_cells() *
-         (high * (a.inner_in_cells(1) * (above - here)) - low * (a.inner_in_cells(0) * (here - below)));
+  return a.divergence_in_cell() *
+         (high * (a.gradient_on_face(1) * (above - here)) - low * (a.gradient_on_face(0) * (here - below)));
 }
 template <class Diffusivity>
 FN Flow flow(In q, In u, Index c, Axis a, const Diffusivity& by, None) {
@@ -29,10 +31,10 @@ FN Flow flow(In q, In u, Index c, Axis a, const Diffusivity& by, None) {
   return {convected(u, c, a, below, here, above), diffused(by, c, a, below, here, above)};
 }
 
-// Beside bodies: what diffuses through the low (0) or the high face (1), over `outer_in_cells`. Behind it is fluid, to which
-// `across` is the diffusivity, or a body: insulated, or with a value on the face, half a cell from the centre.
+// Beside bodies: what diffuses through the low (0) or the high face (1), over `divergence_in_cell`. Behind it is fluid, to
+// which `across` is the diffusivity, or a body: insulated, or with a value on the face, half a cell from the centre.
 FN real through(int kind, real here, real other, real across, real diffusivity, Axis a, int n) {
-  const real weight = kind == 0 ? a.inner_in_cells(n) * across : a.inner_at_wall() * (real(kind & HELD) * diffusivity);
+  const real weight = kind == 0 ? a.gradient_on_face(n) * across : a.gradient_at_wall() * (real(kind & HELD) * diffusivity);
   return weight * (other - here);
 }
 template <class Diffusivity>
@@ -40,7 +42,7 @@ FN Flow flow(In q, In u, Index c, Axis a, const Diffusivity& by, int kinds) {
   const real below = q[c - a.step], here = q[c], above = q[c + a.step];
   const real low = through(behind(kinds, 0), here, below, by.between(c - a.step, c), by.diffusivity, a, 0);
   const real high = through(behind(kinds, 1), here, above, by.between(c, c + a.step), by.diffusivity, a, 1);
-  return {convected(u, c, a, below, here, above), a.outer_in_cells() * (low + high)};
+  return {convected(u, c, a, below, here, above), a.divergence_in_cell() * (low + high)};
 }
 
 FN real times(const Even& by, None, real laplacian) { return by.diffusivity * laplacian; }

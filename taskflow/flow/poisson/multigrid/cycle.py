@@ -8,14 +8,13 @@ from functools import cached_property
 from typing import Literal
 
 from taskflow.errors import BadInput
-from taskflow.flow.grid import Grid
 from taskflow.flow.poisson.coefficients import Faces
-from taskflow.flow.poisson.mesh import Mesh, mesh
-from taskflow.flow.poisson.multigrid.amalgamation import partitions
+from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.exact import exact_solution
-from taskflow.flow.poisson.multigrid.levels import Iterate, Level, layered, levels
-from taskflow.flow.poisson.multigrid.smoothing import RedBlack, Smoother, Sweeping, relaxed_zero
-from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, gather_double, restriction
+from taskflow.flow.poisson.multigrid.levels import Iterate, Level, layered, levels, partitions
+from taskflow.flow.poisson.multigrid.smoothing import RedBlack, Smoother, Sweeping, relaxed_from_zero
+from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, restriction
+from taskflow.flow.poisson.operator import Operator
 from taskflow.runtime.regions import Partition, Triple
 from taskflow.runtime.tasks import Launch
 
@@ -27,21 +26,21 @@ GATHERED = 32**3  # cells: with fewer, the messages of a level take longer than 
 class Cycle:
     """A V, W or F cycle with `before` and `after` sweeps of a smoother on each level.
 
-    Faces in `outflow` have p = 0, others walls. Levels of at most `gathered` cells are on every block as a whole
+    Levels of at most `gathered` cells are on every block as a whole
     (amalgamated). The first level of at most `exact` cells is the last one, and solved: by the inverse of its operator,
     or, if it has one cell, by a division. With `depth` levels (truncated) `coarsest` sweeps are done on the last one,
     if it has more. Rather than wait for ghost cells blocks compute them, up to `redundant` in a launch; from the
     numbers of `blocks` along x, y and z follows where that is less than an exchange of right-hand sides. Neither where
     levels live, nor how they are cut, nor what is computed twice changes a bit of the result. If `single`, the fields
     of the levels are of single precision, for a p of double precision: half as much is moved, and as a correction is
-    approximate anyway, no more iterations are needed. If `variable`, the cycle is for div(b grad z) = r: see
-    `taskflow.flow.poisson.coefficients`; inverses are for the Laplacian alone, so `exact` is 1 then.
+    approximate anyway, no more iterations are needed. Inverses are for the Laplacian alone: where coefficients are
+    variable, `exact` is 1.
 
-    Raises BadInput for numbers of sweeps, levels or cells below 1, and for variable coefficients with inverses.
+    Raises BadInput for numbers of sweeps, levels or cells below 1, for variable coefficients with inverses, and for an
+    operator with flags of bodies.
     """
 
-    grid: Grid
-    outflow: tuple[str, ...] = ()
+    operator: Operator
     smoother: Smoother = field(default_factory=RedBlack)
     before: int = 1
     after: int = 1
@@ -53,25 +52,26 @@ class Cycle:
     coarsest: int = 20
     exact: int = 1
     single: bool = False
-    variable: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("before", 1), ("after", 0), ("depth", 1), ("coarsest", 1), ("exact", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise BadInput(f"multigrid: {name} = {value}; give {least} or more")
-        if self.variable and self.exact > 1:
+        if self.operator.near is not None:
+            raise BadInput("multigrid: it knows no flags of bodies; give coefficients")
+        if self.operator.variable and self.exact > 1:
             raise BadInput(f"multigrid: exact = {self.exact} is not for variable coefficients; give 1")
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        """From the finest to the coarsest."""
-        finest = mesh(self.grid, self.outflow)
-        found = levels(finest, self.depth, self.gathered, self.exact, single=self.single, variable=self.variable)
+        """The levels from the finest to the coarsest."""
+        finest, variable = self.operator.mesh, self.operator.variable
+        plain = levels(finest, self.depth, self.gathered, self.exact, single=self.single, variable=variable)
         if not self.redundant:
-            return found
+            return plain
         passes = self.smoother.passes
-        return tuple(layered(found, passes * self.before, passes * self.after, self.blocks, self.redundant))
+        return tuple(layered(plain, passes * self.before, passes * self.after, self.blocks, self.redundant))
 
     @property
     def mesh(self) -> Mesh:
@@ -89,7 +89,7 @@ class Cycle:
 
     def prepare(self, b: Faces) -> Iterator[Launch]:
         """The coefficients of all levels, from those on the faces of the grid."""
-        return coefficients(b, self.levels, self.single)
+        return coefficients(b, self.levels)
 
     def launches(self) -> Sweeping:
         """One cycle; returns the field that holds z, on the mesh of r, and another one."""
@@ -98,8 +98,7 @@ class Cycle:
     def _cycle(self, n: int, shape: Shape) -> Sweeping:
         level = self.levels[n]
         if level.part:
-            receive = gather_double if self.single and n == 0 else gather
-            yield receive(level.part, level.rhs, over=level.mesh.box)
+            yield gather(level.part, level.rhs, over=level.mesh.box)
         if n == len(self.levels) - 1:
             return (yield from self._solve(level))
         at = yield from self.smoother.begin(level, self.before, level.layers.smoothed)
@@ -114,10 +113,10 @@ class Cycle:
         """The correction of the smoothed p by the coarser levels, smoothed afterwards."""
         fine, coarse = self.levels[n], self.levels[n + 1]
         yield restriction(at.p, fine, coarse)
-        found = yield from self._cycle(n + 1, shape)
+        below = yield from self._cycle(n + 1, shape)
         if shape != "V" and n + 2 < len(self.levels):
-            found = yield from self._again(n + 1, found, "W" if shape == "W" else "V")
-        yield correction(at.p, found.p, fine, coarse).with_ghosts(fine.layers.corrected)
+            below = yield from self._again(n + 1, below, "W" if shape == "W" else "V")
+        yield correction(at.p, below.p, fine, coarse).with_ghosts(fine.layers.corrected)
         return (yield from self.smoother.smooth(fine, at, self.after, fine.layers.returned, after=True))
 
     def _solve(self, level: Level) -> Sweeping:
@@ -125,5 +124,5 @@ class Cycle:
         cells = level.mesh.box.volume
         if cells > self.exact:
             return (yield from self.smoother.begin(level, self.coarsest, 0))
-        yield exact_solution(level) if cells > 1 else relaxed_zero(level, 1.0)
+        yield exact_solution(level) if cells > 1 else relaxed_from_zero(level, 1.0)
         return level.iterate

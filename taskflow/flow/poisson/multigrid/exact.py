@@ -17,7 +17,8 @@ from taskflow.runtime.tasks import Launch, Read, Table, Write, task
 
 @dataclass(frozen=True)
 class Inverse:
-    """Of the Laplacian on n cells, numbered along x first: cell c has the sum over all m of `rows`[n c + m] rhs[m].
+    """The inverse of the Laplacian on n cells, numbered along x first: cell c has the sum over all m of `rows`[n c + m]
+    rhs[m].
 
     Where p is given on no face only right-hand sides without a mean have a solution: others are taken without it, and
     the solution is the one without a mean.
@@ -39,7 +40,7 @@ def exact_solution(level: Level) -> Launch:
 
 @cache
 def inverse(mesh: Mesh) -> Inverse:
-    """That of the Laplacian on a mesh, made symmetric: its cells are weighed by the roots of their volumes.
+    """Return the inverse of the Laplacian on a mesh, made symmetric: cells are weighed by the roots of their volumes.
 
     Elementary operations in a fixed order, each rounded correctly, give the same bits on every machine; libraries of
     linear algebra do not, and blocks on different ones would go apart.
@@ -52,41 +53,42 @@ def inverse(mesh: Mesh) -> Inverse:
     if mesh.singular:
         shift = root[:, None] * root / fsum(volumes)  # of the mode that is the same everywhere, which stays out
     strength = symmetric.diagonal().max()
-    found = shift / strength - _inverted(symmetric + strength * shift)
-    return Inverse(mesh.cells, Table(0, tuple((found * root / root[:, None]).ravel().tolist())))
+    inverted = shift / strength - _inverted(symmetric + strength * shift)
+    return Inverse(mesh.cells, Table(0, tuple((inverted * root / root[:, None]).ravel().tolist())))
 
 
 def _inverted(matrix: np.ndarray) -> np.ndarray:
     """The inverse of a matrix that is symmetric and positive definite, by Gauss and Jordan's elimination."""
-    found = matrix.copy()
-    for n in range(len(found)):
-        pivot, row, column = found[n, n], found[n] / found[n, n], found[:, n].copy()
-        found -= column[:, None] * row
-        found[n], found[:, n] = row, -column / pivot
-        found[n, n] = 1 / pivot
-    return found
+    work = matrix.copy()
+    for n in range(len(work)):
+        pivot, row, column = work[n, n], work[n] / work[n, n], work[:, n].copy()
+        work -= column[:, None] * row
+        work[n], work[:, n] = row, -column / pivot
+        work[n, n] = 1 / pivot
+    return work
 
 
 def _widths(mesh: Mesh, axis: int) -> np.ndarray:
-    """Those of cells along a direction, over the mean one."""
+    """Return the widths of cells along a direction, over the mean one."""
     n = mesh.cells[axis]
     return np.array([mesh.share[axis][i] for i in range(n)]) if isinstance(mesh, StretchedMesh) else np.ones(n)
 
 
 def _along(mesh: Mesh, axis: int) -> np.ndarray:
-    """What differences along a direction contribute to the Laplacian in its cells, [cell, seen cell]."""
+    """Return what differences along a direction contribute to the Laplacian, [cell, seen cell]."""
     n, cells = mesh.cells[axis], np.arange(mesh.cells[axis])
     before = behind = np.full(n, mesh.weight[axis])
     if isinstance(mesh, StretchedMesh):
         per_cell, per_face = mesh.per_cell[axis], mesh.per_face[axis]
         before = np.array([per_cell[i] * per_face[i] for i in range(n)])
         behind = np.array([per_cell[i] * per_face[i + 1] for i in range(n)])
-    found = np.zeros((n, n))
-    for there, what, end, beyond in ((cells - 1, before, 0, mesh.low), (cells + 1, behind, n - 1, mesh.high)):
-        shown = np.ones(n)  # of the value of the cell there, which is the own one at a face
-        seen = there % n
+    laplacian = np.zeros((n, n))
+    sides = (cells - 1, before, 0, mesh.mirror_low), (cells + 1, behind, n - 1, mesh.mirror_high)
+    for neighbour, coupling, end, mirror in sides:
+        shown = np.ones(n)  # of the value of the neighbour, which is the own one at a face
+        seen = neighbour % n
         if not mesh.periodic[axis]:
-            shown[end], seen[end] = beyond[axis], end
-        np.add.at(found, (cells, seen), shown * what)
-        np.add.at(found, (cells, cells), -what)
-    return found
+            shown[end], seen[end] = mirror[axis], end
+        np.add.at(laplacian, (cells, seen), shown * coupling)
+        np.add.at(laplacian, (cells, cells), -coupling)
+    return laplacian

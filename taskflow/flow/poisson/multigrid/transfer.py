@@ -10,26 +10,40 @@ import numpy as np
 
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.coefficients import Faces, faces_across
+from taskflow.flow.poisson.coefficients import ON_FACES_ELSEWHERE, Faces, faces_across
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Level
-from taskflow.flow.poisson.variants import variable
-from taskflow.runtime.tasks import Foreign, ForeignDouble, Launch, ReadWrite, Table, Tables, Write, box, offsets, task
+from taskflow.runtime.tasks import (
+    Components,
+    Foreign,
+    ForeignAny,
+    Launch,
+    ReadWrite,
+    Table,
+    Tables,
+    Write,
+    box,
+    offsets,
+    task,
+)
 
 OVERLAPPED = offsets((-1, 0), (-1, 0), (-1, 0))
 BESIDE_OVERLAPPED = (
     offsets((-2, 1), (-1, 0), (-1, 0)) | offsets((-1, 0), (-2, 1), (-1, 0)) | offsets((-1, 0), (-1, 0), (-2, 1))
 )
-FACES_X, FACES_Y, FACES_Z = (  # those of all overlapped cells
-    offsets((-1, 1), (-1, 0), (-1, 0)),
-    offsets((-1, 0), (-1, 1), (-1, 0)),
-    offsets((-1, 0), (-1, 0), (-1, 1)),
+ON_FACES_OVERLAPPED = Components(  # coefficients on the faces of all overlapped cells
+    b_x=Foreign[offsets((-1, 1), (-1, 0), (-1, 0))],
+    b_y=Foreign[offsets((-1, 0), (-1, 1), (-1, 0))],
+    b_z=Foreign[offsets((-1, 0), (-1, 0), (-1, 1))],
+)
+ON_FACES_BESIDE = Components(  # and on those of a finer cell and of its neighbours
+    b_x=Foreign[offsets(x=(-1, 2))], b_y=Foreign[offsets(y=(-1, 2))], b_z=Foreign[offsets(z=(-1, 2))]
 )
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """What kernels know of a finer and a coarser level besides a mesh: how many `cells` the coarser one has; `ratio`,
+    """A finer and a coarser level, as kernels know them besides a mesh: how many `cells` the coarser one has; `ratio`,
     how many of these a finer one is long, and `length`, the reverse; and for each three `parts`, those that are the
     first finer cell that it overlaps and the two behind that.
     """
@@ -41,23 +55,20 @@ class Transfer:
 
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
-def restrict_residual(p: Foreign[1], rhs: Foreign, coarse: Write, *, mesh: Mesh) -> None:
-    """coarse = mean of rhs - Laplacian(p) in the 2 x 2 x 2 finer cells of a coarser one; `mesh` is the finer level."""
-
-
-restrict_residual_variable = variable(restrict_residual, Foreign)
+def restrict_residual(
+    p: Foreign[1], rhs: Foreign, b: ON_FACES_ELSEWHERE | None, coarse: Write, *, mesh: Mesh
+) -> None:
+    """coarse = mean of rhs - div(b grad p) in the 2 x 2 x 2 finer cells of a coarser one; `mesh` is the finer level."""
 
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
 def restrict_overlapping(
-    p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer
-) -> None:
-    """coarse = mean of rhs - Laplacian(p) over a coarser cell, whatever finer ones it overlaps; `mesh` is the finer
+    p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], b: ON_FACES_OVERLAPPED | None, coarse: Write,
+    *, mesh: Mesh, transfer: Transfer,
+) -> None:  # fmt: skip
+    """coarse = mean of rhs - div(b grad p) over a coarser cell, whatever finer ones it overlaps; `mesh` is the finer
     level.
     """
-
-
-restrict_overlapping_variable = variable(restrict_overlapping, Foreign, (FACES_X, FACES_Y, FACES_Z))
 
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
@@ -78,15 +89,7 @@ def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, tran
 
 @task(kernel=KERNELS / "poisson" / "interpolation_variable.cu")
 def correct_by_coarse_variable(
-    p: ReadWrite,
-    coarse: Foreign[box(1)],
-    b_x: Foreign[offsets(x=(-1, 2))],
-    b_y: Foreign[offsets(y=(-1, 2))],
-    b_z: Foreign[offsets(z=(-1, 2))],
-    *,
-    mesh: Mesh,
-    fine: Mesh,
-    transfer: Transfer,
+    p: ReadWrite, coarse: Foreign[box(1)], b: ON_FACES_BESIDE, *, mesh: Mesh, fine: Mesh, transfer: Transfer
 ) -> None:
     """`correct_by_coarse` in the cells that have an open face, with weights that follow from b.
 
@@ -97,18 +100,13 @@ def correct_by_coarse_variable(
 
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
-def gather(part: Foreign, whole: Write) -> None:
-    """whole = part, a field of other blocks over the same cells."""
-
-
-@task(kernel=KERNELS / "poisson" / "transfer.cu")
-def gather_double(part: ForeignDouble, whole: Write) -> None:
-    """whole = part, a field of double precision."""
+def gather(part: ForeignAny, whole: Write) -> None:
+    """whole = part, a field of other blocks over the same cells, of any precision."""
 
 
 @lru_cache(maxsize=64)
 def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
-    """The constants of the transfers between two levels."""
+    """Return the constants of the transfers between two levels."""
     (nx, mx), (ny, my), (nz, mz) = zip(fine.cells, coarse.cells, strict=True)
     along_x, along_y, along_z = (_parts(fine, axis, coarse.cells[axis]) for axis in range(3))
     return Transfer(coarse.cells, (mx / nx, my / ny, mz / nz), (nx / mx, ny / my, nz / mz), (along_x, along_y, along_z))
@@ -129,34 +127,32 @@ def _parts(fine: Mesh, axis: int, cells: int) -> Table:
 
 
 def restriction(p: str, fine: Level, coarse: Level) -> Launch:
-    """The residual of a level as the right-hand side of the next coarser one.
+    """Return the launch that makes the residual of a level the right-hand side of the next coarser one.
 
     A mean over cells conserves it: the coarser problem is as solvable as the finer one. Of first order, with
     interpolation of second order, it is all that the Laplacian needs (order 2 < 1 + 2; P. W. Hemker 1990, J. Comput.
     Appl. Math. 32, 423), and every residual is computed once; the transpose of the interpolation computes each eight
     times, and converges more slowly (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
     """
-    fields, over, mesh = (p, fine.rhs, *fine.faces, coarse.target), coarse.mesh.box, fine.mesh
+    fields, over, mesh = (p, fine.rhs, fine.coefficients, coarse.target), coarse.mesh.box, fine.mesh
     even = not isinstance(mesh, StretchedMesh)
     if even and all(n == 2 * m for n, m in zip(mesh.cells, coarse.mesh.cells, strict=True)):
-        matching = restrict_residual_variable if fine.faces else restrict_residual
-        found = matching(*fields, over=over, mesh=mesh)
+        launch = restrict_residual(*fields, over=over, mesh=mesh)
     else:
-        overlapping = restrict_overlapping_variable if fine.faces else restrict_overlapping
-        found = overlapping(*fields, over=over, mesh=mesh, transfer=transfer(mesh, coarse.mesh))
-    return found.with_ghosts(coarse.layers.restricted)
+        launch = restrict_overlapping(*fields, over=over, mesh=mesh, transfer=transfer(mesh, coarse.mesh))
+    return launch.with_ghosts(coarse.layers.restricted)
 
 
-def correction(p: str, found: str, fine: Level, coarse: Level) -> Launch:
-    """p plus the correction that was found on the next coarser level, interpolated."""
+def correction(p: str, z: str, fine: Level, coarse: Level) -> Launch:
+    """Return p plus z, the correction by the next coarser level, interpolated."""
     over, constants = fine.mesh.box, {"mesh": coarse.mesh, "transfer": transfer(fine.mesh, coarse.mesh)}
-    if fine.faces:
-        return correct_by_coarse_variable(p, found, *fine.faces, over=over, fine=fine.mesh, **constants)
-    return correct_by_coarse(p, found, over=over, **constants)
+    if b := fine.coefficients:
+        return correct_by_coarse_variable(p, z, b, over=over, fine=fine.mesh, **constants)
+    return correct_by_coarse(p, z, over=over, **constants)
 
 
-def coefficients(b: Faces, levels: Sequence[Level], single: bool) -> Iterator[Launch]:
-    """The coefficients of all levels, from those of the grid; `single`: in single precision, from double.
+def coefficients(b: Faces, levels: Sequence[Level]) -> Iterator[Launch]:
+    """Yield the launches for the coefficients of all levels, from those of the grid.
 
     The coefficient of a coarse face is the mean over it, its open part where faces are open or closed: what a Galerkin
     operator with constant interpolation has, scaled to be consistent (P. Wesseling 1988, J. Comput. Phys. 79, 85).
@@ -170,7 +166,6 @@ def coefficients(b: Faces, levels: Sequence[Level], single: bool) -> Iterator[La
                 fine, to = levels[n - 1], transfer(levels[n - 1].mesh, level.mesh)
                 yield coarsen(fine.faces[axis], target, over=over, mesh=fine.mesh, transfer=to, axis=axis)
             else:
-                yield (gather_double if single and not parts else gather)(b[axis], target, over=over)
+                yield gather(b[axis], target, over=over)
             if parts:
-                receive = gather_double if single and n == 0 else gather
-                yield receive(target, level.faces[axis], over=over)
+                yield gather(target, level.faces[axis], over=over)

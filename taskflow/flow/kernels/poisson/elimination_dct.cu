@@ -1,4 +1,4 @@
 // The elimination of elimination.h for modes of planes with walls.
-#include "folded.h"
+#include "dct.h"
 #include "cell.h"
 #include "elimination.h"

@@ -1,4 +1,4 @@
 // The filters of filters.h for modes of planes with walls.
-#include "folded.h"
+#include "dct.h"
 #include "cell.h"
 #include "filters.h"

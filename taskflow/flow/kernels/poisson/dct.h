@@ -2,6 +2,6 @@
 #define BX 32
 #define BY 4
 #define UZ 1073741824
-#define MODES FoldedModes
+#define MODES CosineModes
 #define LINES range.hi[0] / 2, range.hi[1] / 2 + 1  // complex numbers of a row, and pairs of rows
-#define NAMED(task) task##_folded
+#define NAMED(task) task##_dct

@@ -9,7 +9,7 @@ struct Place {
 
 // The cell, and its sign, that stands at place i along an axis.
 FN Place standing(const Spectrum& s, int axis, int i) {
-  const int n = s.cells[axis], e = s.extended[axis], low = s.low[axis], high = s.high[axis];
+  const int n = s.cells[axis], e = s.extended[axis], low = s.low_end[axis], high = s.high_end[axis];
   if (!low) return {i, false};
   const int c = i < (e + 1) / 2 ? 2 * i : 2 * (e - 1 - i) + 1;
   if (low == high) return {c, low < 0 && (c & 1)};
@@ -19,14 +19,14 @@ FN Place standing(const Spectrum& s, int axis, int i) {
 
 // The place, and the sign there, of cell i along an axis.
 FN Place place(const Spectrum& s, int axis, int i) {
-  const int n = s.cells[axis], e = s.extended[axis], low = s.low[axis], high = s.high[axis];
+  const int n = s.cells[axis], e = s.extended[axis], low = s.low_end[axis], high = s.high_end[axis];
   if (!low) return {i, false};
   const int c = low < high ? n - 1 - i : i;
   return {c & 1 ? e - 1 - c / 2 : c / 2, low == high && low < 0 && (c & 1)};
 }
 
 // spectrum = rhs in the order of the transforms; what pads a row is 0
-TASK fold(Range range, Out spectrum, Foreign rhs, Spectrum s) {
+TASK to_dct_order(Range range, Out spectrum, Foreign rhs, Spectrum s) {
   for_cells(range, CELL(c) {
     const bool inside = c.i < s.extended[0];
     const Place x = standing(s, 0, inside ? c.i : 0), y = standing(s, 1, c.j);
@@ -36,7 +36,7 @@ TASK fold(Range range, Out spectrum, Foreign rhs, Spectrum s) {
 }
 
 // p = what stands in the spectrum, transformed back, in the order of cells
-TASK unfold(Range range, Out p, Foreign spectrum, Spectrum s) {
+TASK from_dct_order(Range range, Out p, Foreign spectrum, Spectrum s) {
   for_cells(range, CELL(c) {
     const Place x = place(s, 0, c.i), y = place(s, 1, c.j);
     const real value = at(spectrum, x.cell, y.cell, c.k);
