@@ -112,7 +112,7 @@ class Obstacles:
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
     ) -> Iterator[Launch]:
-        """What bodies do to a velocity before it is projected; `driven` if more than the momentum equation moved it."""
+        """Act on a velocity before it is projected; `driven` if more than the momentum equation moved it."""
         if driven:
             yield stop(velocity, f.solid, over=Box.of(grid.cells))
 
@@ -177,7 +177,7 @@ class Obstacles:
         return f.solid, None, None
 
     def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
-        """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""
+        """The results of `monitor` by the names of the bodies: force, of this what is pressure, moment, heat flux."""
         measured: dict[str, dict[str, Any]] = {}
         for number, body in enumerate(self.bodies, start=1):
             sums = [*reduced(scalars, f"forces_{number}")]
