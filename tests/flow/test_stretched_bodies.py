@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport
-from taskflow.flow.bodies import adherence, cuts, forces, obstacles, pressure
+from taskflow.flow.bodies import adherence, cuts, forces, pressure, projection
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence, Wale, eddy_viscosity
@@ -142,7 +142,7 @@ def test_heat_of_a_body(walls, real, device):
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_projection(walls, real, device):
-    for task in (correct, obstacles.force):
+    for task in (correct, projection.force):
         made = Bodies(walls, real, [*VELOCITY, "p", "solid"], **device)
         wanted = []
         for a, q in enumerate(made.velocity):

@@ -21,27 +21,16 @@ from taskflow.flow.bodies.bulk_velocity import (
 )
 from taskflow.flow.bodies.forces import ForceTarget, force_on_body, heat_from_body
 from taskflow.flow.bodies.pressure import coefficients_at_bodies, measure_residual_obstructed
+from taskflow.flow.bodies.projection import force, stop
 from taskflow.flow.grid import Grid, Vector
-from taskflow.flow.grid.stencils import BESIDE
-from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
-from taskflow.flow.operators.projection import VELOCITY, correct, divergence
+from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.poisson import Solver, measure_residual
 from taskflow.flow.scalars.transport import Transport
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Launch, Read, ReadByte, Repeat, Roles, Scalar, reduced, task
+from taskflow.runtime.tasks import Launch, Repeat, Roles, reduced
 
 MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
-
-
-@task(kernel=KERNELS / "bodies" / "velocity.cu")
-def stop(velocity: VELOCITY, solid: ReadByte) -> None:
-    """u = 0 on closed faces."""
-
-
-@task(kernel=KERNELS / "bodies" / "velocity.cu")
-def force(velocity: VELOCITY, p: Read[BESIDE], solid: ReadByte, *, dt: Scalar, grid: Grid) -> None:
-    """u = dt grad(p) on closed faces that are not on walls: the projection with this very p takes them to 0."""
 
 
 @dataclass(frozen=True)
