@@ -58,7 +58,7 @@ def apply_uniform_force(q: ReadWrite, solid: ReadByte, *, missing: Scalar["exact
 
 
 def stage(dt: str) -> str:
-    """How the names of what belongs to a stage end, from that of its length."""
+    """Return the ending of the names that belong to a stage, from the name of its length."""
     return dt.removeprefix("dt")
 
 
@@ -68,7 +68,7 @@ def missing_along(number: int, ending: str) -> str:
 
 
 def is_kept_around_bodies(scalars: Mapping[str, float], number: int, ending: str) -> bool:
-    """Whether it was measured what is missing along an axis: there are bodies then."""
+    """Return whether it was measured what is missing along an axis: there are bodies then."""
     return scalars.keys() >= {*bulk_velocity_deficit.numbers["missing"].of(missing_along(number, ending))}
 
 

@@ -28,7 +28,7 @@ class ForceTarget:
 
 
 class BoundedTransport(Transport):
-    """That of what is kept within its bounds: see `taskflow.flow.scalars.bounded`."""
+    """The transport of a quantity that is kept within its bounds: see `taskflow.flow.scalars.bounded`."""
 
     defines: ClassVar[tuple[str, ...]] = ("BOUNDED",)
     stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"T": star(GHOST)})

@@ -56,7 +56,7 @@ class ImmersedObstacles(Obstacles):
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
     ) -> Iterator[Launch]:
-        """What surfaces do to the velocity, and u = 0 on closed faces."""
+        """Friction at surfaces, and u = 0 on closed faces."""
         constants = {"dt": dt, "grid": grid, "viscosity": fluid.viscosity}
         yield apply_wall_friction((f.u, f.v, f.w), velocity, f.p, *self.surfaces(f), over=self.near, **constants)
 

@@ -21,27 +21,16 @@ from taskflow.flow.bodies.bulk_velocity import (
 )
 from taskflow.flow.bodies.forces import ForceTarget, force_on_body, heat_from_body
 from taskflow.flow.bodies.pressure import coefficients_at_bodies
+from taskflow.flow.bodies.projection import force, stop
 from taskflow.flow.grid import Grid, Vector
-from taskflow.flow.grid.stencils import BESIDE
-from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
-from taskflow.flow.operators.projection import VELOCITY, correct, divergence
+from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.scalars.transport import Transport
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Launch, Read, ReadByte, Repeat, Roles, Scalar, reduced, task
+from taskflow.runtime.tasks import Launch, Repeat, Roles, reduced
 
 MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
-
-
-@task(kernel=KERNELS / "bodies" / "velocity.cu")
-def stop(velocity: VELOCITY, solid: ReadByte) -> None:
-    """u = 0 on closed faces."""
-
-
-@task(kernel=KERNELS / "bodies" / "velocity.cu")
-def force(velocity: VELOCITY, p: Read[BESIDE], solid: ReadByte, *, dt: Scalar, grid: Grid) -> None:
-    """u = dt grad(p) on closed faces that are not on walls: the projection with this very p takes them to 0."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +101,7 @@ class Obstacles:
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
     ) -> Iterator[Launch]:
-        """What bodies do to a velocity before it is projected; `driven` if more than the momentum equation moved it."""
+        """Act on a velocity before it is projected; `driven` if more than the momentum equation moved it."""
         if driven:
             yield stop(velocity, f.solid, over=Box.of(grid.cells))
 
@@ -176,7 +165,7 @@ class Obstacles:
         return f.solid, None, None
 
     def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
-        """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""
+        """The results of `monitor` by the names of the bodies: force, of this what is pressure, moment, heat flux."""
         measured: dict[str, dict[str, Any]] = {}
         for number, body in enumerate(self.bodies, start=1):
             sums = [*reduced(scalars, f"forces_{number}")]

@@ -1,4 +1,4 @@
-"""What drives a flow besides forces that are the same everywhere and always: each has tasks of its own, and costs
+"""Forcing of a flow besides forces that are the same everywhere and always: each has tasks of its own, and costs
 nothing where it is not there.
 
 A mean velocity is kept by a uniform force along a periodic direction, as large as it takes in every stage. The mean
@@ -62,7 +62,7 @@ def mean_force(
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a flow is driven: the cells, their grid, the fluid, and the bodies in it, None without any."""
+    """The place where a flow is driven: the cells, their grid, the fluid, and the bodies in it, None without any."""
 
     box: Box
     grid: Grid
