@@ -14,7 +14,7 @@ from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine.direct import Board, Inboxes
 from taskflow.runtime.machine.kernel import partial_bytes
-from taskflow.runtime.machine.trace.rings import DEPTH
+from taskflow.runtime.machine.trace.deadlock import DEPTH
 from taskflow.runtime.machine.trace.scalars import MOST
 from taskflow.runtime.machine.trace.transfer import packed
 from taskflow.runtime.tasks import (

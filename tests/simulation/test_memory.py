@@ -17,7 +17,7 @@ from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import Cpu, gpu
 from taskflow.runtime.machine.direct import Board
 from taskflow.runtime.machine.kernel import copying
-from taskflow.runtime.machine.trace.rings import DEPTH
+from taskflow.runtime.machine.trace.deadlock import DEPTH
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case, Pressure
 from taskflow.simulation.case.control import Time

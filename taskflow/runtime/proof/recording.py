@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from taskflow.runtime.machine.device import Call, Event, Lane, cpu
-from taskflow.runtime.machine.direct.inbox import Rooms
+from taskflow.runtime.machine.direct.board import Rooms
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.proof.cells import inboxes
@@ -96,11 +96,9 @@ class _Near:
     def reaches(self, message: Message) -> bool:
         return self._hardware.sees(message.source, message.target)
 
-    def exchange(self) -> _Near:
-        return self
-
-    def plan(self, messages: Iterable[Message]) -> None:
+    def exchange(self, messages: Iterable[Message]) -> _Near:
         self._rooms = inboxes(self._partition).rooms(messages)
+        return self
 
     def unpack(self, message: Message) -> list[Any]:
         return list(self._rooms.get(message, ()))

@@ -14,9 +14,8 @@ import numpy as np
 
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.direct import exchange, flags
-from taskflow.runtime.machine.direct.board import NUMBER, Board
+from taskflow.runtime.machine.direct.board import NUMBER, Board, Inboxes
 from taskflow.runtime.machine.direct.exchange import DirectExchange, Neighbourhood
-from taskflow.runtime.machine.direct.inbox import Inboxes
 from taskflow.runtime.tasks import IDENTITY
 
 FOLD = {"sum": operator.add, "max": max, "min": min}
@@ -64,8 +63,8 @@ class Near(Neighbourhood):
         self._links = SimpleNamespace(complete=whole, close=lambda: None)
         self.watch = SimpleNamespace(argument=None, name=lambda what: 0, check=lambda: None, wait=wait)
 
-    def exchange(self):
-        return LazyExchange(self)
+    def exchange(self, messages):
+        return LazyExchange(self, messages)
 
 
 def wait(done):

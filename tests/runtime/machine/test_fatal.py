@@ -6,7 +6,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from taskflow.errors import Lost
-from taskflow.runtime.machine.device import driver, fatal, gpu_lost, hush
+from taskflow.runtime.machine.device import driver, gpu_lost, hush
 from taskflow.runtime.machine.direct.link import Links
 from tests.runtime.machine.driver import built
 
@@ -66,7 +66,7 @@ def test_objects_of_a_lost_gpu_end_in_silence(cupy, monkeypatch):
     told, ending = [], []
     monkeypatch.setattr(sys, "unraisablehook", lambda what: told.append(what.exc_value))
     monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: told.append(error))
-    monkeypatch.setattr(fatal.atexit, "register", ending.append)
+    monkeypatch.setattr(driver.atexit, "register", ending.append)
     hush()
     for error in (cupy.driver.CUDADriverError(719), ValueError(1), cupy.runtime.CUDARuntimeError(1)):
         sys.unraisablehook(SimpleNamespace(exc_value=error))

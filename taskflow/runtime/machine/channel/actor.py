@@ -19,9 +19,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from taskflow.errors import ChannelError, ChannelTimeout
-from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
-from taskflow.runtime.machine.channel.buffer import Buffer, checked, staged
-from taskflow.runtime.machine.channel.mailbox import Half, Mailbox
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Envelope, Pending, checked, staged
+from taskflow.runtime.machine.channel.local import Half, Mailbox
 from taskflow.runtime.machine.channel.stop import Stop
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from taskflow.errors import BadArgument, ChannelError
-from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
-from taskflow.runtime.machine.channel.buffer import Buffer
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Envelope, Pending
 from taskflow.runtime.machine.channel.peer_door import Door, call, host, peer_problem
 from taskflow.runtime.machine.channel.peer_line import PeerLine, PeerMessage
 from taskflow.runtime.machine.channel.peer_ring import PeerRings, open_segment

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.errors import ChannelError
-from taskflow.runtime.machine.channel.base import Envelope, Pending
-from taskflow.runtime.machine.channel.buffer import Buffer, checked, copy, on_device, staged
+from taskflow.runtime.machine.channel.base import Buffer, BufferMessage, Envelope, copy, on_device, staged
 from taskflow.runtime.machine.channel.peer_ring import PeerRings
 from taskflow.runtime.machine.channel.stop import Stop
 
@@ -22,31 +21,18 @@ def address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-class PeerMessage(Pending):
+class PeerMessage(BufferMessage):
     """One side of a message; `host` is its buffer, or what stands for it in host memory."""
 
     def __init__(self, stop: Stop, message: Envelope, buffer: Buffer) -> None:
-        super().__init__(stop, message)
-        self._buffer = checked(buffer)
+        super().__init__(stop, message, buffer)
         self.host = staged(buffer) if message.sends or not on_device(buffer) else np.empty(buffer.size, np.uint8)
         self.address, self.size = address(self.host), self.host.size
-        self.finished = False
-        self._error: str | None = None
-
-    @property
-    def done(self) -> bool:
-        return self.finished
-
-    def finish(self, error: str | None = None) -> None:
-        """Done, well or not."""
-        self._error = error
-        self.finished = True
 
     def settle(self) -> None:
-        if self._error is not None:
-            raise ChannelError(f"{self.message}: {self._error}")
-        if self.host is not self._buffer and not self.message.sends:
-            copy([(self._buffer, self.host)])
+        super().settle()
+        if self.host is not self.buffer and not self.message.sends:
+            copy([(self.buffer, self.host)])
 
 
 @dataclass

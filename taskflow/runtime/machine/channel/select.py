@@ -9,14 +9,12 @@ import numpy as np
 
 from taskflow.errors import BadArgument, ChannelError
 from taskflow.runtime.machine.channel.actor import ActorChannel, Home
-from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Pending
-from taskflow.runtime.machine.channel.buffer import Buffer
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Pending
 from taskflow.runtime.machine.channel.local import LocalChannel
 from taskflow.runtime.machine.channel.peer import PeerChannel
 from taskflow.runtime.machine.channel.peer_door import peer_problem
 from taskflow.runtime.machine.channel.stop import Stop
-from taskflow.runtime.machine.channel.ucx import UCXChannel
-from taskflow.runtime.machine.channel.ucx_library import ucx_problem
+from taskflow.runtime.machine.channel.ucx import UCXChannel, ucx_problem
 
 PREFERENCE = ("local", "peer", "ucx", "actor")
 """Fastest first; `auto` takes the first that both blocks of a pair offer."""

@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from taskflow.errors import BadArgument
-from taskflow.runtime.machine.device.arena import Arena
-from taskflow.runtime.machine.device.link import Link
+from taskflow.runtime.machine.device.memory import Arena, HostCopier
 
 Array = Any  # numpy.ndarray or cupy.ndarray
 Kind = Literal["cpu", "gpu"]
@@ -140,22 +139,22 @@ class Gpu(Device):
         if compact.nbytes < LARGE:
             return np.asarray(compact.get())
         self.xp.cuda.get_current_stream().synchronize()
-        return self._link.fetch(compact)
+        return self._copier.fetch(compact)
 
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
         """The copy stays on the GPU until it is asked for, where there is room for it. Allocates nothing later."""
-        link = self._link  # made now: to pin memory later could wait for a GPU that waits for this process
+        copier = self._copier  # made now: to pin memory later could wait for a GPU that waits for this process
         if array.nbytes + SPARE <= self._free:
             with suppress(MemoryError):  # what is free may be in pieces
                 copies = [array.copy()]
                 self.xp.cuda.get_current_stream().synchronize()
-                return lambda: link.fetch(copies.pop())  # its memory is free again as soon as that is done
-        found = self.to_host(array)
-        return lambda: found
+                return lambda: copier.fetch(copies.pop())  # its memory is free again as soon as that is done
+        values = self.to_host(array)
+        return lambda: values
 
     @cached_property
-    def _link(self) -> Link:
-        return Link(self.xp, self.ordinal)
+    def _copier(self) -> HostCopier:
+        return HostCopier(self.xp, self.ordinal)
 
     @property
     def _free(self) -> int:

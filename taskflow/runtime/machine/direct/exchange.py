@@ -10,13 +10,11 @@ import numpy as np
 from taskflow.runtime.machine.channel import Channel, Gather
 from taskflow.runtime.machine.channel.base import LIFELINE
 from taskflow.runtime.machine.device import Arena, Array, Call, Device, Gpu, Lane
-from taskflow.runtime.machine.device.arena import view
+from taskflow.runtime.machine.device.memory import view
 from taskflow.runtime.machine.direct import flags
-from taskflow.runtime.machine.direct.board import Board
+from taskflow.runtime.machine.direct.board import Board, Inboxes
 from taskflow.runtime.machine.direct.flags import OPERATORS, SHARES, Flag
-from taskflow.runtime.machine.direct.inbox import Inboxes, Rooms
-from taskflow.runtime.machine.direct.link import Links
-from taskflow.runtime.machine.direct.watch import Watch
+from taskflow.runtime.machine.direct.link import Links, Watch
 from taskflow.runtime.machine.instance import Instances
 from taskflow.runtime.machine.kernel import copiers
 from taskflow.runtime.regions import Copy, Partition
@@ -58,9 +56,9 @@ class Neighbourhood:
         """Whether the source of a message sees the memory of its target, and the other way round."""
         return message.source in self.boards and message.target in self.boards
 
-    def exchange(self) -> DirectExchange:
-        """The exchange of a new trace."""
-        return DirectExchange(self)
+    def exchange(self, messages: Iterable[Message]) -> DirectExchange:
+        """The exchange of a new trace, which has these messages."""
+        return DirectExchange(self, messages)
 
     def close(self) -> None:
         """Let go of the others' memory. Only when all blocks are done."""
@@ -104,14 +102,10 @@ class DirectExchange:
     how often a message of this number went between them.
     """
 
-    def __init__(self, near: Neighbourhood) -> None:
+    def __init__(self, near: Neighbourhood, messages: Iterable[Message]) -> None:
         self._near, self._board, self._folds = near, near.board, 0
-        self._rooms = Rooms()
+        self._rooms = near.inboxes.rooms(messages)
         self.watch = near.watch.argument
-
-    def plan(self, messages: Iterable[Message]) -> None:
-        """Give the messages of the trace room in their targets' inboxes."""
-        self._rooms = self._near.inboxes.rooms(messages)
 
     def grant(self, message: Message) -> Flag:
         """To be posted when the ghost cells that the message fills may be overwritten."""

@@ -12,11 +12,9 @@ from taskflow.runtime.machine.direct import DirectExchange, Neighbourhood
 from taskflow.runtime.machine.direct.flags import Flag
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.binding import Binder
-from taskflow.runtime.machine.trace.joint import Bind, Listing
-from taskflow.runtime.machine.trace.operation import Kind, Operation
-from taskflow.runtime.machine.trace.rings import Rings
+from taskflow.runtime.machine.trace.deadlock import Rings, turns
+from taskflow.runtime.machine.trace.operation import Bind, Kind, Listing, Operation
 from taskflow.runtime.machine.trace.transfer import Transfers
-from taskflow.runtime.machine.trace.turns import turns
 from taskflow.runtime.machine.trace.wavefront import SlabStage, Wavefront
 from taskflow.runtime.tasks import (
     AllReduce,
@@ -98,7 +96,8 @@ class _Pass:
     def __init__(self, tracer: Tracer, analysis: Analysis) -> None:
         self.tracer, self.graph, self.lanes = tracer, analysis.graph, tracer.lanes
         near = tracer.near
-        self.exchange: DirectExchange | None = near.exchange() if near is not None else None
+        messages = {node.message for node in self.graph.nodes if isinstance(node, Send | Receive)}
+        self.exchange: DirectExchange | None = near.exchange(messages) if near is not None else None
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
         self.numbers = [int(two and urgent) for urgent in mapper.urgent(self.graph.nodes, tracer.direct)]
@@ -253,7 +252,6 @@ class _Pass:
         exchange, lanes = self.exchange, self.lanes
         if exchange is None:
             return Listing({}, lambda *_: [])
-        exchange.plan({node.message for node in self.graph.nodes if isinstance(node, Send | Receive)})
         copy: Bind = lambda pairs, number: exchange.copy(pairs, lanes[number])  # noqa: E731
         return Listing(
             {

@@ -7,8 +7,7 @@ from functools import partial
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskflow.runtime.machine.trace.joint import Listing
-from taskflow.runtime.machine.trace.operation import Operation
+from taskflow.runtime.machine.trace.operation import Listing, Operation
 
 KINDS = ("await", "pack", "signal")
 
