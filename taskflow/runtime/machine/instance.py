@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.runtime.machine.device import Arena, Device
-from taskflow.runtime.regions import Box, Field, Partition
+from taskflow.runtime.regions import Box, Field, Partition, Triple
 
 LINE = 128  # bytes
 Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x] or [z, y, value, x]
@@ -60,3 +60,21 @@ def _lead(home: Partition, block: int, field: Field) -> int:
     memory, first = home.memory[block], home.blocks[block].lo
     (x, y, z), (nx, ny, _) = (a - b for a, b in zip(first, memory.lo, strict=True)), memory.shape
     return -(x + nx * field.values * (y + ny * z)) % (LINE // np.dtype(field.dtype).itemsize)
+
+
+def extreme(array: Array, device: Device) -> tuple[Triple, float]:
+    """The first place x, y, z of an array with a value that is not finite, or else that with the largest magnitude; and
+    the value. Takes no more memory than a plane.
+    """
+    rows = tuple(range(1, array.ndim))
+    with np.errstate(invalid="ignore"):
+        high, low = device.to_host(array.max(axis=rows)), device.to_host(array.min(axis=rows))
+        k = _largest(np.maximum(high, -low))
+        plane = device.to_host(array[k])
+        place = np.unravel_index(_largest(np.abs(plane).ravel()), plane.shape)
+    return (int(place[-1]), int(place[0]), k), float(plane[place])
+
+
+def _largest(magnitudes: np.ndarray) -> int:
+    wrong: np.ndarray = ~np.isfinite(magnitudes)
+    return int((wrong if wrong.any() else magnitudes).argmax())

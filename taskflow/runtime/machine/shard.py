@@ -18,14 +18,14 @@ from taskflow.runtime.machine.agreement import Agreement
 from taskflow.runtime.machine.channel import BlockReducer, Channel, Deadline
 from taskflow.runtime.machine.device import Array, Device, Gpu, Lane, lanes
 from taskflow.runtime.machine.direct import Neighbourhood
-from taskflow.runtime.machine.instance import Instances
+from taskflow.runtime.machine.instance import Instances, extreme
 from taskflow.runtime.machine.mapper import Mapper, Trial
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.scalars import Rounds, Scalars
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.machine.trace.traces import GhostStates, Instrument, Traces
 from taskflow.runtime.machine.trace.transfer import Transfers
-from taskflow.runtime.regions import Box, Partition
+from taskflow.runtime.regions import Box, Partition, Triple, triple
 from taskflow.runtime.tasks import IDENTITY, AllReduce, Part, Program, Roles, Stretch, plan
 
 
@@ -68,8 +68,6 @@ class Shard:
         self._traces = Traces(partition, block, self._states, self.lanes, self._tracer, self.synchronize)
         self._entry = self.lanes[0]  # where messages came in last
 
-    # ------------------------------------------------------------------------------------------------ the program
-
     def run(self, program: Program, **scalars: float) -> None:
         """Do one pass of a program, after which `roles` are as it left them. `scalars` get these values before.
 
@@ -79,7 +77,7 @@ class Shard:
         where this one was told to give up.
         """
         if self._agreement is not None:
-            self._agreement.given(scalars)
+            self._agreement.begin(scalars)
         if scalars:
             self.scalars.set(scalars)
         self._timed = False
@@ -182,10 +180,7 @@ class Shard:
         return Tracer(self._binder, self.transfers, way, self._reduce, self._used(way), self._near)
 
     def _reduce(self, node: AllReduce, contributes: bool) -> None:
-        shares = [
-            self._binder.value(scalar) if contributes else IDENTITY[operator]
-            for scalar, operator in node.scalars.items()
-        ]
+        shares = [self._binder.value(name) if contributes else IDENTITY[how] for name, how in node.scalars.items()]
         folded = self.allreduce(shares, list(node.scalars.values()))
         self.scalars.set(dict(zip(node.scalars, folded.tolist(), strict=True)))
 
@@ -199,8 +194,6 @@ class Shard:
     def _slowest(self, seconds: float) -> float:
         """The largest number of all blocks."""
         return float(self.allreduce([seconds], "max")[0])
-
-    # ---------------------------------------------------------------------------------------- control and contents
 
     def instrument(self, by: Instrument | None) -> None:
         """From now on replay traces that `by` has marked, or, without one, those that nobody has."""
@@ -262,6 +255,15 @@ class Shard:
         x, y, z = (xp.asarray(cells[:, a] - self.instances.boxes[name].lo[a]) for a in range(3))
         return np.array(self.device.to_host(self.instances.arrays[name][z, y, ..., x]))
 
+    def extreme(self, role: str) -> tuple[Triple, float]:
+        """The first cell of this block with a value that is not finite, or else that with the largest magnitude; and
+        the value. Takes no more memory than a plane of cells.
+        """
+        self.synchronize()
+        cell, value = extreme(self._view(role, None), self.device)
+        first = self.partition.homes[self.roles[role]].blocks[self.block].lo
+        return triple(a + lo for a, lo in zip(cell, first, strict=True)), value
+
     def _view(self, role: str, box: Box | None) -> Array:
         """The cells of `box`, by default those that this block has of its region, of the field in this role."""
         name = self.roles[role]
@@ -286,8 +288,7 @@ class Shard:
         self.meet()
 
     def abandon(self) -> None:
-        """Let go of the other blocks' memory when a block has failed, without waiting for any; nothing runs afterwards.
-        """
+        """Let go of the other blocks' memory after a failure, without waiting for any; nothing runs afterwards."""
         if self._near is not None:
             self._near.abandon()
 

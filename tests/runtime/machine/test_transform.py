@@ -10,9 +10,9 @@ from taskflow.runtime.machine.transform import (
     forward,
     forward_in_place,
     forward_rows,
-    host,
     inverse,
     inverse_in_place,
+    planes,
     width,
 )
 from taskflow.runtime.regions import Partition, region
@@ -138,9 +138,9 @@ def test_planes_in_pieces_are_the_same(kind, monkeypatch):
     values = np.random.default_rng(4).standard_normal((7, 6, 10))
     _, source = padded(device, values, 1)
     found = []
-    for planes in (7, 3, 1):
-        monkeypatch.setattr(host, "CACHE", planes * values[0].nbytes // device.threads)
-        monkeypatch.setattr(cuda, "VALUES", planes * values[0].size)
+    for count in (7, 3, 1):
+        monkeypatch.setattr(planes, "CACHE", count * values[0].nbytes // device.threads)
+        monkeypatch.setattr(cuda, "VALUES", count * values[0].size)
         spectrum = device.allocate((7, 6, width(10)), "f8")
         done(device, lane, forward(device, lane, source, spectrum))
         found.append(np.array(device.to_host(spectrum)))

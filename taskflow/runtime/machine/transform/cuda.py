@@ -17,7 +17,6 @@ from taskflow.runtime.machine.kernel import copier
 # between the two directions, take longer (H200, 512^3, double precision: 1.6 ms with 32 MB at a time, 1.3 ms with all).
 VALUES = 1 << 28
 
-
 _plans: WeakKeyDictionary[Lane, dict[tuple[object, ...], Any]] = WeakKeyDictionary()
 
 
@@ -55,8 +54,8 @@ def _inverse(device: Device, lane: Lane, spectrum: Array, values: Array) -> Iter
 def _joined(lane: Lane, calls: list[Call]) -> Call:
     def call() -> None:
         with lane.active():
-            for each in calls:
-                each()
+            for transform in calls:
+                transform()
 
     return call
 

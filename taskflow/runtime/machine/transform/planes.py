@@ -1,11 +1,15 @@
-"""Fourier transforms of planes of real values, from array to array, with plans that are made once."""
+"""Fourier transforms of planes of real values, from array to array, with plans that are made once: by cuFFT on a GPU,
+by SciPy on the cores of a CPU.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
-from taskflow.runtime.machine.transform import cuda, host
+from taskflow.runtime.machine.transform import cuda
+
+CACHE = 1 << 20  # bytes of planes that a core transforms at a time: they stay in its cache between the two directions
 
 
 def width(cells: int) -> int:
@@ -23,7 +27,15 @@ def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Call:
     _check(values, spectrum)
     if device.kind == "gpu":
         return cuda.forward(device, lane, values, spectrum)
-    return host.forward(values, spectrum, device.threads)
+    from scipy.fft import rfft2
+
+    pieces = [(values[part], _complex(spectrum[part])) for part in _parts(values, device.threads)]
+
+    def call() -> None:
+        for source, target in pieces:
+            target[...] = rfft2(source, axes=(1, 2), workers=device.threads)
+
+    return call
 
 
 def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells: int) -> Call:
@@ -35,7 +47,16 @@ def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells
     _check(values, spectrum)
     if device.kind == "gpu":
         return cuda.inverse(device, lane, spectrum, values)
-    return host.inverse(spectrum, values, device.threads)
+    from scipy.fft import irfft2
+
+    pieces = [(_complex(spectrum[part]), values[part]) for part in _parts(values, device.threads)]
+    shape = values.shape[1:]
+
+    def call() -> None:
+        for source, target in pieces:
+            target[...] = irfft2(source, shape, axes=(1, 2), norm="forward", workers=device.threads)
+
+    return call
 
 
 def forward_in_place(device: Device, lane: Lane, spectrum: Array, *, cells: int) -> Call:
@@ -58,8 +79,8 @@ def forward_rows(device: Device, lane: Lane, rows: Array, *, cells: int) -> Call
     calls = [forward_in_place(device, lane, plane.reshape(ny, 1, nx), cells=cells) for plane in rows]
 
     def call() -> None:
-        for each in calls:
-            each()
+        for transform in calls:
+            transform()
 
     return call
 
@@ -68,10 +89,22 @@ def _check(values: Array, spectrum: Array) -> None:
     nz, ny, nx = values.shape
     size = np.dtype(values.dtype).itemsize
     if spectrum.shape != (nz, ny, width(nx)) or spectrum.dtype != values.dtype:
-        found, wanted = f"{spectrum.dtype} {spectrum.shape}", f"{values.dtype} {(nz, ny, width(nx))}"
-        raise ValueError(f"the transform of {values.dtype} {values.shape} is {wanted}, not {found}")
+        raise ValueError(
+            f"the transform of {values.dtype} {values.shape} is {values.dtype} {(nz, ny, width(nx))},"
+            f" not {spectrum.dtype} {spectrum.shape}"
+        )
     if np.dtype(values.dtype).name not in ("float32", "float64"):
         raise ValueError(f"cannot transform {values.dtype}: give float32 or float64")
     for array in (values, spectrum):
         if array.size and (array.strides[2] != size or any(stride % size for stride in array.strides)):
             raise ValueError("cannot transform views that are not contiguous along x")
+
+
+def _parts(values: np.ndarray, threads: int) -> list[slice]:
+    nz, ny, nx = values.shape
+    many = max(1, threads * CACHE // (ny * nx * values.itemsize))
+    return [slice(start, min(start + many, nz)) for start in range(0, nz, many)]
+
+
+def _complex(spectrum: np.ndarray) -> np.ndarray:
+    return spectrum.view("c8" if spectrum.itemsize == 4 else "c16")
