@@ -23,10 +23,7 @@ from taskflow.runtime.machine.shard import Limits, Shard
 from taskflow.runtime.regions import Partition
 
 State = Literal["new", "ready", "running", "finished", "failed"]
-SWITCH = (
-    1e-4  # seconds: a busy Python thread gives way to the event loop this often, so that status() is answered in time
-)
-
+SWITCH = 1e-4  # seconds: a busy Python thread gives way to the event loop this often, for status() to come in time
 LOOK = 0.5  # seconds between two looks at whether anybody is left who wants what the job computes
 
 
@@ -102,13 +99,11 @@ class BlockActor:
         sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
 
     async def address(self) -> Address:
-        """Open the device and the channels; how other blocks reach this one. Raises BadInput where the device is not
-        usable.
-        """
+        """Open device and channels; return how other blocks reach this one. Raises BadInput where there is none."""
         return await self._on_thread(self._open)
 
     async def widen(self) -> Address:
-        """Offer what is slow to load, too; how other blocks reach this one now."""
+        """Offer what is slow to load, too; return how other blocks reach this one now."""
         return await self._on_thread(self._widen)
 
     async def connect(self, addresses: Mapping[int, Address]) -> dict[int, str]:
@@ -224,11 +219,11 @@ class BlockActor:
             self._shard.abandon()
 
     def _unforeseen(self, error: Exception) -> TaskflowError:
-        words = f"block {self.block}: {type(error).__name__}: {error}"
+        text = f"block {self.block}: {type(error).__name__}: {error}"
         if gpu_lost(error):
             hush()
-            return Lost(words)
-        failure = RunFailed(words)
+            return Lost(text)
+        failure = RunFailed(text)
         failure.add_note(traceback.format_exc())  # it travels to the client, the traceback itself does not
         return failure
 

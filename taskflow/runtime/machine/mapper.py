@@ -119,9 +119,7 @@ def search(ways: Sequence[Mapper], cut: Callable[[Mapper], Collection[str]]) -> 
 
 
 class Trial:
-    """The trial of one stretch; where there is one way only it is over at once. `slowest` gives the largest number of
-    all blocks; all have to ask at the same time.
-    """
+    """The trial of one stretch, over at once if there is one way. `slowest` gives the largest number of all blocks."""
 
     def __init__(
         self, ways: Sequence[Mapper], cut: Callable[[Mapper], Collection[str]], slowest: Callable[[float], float]
@@ -131,7 +129,7 @@ class Trial:
         self._times: list[float] = []
 
     def note(self, seconds: float) -> bool:
-        """Note the seconds of a pass in the present way; whether the trial is over now."""
+        """Note the seconds of a pass in the present way; return whether the trial is over now."""
         self._times.append(seconds)
         if len(self._times) < WARM + SAMPLES:
             return False

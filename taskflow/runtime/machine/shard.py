@@ -196,33 +196,25 @@ class Shard:
         return float(self.allreduce([seconds], "max")[0])
 
     def instrument(self, by: Instrument | None) -> None:
-        """From now on replay traces that `by` has marked, or, without one, those that nobody has."""
+        """From now on replay traces that `by` has marked, or, without one, traces without marks."""
         self._traces.mark(by)
 
     def allreduce(self, values: Iterable[float], operators: str | Iterable[str]) -> np.ndarray:
-        """Each value folded over all blocks in their order; every block gets the same bits. All blocks have to call
-        it.
-        """
+        """Each value folded over all blocks in their order, to the same bits on each. All blocks have to call it."""
         names = operators if isinstance(operators, str) else list(operators)
         return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.limits.message))
 
     def gather(self, row: np.ndarray) -> np.ndarray:
-        """The rows of all blocks, [block, number], from a row of each, all of one length and type. All have to call
-        it.
-        """
+        """The rows of all blocks, [block, number], of one length and type. All blocks have to call it."""
         return self._fold.gather(row, Deadline.after(self.limits.message))
 
     def meet(self, seconds: float | None = None) -> None:
-        """Wait for all blocks; for longer than for a message, where some may be waiting for a disk. All have to call
-        it.
-        """
+        """Wait for all blocks, for as long as for a message or for so many seconds. All blocks have to call it."""
         self._fold(np.zeros(1), "max", Deadline.after(seconds or self.limits.message))
 
     def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
-        """Fill the cells of `box` (by default this block's) of fields, by role, with host arrays [z, y, x],
-        or [z, y, value, x].
-
-        All blocks have to write the same fields: their ghost cells are valid no more.
+        """Fill the cells of `box`, by default this block's, of fields, by role, with host arrays [z, y, x] or
+        [z, y, value, x]. All blocks have to write the same fields: their ghost cells are valid no more.
         """
         self.write_parts(values, [(box, values)])
 
@@ -236,20 +228,16 @@ class Shard:
         self._state = self._states.after_writing(self._state, {self.roles[role] for role in roles})
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
-        """A host copy [z, y, x], or [z, y, value, x], of the cells of `box`, by default this block's, of the field in
-        this role.
-        """
+        """A host copy [z, y, x], or [z, y, value, x], of a field, by role, in `box`, by default this block's cells."""
         return self.hold(role, box)()
 
     def hold(self, role: str, box: Box | None = None) -> Callable[[], np.ndarray]:
-        """Hold the values that `read` would give now; call the result later, once and on any thread: the shard can go
-        on.
-        """
+        """Hold the values that `read` would give now: the result gives them, once, on any thread; the shard goes on."""
         self.synchronize()
         return self.device.hold(self._view(role, box))
 
     def pick(self, role: str, cells: np.ndarray) -> np.ndarray:
-        """A host copy of the values in single cells, given by their indices [cell, axis], of the field in this role."""
+        """A host copy of the values of a field, by role, in single cells of the indices [cell, axis]."""
         self.synchronize()
         name, xp = self.roles[role], self.device.xp
         x, y, z = (xp.asarray(cells[:, a] - self.instances.boxes[name].lo[a]) for a in range(3))

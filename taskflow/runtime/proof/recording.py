@@ -107,7 +107,7 @@ class _Near:
         return _nothing
 
     grant = claim = sent = arrival = staticmethod(_nothing)
-    copies = copy = post = wait = send = staticmethod(_one)
+    copies = bind = send = staticmethod(_one)
 
 
 class _PaperLane:

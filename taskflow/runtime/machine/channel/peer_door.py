@@ -59,9 +59,7 @@ class Visitor(NamedTuple):
 
 
 class Door:
-    """A socket in the abstract namespace, where others of this user bring memory. Never blocks but for a caller that
-    has begun.
-    """
+    """A socket in the abstract namespace, where others of this user bring memory. It waits only for who has called."""
 
     def __init__(self) -> None:
         self.name = f"taskflow-{uuid.uuid4().hex}"

@@ -99,7 +99,7 @@ class Router(Channel):
         self._channels: dict[str, Channel] = {}
         self._refusals: dict[str, str] = {}
         self._routes: dict[int, Channel] = {}
-        for name in [each for each in PREFERENCE if each not in SLOW] if requested == "auto" else (requested,):
+        for name in [fast for fast in PREFERENCE if fast not in SLOW] if requested == "auto" else (requested,):
             self._open(name)
 
     def widen(self) -> None:

@@ -70,8 +70,8 @@ def ways_between_hosts() -> tuple[str, ...]:
 
 
 def open_worker(*, alone: bool) -> tuple[Any, Any]:
-    """A context and its worker, shared with nobody, whose events can be slept on. Delete the worker first. With
-    `alone` nothing but processes of this host and user can reach it.
+    """A context and its worker, which is to be deleted first, with events to sleep on. If `alone`, nothing but
+    processes of this host and user can reach it.
     """
     core, _ = load()
     options = {key: value for key, value in OPTIONS.items() if f"UCX_{key}" not in os.environ}

@@ -60,8 +60,8 @@ class Device(ABC):
 
     @abstractmethod
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
-        """Copy what the array holds, as this thread has enqueued it; the call, a single one, gives the copy in host
-        memory, from any thread, while the device goes on.
+        """Copy what the array holds, as this thread has enqueued it; the result gives the copy in host memory, once,
+        from any thread, while the device goes on.
         """
 
     @abstractmethod

@@ -70,8 +70,8 @@ def _current() -> int:
 
 
 def reached(event: Any) -> bool:
-    """Whether everything is done that was enqueued before a CuPy event. Raises as `demand` does: CuPy itself takes an
-    event that will never come, as the GPU is lost, for one that has not come yet.
+    """Whether everything is done that was enqueued before a CuPy event. Raises as `demand` does, unlike CuPy, which
+    cannot distinguish an event that is pending from one that will never complete because the GPU was lost.
     """
     error = at_once().cuEventQuery(ctypes.c_void_p(event.ptr))
     if error == NOT_READY:
@@ -81,9 +81,7 @@ def reached(event: Any) -> bool:
 
 
 def demand(what: str, error: int) -> None:
-    """Raises RunFailed, or Lost where the GPU is, with what was to be done and what the driver calls the error, unless
-    there is none.
-    """
+    """Raises RunFailed, or Lost where the GPU is, with what was to be done and the driver's name of an error."""
     if error:
         text = ctypes.c_char_p()
         library().cuGetErrorName(error, ctypes.byref(text))
@@ -101,9 +99,9 @@ def gpu_lost(error: BaseException) -> bool:
 
 
 def hush() -> None:
-    """From now on nothing is said of what cannot be given back to a GPU that is lost, as the objects end that had it.
+    """Silence errors of objects that cannot give memory back to a GPU that is lost.
 
-    Cython says it by both hooks. What is left when the interpreter ends comes after these.
+    Cython reports them by both hooks. Those that come when the interpreter ends come after these.
     """
     usual, other = sys.unraisablehook, sys.excepthook
 

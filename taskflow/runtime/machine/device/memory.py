@@ -83,9 +83,7 @@ class HostCopier:
             self._ways.put((cupy.cuda.Stream(non_blocking=True), cupyx.empty_pinned((PIECE,), np.uint8)))
 
     def fetch(self, array: Any) -> np.ndarray:
-        """The values of a C-ordered array. Whatever writes them must be done, which is not waited for. Raises Lost if
-        the GPU is.
-        """
+        """The values of a C-ordered array, whose writes must be done. Raises Lost if the GPU is lost."""
         runtime, values = self._cupy.cuda.runtime, np.empty(array.shape, array.dtype)
         whole = values.reshape(-1).view(np.uint8)
         stream, piece = way = self._ways.get()

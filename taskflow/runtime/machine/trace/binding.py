@@ -32,9 +32,7 @@ class Binder:
         compile_together([(launch.task, self._real(launch)) for launch in texts], self.device)
 
     def tile(self, launch: Launch, cells: Box, middle: Box) -> Triple:
-        """The cells along x, y and z of which the edges should be multiples of a launch over some cells, with no more
-        than `middle` between them.
-        """
+        """The cells along x, y and z of which the edges of a launch, beside at most `middle`, should be multiples."""
         if launch.task.kernel is None:
             return ROWS
         return compiled(launch.task, self._real(launch), self.device).tile(cells, middle) or ROWS
@@ -111,9 +109,7 @@ class Binder:
 
 
 def _same(constant: object) -> Hashable:
-    """Equal for constants that are the same to the bit, which 0.0 and -0.0 are not. Of those that are no numbers only
-    one and the same object counts.
-    """
+    """A key that is equal for numbers that are the same to the bit, as 0.0 and -0.0 are not, and for one object."""
     if isinstance(constant, float):
         return constant.hex()
     return constant if isinstance(constant, int) else id(constant)

@@ -38,8 +38,8 @@ def turns(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], bo
 
 
 def _claims(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], bool]) -> list[set[int]]:
-    """The nodes for which each one waits, and a claim also for what its message waits for, and for what is earlier in
-    the program: on its lane, or between blocks.
+    """The nodes for which each one waits; and a claim also for those of its message, and for those that are earlier in
+    the program on its lane, or between blocks.
     """
     sends = {node.message: n for n, node in enumerate(graph.nodes) if isinstance(node, Send)}
     earlier = defaultdict[int, set[int]](set)  # by lane: the last claim there, and what came since

@@ -5,7 +5,7 @@ What messages need at one moment on one lane becomes as few launches as can be: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ Kind = Literal[
 ]  # fmt: skip
 
 RANK: dict[Kind, int] = {"await": 0, "unpack": 1, "pack": 2, "signal": 3}
-Bind = Callable[[Sequence[Any], int], list[Call]]
+Bind = Callable[[Kind, Sequence[Any], int], list[Call]]
 Send = Callable[[Sequence[Any], Sequence[Any], Sequence[Any], int, Collection[int]], list[Call]]
 
 
@@ -60,11 +60,11 @@ class Listing:
 
     Waits join waits, and after them what they let in is unpacked together, what goes out is copied together, and
     signals join signals: a signal may come later, never earlier, and so may nothing that waits. `bind` makes the calls
-    of one kind, `send` those of copies with the waits right before them and the signals right behind them, and is told
+    of one kind, `send` those of copies with the waits right before them and the signals right behind them; it also gets
     the nodes that are copied.
     """
 
-    def __init__(self, bind: Mapping[Kind, Bind], send: Send) -> None:
+    def __init__(self, bind: Bind, send: Send) -> None:
         self._bind, self._send = bind, send
         self._entries: list[Operation | _Joint] = []
         self._group: dict[int, list[_Joint]] = {}  # per lane: the joints at its end
@@ -100,7 +100,7 @@ class Listing:
             if isinstance(entry, Operation):
                 bound.append(entry)
             else:
-                calls = sends[entry] if entry in sends else self._bind[entry.kind](entry.items, entry.lane)
+                calls = sends[entry] if entry in sends else self._bind(entry.kind, entry.items, entry.lane)
                 bound += [Operation(call, entry.kind, tuple(entry.nodes), entry.lane) for call in calls]
         return bound
 

@@ -39,7 +39,7 @@ class Scalars(Mapping[str, float]):
         self._places: dict[str, int] = {}
         self._known: dict[str, None] = {}
         self._values: np.ndarray | None = self._memory if device.kind == "cpu" else None
-        self._given: dict[str, float] = {}  # by the host, and not changed on the device since
+        self._latest: dict[str, float] = {}  # set by the host, and not changed on the device since
         self._setter: tuple[np.ndarray, Callable[[], None]] | None = None
 
     @property
@@ -68,19 +68,17 @@ class Scalars(Mapping[str, float]):
             return
         for n in range(0, len(names), AT_ONCE):
             self._enqueue({self._places[name]: values[name] for name in names[n : n + AT_ONCE]})
-        self._given.update(values)
+        self._latest.update(values)
 
     def changed(self, names: Iterable[str]) -> None:
-        """Passes have produced new values of these scalars on the device."""
+        """Note that passes have produced new values of these scalars on the device."""
         for name in names:
             self._known[name] = None
-            self._given.pop(name, None)
+            self._latest.pop(name, None)
             self._values = None
 
     def later(self) -> Callable[[], Mapping[str, float]]:
-        """The scalars as they will be when all is done that is enqueued by now; what it returns waits for that, and is
-        to be called once.
-        """
+        """The scalars when all is done that is enqueued by now: the result waits for that; it is called once."""
         if self._device.kind == "cpu":
             now = dict(self)
             return lambda: now
@@ -100,8 +98,8 @@ class Scalars(Mapping[str, float]):
     def __getitem__(self, name: str) -> float:
         if name not in self._known:
             raise KeyError(name)
-        if name in self._given:
-            return float(self._given[name])
+        if name in self._latest:
+            return float(self._latest[name])
         if self._values is None:
             self._wait(self._lane.reached())
             self._values = self._device.to_host(self._memory)

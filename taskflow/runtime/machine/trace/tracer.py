@@ -13,7 +13,7 @@ from taskflow.runtime.machine.direct.flags import Flag
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.deadlock import Rings, turns
-from taskflow.runtime.machine.trace.operation import Bind, Kind, Listing, Operation
+from taskflow.runtime.machine.trace.operation import Kind, Listing, Operation
 from taskflow.runtime.machine.trace.transfer import Transfers
 from taskflow.runtime.machine.trace.wavefront import SlabStage, Wavefront
 from taskflow.runtime.tasks import (
@@ -157,9 +157,7 @@ class _Pass:
         return awaited
 
     def _events(self) -> dict[int, Event]:
-        """An event for every node that the other lane waits for, and for packing and unpacking, which the host waits
-        for.
-        """
+        """An event for every node that the other lane waits for, or, as for packing and unpacking, the host."""
         lanes = [self.lanes[number] for number in self.numbers]
         packed = {
             n
@@ -169,8 +167,8 @@ class _Pass:
         return {n: lanes[n].event() for n in packed.union(self._unpacked(packed), self.waits.values())}
 
     def _unpacked(self, packed: Collection[int]) -> Iterator[int]:
-        """Receives of which the host has to know that they are done before it posts another message there: not those
-        that are followed, on their lane, by packing for which it waits anyway.
+        """Receives that the host has to know to be done before it posts another message there: not those followed, on
+        their lane, by packing for which it waits anyway.
         """
         place = {n: i for i, n in enumerate(self.order)}
         for message, later in self.rings.posts.items():
@@ -251,15 +249,9 @@ class _Pass:
         """An empty list, that joins what messages need where they are copied directly."""
         exchange, lanes = self.exchange, self.lanes
         if exchange is None:
-            return Listing({}, lambda *_: [])
-        copy: Bind = lambda pairs, number: exchange.copy(pairs, lanes[number])  # noqa: E731
+            return Listing(lambda *_: [], lambda *_: [])
         return Listing(
-            {
-                "await": lambda flags, number: exchange.wait(flags, lanes[number]),
-                "unpack": copy,
-                "pack": copy,
-                "signal": lambda flags, number: exchange.post(flags, lanes[number]),
-            },
+            lambda kind, items, number: exchange.bind(kind, items, lanes[number]),
             lambda claims, pairs, flags, number, nodes: exchange.send(
                 claims, pairs, flags, lanes[number], hidden=all(map(self._hidden, nodes))
             ),
