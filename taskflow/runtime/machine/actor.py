@@ -72,7 +72,7 @@ class Plan:
 
     @property
     def talk(self) -> str:
-        """As blocks call the run among themselves: nobody else knows it, and can send or receive in its name."""
+        """The name of the run among its blocks: nobody else knows it, and can send or receive in its name."""
         return f"{self.run} {self.token}"
 
 
@@ -119,7 +119,7 @@ class BlockActor:
         self._guard = asyncio.create_task(self._end_if_abandoned(self._running))
 
     async def status(self, patience: float = 0.0) -> Status:
-        """How the job is doing: at once when it has ended, else after so many seconds."""
+        """Return how the job is doing: at once when it has ended, else after so many seconds."""
         if patience and self._running is not None and not self._running.done():
             await asyncio.wait([self._running], timeout=patience)
         return Status(self.state, self.control.progress, self.error, self.failed_at)
@@ -156,7 +156,7 @@ class BlockActor:
         self._thread.shutdown(wait=False)
 
     async def _end_if_abandoned(self, running: asyncio.Future[None]) -> None:
-        """Nobody tells an actor that its client or the scheduler has vanished."""
+        """End the job if nobody is left who wants it: nobody tells an actor that its client has vanished."""
         while not running.done():
             if reason := self._home.abandoned:
                 self._stop.set(f"block {self.block} was abandoned: {reason}")

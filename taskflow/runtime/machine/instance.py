@@ -14,14 +14,14 @@ Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x] or [z, y, v
 
 
 class Instances:
-    """One array of zeros per field, of all regions of a partition, over what a block has memory for, on a device.
+    """One array of zeros for each of the `fields` of all regions of a partition, over what a block has memory for.
 
     `boxes` are what the arrays cover; their first elements are the cells `lo`. `box` is that of the first region.
     """
 
     def __init__(self, partition: Partition, block: int, device: Device) -> None:
         self.boxes = {name: home.memory[block] for name, home in partition.homes.items()}
-        self.box, self._fields = partition.memory[block], partition.fields
+        self.box, self.fields = partition.memory[block], partition.fields
         leads = dict.fromkeys(partition.fields, 0)
         if device.kind == "gpu":
             leads = {name: _lead(home, block, partition.fields[name]) for name, home in partition.homes.items()}
@@ -33,15 +33,7 @@ class Instances:
         self.arrays: dict[str, Array] = {}
         for name, (size, dtype) in sizes.items():
             array = self.memory.allocate((size,), dtype)
-            self.arrays[name] = array[leads[name] :].reshape(self.shape(name, self.boxes[name]))
-
-    def shape(self, name: str, box: Box) -> tuple[int, ...]:
-        """The shape of an array of the cells of a box."""
-        return self._fields[name].shape(box)
-
-    def nbytes_per_cell(self, name: str) -> int:
-        """Bytes that a field has per cell."""
-        return self._fields[name].nbytes
+            self.arrays[name] = array[leads[name] :].reshape(self.fields[name].shape(self.boxes[name]))
 
     def view(self, name: str, box: Box) -> Array:
         """The cells of `box` of one field, in place."""

@@ -102,7 +102,7 @@ class MemoryCount:
         for message in messages:
             if self.direct is None or not self.direct(message.source, message.target):
                 ring = message.source, message.target, message.cells
-                yield *ring, turns[ring] % DEPTH, packed(message, lambda name: fields[name].nbytes)
+                yield *ring, turns[ring] % DEPTH, packed(message, fields)
                 turns[ring] += 1
 
     @cached_property

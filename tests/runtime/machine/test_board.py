@@ -22,7 +22,7 @@ def near(partition, block):
     return SimpleNamespace(
         partition=partition, block=block, boards=boards, board=boards[block], inboxes=Inboxes(partition),
         instances=SimpleNamespace(arrays={name: np.empty(0, f.dtype) for name, f in partition.region.fields.items()},
-                                  view=lambda *what: what, shape=lambda name, box: box.shape[::-1]),
+                                  view=lambda *what: what, fields=partition.region.fields),
         fields={1: SimpleNamespace(view=lambda *what: what)}, watch=SimpleNamespace(argument=None),
         device=SimpleNamespace(xp=None, ordinal=0),
     )  # fmt: skip

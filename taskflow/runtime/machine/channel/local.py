@@ -26,12 +26,13 @@ from taskflow.runtime.machine.channel.stop import Stop
 
 Key = tuple[int, int]
 """(source block, sequence number) of a message to the owner of the mailbox."""
+Waiting = dict[Key, "LocalMessage"]
 
 _open: weakref.WeakValueDictionary[tuple[str, int], LocalChannel] = weakref.WeakValueDictionary()
 _guard = threading.Lock()
 
 
-class Half(BufferMessage):
+class LocalMessage(BufferMessage):
     """One side of a message; whoever brings the other side finishes both."""
 
     def finish(self, error: str | None = None) -> None:
@@ -51,22 +52,21 @@ class Mailbox:
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
         self._lock = threading.Lock()
-        self._sent: dict[Key, Half] = {}
-        self._awaited: dict[Key, Half] = {}
-        self._met: deque[tuple[Half, Half]] = deque()
+        self._sent, self._awaited = Waiting(), Waiting()
+        self._met: deque[tuple[LocalMessage, LocalMessage]] = deque()
         self._lost: dict[int, str] = {}
         self._closed: str | None = None
         stop.bell.attach(self)
 
-    def put(self, key: Key, half: Half) -> None:
-        """A message for the owner; done when its bytes are in the receive's buffer."""
-        self._meet(key, half, self._sent, self._awaited)
+    def put(self, key: Key, message: LocalMessage) -> None:
+        """Take a message for the owner; it is done when its bytes are in the receive's buffer."""
+        self._meet(key, message, self._sent, self._awaited)
 
-    def take(self, key: Key, half: Half) -> None:
-        """A receive of the owner."""
-        self._meet(key, half, self._awaited, self._sent)
+    def take(self, key: Key, message: LocalMessage) -> None:
+        """Take a receive of the owner."""
+        self._meet(key, message, self._awaited, self._sent)
 
-    def _meet(self, key: Key, mine: Half, waiting: dict[Key, Half], opposite: dict[Key, Half]) -> None:
+    def _meet(self, key: Key, mine: LocalMessage, waiting: Waiting, opposite: Waiting) -> None:
         with self._lock:
             other = opposite.pop(key, None)
             problem = self._closed or self._lost.get(key[0])
@@ -90,7 +90,7 @@ class Mailbox:
             self._carry([(sent, awaited)])
 
     @staticmethod
-    def _carry(met: list[tuple[Half, Half]]) -> None:
+    def _carry(met: list[tuple[LocalMessage, LocalMessage]]) -> None:
         problem = None
         try:
             copy([(awaited.buffer, sent.buffer) for sent, awaited in met])
@@ -110,12 +110,12 @@ class Mailbox:
         return not self._met
 
     def lose(self, source: int, reason: str) -> None:
-        """Nothing more will come from `source`: what it has put stays, what else is awaited of it fails."""
+        """Expect no more from `source`: what it has put stays, what else is awaited of it fails."""
         with self._lock:
             self._lost.setdefault(source, reason)
             failed = [self._awaited.pop(key) for key in list(self._awaited) if key[0] == source]
-        for half in failed:
-            half.finish(reason)
+        for message in failed:
+            message.finish(reason)
 
     def lost(self, source: int) -> str | None:
         """Why nothing more will come from `source`, or None."""
@@ -131,8 +131,8 @@ class Mailbox:
         while self._met:
             failed.extend(self._met.popleft())
         self._stop.bell.detach(self)
-        for half in failed:
-            half.finish(reason)
+        for message in failed:
+            message.finish(reason)
 
 
 class LocalChannel(Channel):
@@ -165,15 +165,15 @@ class LocalChannel(Channel):
         return self._peers
 
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        half = Half(self.stop, Envelope(self.name, self.block, peer, sequence, True), buffer)
-        self._known(self._peers, peer).mailbox.put((self.block, sequence), half)
-        return half
+        message = LocalMessage(self.stop, Envelope(self.name, self.block, peer, sequence, True), buffer)
+        self._known(self._peers, peer).mailbox.put((self.block, sequence), message)
+        return message
 
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
         self._known(self._peers, peer)
-        half = Half(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
-        self.mailbox.take((peer, sequence), half)
-        return half
+        message = LocalMessage(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
+        self.mailbox.take((peer, sequence), message)
+        return message
 
     def close(self) -> None:
         if self._closed:

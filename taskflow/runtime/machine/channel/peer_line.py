@@ -96,7 +96,7 @@ class PeerLine:
         return not ready
 
     def lose(self, reason: str) -> None:
-        """Nothing more will come or go: what has come already is still received, all else fails."""
+        """Expect no more to come or go: what has come already is still received, all else fails."""
         self.gone = reason
         self._pull()
         self._fail(reason)

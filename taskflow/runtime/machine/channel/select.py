@@ -103,7 +103,7 @@ class Router(Channel):
             self._open(name)
 
     def widen(self) -> None:
-        """With "auto": offer what is slow to load, too. For blocks that are not all within reach of those they need."""
+        """With "auto", offer what is slow to load, too: some blocks are not within reach of those they need."""
         if self._requested == "auto":
             for name in SLOW:
                 if name not in self._channels:
@@ -154,7 +154,7 @@ class Router(Channel):
         return self._known(self._routes, peer).receive(peer, sequence, buffer)
 
     async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
-        """For the actor's `deliver`, see `ActorChannel`."""
+        """Take a message for the actor, see `ActorChannel.deliver`."""
         channel = self._channels.get("actor")
         if not isinstance(channel, ActorChannel):
             raise ChannelError(f"block {self.block} takes no actor messages")

@@ -47,7 +47,7 @@ class Device(ABC):
         """A C-ordered array of zeros."""
 
     def arena(self, nbytes: int) -> Allocator:
-        """Where arrays of so many bytes in all (see `Arena.room`) are allocated that belong together."""
+        """An allocator of arrays that belong together, of so many bytes in all (see `Arena.room`)."""
         return self
 
     @abstractmethod

@@ -43,7 +43,7 @@ class Lane(Protocol):
         """From now on array operations of this thread go to this lane."""
 
     def active(self) -> AbstractContextManager[Any]:
-        """Within it array operations of this thread go to this lane."""
+        """A context in which array operations of this thread go to this lane."""
 
     def event(self) -> Event:
         """A new event."""
@@ -62,7 +62,7 @@ class Lane(Protocol):
 
 
 class HostLane:
-    """Everything is done when it is called."""
+    """The lane of a host, on which everything is done when it is called."""
 
     asynchronous = False
     stream = None

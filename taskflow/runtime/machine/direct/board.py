@@ -26,7 +26,7 @@ SMALL = 16 << 20  # bytes that all inboxes of a block may have in any case,
 SHARE = 8  # and in how many parts of its fields' memory they are at most one: narrow blocks are all faces across x
 
 Rooms = dict[Message, dict[tuple[str, Copy], tuple[int, int]]]
-"""Where each packed copy of messages begins and ends, in bytes behind the target's board."""
+"""The begin and end of each packed copy of messages, in bytes behind the target's board."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class Board:
         return self._rows + FLAG * 6 * self.blocks * MESSAGES - self.pointer
 
     def share(self, fold: int, block: int) -> int:
-        """Where `block` puts its share of the first number of every second all-reduce; that of the others is `blocks`
-        places on, that of the next number 2 `blocks`. No two all-reduces have a place in common: a block may be at the
-        next one, of another pass perhaps, while others still read the shares of this one.
+        """The place of the share of `block` in the first number of every second all-reduce; that of the others is
+        `blocks` places on, that of the next number 2 `blocks`. No two all-reduces have a place in common: a block may
+        be at the next one, of another pass perhaps, while others still read the shares of this one.
         """
         return self.pointer + NUMBER * (2 * NUMBERS * _within(fold, FOLDS, "all-reduces") * self.blocks + block)
 
     def shared(self, fold: int, block: int) -> int:
-        """The flag that `block` has put its share."""
+        """The flag of `block` that its share is there."""
         return self._folds + FLAG * (fold * (self.blocks + 1) + block)
 
     def folded(self, fold: int) -> int:
@@ -92,7 +92,7 @@ def _within(number: int, most: int, what: str) -> int:
 
 
 class Inboxes:
-    """Where the inboxes of the blocks of a partition are, in bytes behind each one's board: every block knows all."""
+    """The places of the inboxes of all blocks of a partition, in bytes behind each one's board; all know all."""
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition

@@ -186,7 +186,7 @@ class DirectExchange:
         near, start = self._near, board.pointer + board.nbytes
         return {
             (name, copy): view(
-                near.device.xp, start + begin, near.instances.shape(name, copy.source_box),
+                near.device.xp, start + begin, near.instances.fields[name].shape(copy.source_box),
                 near.instances.arrays[name].dtype, near, near.device.ordinal,
             )
             for (name, copy), (begin, _) in self._rooms.get(message, {}).items()

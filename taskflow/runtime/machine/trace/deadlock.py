@@ -7,9 +7,9 @@ another block needs.
 that comes is posted when its buffer has been unpacked; one that goes is packed when its buffer has been taken, that is,
 when the other block has posted it. So a block may wait for room, and two things keep blocks from waiting in a circle:
 
-- who receives posts a message no later than it waits for an earlier one of the ring;
-- who sends takes a buffer again only after all that comes, in program order, before the old message is received: then
-  it is behind nobody that the receiver could wait for.
+- a receiver posts a message no later than it waits for an earlier one of the ring;
+- a sender takes a buffer again only after all that comes, in program order, before the old message is received: then it
+  is behind nobody that the receiver could wait for.
 
 Where a ring of `DEPTH` buffers is too small for the second, or messages come in another order than that of their
 numbers, it has more.
@@ -111,7 +111,7 @@ class Rings:
 
 
 class _Window:
-    """How far a block is when it packs a message."""
+    """The nodes that a block has done when it packs a message."""
 
     def __init__(self, graph: TaskGraph, order: Sequence[int]) -> None:
         missing, least = len(graph.nodes), {}  # per node: the first in program order that is not done before it

@@ -70,7 +70,7 @@ class Listing:
         self._group: dict[int, list[_Joint]] = {}  # per lane: the joints at its end
 
     def add(self, operations: Iterable[Operation]) -> None:
-        """At the end, as they are."""
+        """Add operations at the end, as they are."""
         for operation in operations:
             self._entries.append(operation)
             if operation.lane is None:
@@ -79,7 +79,7 @@ class Listing:
                 self._group.pop(operation.lane, None)
 
     def join(self, kind: Kind, lane: int, node: int, items: Iterable[Any]) -> None:
-        """At the end, or together with what is there already."""
+        """Add items at the end, or to those of their kind that stand there already."""
         group = self._group.setdefault(lane, [])
         if kind == "await" and any(RANK[joint.kind] > RANK["unpack"] for joint in group):
             group.clear()
@@ -93,7 +93,7 @@ class Listing:
         joint.items += items
 
     def operations(self) -> list[Operation]:
-        """All of them, bound."""
+        """All operations, bound."""
         sends = self._sends()
         bound: list[Operation] = []
         for entry in self._entries:
