@@ -81,7 +81,7 @@ class Mapper:
         return [self.overlap == "full" and _urgent(node, in_line.get(type(node), ())) for node in nodes]
 
     def priority(self, node: Node) -> int:
-        """The rank of a node among those that are ready: the lowest is first. Edges come before what they let travel, so
+        """The rank of a node among those that are ready, the lowest first. Edges come before what they let travel, so
         that all of it travels together; what the host may have to wait for comes last, in program order.
         """
         if not self.split:

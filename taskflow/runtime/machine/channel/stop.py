@@ -41,7 +41,7 @@ class Engine(Protocol):
 
 
 class Bell:
-    """The bell beside which the step thread of a block sleeps. No ring is lost: an early one ends the next sleep at once.
+    """The bell beside which the step thread of a block sleeps. No ring is lost: an early one ends the next sleep.
 
     All channels of a block share one bell, because a wait on one transport must keep every other one moving: a large
     message is sent only while both sides make progress.
