@@ -1,6 +1,5 @@
-"""The CUDA driver, called directly where a microsecond counts; and the errors after which a process has lost its GPU.
-
-Launches have arguments that are prepared once. `cuda.bindings` would give the interpreter away in every call.
+"""The CUDA driver, called directly where a microsecond counts: launches whose arguments are prepared once; and the
+errors after which a process has lost its GPU.
 """
 
 from __future__ import annotations
