@@ -18,7 +18,7 @@ from taskflow.errors import RunFailed
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.tasks import Launch
 
-WORDS = 400  # bytes of a launch in an error
+LONGEST = 400  # bytes of a launch in an error
 
 
 class Agreement:
@@ -40,33 +40,33 @@ class Agreement:
 
         Raises RunFailed, on all blocks with one text, where they are not the same.
         """
-        words = [self._begin or "one more without new scalars", *map(describe, launches)]
-        digests = [self._roll(text) for text in words]
+        texts = [self._begin or "one more without new scalars", *map(describe, launches)]
+        digests = [self._roll(text) for text in texts]
         self._passes, self._begin = self._passes + 1, ""
-        rows = self._gather(np.frombuffer(self._rolling + len(words).to_bytes(8, "little"), np.uint8))
+        rows = self._gather(np.frombuffer(self._rolling + len(texts).to_bytes(8, "little"), np.uint8))
         if (rows != rows[0]).any():
             most = int(rows[:, 8:].copy().view(np.int64).max())
-            raise RunFailed(self._difference(words, digests, most))
+            raise RunFailed(self._difference(texts, digests, most))
 
     def _roll(self, text: str) -> bytes:
         self._rolling = blake2b(self._rolling + text.encode(), digest_size=8).digest()
         return self._rolling
 
-    def _difference(self, words: list[str], digests: list[bytes], most: int) -> str:
+    def _difference(self, texts: list[str], digests: list[bytes], most: int) -> str:
         """Say where the programs part: the first launch, the blocks that are alone with theirs, and both in words."""
         padded = digests + [bytes(8)] * (most - len(digests))
         rows = self._gather(np.frombuffer(b"".join(padded), np.uint8)).reshape(-1, most, 8)
         first = int(np.argmax((rows != rows[0]).any(axis=(0, 2))))
-        text = words[first] if first < len(words) else "nothing more"
-        row = text.encode()[:WORDS].ljust(WORDS)
-        texts = [bytes(row).decode(errors="ignore").strip() for row in self._gather(np.frombuffer(row, np.uint8))]
+        text = texts[first] if first < len(texts) else "nothing more"
+        row = text.encode()[:LONGEST].ljust(LONGEST)
+        theirs = [bytes(row).decode(errors="ignore").strip() for row in self._gather(np.frombuffer(row, np.uint8))]
         kinds = [bytes(row[first]) for row in rows]
         usual = Counter(kinds).most_common(1)[0][0]
         others = [block for block, kind in enumerate(kinds) if kind != usual]
         where = f"launch {first} of pass {self._passes}" if first else f"pass {self._passes}"
         return (
-            f"block {others[0]} does another program than block {kinds.index(usual)}: {where} is {texts[others[0]]},"
-            f" not {texts[kinds.index(usual)]}"
+            f"block {others[0]} does another program than block {kinds.index(usual)}: {where} is {theirs[others[0]]},"
+            f" not {theirs[kinds.index(usual)]}"
             + (f" (and so in {len(others)} blocks)" if len(others) > 1 else "")
             + "; a program may depend on nothing that differs between blocks"
         )
