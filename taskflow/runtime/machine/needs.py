@@ -78,7 +78,7 @@ class MemoryCount:
         return BlockMemory(
             fields=partition.nbytes(block),
             buffers=sum(nbytes for *_, nbytes in buffers),
-            board=Board(len(partition)).nbytes + self._inboxes.nbytes(block) if self.direct else 0,
+            board=Board(len(partition)).nbytes + self._inboxes.nbytes(block) if self.direct is not None else 0,
             scalars=8 * MOST + folds,
             tables=sum(len(table.values) * nbytes for table, nbytes in looked_up),
         )
@@ -110,6 +110,20 @@ class MemoryCount:
         return Inboxes(self.partition)
 
 
+class _States:
+    """Ghost cells as values that can be compared: one and the same for equal ones."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, tuple[Valid, State]] = {}  # by identity, with what has it
+        self._number: dict[tuple[object, ...], State] = {}
+
+    def __call__(self, valid: Valid) -> State:
+        if id(valid) not in self._of:
+            key = tuple(sorted(valid.items()))
+            self._of[id(valid)] = valid, self._number.setdefault(key, len(self._number))
+        return self._of[id(valid)][1]
+
+
 @dataclass(eq=False)
 class Passes:
     """Every stretch of the passes that can follow `first`, in every state, and what some `blocks` exchange in it.
@@ -123,7 +137,7 @@ class Passes:
     first: Program
     then: Mapping[Program, Sequence[Program]]
     _exchanged: dict[tuple[Stretch, State], Exchange] = field(default_factory=dict, init=False)
-    _state: _States = field(default_factory=lambda: _States(), init=False)
+    _state: _States = field(default_factory=_States, init=False)
 
     def __iter__(self) -> Iterator[tuple[Stretch, Exchange]]:
         waiting: list[tuple[Program, Roles, Valid]] = [(self.first, Roles.of(tuple(self.partition.fields)), {})]
@@ -178,17 +192,3 @@ class Passes:
                 known=self.known,
             )  # fmt: skip
         return self._exchanged[key].valid
-
-
-class _States:
-    """Ghost cells as values that can be compared: one and the same for equal ones."""
-
-    def __init__(self) -> None:
-        self._of: dict[int, tuple[Valid, State]] = {}  # by identity, with what has it
-        self._number: dict[tuple[object, ...], State] = {}
-
-    def __call__(self, valid: Valid) -> State:
-        if id(valid) not in self._of:
-            key = tuple(sorted(valid.items()))
-            self._of[id(valid)] = valid, self._number.setdefault(key, len(self._number))
-        return self._of[id(valid)][1]
