@@ -25,7 +25,7 @@ class Memory(BlockMemory):
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """Bytes in all."""
         return super().total + self.output
 
 

@@ -77,8 +77,8 @@ class Plan:
 
 
 class BlockActor:
-    """One block. Calls in order: address, perhaps widen, connect; per job start, status as often as wanted, result;
-    close. stop and abort at any time. After a job that failed only close is left.
+    """The actor of one block. Calls in order: address, perhaps widen, connect; per job start, status as often as one
+    likes, result; close. stop and abort at any time. After a job that failed only close is left.
     """
 
     def __init__(self, plan: Plan, block: int) -> None:

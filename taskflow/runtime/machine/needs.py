@@ -47,7 +47,7 @@ class BlockMemory:
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """Bytes in all."""
         return self.fields + self.buffers + self.board + self.scalars + self.tables
 
 

@@ -139,7 +139,7 @@ class Shard:
         self._state = trace.state
 
     def _used(self, way: Mapper) -> tuple[Lane, Lane]:
-        """The lanes for computation, and for what other blocks wait for: messages come in there."""
+        """The lanes for computation and for what other blocks wait for, where messages come in."""
         plain, urgent = self.lanes
         return plain, urgent if way.overlap == "full" else plain
 

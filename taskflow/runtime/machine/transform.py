@@ -188,5 +188,5 @@ def _transform(lane: Lane, values: Array, spectrum: Array, *, back: bool) -> Cal
 
 
 def _aligned(values: Array) -> bool:
-    """cuFFT takes real values that begin where a complex number could."""
+    """Whether real values begin where a complex number could: cuFFT takes no others."""
     return bool(values.data.ptr % (2 * values.itemsize) == 0)

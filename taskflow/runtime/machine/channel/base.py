@@ -126,7 +126,7 @@ class Pending(ABC):
 
 
 class BufferMessage(Pending):
-    """One side of a message that is copied from or to a buffer. Who has copied it calls `finish`, in any thread."""
+    """One side of a message that is copied from or to a buffer. Whoever copies it calls `finish`, on any thread."""
 
     def __init__(self, stop: Stop, message: Envelope, buffer: Buffer) -> None:
         super().__init__(stop, message)
@@ -139,7 +139,7 @@ class BufferMessage(Pending):
         return self._finished
 
     def finish(self, error: str | None = None) -> None:
-        """The message is done, well or not."""
+        """Note that the message is done, well or not."""
         self._error = error
         self._finished = True
 
@@ -219,7 +219,7 @@ def on_device(buffer: Buffer) -> bool:
 
 
 def checked(buffer: Buffer) -> Buffer:
-    """The buffer itself. Raises BadInput where it is none."""
+    """Return the buffer. Raises BadInput where it is none of a message."""
     if buffer.ndim != 1 or buffer.dtype != np.uint8 or not buffer.flags.c_contiguous:
         raise BadInput(
             f"a message is a contiguous 1-D uint8 array, not {buffer.dtype} of shape {buffer.shape}: "

@@ -117,7 +117,7 @@ class PeerChannel(Channel):
             return not any(happened) and all(line.arm() for line in self._lines.values())
 
     def _attend(self, descriptor: int) -> bool:
-        """See to a socket; True if something is different now."""
+        """See to a socket; return whether something is different now."""
         if descriptor == self._door.socket.fileno():
             self._welcome()
             return True

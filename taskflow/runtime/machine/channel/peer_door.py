@@ -94,7 +94,7 @@ class Door:
         return None
 
     def close(self) -> None:
-        """Nobody can call any more."""
+        """Let nobody call any more."""
         self.socket.close()
 
 

@@ -59,7 +59,7 @@ class PeerLine:
         self._armed = False
 
     def send(self, message: PeerMessage) -> None:
-        """Done once the bytes are in the ring."""
+        """Send a message, which is done once its bytes are in the ring."""
         if self.gone is not None:
             message.finish(self.gone)
         else:
@@ -67,7 +67,7 @@ class PeerLine:
             self._push()
 
     def receive(self, message: PeerMessage) -> None:
-        """Done once the bytes are in the buffer."""
+        """Post a receive, which is done once the bytes are in its buffer."""
         sequence = message.message.sequence
         if sequence in self._awaited:
             raise ChannelError(f"{message.message} was posted twice")
@@ -80,7 +80,7 @@ class PeerLine:
                 self.lose(self.gone)
 
     def move(self) -> bool:
-        """Let bytes go and come; True if any did."""
+        """Move bytes both ways; return whether any did."""
         if self._armed and self.rings is not None:
             self.rings.awake()
             self._armed = False
@@ -88,7 +88,7 @@ class PeerLine:
         return self._pull() or moved
 
     def arm(self) -> bool:
-        """Be woken by the peer when there is something to do; False if there is already."""
+        """Ask to be woken by the peer when there is something to do; False if there is already."""
         if self.rings is None or self.gone is not None:
             return True
         self._armed = True

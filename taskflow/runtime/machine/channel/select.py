@@ -30,7 +30,7 @@ SLOW = ("ucx",)
 
 
 def check_request(requested: str) -> None:
-    """`BadInput` unless `requested` is "auto" or a transport."""
+    """Raises BadInput unless `requested` is "auto" or a transport."""
     names = ("auto", *PREFERENCE)
     if requested in names:
         return

@@ -143,6 +143,6 @@ class Stop:
                 end()
 
     def check(self) -> None:
-        """Raise `Aborted` if the block was told to stop."""
+        """Raises Aborted if the block was told to stop."""
         if self._reason is not None:
             raise Aborted(self._reason)

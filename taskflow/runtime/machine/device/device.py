@@ -102,10 +102,10 @@ class Cpu(Device):
         return lambda: copy
 
     def activate(self) -> None:
-        """Every thread can work on all cores."""
+        """Do nothing: every thread can work on all cores."""
 
     def synchronize(self) -> None:
-        """Everything is done when it is called."""
+        """Do nothing: everything is done when it is called."""
 
     def pointer(self, array: Array) -> int:
         return int(array.ctypes.data)
@@ -134,7 +134,7 @@ class Gpu(Device):
         return self.xp.zeros(shape, dtype)
 
     def to_host(self, array: Array) -> np.ndarray:
-        """A copy."""
+        """A copy of the array's values in host memory."""
         compact = self.xp.ascontiguousarray(array)
         if compact.nbytes < LARGE:
             return np.asarray(compact.get())

@@ -68,7 +68,7 @@ class HostLane:
     stream = None
 
     def activate(self) -> None:
-        """The host has one lane."""
+        """Do nothing: the host has one lane."""
 
     def active(self) -> AbstractContextManager[Any]:
         return nullcontext()
@@ -83,7 +83,7 @@ class HostLane:
         return event.synchronize
 
     def synchronize(self) -> None:
-        """Nothing is ever outstanding."""
+        """Do nothing: nothing is ever outstanding."""
 
     def reached(self) -> Callable[[], bool]:
         return lambda: True

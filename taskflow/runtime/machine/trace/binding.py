@@ -27,7 +27,7 @@ class Binder:
         self._origins = {name: box.lo for name, box in instances.boxes.items()}
 
     def compile(self, launches: Iterable[Launch]) -> None:
-        """Compile what is not compiled yet of the kernels that these launches need, side by side."""
+        """Compile the kernels of these launches that are not compiled yet, side by side."""
         texts = (launch for launch in launches if launch.task.kernel is not None)
         compile_together([(launch.task, self._real(launch)) for launch in texts], self.device)
 
@@ -38,7 +38,7 @@ class Binder:
         return compiled(launch.task, self._real(launch), self.device).tile(cells, middle) or ROWS
 
     def compute(self, node: Compute, lane: Lane) -> Call:
-        """The call of a point task: its kernel, what a library does, or else its Python body."""
+        """The call of a point task: its kernel, an operation of a library, or its Python body."""
         launch = node.launch
         if launch.task.library is not None:
             return self._library(launch)(self.device, lane, *self._views(node), **launch.constants)

@@ -112,7 +112,7 @@ class Scalars(Mapping[str, float]):
         return len(self._known)
 
     def _enqueue(self, values: Mapping[int, float]) -> None:
-        """A launch copies its arguments: it can take other ones while the last is still under way."""
+        """Enqueue a launch that sets scalars. It copies its arguments, which may change while it is under way."""
         if self._setter is None:
             numbers = np.zeros(1, NUMBERS)
             text = Path(__file__).with_name("scalars.cu").read_text(encoding="utf-8")
@@ -149,7 +149,7 @@ class Rounds:
         return self._enough or self.done == self._repeat.times
 
     def another(self) -> None:
-        """A pass of the body has been enqueued: ask what is to be asked after it."""
+        """Note that a pass of the body has been enqueued, and ask what is to be asked after it."""
         self.done += 1
         self._ask()
 
@@ -168,7 +168,7 @@ class Rounds:
             self._asked = self._scalars.later() if more and not self._enough else None
 
     def close(self) -> None:
-        """It is over. Raises what `otherwise` raises where it was not enough."""
+        """End the repetition. Raises what `otherwise` raises where it was not enough."""
         if self._repeat.count is not None:
             self._scalars.set({self._repeat.count: float(self.done)})
         if self._repeat.otherwise is not None and not self._enough:

@@ -86,7 +86,7 @@ class Tracer:
         return self.near is not None and self.near.reaches(message)
 
     def priority(self, node: Node) -> int:
-        """The mapper's; but a claim of a message that has buffers waits for nobody."""
+        """The rank of the mapper, but 0 for a claim of a message with buffers, which waits for nobody."""
         return 0 if isinstance(node, Claim) and not self.direct(node.message) else self.mapper.priority(node)
 
 
@@ -144,7 +144,7 @@ class _Pass:
         return isinstance(node, Send) and (node.message in self.rings.earlier or bool(self.claims))
 
     def _waits(self) -> dict[int, int]:
-        """Per node that has to wait for the other lane: the last node there that it waits for.
+        """For each node that has to wait for the other lane, the last node there that it waits for.
 
         What its lane has waited for before, and all that came before that on the other lane, is done.
         """
@@ -180,7 +180,7 @@ class _Pass:
                 yield n
 
     def _flush(self, *, sends: bool) -> None:
-        """Put what was held back into the list."""
+        """Put stages, and sends if asked for, that were held back into the list."""
         nodes = {stage: n for n, stage in self.stages}
         slabs = self.wavefront.operations([stage for _, stage in self.stages])
         self.list.add(Operation(call, "compute", (nodes[stage],), 0) for stage, call in slabs)

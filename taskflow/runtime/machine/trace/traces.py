@@ -157,7 +157,7 @@ def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: 
 
 
 def _joined(inner: list[Call], lanes: tuple[Lane, Lane]) -> list[Call]:
-    """The urgent lane follows the plain one at the start, and the plain one the urgent one at the end."""
+    """Let the urgent lane follow the plain one at the start, and the plain one the urgent one at the end."""
     plain, urgent = lanes
     fork, join = plain.event(), urgent.event()
     return [plain.recorder(fork), urgent.waiter(fork), *inner, urgent.recorder(join), plain.waiter(join)]
