@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from taskflow.runtime.machine.device import Call, Event, Lane, cpu
+from taskflow.runtime.machine.device import Call, Lane, cpu
 from taskflow.runtime.machine.direct.board import Rooms
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
@@ -110,31 +109,8 @@ class _Near:
     copies = bind = send = staticmethod(_one)
 
 
-class _PaperLane:
-    """A lane that does nothing."""
-
-    stream = None
+class _PaperLane(Lane):
+    """A lane that does nothing, of a host or of a GPU."""
 
     def __init__(self, *, asynchronous: bool) -> None:
         self.asynchronous = asynchronous
-
-    def activate(self) -> None:
-        """There is nothing to do."""
-
-    def active(self) -> AbstractContextManager[Any]:
-        return nullcontext()
-
-    def event(self) -> Event:
-        return self
-
-    def recorder(self, event: Event) -> Call:
-        return _nothing
-
-    def waiter(self, event: Event) -> Call:
-        return _nothing
-
-    def synchronize(self) -> None:
-        """Nothing is enqueued."""
-
-    def reached(self) -> Callable[[], bool]:
-        return lambda: True

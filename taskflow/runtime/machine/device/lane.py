@@ -33,63 +33,42 @@ class Event(Protocol):
         """Wait until everything enqueued before the event is done."""
 
 
-class Lane(Protocol):
-    """Work enqueued on a lane is done in that order; if `asynchronous`, perhaps after the enqueueing has returned."""
+class Lane:
+    """An order of execution: what is enqueued on a lane is done in that order. This one is the host's, on which all is
+    done when it is called; on one that is `asynchronous` perhaps not before the call has returned.
+    """
 
-    asynchronous: bool
-    stream: Any
+    asynchronous = False
+    stream: Any = None
 
     def activate(self) -> None:
         """From now on array operations of this thread go to this lane."""
 
     def active(self) -> AbstractContextManager[Any]:
         """A context in which array operations of this thread go to this lane."""
+        return nullcontext()
 
     def event(self) -> Event:
         """A new event."""
+        return self
 
     def recorder(self, event: Event) -> Callable[[], None]:
         """An operation that puts the event at the end of what is enqueued."""
+        return event.synchronize
 
     def waiter(self, event: Event) -> Callable[[], None]:
         """An operation that makes what is enqueued later wait for the event, on the device."""
+        return event.synchronize
 
     def synchronize(self) -> None:
         """Wait until everything enqueued is done."""
 
     def reached(self) -> Callable[[], bool]:
         """Tells whether everything is done that has been enqueued by now. Raises Lost where it never will be."""
-
-
-class HostLane:
-    """The lane of a host, on which everything is done when it is called."""
-
-    asynchronous = False
-    stream = None
-
-    def activate(self) -> None:
-        """Do nothing: the host has one lane."""
-
-    def active(self) -> AbstractContextManager[Any]:
-        return nullcontext()
-
-    def event(self) -> Event:
-        return self
-
-    def recorder(self, event: Event) -> Callable[[], None]:
-        return event.synchronize
-
-    def waiter(self, event: Event) -> Callable[[], None]:
-        return event.synchronize
-
-    def synchronize(self) -> None:
-        """Do nothing: nothing is ever outstanding."""
-
-    def reached(self) -> Callable[[], bool]:
         return lambda: True
 
 
-class StreamLane:
+class StreamLane(Lane):
     """A CUDA stream that does not wait for the default stream."""
 
     asynchronous = True
@@ -132,7 +111,7 @@ class StreamLane:
 def lanes(device: Device) -> tuple[Lane, Lane]:
     """The lanes of a block: for computation, and for what other blocks wait for. A CPU has one."""
     if device.kind == "cpu":
-        host = HostLane()
+        host = Lane()
         return host, host
     return StreamLane(device.xp, urgent=False), StreamLane(device.xp, urgent=True)
 
