@@ -71,7 +71,8 @@ class MemoryCount:
         for launches, messages in self._by_block:
             buffers.update(self._buffers(messages[block]))
             for launch in launches:
-                if over := place(launch, partition).owned[block] & launch.over:
+                over = place(launch, partition).owned[block] & launch.over
+                if over and launch.task.kernel is not None:
                     folds += len(launch.task.reductions) * partial_bytes(over, self.device)
                     used = (table for constant in launch.constants.values() for table in tables(constant))
                     looked_up.update((table, partition.fields[launch.own].nbytes) for table in used)

@@ -95,21 +95,17 @@ class Transfers:
         """Each copy of the message with its part of the buffer, as an array of the shape of its cells."""
         key, start = self._key(message, slot), 0
         if key not in self._buffers:
-            self._buffers[key] = self.device.allocate((self.size(message),), "u1")
+            self._buffers[key] = self.device.allocate((key[3],), "u1")
         for name, copy in message.copies:
             dtype, shape = self.instances.arrays[name].dtype, self.instances.fields[name].shape(copy.source_box)
             nbytes = math.prod(shape) * dtype.itemsize
             yield name, copy, self._buffers[key][start : start + nbytes].view(dtype).reshape(shape)
             start += _aligned(nbytes)
 
-    def size(self, message: Message) -> int:
-        """Bytes of a message."""
-        return packed(message, self.instances.fields)
-
     def _key(self, message: Message, slot: int) -> Key:
         key = self._keys.get((message, slot))
         if key is None:
-            key = message.source, message.target, message.cells, self.size(message), slot
+            key = message.source, message.target, message.cells, packed(message, self.instances.fields), slot
             self._keys[message, slot] = key
         return key
 
