@@ -16,7 +16,6 @@ import numpy as np
 from taskflow.errors import RunFailed
 from taskflow.flow import StaggeredGrid
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.machine.extreme import extreme
 from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.inflow.inflow import FINEST
@@ -123,7 +122,7 @@ class Sanity:
 
     def _extremes(self, roles: Sequence[str]) -> np.ndarray:
         """The cell i, j, k and the value of the extreme of each field, [block, role, number]."""
-        mine = [(*cell, value) for cell, value in (extreme(self._shard, role) for role in roles)]
+        mine = [(*cell, value) for cell, value in map(self._shard.extreme, roles)]
         rows = self._shard.gather(np.array(mine, np.float64).ravel())
         return rows.reshape(len(rows), len(roles), 4)
 

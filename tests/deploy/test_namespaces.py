@@ -16,7 +16,7 @@ import pytest
 
 import taskflow
 from taskflow.output import dataset
-from taskflow.runtime.machine.channel.ucx_library import ucx_problem
+from taskflow.runtime.machine.channel.ucx import ucx_problem
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"

@@ -14,29 +14,19 @@ import pytest
 from taskflow.runtime.host import look
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine import Mapper, run_threads
-from taskflow.runtime.machine.device import Cpu, gpu
+from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.direct import Board
 from taskflow.runtime.machine.kernel import copying
-from taskflow.runtime.machine.trace.rings import DEPTH
+from taskflow.runtime.machine.trace.deadlock import DEPTH
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case, Pressure
 from taskflow.simulation.case.control import Time
 from taskflow.simulation.initial.initial import InitialFields, profiles
 from taskflow.simulation.memory import Needs
+from tests.runtime.machine.test_needs import Counting
 from tests.test_invariance import BOUNDARIES, OPEN, stirred
 
 HERE = look("this process")
-
-
-class Counting(Cpu):
-    """Counts the bytes of all arrays that it makes."""
-
-    nbytes = 0
-
-    def allocate(self, shape, dtype):
-        found = super().allocate(shape, dtype)
-        self.nbytes += found.nbytes
-        return found
 
 
 def all_passes(setup, shard):

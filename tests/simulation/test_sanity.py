@@ -12,7 +12,6 @@ from taskflow.errors import RunFailed
 from taskflow.output import Checkpoints, newest
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu, gpu
-from taskflow.runtime.machine.extreme import extreme
 from taskflow.simulation.build.scales import Scale
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
@@ -127,7 +126,7 @@ def test_extremes(device):
         for cell, value in (((1, 2, 3), -5.0), ((3, 2, 0), 5.5), ((2, 1, 1), np.inf), ((1, 1, 1), np.nan)):
             values[cell] = value
             shard.write({"u": values})
-            found.append(extreme(shard, "u"))
+            found.append(shard.extreme("u"))
         return found
 
     for block, found in enumerate(run_threads(setup.partition, job, device(), Mapper("none"))):

@@ -15,7 +15,7 @@ from taskflow.errors import BadInput
 from taskflow.runtime.host.accelerators import Accelerator, accelerators
 from taskflow.runtime.host.infiniband import Port, ports
 from taskflow.runtime.machine.channel import PREFERENCE, channel_problem
-from taskflow.runtime.machine.channel.ucx_library import ways_between_hosts
+from taskflow.runtime.machine.channel.ucx import ways_between_hosts
 from taskflow.runtime.machine.device import gpu_problem, processor_name
 from taskflow.runtime.machine.kernel.compile_host import Compiler, compiler
 from taskflow.runtime.machine.kernel.library_cache import cache_folder

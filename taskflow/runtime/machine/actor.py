@@ -23,10 +23,7 @@ from taskflow.runtime.machine.shard import Limits, Shard
 from taskflow.runtime.regions import Partition
 
 State = Literal["new", "ready", "running", "finished", "failed"]
-SWITCH = (
-    1e-4  # seconds: a busy Python thread gives way to the event loop this often, so that status() is answered in time
-)
-
+SWITCH = 1e-4  # seconds: a busy Python thread gives way to the event loop this often, for status() to come in time
 LOOK = 0.5  # seconds between two looks at whether anybody is left who wants what the job computes
 
 
@@ -75,13 +72,13 @@ class Plan:
 
     @property
     def talk(self) -> str:
-        """As blocks call the run among themselves: nobody else knows it, and can send or receive in its name."""
+        """The name of the run among its blocks: nobody else knows it, and can send or receive in its name."""
         return f"{self.run} {self.token}"
 
 
 class BlockActor:
-    """One block. Calls in order: address, perhaps widen, connect; per job start, status as often as wanted, result;
-    close. stop and abort at any time. After a job that failed only close is left.
+    """The actor of one block. Calls in order: address, perhaps widen, connect; per job start, status as often as one
+    likes, result; close. stop and abort at any time. After a job that failed only close is left.
     """
 
     def __init__(self, plan: Plan, block: int) -> None:
@@ -102,13 +99,11 @@ class BlockActor:
         sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
 
     async def address(self) -> Address:
-        """Open the device and the channels; how other blocks reach this one. Raises BadInput where the device is not
-        usable.
-        """
+        """Open device and channels; return how other blocks reach this one. Raises BadInput where there is none."""
         return await self._on_thread(self._open)
 
     async def widen(self) -> Address:
-        """Offer what is slow to load, too; how other blocks reach this one now."""
+        """Offer what is slow to load, too; return how other blocks reach this one now."""
         return await self._on_thread(self._widen)
 
     async def connect(self, addresses: Mapping[int, Address]) -> dict[int, str]:
@@ -124,7 +119,7 @@ class BlockActor:
         self._guard = asyncio.create_task(self._end_if_abandoned(self._running))
 
     async def status(self, patience: float = 0.0) -> Status:
-        """How the job is doing: at once when it has ended, else after so many seconds."""
+        """Return how the job is doing: at once when it has ended, else after so many seconds."""
         if patience and self._running is not None and not self._running.done():
             await asyncio.wait([self._running], timeout=patience)
         return Status(self.state, self.control.progress, self.error, self.failed_at)
@@ -161,7 +156,7 @@ class BlockActor:
         self._thread.shutdown(wait=False)
 
     async def _end_if_abandoned(self, running: asyncio.Future[None]) -> None:
-        """Nobody tells an actor that its client or the scheduler has vanished."""
+        """End the job if nobody is left who wants it: nobody tells an actor that its client has vanished."""
         while not running.done():
             if reason := self._home.abandoned:
                 self._stop.set(f"block {self.block} was abandoned: {reason}")
@@ -224,11 +219,11 @@ class BlockActor:
             self._shard.abandon()
 
     def _unforeseen(self, error: Exception) -> TaskflowError:
-        words = f"block {self.block}: {type(error).__name__}: {error}"
+        text = f"block {self.block}: {type(error).__name__}: {error}"
         if gpu_lost(error):
             hush()
-            return Lost(words)
-        failure = RunFailed(words)
+            return Lost(text)
+        failure = RunFailed(text)
         failure.add_note(traceback.format_exc())  # it travels to the client, the traceback itself does not
         return failure
 

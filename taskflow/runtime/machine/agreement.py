@@ -2,7 +2,7 @@
 
 Nothing in a run of steps tells a block what others do: messages fit because every block comes to the same decisions.
 A program that differs between blocks, by a field that one of them swaps or a number that it takes from elsewhere,
-would be wrong results or a wait in vain.
+would lead to wrong results or to a wait in vain.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from taskflow.errors import RunFailed
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.tasks import Launch
 
-WORDS = 400  # bytes of a launch in an error
+LONGEST = 400  # bytes of a launch in an error
 
 
 class Agreement:
@@ -28,45 +28,45 @@ class Agreement:
         self._gather = gather
         self._rolling = b""
         self._passes = 0
-        self._given = ""
+        self._begin = ""  # in words: the scalars that get a value before the next pass
 
-    def given(self, scalars: Mapping[str, float]) -> None:
-        """These scalars get a value before the next pass."""
-        told = (f"{name} = {float(value)!r}" for name, value in sorted(scalars.items()))
-        self._given = f"begun with the scalars {{{', '.join(told)}}}"
+    def begin(self, scalars: Mapping[str, float]) -> None:
+        """Note the scalars that get a value before the next pass."""
+        values = (f"{name} = {float(value)!r}" for name, value in sorted(scalars.items()))
+        self._begin = f"begun with the scalars {{{', '.join(values)}}}"
 
     def check(self, launches: Sequence[Launch]) -> None:
-        """Compare the launches of a pass, and what was given before it. All blocks have to call it.
+        """Compare the launches of a pass, and the scalars before it. All blocks have to call it.
 
         Raises RunFailed, on all blocks with one text, where they are not the same.
         """
-        words = [self._given or "one more without new scalars", *map(describe, launches)]
-        digests = [self._roll(text) for text in words]
-        self._passes, self._given = self._passes + 1, ""
-        rows = self._gather(np.frombuffer(self._rolling + len(words).to_bytes(8, "little"), np.uint8))
+        texts = [self._begin or "one more without new scalars", *map(describe, launches)]
+        digests = [self._roll(text) for text in texts]
+        self._passes, self._begin = self._passes + 1, ""
+        rows = self._gather(np.frombuffer(self._rolling + len(texts).to_bytes(8, "little"), np.uint8))
         if (rows != rows[0]).any():
             most = int(rows[:, 8:].copy().view(np.int64).max())
-            raise RunFailed(self._difference(words, digests, most))
+            raise RunFailed(self._difference(texts, digests, most))
 
     def _roll(self, text: str) -> bytes:
         self._rolling = blake2b(self._rolling + text.encode(), digest_size=8).digest()
         return self._rolling
 
-    def _difference(self, words: list[str], digests: list[bytes], most: int) -> str:
-        """Where the programs part: the first launch, the blocks that are alone with theirs, and both in words."""
+    def _difference(self, texts: list[str], digests: list[bytes], most: int) -> str:
+        """Say where the programs part: the first launch, the blocks that are alone with theirs, and both in words."""
         padded = digests + [bytes(8)] * (most - len(digests))
         rows = self._gather(np.frombuffer(b"".join(padded), np.uint8)).reshape(-1, most, 8)
         first = int(np.argmax((rows != rows[0]).any(axis=(0, 2))))
-        text = words[first] if first < len(words) else "nothing more"
-        row = text.encode()[:WORDS].ljust(WORDS)
-        told = [bytes(row).decode(errors="ignore").strip() for row in self._gather(np.frombuffer(row, np.uint8))]
+        text = texts[first] if first < len(texts) else "nothing more"
+        row = text.encode()[:LONGEST].ljust(LONGEST)
+        theirs = [bytes(row).decode(errors="ignore").strip() for row in self._gather(np.frombuffer(row, np.uint8))]
         kinds = [bytes(row[first]) for row in rows]
         usual = Counter(kinds).most_common(1)[0][0]
         others = [block for block, kind in enumerate(kinds) if kind != usual]
         where = f"launch {first} of pass {self._passes}" if first else f"pass {self._passes}"
         return (
-            f"block {others[0]} does another program than block {kinds.index(usual)}: {where} is {told[others[0]]},"
-            f" not {told[kinds.index(usual)]}"
+            f"block {others[0]} does another program than block {kinds.index(usual)}: {where} is {theirs[others[0]]},"
+            f" not {theirs[kinds.index(usual)]}"
             + (f" (and so in {len(others)} blocks)" if len(others) > 1 else "")
             + "; a program may depend on nothing that differs between blocks"
         )

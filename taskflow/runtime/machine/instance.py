@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 
 from taskflow.runtime.machine.device import Arena, Device
-from taskflow.runtime.regions import Box, Field, Partition
+from taskflow.runtime.regions import Box, Field, Partition, Triple
 
 LINE = 128  # bytes
 Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x] or [z, y, value, x]
 
 
 class Instances:
-    """One array of zeros per field, of all regions of a partition, over what a block has memory for, on a device.
+    """One array of zeros for each of the `fields` of all regions of a partition, over what a block has memory for.
 
     `boxes` are what the arrays cover; their first elements are the cells `lo`. `box` is that of the first region.
     """
 
     def __init__(self, partition: Partition, block: int, device: Device) -> None:
         self.boxes = {name: home.memory[block] for name, home in partition.homes.items()}
-        self.box, self._fields = partition.memory[block], partition.fields
+        self.box, self.fields = partition.memory[block], partition.fields
         leads = dict.fromkeys(partition.fields, 0)
         if device.kind == "gpu":
             leads = {name: _lead(home, block, partition.fields[name]) for name, home in partition.homes.items()}
@@ -33,15 +33,7 @@ class Instances:
         self.arrays: dict[str, Array] = {}
         for name, (size, dtype) in sizes.items():
             array = self.memory.allocate((size,), dtype)
-            self.arrays[name] = array[leads[name] :].reshape(self.shape(name, self.boxes[name]))
-
-    def shape(self, name: str, box: Box) -> tuple[int, ...]:
-        """The shape of an array of the cells of a box."""
-        return self._fields[name].shape(box)
-
-    def nbytes_per_cell(self, name: str) -> int:
-        """Bytes that a field has per cell."""
-        return self._fields[name].nbytes
+            self.arrays[name] = array[leads[name] :].reshape(self.fields[name].shape(self.boxes[name]))
 
     def view(self, name: str, box: Box) -> Array:
         """The cells of `box` of one field, in place."""
@@ -60,3 +52,21 @@ def _lead(home: Partition, block: int, field: Field) -> int:
     memory, first = home.memory[block], home.blocks[block].lo
     (x, y, z), (nx, ny, _) = (a - b for a, b in zip(first, memory.lo, strict=True)), memory.shape
     return -(x + nx * field.values * (y + ny * z)) % (LINE // np.dtype(field.dtype).itemsize)
+
+
+def extreme(array: Array, device: Device) -> tuple[Triple, float]:
+    """The first place x, y, z of an array with a value that is not finite, or else that with the largest magnitude; and
+    the value. Takes no more memory than a plane.
+    """
+    rows = tuple(range(1, array.ndim))
+    with np.errstate(invalid="ignore"):
+        high, low = device.to_host(array.max(axis=rows)), device.to_host(array.min(axis=rows))
+        k = _largest(np.maximum(high, -low))
+        plane = device.to_host(array[k])
+        place = np.unravel_index(_largest(np.abs(plane).ravel()), plane.shape)
+    return (int(place[-1]), int(place[0]), k), float(plane[place])
+
+
+def _largest(magnitudes: np.ndarray) -> int:
+    wrong: np.ndarray = ~np.isfinite(magnitudes)
+    return int((wrong if wrong.any() else magnitudes).argmax())

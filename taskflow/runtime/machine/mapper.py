@@ -62,8 +62,8 @@ class Mapper:
         return [n for n, launch in enumerate(launches) if self.split and launch.task.name not in self.whole]
 
     def urgent(self, nodes: Sequence[Node], direct: Callable[[Message], bool]) -> list[bool]:
-        """Which of the nodes of a block, in program order, belong on the stream for what others wait for; `direct`
-        messages need no buffers.
+        """For each node of a block, in program order, whether it belongs on the stream for what others wait for;
+        `direct` messages need no buffers.
 
         Not what grants ghost cells before a launch that stays whole here, nor what waits for them behind it, unless for
         the edge of another one: beside another launch, a GPU that is full would keep thread blocks of that one waiting
@@ -81,8 +81,8 @@ class Mapper:
         return [self.overlap == "full" and _urgent(node, in_line.get(type(node), ())) for node in nodes]
 
     def priority(self, node: Node) -> int:
-        """Which of the nodes that are ready comes first: the lowest. Edges come before what they let travel: so all of
-        it travels together. What the host may have to wait for comes last, in program order.
+        """The rank of a node among those that are ready, the lowest first. Edges come before what they let travel, so
+        that all of it travels together; what the host may have to wait for comes last, in program order.
         """
         if not self.split:
             return -1 if isinstance(node, Grant) else 0
@@ -119,9 +119,7 @@ def search(ways: Sequence[Mapper], cut: Callable[[Mapper], Collection[str]]) -> 
 
 
 class Trial:
-    """The trial of one stretch; where there is one way only it is over at once. `slowest` gives the largest number of
-    all blocks; all have to ask at the same time.
-    """
+    """The trial of one stretch, over at once if there is one way. `slowest` gives the largest number of all blocks."""
 
     def __init__(
         self, ways: Sequence[Mapper], cut: Callable[[Mapper], Collection[str]], slowest: Callable[[float], float]
@@ -131,7 +129,7 @@ class Trial:
         self._times: list[float] = []
 
     def note(self, seconds: float) -> bool:
-        """Note the seconds of a pass in the present way; whether the trial is over now."""
+        """Note the seconds of a pass in the present way; return whether the trial is over now."""
         self._times.append(seconds)
         if len(self._times) < WARM + SAMPLES:
             return False

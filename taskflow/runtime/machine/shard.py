@@ -18,14 +18,14 @@ from taskflow.runtime.machine.agreement import Agreement
 from taskflow.runtime.machine.channel import BlockReducer, Channel, Deadline
 from taskflow.runtime.machine.device import Array, Device, Gpu, Lane, lanes
 from taskflow.runtime.machine.direct import Neighbourhood
-from taskflow.runtime.machine.instance import Instances
+from taskflow.runtime.machine.instance import Instances, extreme
 from taskflow.runtime.machine.mapper import Mapper, Trial
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.scalars import Rounds, Scalars
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.machine.trace.traces import GhostStates, Instrument, Traces
 from taskflow.runtime.machine.trace.transfer import Transfers
-from taskflow.runtime.regions import Box, Partition
+from taskflow.runtime.regions import Box, Partition, Triple, triple
 from taskflow.runtime.tasks import IDENTITY, AllReduce, Part, Program, Roles, Stretch, plan
 
 
@@ -68,8 +68,6 @@ class Shard:
         self._traces = Traces(partition, block, self._states, self.lanes, self._tracer, self.synchronize)
         self._entry = self.lanes[0]  # where messages came in last
 
-    # ------------------------------------------------------------------------------------------------ the program
-
     def run(self, program: Program, **scalars: float) -> None:
         """Do one pass of a program, after which `roles` are as it left them. `scalars` get these values before.
 
@@ -79,7 +77,7 @@ class Shard:
         where this one was told to give up.
         """
         if self._agreement is not None:
-            self._agreement.given(scalars)
+            self._agreement.begin(scalars)
         if scalars:
             self.scalars.set(scalars)
         self._timed = False
@@ -141,7 +139,7 @@ class Shard:
         self._state = trace.state
 
     def _used(self, way: Mapper) -> tuple[Lane, Lane]:
-        """The lanes for computation, and for what other blocks wait for: messages come in there."""
+        """The lanes for computation and for what other blocks wait for, where messages come in."""
         plain, urgent = self.lanes
         return plain, urgent if way.overlap == "full" else plain
 
@@ -182,10 +180,7 @@ class Shard:
         return Tracer(self._binder, self.transfers, way, self._reduce, self._used(way), self._near)
 
     def _reduce(self, node: AllReduce, contributes: bool) -> None:
-        shares = [
-            self._binder.value(scalar) if contributes else IDENTITY[operator]
-            for scalar, operator in node.scalars.items()
-        ]
+        shares = [self._binder.value(name) if contributes else IDENTITY[how] for name, how in node.scalars.items()]
         folded = self.allreduce(shares, list(node.scalars.values()))
         self.scalars.set(dict(zip(node.scalars, folded.tolist(), strict=True)))
 
@@ -200,36 +195,26 @@ class Shard:
         """The largest number of all blocks."""
         return float(self.allreduce([seconds], "max")[0])
 
-    # ---------------------------------------------------------------------------------------- control and contents
-
     def instrument(self, by: Instrument | None) -> None:
-        """From now on replay traces that `by` has marked, or, without one, those that nobody has."""
+        """From now on replay traces that `by` has marked, or, without one, traces without marks."""
         self._traces.mark(by)
 
     def allreduce(self, values: Iterable[float], operators: str | Iterable[str]) -> np.ndarray:
-        """Each value folded over all blocks in their order; every block gets the same bits. All blocks have to call
-        it.
-        """
+        """Each value folded over all blocks in their order, to the same bits on each. All blocks have to call it."""
         names = operators if isinstance(operators, str) else list(operators)
         return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.limits.message))
 
     def gather(self, row: np.ndarray) -> np.ndarray:
-        """The rows of all blocks, [block, number], from a row of each, all of one length and type. All have to call
-        it.
-        """
+        """The rows of all blocks, [block, number], of one length and type. All blocks have to call it."""
         return self._fold.gather(row, Deadline.after(self.limits.message))
 
     def meet(self, seconds: float | None = None) -> None:
-        """Wait for all blocks; for longer than for a message, where some may be waiting for a disk. All have to call
-        it.
-        """
+        """Wait for all blocks, for as long as for a message or for so many seconds. All blocks have to call it."""
         self._fold(np.zeros(1), "max", Deadline.after(seconds or self.limits.message))
 
     def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
-        """Fill the cells of `box` (by default this block's) of fields, by role, with host arrays [z, y, x],
-        or [z, y, value, x].
-
-        All blocks have to write the same fields: their ghost cells are valid no more.
+        """Fill the cells of `box`, by default this block's, of fields, by role, with host arrays [z, y, x] or
+        [z, y, value, x]. All blocks have to write the same fields: their ghost cells are valid no more.
         """
         self.write_parts(values, [(box, values)])
 
@@ -243,24 +228,29 @@ class Shard:
         self._state = self._states.after_writing(self._state, {self.roles[role] for role in roles})
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
-        """A host copy [z, y, x], or [z, y, value, x], of the cells of `box`, by default this block's, of the field in
-        this role.
-        """
+        """A host copy [z, y, x], or [z, y, value, x], of a field, by role, in `box`, by default this block's cells."""
         return self.hold(role, box)()
 
     def hold(self, role: str, box: Box | None = None) -> Callable[[], np.ndarray]:
-        """Hold the values that `read` would give now; call the result later, once and on any thread: the shard can go
-        on.
-        """
+        """Hold the values that `read` would give now: the result gives them, once, on any thread; the shard goes on."""
         self.synchronize()
         return self.device.hold(self._view(role, box))
 
     def pick(self, role: str, cells: np.ndarray) -> np.ndarray:
-        """A host copy of the values in single cells, given by their indices [cell, axis], of the field in this role."""
+        """A host copy of the values of a field, by role, in single cells of the indices [cell, axis]."""
         self.synchronize()
         name, xp = self.roles[role], self.device.xp
         x, y, z = (xp.asarray(cells[:, a] - self.instances.boxes[name].lo[a]) for a in range(3))
         return np.array(self.device.to_host(self.instances.arrays[name][z, y, ..., x]))
+
+    def extreme(self, role: str) -> tuple[Triple, float]:
+        """The first cell of this block with a value that is not finite, or else that with the largest magnitude; and
+        the value. Takes no more memory than a plane of cells.
+        """
+        self.synchronize()
+        cell, value = extreme(self._view(role, None), self.device)
+        first = self.partition.homes[self.roles[role]].blocks[self.block].lo
+        return triple(a + lo for a, lo in zip(cell, first, strict=True)), value
 
     def _view(self, role: str, box: Box | None) -> Array:
         """The cells of `box`, by default those that this block has of its region, of the field in this role."""
@@ -286,8 +276,7 @@ class Shard:
         self.meet()
 
     def abandon(self) -> None:
-        """Let go of the other blocks' memory when a block has failed, without waiting for any; nothing runs afterwards.
-        """
+        """Let go of the other blocks' memory after a failure, without waiting for any; nothing runs afterwards."""
         if self._near is not None:
             self._near.abandon()
 

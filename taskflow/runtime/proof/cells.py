@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from taskflow.runtime.machine.direct.inbox import Inboxes
+from taskflow.runtime.machine.direct.board import Inboxes
 from taskflow.runtime.machine.trace.tracer import Trace
 from taskflow.runtime.proof.timeline import Index
 from taskflow.runtime.regions import Box, Copy, Partition, Region, triple

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from taskflow.runtime.machine.device import Call, Event, Lane, cpu
-from taskflow.runtime.machine.direct.inbox import Rooms
+from taskflow.runtime.machine.device import Call, Lane, cpu
+from taskflow.runtime.machine.direct.board import Rooms
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.proof.cells import inboxes
@@ -96,11 +95,9 @@ class _Near:
     def reaches(self, message: Message) -> bool:
         return self._hardware.sees(message.source, message.target)
 
-    def exchange(self) -> _Near:
-        return self
-
-    def plan(self, messages: Iterable[Message]) -> None:
+    def exchange(self, messages: Iterable[Message]) -> _Near:
         self._rooms = inboxes(self._partition).rooms(messages)
+        return self
 
     def unpack(self, message: Message) -> list[Any]:
         return list(self._rooms.get(message, ()))
@@ -109,34 +106,11 @@ class _Near:
         return _nothing
 
     grant = claim = sent = arrival = staticmethod(_nothing)
-    copies = copy = post = wait = send = staticmethod(_one)
+    copies = bind = send = staticmethod(_one)
 
 
-class _PaperLane:
-    """A lane that does nothing."""
-
-    stream = None
+class _PaperLane(Lane):
+    """A lane that does nothing, of a host or of a GPU."""
 
     def __init__(self, *, asynchronous: bool) -> None:
         self.asynchronous = asynchronous
-
-    def activate(self) -> None:
-        """There is nothing to do."""
-
-    def active(self) -> AbstractContextManager[Any]:
-        return nullcontext()
-
-    def event(self) -> Event:
-        return self
-
-    def recorder(self, event: Event) -> Call:
-        return _nothing
-
-    def waiter(self, event: Event) -> Call:
-        return _nothing
-
-    def synchronize(self) -> None:
-        """Nothing is enqueued."""
-
-    def reached(self) -> Callable[[], bool]:
-        return lambda: True

@@ -19,7 +19,7 @@ import pytest
 import taskflow as tf
 from taskflow.runtime.cluster import embedded
 from taskflow.runtime.cluster.certificate import make
-from taskflow.runtime.machine.channel.ucx_library import ucx_problem
+from taskflow.runtime.machine.channel.ucx import ucx_problem
 
 pytestmark = pytest.mark.timeout(90)
 BOX = tf.region((8, 6, 10), {"a": tf.Field("single")})

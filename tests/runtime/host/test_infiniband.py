@@ -3,7 +3,7 @@
 import pytest
 
 from taskflow.runtime.host.infiniband import Port, ports, unused
-from taskflow.runtime.machine.channel.ucx_library import ucx_problem, ways_between_hosts
+from taskflow.runtime.machine.channel.ucx import ucx_problem, ways_between_hosts
 
 
 @pytest.fixture

@@ -26,8 +26,8 @@ class Event:
         self.lane, self.recorded, self.reached = lane, 0, 0
 
     def synchronize(self):
-        wanted = self.recorded
-        self.lane.world.work(self.lane, lambda: self.reached >= wanted)
+        goal = self.recorded
+        self.lane.world.work(self.lane, lambda: self.reached >= goal)
 
 
 class LazyLane:
@@ -74,11 +74,11 @@ class LazyLane:
     def reached(self):
         event = self.event()
         self.recorder(event)()
-        wanted = event.recorded
+        goal = event.recorded
 
         def ask():
             event.synchronize()
-            return event.reached >= wanted
+            return event.reached >= goal
 
         return ask
 

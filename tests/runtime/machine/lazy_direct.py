@@ -14,9 +14,8 @@ import numpy as np
 
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.direct import exchange, flags
-from taskflow.runtime.machine.direct.board import NUMBER, Board
+from taskflow.runtime.machine.direct.board import NUMBER, Board, Inboxes
 from taskflow.runtime.machine.direct.exchange import DirectExchange, Neighbourhood
-from taskflow.runtime.machine.direct.inbox import Inboxes
 from taskflow.runtime.tasks import IDENTITY
 
 FOLD = {"sum": operator.add, "max": max, "min": min}
@@ -64,8 +63,8 @@ class Near(Neighbourhood):
         self._links = SimpleNamespace(complete=whole, close=lambda: None)
         self.watch = SimpleNamespace(argument=None, name=lambda what: 0, check=lambda: None, wait=wait)
 
-    def exchange(self):
-        return LazyExchange(self)
+    def exchange(self, messages):
+        return LazyExchange(self, messages)
 
 
 def wait(done):
@@ -98,28 +97,28 @@ class LazyExchange(DirectExchange):
                 value[0] = reduce(FOLD[how], others, first) + 0.0
             count.value += 1
 
-        there = Parts(result, ready=lambda: all(word(mine.shared(fold, n)).value > count.value for n in blocks))
-        return [Parts(*(lambda board=board: share(board) for board in boards)), there]
+        shared = Parts(result, ready=lambda: all(word(mine.shared(fold, n)).value > count.value for n in blocks))
+        return [Parts(*(lambda board=board: share(board) for board in boards)), shared]
 
 
-def post(wanted, lane):
+def post(posted, lane):
     """Each flag once more."""
 
     def one(flag):
         word(flag.count).value += 1
         word(flag.address).value = word(flag.count).value
 
-    return [Parts(*(lambda flag=flag: one(flag) for flag in wanted))]
+    return [Parts(*(lambda flag=flag: one(flag) for flag in posted))]
 
 
-def await_flags(wanted, watch, lane):
+def await_flags(posted, watch, lane):
     """Nothing, once all have been posted once more."""
 
     def seen():
-        for flag in wanted:
+        for flag in posted:
             word(flag.count).value += 1
 
-    return [Parts(seen, ready=lambda: all(word(flag.address).value > word(flag.count).value for flag in wanted))]
+    return [Parts(seen, ready=lambda: all(word(flag.address).value > word(flag.count).value for flag in posted))]
 
 
 def copy(pairs, device, lane):

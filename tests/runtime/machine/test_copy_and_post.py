@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.runtime.machine.direct import flags
 from taskflow.runtime.machine.direct.flags import FLAGS, Flag
-from taskflow.runtime.machine.direct.watch import WATCH
+from taskflow.runtime.machine.direct.link import WATCH
 from taskflow.runtime.machine.kernel.copying import HIDDEN, word
 
 DEVICE = SimpleNamespace(allocate=lambda shape, dtype: None, pointer=lambda array: 1)

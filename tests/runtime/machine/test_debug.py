@@ -167,7 +167,7 @@ def test_words_are_the_same_in_every_process():
         "from taskflow.runtime.machine.agreement import Agreement;"
         "import numpy as np;"
         "a = Agreement(lambda row: np.array([row]));"
-        "a.given({'dt': 0.1}); a.check(list(Everything(region((4, 4, 9)))(Roles.of(NAMES)))); print(a._rolling.hex())"
+        "a.begin({'dt': 0.1}); a.check(list(Everything(region((4, 4, 9)))(Roles.of(NAMES)))); print(a._rolling.hex())"
     )
     seeds = ("1", "2")
     told = [

@@ -6,7 +6,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from taskflow.errors import Lost
-from taskflow.runtime.machine.device import driver, fatal, gpu_lost, hush
+from taskflow.runtime.machine.device import driver, gpu_lost, hush
 from taskflow.runtime.machine.direct.link import Links
 from tests.runtime.machine.driver import built
 
@@ -63,15 +63,15 @@ def test_what_a_lost_gpu_was_told_is_not_waited_for(monkeypatch, tmp_path):
 
 def test_objects_of_a_lost_gpu_end_in_silence(cupy, monkeypatch):
     """As they end, and as the interpreter does."""
-    told, ending = [], []
-    monkeypatch.setattr(sys, "unraisablehook", lambda what: told.append(what.exc_value))
-    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: told.append(error))
-    monkeypatch.setattr(fatal.atexit, "register", ending.append)
+    reported, ending = [], []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: reported.append(what.exc_value))
+    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: reported.append(error))
+    monkeypatch.setattr(driver.atexit, "register", ending.append)
     hush()
     for error in (cupy.driver.CUDADriverError(719), ValueError(1), cupy.runtime.CUDARuntimeError(1)):
         sys.unraisablehook(SimpleNamespace(exc_value=error))
         sys.excepthook(type(error), error, None)
-    assert [type(error).__name__ for error in told] == ["ValueError"] * 2 + ["CUDARuntimeError"] * 2
+    assert [type(error).__name__ for error in reported] == ["ValueError"] * 2 + ["CUDARuntimeError"] * 2
     assert len(ending) == 1
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskflow.runtime.machine import Mapper
-from taskflow.runtime.machine.direct import inbox
+from taskflow.runtime.machine.direct import board
 from taskflow.runtime.machine.direct.exchange import DirectExchange
 from taskflow.runtime.machine.direct.flags import Flag
 from tests.runtime.machine import lazy, lazy_direct
@@ -61,8 +61,8 @@ def test_random_programs(data, partition, overlap, narrow, seed):
     """Two that take turns, so that what is in an inbox is overwritten by other messages."""
     programs = data.draw(scripts(partition.region, most=3)), data.draw(scripts(partition.region, most=3))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inbox, "NARROW", narrow)
-        patch.setattr(inbox, "AT_ONCE", 1)  # for some there is no room
+        patch.setattr(board, "NARROW", narrow)
+        patch.setattr(board, "AT_ONCE", 1)  # for some there is no room
         install(patch, seed)
         assert same(partition.region, partition.shape, Mapper(overlap), lambda space: programs)
 

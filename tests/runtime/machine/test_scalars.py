@@ -36,8 +36,8 @@ class Device:
             self.finished += 1
 
     def reached(self):
-        wanted = self.finished + len(self.stream)
-        return lambda: self.finished >= wanted
+        goal = self.finished + len(self.stream)
+        return lambda: self.finished >= goal
 
     def wait(self, reached):
         while not reached():

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.runtime.machine import run_threads
+from taskflow.runtime.machine import run_threads, transform
 from taskflow.runtime.machine.device import cpu, lanes, open_device
 from taskflow.runtime.machine.transform import (
     forward,
     forward_in_place,
     forward_rows,
-    host,
     inverse,
     inverse_in_place,
     width,
@@ -131,16 +130,14 @@ def test_rows_alone(kind, rows, values):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_planes_in_pieces_are_the_same(kind, monkeypatch):
-    from taskflow.runtime.machine.transform import cuda
-
     device = open_device(kind, 2)
     lane, _ = lanes(device)
     values = np.random.default_rng(4).standard_normal((7, 6, 10))
     _, source = padded(device, values, 1)
     found = []
-    for planes in (7, 3, 1):
-        monkeypatch.setattr(host, "CACHE", planes * values[0].nbytes // device.threads)
-        monkeypatch.setattr(cuda, "VALUES", planes * values[0].size)
+    for count in (7, 3, 1):
+        monkeypatch.setattr(transform, "CACHE", count * values[0].nbytes // device.threads)
+        monkeypatch.setattr(transform, "VALUES", count * values[0].size)
         spectrum = device.allocate((7, 6, width(10)), "f8")
         done(device, lane, forward(device, lane, source, spectrum))
         found.append(np.array(device.to_host(spectrum)))
@@ -150,7 +147,7 @@ def test_planes_in_pieces_are_the_same(kind, monkeypatch):
 
 @pytest.mark.gpu
 def test_a_graph_records_and_replays_both():
-    from taskflow.runtime.machine.device.graph import captured
+    from taskflow.runtime.machine.device.lane import captured
 
     device = open_device("gpu")
     lane, _ = lanes(device)

@@ -15,7 +15,7 @@ WAYS = AUTO.ways(alone=False, streams=True)
 PASSES = WARM + SAMPLES
 
 
-def found(seconds, cut=lambda way: (), ways=WAYS):
+def searched(seconds, cut=lambda way: (), ways=WAYS):
     """What a search returns where a way takes so many seconds, and the ways that it tried."""
     trying, tried = search(ways, cut), []
     way = next(trying)
@@ -36,15 +36,15 @@ def test_ways():
 
 @pytest.mark.parametrize("best", ["none", "comm", "full"])
 def test_the_fastest_way_is_found(best):
-    way, tried = found(lambda way: 1.0 if way.overlap == best else 2.0)
+    way, tried = searched(lambda way: 1.0 if way.overlap == best else 2.0)
     assert way.overlap == best
     assert tried == WAYS
 
 
 def test_another_way_has_to_be_clearly_faster():
     close = {"none": 1.0, "comm": 1.0 - GAIN / 2, "full": 1.0 - 0.9 * GAIN}
-    assert found(lambda way: close[way.overlap])[0].overlap == "none"
-    assert found(lambda way: {**close, "full": 1.0 - 1.1 * GAIN}[way.overlap])[0].overlap == "full"
+    assert searched(lambda way: close[way.overlap])[0].overlap == "none"
+    assert searched(lambda way: {**close, "full": 1.0 - 1.1 * GAIN}[way.overlap])[0].overlap == "full"
 
 
 def test_tasks_are_tried_uncut_one_after_the_other():
@@ -55,14 +55,14 @@ def test_tasks_are_tried_uncut_one_after_the_other():
             return 5.0
         return 4.0 + sum({"a": -1.0, "b": 0.5, "c": -1.0}[name] for name in way.whole)
 
-    way, tried = found(seconds, lambda way: {"c", "a", "b"} if way.overlap == "comm" else ())
+    way, tried = searched(seconds, lambda way: {"c", "a", "b"} if way.overlap == "comm" else ())
     assert (way.overlap, way.whole) == ("comm", {"a", "c"})
-    assert [sorted(each.whole) for each in tried[3:]] == [["a"], ["a", "b"], ["a", "c"]]
+    assert [sorted(way.whole) for way in tried[3:]] == [["a"], ["a", "b"], ["a", "c"]]
 
 
 def test_so_many_tasks_are_tried_and_no_more():
     names = {f"task{n:02}" for n in range(3 * KINDS)}
-    assert len(found(lambda way: 1.0, lambda way: names)[1]) == len(WAYS) + KINDS
+    assert len(searched(lambda way: 1.0, lambda way: names)[1]) == len(WAYS) + KINDS
 
 
 def test_a_trial_takes_the_median_of_the_slowest_block():
@@ -129,9 +129,9 @@ def test_blocks_that_try_ways_have_the_bits_of_one_memory():
     expected, scalars = oracle(space, steps)
     assert steps >= 2 * 2 * PASSES
     assert overlap in ("none", "comm", "comm, none")
-    for each in results:
-        assert (each[0], each[1], each[2]) == (steps, seen, chosen)
-        assert each[3] == len(chosen) == 2, "the chosen way of each stretch is all that is kept"
-        assert each[6] == scalars["largest"]
-        for role, values in each[5].items():
-            np.testing.assert_array_equal(values, expected[role][each[4].slices(origin)], err_msg=role)
+    for result in results:
+        assert (result[0], result[1], result[2]) == (steps, seen, chosen)
+        assert result[3] == len(chosen) == 2, "the chosen way of result stretch is all that is kept"
+        assert result[6] == scalars["largest"]
+        for role, values in result[5].items():
+            np.testing.assert_array_equal(values, expected[role][result[4].slices(origin)], err_msg=role)

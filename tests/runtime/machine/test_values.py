@@ -9,7 +9,6 @@ import taskflow as tf
 from taskflow.errors import BadInput
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
-from taskflow.runtime.machine.extreme import extreme
 from taskflow.runtime.proof import Hardware, prove
 from taskflow.runtime.regions import Box, Field, Partition, region
 from taskflow.runtime.tasks import Read, ReadWrite, Write, box, serial, task
@@ -89,7 +88,7 @@ def solved(partition, mixed, steps=3, mapper=UNCUT):
             shard.write({name: mine})
         for _ in range(steps):
             shard.run(program(mixed))
-        return shard.cells, shard.read("a"), extreme(shard, "a")
+        return shard.cells, shard.read("a"), shard.extreme("a")
 
     whole, largest = np.empty(partition.fields["a"].shape(Box.of(CELLS))), []
     for cells, values, most in run_threads(partition, job, cpu(1), mapper):

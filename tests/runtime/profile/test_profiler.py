@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.runtime.machine import Limits, Mapper, run_threads
-from taskflow.runtime.machine.device import HostLane, cpu
+from taskflow.runtime.machine.device import Lane, cpu
 from taskflow.runtime.profile import Profiler, Ranges, profiled
 from taskflow.runtime.profile.stamp import Offset, host_offset, narrowest
 from taskflow.runtime.regions import Partition
@@ -82,7 +82,7 @@ def test_every_operation_is_seen_in_order_and_in_time():
         assert begin - 100_000_000 < moments[0] <= moments[-1] < end + 100_000_000
 
 
-class Enqueuing(HostLane):
+class Enqueuing(Lane):
     """A lane that claims to be a stream of a GPU."""
 
     asynchronous = True

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskflow.runtime.machine import Mapper
-from taskflow.runtime.machine.direct import inbox
-from taskflow.runtime.machine.direct.inbox import Inboxes
+from taskflow.runtime.machine.direct import board
+from taskflow.runtime.machine.direct.board import Inboxes
 from taskflow.runtime.proof import Hardware, RecordedPass, cells, examine, prove
 from taskflow.runtime.proof.recording import record_pass, template
 from taskflow.runtime.regions import Box, Partition
@@ -186,8 +186,8 @@ def test_programs_that_launch_nothing():
 def test_random_programs(chosen):
     (partition, program, (mapper, hardware)), narrow, room = chosen
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inbox, "NARROW", narrow)
-        patch.setattr(inbox, "AT_ONCE", room)
+        patch.setattr(board, "NARROW", narrow)
+        patch.setattr(board, "AT_ONCE", room)
         prove(partition, {program: ("s", "t")}, mapper, hardware).hold()
 
 

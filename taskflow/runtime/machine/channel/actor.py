@@ -19,9 +19,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from taskflow.errors import ChannelError, ChannelTimeout
-from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
-from taskflow.runtime.machine.channel.buffer import Buffer, checked, staged
-from taskflow.runtime.machine.channel.mailbox import Half, Mailbox
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Envelope, Pending, checked, staged
+from taskflow.runtime.machine.channel.local import LocalMessage, Mailbox
 from taskflow.runtime.machine.channel.stop import Stop
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class Home:
 
     @classmethod
     def here(cls) -> Home:
-        """To be called in an actor's constructor."""
+        """The home of the actor whose constructor calls this."""
         from distributed import get_worker
 
         worker = get_worker()
@@ -129,9 +128,9 @@ class ActorChannel(Channel):
 
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
         self._known(self._peers, peer)
-        half = Half(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
-        self._mailbox.take((peer, sequence), half)
-        return half
+        message = LocalMessage(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
+        self._mailbox.take((peer, sequence), message)
+        return message
 
     async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
         """Take a message; the peer calls this, in the worker's event loop. Returns when the bytes are safe here."""
@@ -140,11 +139,10 @@ class ActorChannel(Channel):
         if sequence == LIFELINE:
             await self._closing.wait()
         else:
-            message = Envelope(self.name, self.block, source, sequence, False)
-            half = Half(self.stop, message, payload)
-            self._mailbox.put((source, sequence), half)
-            if half.done:  # the receive was posted: tell the sender too if the bytes did not fit
-                half.settle()
+            message = LocalMessage(self.stop, Envelope(self.name, self.block, source, sequence, False), payload)
+            self._mailbox.put((source, sequence), message)
+            if message.done:  # the receive was posted: tell the sender too if the bytes did not fit
+                message.settle()
 
     async def _call(self, peer: int, sequence: int, payload: np.ndarray) -> None:
         from distributed.protocol import to_serialize

@@ -20,14 +20,13 @@ import socket
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from taskflow.errors import ChannelError, ChannelTimeout
-from taskflow.runtime.machine.channel.buffer import Buffer
+from taskflow.errors import BadInput, ChannelError, ChannelTimeout
 from taskflow.runtime.machine.channel.stop import SLICE, Stop
 
 PROCESS = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
@@ -42,6 +41,10 @@ peer in shared memory only once the paths that are in use have been answered."""
 
 LIFELINE = GREETING - 1
 """Sequence number of a message that nobody sends: who posts its receive learns from it that the peer is gone."""
+
+Buffer: TypeAlias = Any
+"""The bytes of a message: a 1-D contiguous uint8 `numpy.ndarray`, or an array of a device of the same shape
+(`__cuda_array_interface__`)."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,29 @@ class Pending(ABC):
             self.stop.bell.sleep(min(remaining, SLICE))
 
 
+class BufferMessage(Pending):
+    """One side of a message that is copied from or to a buffer. Whoever copies it calls `finish`, on any thread."""
+
+    def __init__(self, stop: Stop, message: Envelope, buffer: Buffer) -> None:
+        super().__init__(stop, message)
+        self.buffer = checked(buffer)
+        self._finished = False
+        self._error: str | None = None
+
+    @property
+    def done(self) -> bool:
+        return self._finished
+
+    def finish(self, error: str | None = None) -> None:
+        """Note that the message is done, well or not."""
+        self._error = error
+        self._finished = True
+
+    def settle(self) -> None:
+        if self._error is not None:
+            raise ChannelError(f"{self.message}: {self._error}")
+
+
 class Channel(ABC):
     """One block's end of a transport, for one run. `run` names the run and its attempt: no two of them ever mix. It
     holds a secret, so that nobody else sends in its name: no message for people shows it.
@@ -186,3 +212,56 @@ class Channel(ABC):
         if peer not in peers:
             raise ChannelError(f"block {self.block} is not connected to block {peer} ({self.name})")
         return peers[peer]
+
+
+def on_device(buffer: Buffer) -> bool:
+    return hasattr(buffer, "__cuda_array_interface__")
+
+
+def checked(buffer: Buffer) -> Buffer:
+    """Return the buffer. Raises BadInput where it is none of a message."""
+    if buffer.ndim != 1 or buffer.dtype != np.uint8 or not buffer.flags.c_contiguous:
+        raise BadInput(
+            f"a message is a contiguous 1-D uint8 array, not {buffer.dtype} of shape {buffer.shape}: "
+            "pass array.reshape(-1).view('u1')"
+        )
+    return buffer
+
+
+def copy(pairs: Iterable[tuple[Buffer, Buffer]]) -> None:
+    """Copy each (target, source) of equal size; on return all bytes are there, and nothing reads the sources any more.
+
+    Pairs with a device array are copied on the caller's current CUDA stream, which is synchronised once, at the end.
+    """
+    device = []
+    for target, source in pairs:
+        if on_device(target) or on_device(source):
+            device.append((target, source))
+        else:
+            np.copyto(target, source)
+    if device:
+        _copy_on_stream(device)
+
+
+def staged(buffer: Buffer) -> np.ndarray:
+    """The bytes in host memory: the buffer itself, or a copy of a device array."""
+    if not on_device(buffer):
+        return buffer
+    host = np.empty(buffer.size, np.uint8)
+    copy([(host, buffer)])
+    return host
+
+
+def _copy_on_stream(pairs: Iterable[tuple[Buffer, Buffer]]) -> None:
+    from cupy.cuda import get_current_stream, runtime
+
+    stream = get_current_stream()
+    for target, source in pairs:  # memcpyDefault: the driver sees from a pointer on which device, or host, it is
+        runtime.memcpyAsync(_pointer(target), _pointer(source), target.size, runtime.memcpyDefault, stream.ptr)
+    stream.synchronize()
+
+
+def _pointer(buffer: Buffer) -> int:
+    if on_device(buffer):
+        return buffer.__cuda_array_interface__["data"][0]
+    return buffer.ctypes.data

@@ -1,19 +1,138 @@
-"""Messages between blocks of one process: one copy, from the sender's buffer into the receiver's."""
+"""Messages between blocks of one process: one copy, from the sender's buffer into the receiver's.
+
+A mailbox is where messages that come from this process meet the receives that await them.
+"""
 
 from __future__ import annotations
 
 import threading
 import weakref
+from collections import deque
 from collections.abc import Collection, Mapping
 
 from taskflow.errors import ChannelError
-from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
-from taskflow.runtime.machine.channel.buffer import Buffer
-from taskflow.runtime.machine.channel.mailbox import Half, Mailbox
+from taskflow.runtime.machine.channel.base import (
+    PROCESS,
+    Address,
+    Buffer,
+    BufferMessage,
+    Channel,
+    Envelope,
+    Pending,
+    copy,
+    on_device,
+)
 from taskflow.runtime.machine.channel.stop import Stop
+
+Key = tuple[int, int]
+"""(source block, sequence number) of a message to the owner of the mailbox."""
+Waiting = dict[Key, "LocalMessage"]
 
 _open: weakref.WeakValueDictionary[tuple[str, int], LocalChannel] = weakref.WeakValueDictionary()
 _guard = threading.Lock()
+
+
+class LocalMessage(BufferMessage):
+    """One side of a message; whoever brings the other side finishes both."""
+
+    def finish(self, error: str | None = None) -> None:
+        super().finish(error)
+        self.stop.bell.ring()
+
+
+class Mailbox:
+    """The messages to one block, by key; `put` by any thread, `take` by the owner's step thread.
+
+    Whoever comes second copies, straight from the sender's buffer into the receiver's. A copy that involves a device
+    is left to the owner's step thread, which makes it in its next wait, for whatever message, on its own stream.
+    """
+
+    descriptor = None
+
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+        self._lock = threading.Lock()
+        self._sent, self._awaited = Waiting(), Waiting()
+        self._met: deque[tuple[LocalMessage, LocalMessage]] = deque()
+        self._lost: dict[int, str] = {}
+        self._closed: str | None = None
+        stop.bell.attach(self)
+
+    def put(self, key: Key, message: LocalMessage) -> None:
+        """Take a message for the owner; it is done when its bytes are in the receive's buffer."""
+        self._meet(key, message, self._sent, self._awaited)
+
+    def take(self, key: Key, message: LocalMessage) -> None:
+        """Take a receive of the owner."""
+        self._meet(key, message, self._awaited, self._sent)
+
+    def _meet(self, key: Key, mine: LocalMessage, waiting: Waiting, opposite: Waiting) -> None:
+        with self._lock:
+            other = opposite.pop(key, None)
+            problem = self._closed or self._lost.get(key[0])
+            if other is None and problem is None:
+                if key in waiting:
+                    raise ChannelError(f"{mine.message} was posted twice")
+                waiting[key] = mine
+                return
+        if other is None:
+            mine.finish(problem)
+            return
+        sent, awaited = (mine, other) if waiting is self._sent else (other, mine)
+        if sent.buffer.size != awaited.buffer.size:
+            problem = f"{sent.buffer.size} bytes were sent, {awaited.buffer.size} awaited"
+            sent.finish(problem)
+            awaited.finish(problem)
+        elif on_device(sent.buffer) or on_device(awaited.buffer):
+            self._met.append((sent, awaited))
+            self._stop.bell.ring()
+        else:
+            self._carry([(sent, awaited)])
+
+    @staticmethod
+    def _carry(met: list[tuple[LocalMessage, LocalMessage]]) -> None:
+        problem = None
+        try:
+            copy([(awaited.buffer, sent.buffer) for sent, awaited in met])
+        except Exception as error:  # both sides must learn of it, whatever it is
+            problem = f"the copy failed: {error!r}"
+        for sent, awaited in met:
+            sent.finish(problem)
+            awaited.finish(problem)
+
+    def progress(self) -> bool:
+        met = [self._met.popleft() for _ in range(len(self._met))]
+        if met:
+            self._carry(met)
+        return bool(met)
+
+    def arm(self) -> bool:
+        return not self._met
+
+    def lose(self, source: int, reason: str) -> None:
+        """Expect no more from `source`: what it has put stays, what else is awaited of it fails."""
+        with self._lock:
+            self._lost.setdefault(source, reason)
+            failed = [self._awaited.pop(key) for key in list(self._awaited) if key[0] == source]
+        for message in failed:
+            message.finish(reason)
+
+    def lost(self, source: int) -> str | None:
+        """Why nothing more will come from `source`, or None."""
+        return self._lost.get(source)
+
+    def close(self, reason: str) -> None:
+        """Fail all that is here and all that will come. Idempotent."""
+        with self._lock:
+            self._closed = self._closed or reason
+            failed = [*self._sent.values(), *self._awaited.values()]
+            self._sent.clear()
+            self._awaited.clear()
+        while self._met:
+            failed.extend(self._met.popleft())
+        self._stop.bell.detach(self)
+        for message in failed:
+            message.finish(reason)
 
 
 class LocalChannel(Channel):
@@ -46,15 +165,15 @@ class LocalChannel(Channel):
         return self._peers
 
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        half = Half(self.stop, Envelope(self.name, self.block, peer, sequence, True), buffer)
-        self._known(self._peers, peer).mailbox.put((self.block, sequence), half)
-        return half
+        message = LocalMessage(self.stop, Envelope(self.name, self.block, peer, sequence, True), buffer)
+        self._known(self._peers, peer).mailbox.put((self.block, sequence), message)
+        return message
 
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
         self._known(self._peers, peer)
-        half = Half(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
-        self.mailbox.take((peer, sequence), half)
-        return half
+        message = LocalMessage(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
+        self.mailbox.take((peer, sequence), message)
+        return message
 
     def close(self) -> None:
         if self._closed:

@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from taskflow.errors import BadArgument, ChannelError
-from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
-from taskflow.runtime.machine.channel.buffer import Buffer
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Envelope, Pending
 from taskflow.runtime.machine.channel.peer_door import Door, call, host, peer_problem
 from taskflow.runtime.machine.channel.peer_line import PeerLine, PeerMessage
 from taskflow.runtime.machine.channel.peer_ring import PeerRings, open_segment
@@ -64,7 +63,7 @@ class PeerChannel(Channel):
         with self._sharing(peer):
             segment = open_segment()
             try:
-                self._attach(peer, call(door, self._words(self.block), segment), segment, side=0)
+                self._attach(peer, call(door, self._introduction(self.block), segment), segment, side=0)
             except ConnectionRefusedError:
                 self._lines[peer].lose(f"block {peer} closed its channel or died before this block connected")
             finally:
@@ -72,14 +71,14 @@ class PeerChannel(Channel):
 
     @contextmanager
     def _sharing(self, peer: int) -> Iterator[None]:
-        """Say in words why the system refuses: too many open files, no memory, a policy."""
+        """Raises ChannelError where the system refuses: too many open files, no memory, a policy."""
         try:
             yield
         except (OSError, ValueError) as error:
             raise ChannelError(f"block {self.block} cannot share memory with block {peer}: {error}") from error
 
-    def _words(self, block: int) -> bytes:
-        """How that block of this run introduces itself."""
+    def _introduction(self, block: int) -> bytes:
+        """The introduction of a block of this run."""
         return f"{self.run}\0{block}".encode()
 
     def _attach(self, peer: int, bell: socket.socket, segment: int, side: int) -> None:
@@ -118,7 +117,7 @@ class PeerChannel(Channel):
             return not any(happened) and all(line.arm() for line in self._lines.values())
 
     def _attend(self, descriptor: int) -> bool:
-        """See to a socket; True if something is different now."""
+        """See to a socket; return whether something is different now."""
         if descriptor == self._door.socket.fileno():
             self._welcome()
             return True
@@ -141,8 +140,8 @@ class PeerChannel(Channel):
         visitor = self._door.answer()
         if visitor is None:
             return
-        expected = {self._words(peer): peer for peer, line in self._lines.items() if line.rings is None}
-        peer = expected.get(visitor.words)
+        expected = {self._introduction(peer): peer for peer, line in self._lines.items() if line.rings is None}
+        peer = expected.get(visitor.introduction)
         try:
             if peer is None:
                 visitor.bell.close()

@@ -1,4 +1,4 @@
-"""How two blocks of one host come by shared memory: a file descriptor without a name, handed over a local socket.
+"""The way of two blocks of one host to shared memory: a file descriptor without a name, handed over a local socket.
 
 The socket stays. It is the bell by which a block wakes its sleeping peer; and as the system closes it with its process,
 it tells at once that the peer has died. Nothing of all this has a name in a file system that a crash could leave there.
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from taskflow.runtime.machine.channel.peer_ring import open_segment, ring_problem
 
 SECONDS = 5.0
-"""How long a peer may take between its call and its words, which are one piece of code."""
+"""Seconds that a peer may take between its call and its introduction, which are one piece of code."""
 CREDENTIALS = struct.Struct("3i")
 """SO_PEERCRED tells of the process at the other end: process, user, group."""
 
@@ -51,17 +51,15 @@ def peer_problem() -> str | None:
 
 
 class Visitor(NamedTuple):
-    """A call: words that say who the caller is, the memory to share, and the socket to it."""
+    """A call: the caller's introduction, the memory to share, and the socket to it."""
 
-    words: bytes
+    introduction: bytes
     segment: int
     bell: socket.socket
 
 
 class Door:
-    """A socket in the abstract namespace, where others of this user bring memory. Never blocks but for a caller that
-    has begun.
-    """
+    """A socket in the abstract namespace, where others of this user bring memory. It waits only for who has called."""
 
     def __init__(self) -> None:
         self.name = f"taskflow-{uuid.uuid4().hex}"
@@ -84,10 +82,10 @@ class Door:
         try:
             _check_user(bell)  # who has no business here is not waited for
             bell.settimeout(SECONDS)
-            words, segments, _, _ = socket.recv_fds(bell, 4096, 1)
+            introduction, segments, _, _ = socket.recv_fds(bell, 4096, 1)
             if len(segments) == 1:
                 bell.setblocking(False)
-                return Visitor(words, segments[0], bell)
+                return Visitor(introduction, segments[0], bell)
         except OSError:  # hung up, or silent
             pass
         for segment in segments:
@@ -96,7 +94,7 @@ class Door:
         return None
 
     def close(self) -> None:
-        """Nobody can call any more."""
+        """Let nobody call any more."""
         self.socket.close()
 
 
@@ -108,14 +106,14 @@ def _check_user(connection: socket.socket) -> None:
         raise PermissionError(f"a process of user {user} is there")
 
 
-def call(name: str, words: bytes, segment: int) -> socket.socket:
+def call(name: str, introduction: bytes, segment: int) -> socket.socket:
     """Bring memory to the door of that name; returns the socket to the peer. Raises OSError if none is there."""
     bell = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         bell.settimeout(SECONDS)
         bell.connect(f"\0{name}")
         _check_user(bell)
-        socket.send_fds(bell, [words], [segment])
+        socket.send_fds(bell, [introduction], [segment])
         bell.setblocking(False)
     except OSError:
         bell.close()

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.errors import ChannelError
-from taskflow.runtime.machine.channel.base import Envelope, Pending
-from taskflow.runtime.machine.channel.buffer import Buffer, checked, copy, on_device, staged
+from taskflow.runtime.machine.channel.base import Buffer, BufferMessage, Envelope, copy, on_device, staged
 from taskflow.runtime.machine.channel.peer_ring import PeerRings
 from taskflow.runtime.machine.channel.stop import Stop
 
@@ -22,31 +21,18 @@ def address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-class PeerMessage(Pending):
+class PeerMessage(BufferMessage):
     """One side of a message; `host` is its buffer, or what stands for it in host memory."""
 
     def __init__(self, stop: Stop, message: Envelope, buffer: Buffer) -> None:
-        super().__init__(stop, message)
-        self._buffer = checked(buffer)
+        super().__init__(stop, message, buffer)
         self.host = staged(buffer) if message.sends or not on_device(buffer) else np.empty(buffer.size, np.uint8)
         self.address, self.size = address(self.host), self.host.size
-        self.finished = False
-        self._error: str | None = None
-
-    @property
-    def done(self) -> bool:
-        return self.finished
-
-    def finish(self, error: str | None = None) -> None:
-        """Done, well or not."""
-        self._error = error
-        self.finished = True
 
     def settle(self) -> None:
-        if self._error is not None:
-            raise ChannelError(f"{self.message}: {self._error}")
-        if self.host is not self._buffer and not self.message.sends:
-            copy([(self._buffer, self.host)])
+        super().settle()
+        if self.host is not self.buffer and not self.message.sends:
+            copy([(self.buffer, self.host)])
 
 
 @dataclass
@@ -73,7 +59,7 @@ class PeerLine:
         self._armed = False
 
     def send(self, message: PeerMessage) -> None:
-        """Done once the bytes are in the ring."""
+        """Send a message, which is done once its bytes are in the ring."""
         if self.gone is not None:
             message.finish(self.gone)
         else:
@@ -81,7 +67,7 @@ class PeerLine:
             self._push()
 
     def receive(self, message: PeerMessage) -> None:
-        """Done once the bytes are in the buffer."""
+        """Post a receive, which is done once the bytes are in its buffer."""
         sequence = message.message.sequence
         if sequence in self._awaited:
             raise ChannelError(f"{message.message} was posted twice")
@@ -94,7 +80,7 @@ class PeerLine:
                 self.lose(self.gone)
 
     def move(self) -> bool:
-        """Let bytes go and come; True if any did."""
+        """Move bytes both ways; return whether any did."""
         if self._armed and self.rings is not None:
             self.rings.awake()
             self._armed = False
@@ -102,7 +88,7 @@ class PeerLine:
         return self._pull() or moved
 
     def arm(self) -> bool:
-        """Be woken by the peer when there is something to do; False if there is already."""
+        """Ask to be woken by the peer when there is something to do; False if there is already."""
         if self.rings is None or self.gone is not None:
             return True
         self._armed = True
@@ -110,7 +96,7 @@ class PeerLine:
         return not ready
 
     def lose(self, reason: str) -> None:
-        """Nothing more will come or go: what has come already is still received, all else fails."""
+        """Expect no more to come or go: what has come already is still received, all else fails."""
         self.gone = reason
         self._pull()
         self._fail(reason)

@@ -81,11 +81,11 @@ class PeerRings:
         self._ring = operations()
 
     def begin(self, sequence: int, address: int, size: int) -> int:
-        """Begin a message: the bytes that went in at once, or -1 where there is no room for its header."""
+        """Begin a message; return the bytes that went in at once, or -1 without room for its header."""
         return self._ring.ring_begin(self._written, self._bell, sequence, address, size)
 
     def put(self, address: int, size: int) -> int:
-        """Go on with it: the bytes that went in."""
+        """Go on with the message; return the bytes that went in."""
         return self._ring.ring_put(self._written, self._bell, address, size)
 
     def next(self) -> tuple[int, int] | None:
@@ -95,19 +95,19 @@ class PeerRings:
         return None
 
     def take(self, address: int, size: int) -> int:
-        """The bytes that came out."""
+        """Take bytes of a message; return how many came out."""
         return self._ring.ring_take(self._read, self._bell, address, size)
 
     def await_bytes(self) -> bool:
-        """Be woken when bytes come; False if there are some."""
+        """Ask to be woken when bytes come; False if there are some."""
         return bool(self._ring.ring_await_bytes(self._read))
 
     def await_room(self) -> bool:
-        """Be woken when there is room; False if there is."""
+        """Ask to be woken when there is room; False if there is."""
         return bool(self._ring.ring_await_room(self._written))
 
     def awake(self) -> None:
-        """No waking needed any more."""
+        """Ask not to be woken any more."""
         self._ring.ring_awake(self._read, self._written)
 
     def close(self) -> None:
@@ -116,5 +116,5 @@ class PeerRings:
 
     @property
     def closed(self) -> bool:
-        """Whether the peer has told so."""
+        """Whether the peer has closed its end."""
         return bool(self._ring.ring_closed(self._read))

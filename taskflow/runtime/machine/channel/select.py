@@ -9,14 +9,12 @@ import numpy as np
 
 from taskflow.errors import BadArgument, ChannelError
 from taskflow.runtime.machine.channel.actor import ActorChannel, Home
-from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Pending
-from taskflow.runtime.machine.channel.buffer import Buffer
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Pending
 from taskflow.runtime.machine.channel.local import LocalChannel
 from taskflow.runtime.machine.channel.peer import PeerChannel
 from taskflow.runtime.machine.channel.peer_door import peer_problem
 from taskflow.runtime.machine.channel.stop import Stop
-from taskflow.runtime.machine.channel.ucx import UCXChannel
-from taskflow.runtime.machine.channel.ucx_library import ucx_problem
+from taskflow.runtime.machine.channel.ucx import UCXChannel, ucx_problem
 
 PREFERENCE = ("local", "peer", "ucx", "actor")
 """Fastest first; `auto` takes the first that both blocks of a pair offer."""
@@ -32,7 +30,7 @@ SLOW = ("ucx",)
 
 
 def check_request(requested: str) -> None:
-    """`BadInput` unless `requested` is "auto" or a transport."""
+    """Raises BadInput unless `requested` is "auto" or a transport."""
     names = ("auto", *PREFERENCE)
     if requested in names:
         return
@@ -101,11 +99,11 @@ class Router(Channel):
         self._channels: dict[str, Channel] = {}
         self._refusals: dict[str, str] = {}
         self._routes: dict[int, Channel] = {}
-        for name in [each for each in PREFERENCE if each not in SLOW] if requested == "auto" else (requested,):
+        for name in [fast for fast in PREFERENCE if fast not in SLOW] if requested == "auto" else (requested,):
             self._open(name)
 
     def widen(self) -> None:
-        """With "auto": offer what is slow to load, too. For blocks that are not all within reach of those they need."""
+        """With "auto", offer what is slow to load, too: some blocks are not within reach of those they need."""
         if self._requested == "auto":
             for name in SLOW:
                 if name not in self._channels:
@@ -156,7 +154,7 @@ class Router(Channel):
         return self._known(self._routes, peer).receive(peer, sequence, buffer)
 
     async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
-        """For the actor's `deliver`, see `ActorChannel`."""
+        """Take a message for the actor, see `ActorChannel.deliver`."""
         channel = self._channels.get("actor")
         if not isinstance(channel, ActorChannel):
             raise ChannelError(f"block {self.block} takes no actor messages")

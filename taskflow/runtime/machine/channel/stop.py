@@ -1,4 +1,4 @@
-"""How a block's step thread sleeps, and how anybody wakes it or tells it to give up."""
+"""The sleep of a block's step thread, and how anybody wakes it or tells it to give up."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Engine(Protocol):
 
 
 class Bell:
-    """Where the step thread of one block sleeps. No ring is lost: one that comes first ends the next sleep at once.
+    """The bell beside which the step thread of a block sleeps. No ring is lost: an early one ends the next sleep.
 
     All channels of a block share one bell, because a wait on one transport must keep every other one moving: a large
     message is sent only while both sides make progress.
@@ -134,8 +134,8 @@ class Stop:
         self.bell.ring()
 
     def also(self, end: Callable[[], None]) -> None:
-        """Have this called by the thread that stops the block: what ends waits on a device has to come while the
-        block's own thread is in a call of the driver, which takes no more work before some is done.
+        """Have this called by the thread that stops the block: waits on a device have to be ended while the block's own
+        thread is in a call of the driver, which takes no more work before some is done.
         """
         with self._lock:
             self._ends.append(end)
@@ -143,6 +143,6 @@ class Stop:
                 end()
 
     def check(self) -> None:
-        """Raise `Aborted` if the block was told to stop."""
+        """Raises Aborted if the block was told to stop."""
         if self._reason is not None:
             raise Aborted(self._reason)

@@ -1,23 +1,38 @@
 """Messages between processes and hosts over UCX: a private worker per block, driven by the block's step thread.
 
-Nothing is shared with Dask, and no progress thread adds its wake-ups: a message moves while its block waits.
+Nothing is shared with Dask, and no progress thread adds its wake-ups: a message moves while its block waits. The core
+modules of ucxx are loaded on first use. They are private to it but are what RAPIDS itself builds on; the package's
+extras pin their version.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import os
+import re
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from taskflow.errors import BadArgument, ChannelError
-from taskflow.runtime.machine.channel.base import PROCESS, Address, Channel, Envelope, Pending
-from taskflow.runtime.machine.channel.buffer import Buffer, checked
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Envelope, Pending, checked
 from taskflow.runtime.machine.channel.stop import Stop
-from taskflow.runtime.machine.channel.ucx_library import load, open_worker, ucx_problem
+
+OPTIONS = {"MM_ERROR_HANDLING": "on", "KEEPALIVE_INTERVAL": "1s"}
+"""UCX options of our contexts; UCX_... variables of the user win. With error handling UCX gives up shared memory for
+TCP, eight times slower, unless MM_ERROR_HANDLING is on; the keepalive shows the death of a peer in shared memory."""
+
+ALONE = {"TLS": "all", "NET_DEVICES": ""}
+"""UCX options, whatever the user's variables say, on one host: memory and no network device. Over TCP, UCX listens on
+every interface, and whoever connects there may write into the memory of the process: it knows no password."""
+
+REMOTE = ("tcp/", "rc_", "dc_", "ud_")
+"""How the names of transports between hosts begin: TCP; InfiniBand and RoCE, reliable or datagrams."""
 
 CLOSING = (100_000_000, 10)
 """How long one request or endpoint may take to close: (ns, attempts)."""
@@ -25,6 +40,46 @@ CLOSING = (100_000_000, 10)
 FAREWELL, FAREWELL_SECONDS = (1 << 36) - 1, 1.0
 """Sequence number of the byte that a closing block sends, because over shared memory UCX does not tell; and the time
 that it may take to leave."""
+
+
+@functools.cache
+def load() -> tuple[ModuleType, Any]:
+    """The core of ucxx, and its wrapper of buffers."""
+    os.environ.setdefault("UCX_WARN_UNUSED_ENV_VARS", "n")  # ucxx sets variables that a UCX without CUDA does not know
+    import ucxx._lib.libucxx as core
+    from ucxx._lib.arr import Array
+
+    return core, Array
+
+
+@functools.cache
+def ucx_problem() -> str | None:
+    """Why UCX cannot be used in this process; None if it can."""
+    try:
+        load()
+    except Exception as error:  # a missing package, a missing or mismatched shared library
+        return f"ucxx cannot be loaded ({error})"
+    return None
+
+
+def ways_between_hosts() -> tuple[str, ...]:
+    """The ways of UCX here to reach other hosts, as transport/device, such as tcp/eth0 or rc_mlx5/mlx5_0:1."""
+    core, _ = load()
+    ways = re.findall(r"-- (\S+/\S+)", core.UCXContext({}, feature_flags=(core.Feature.TAG,)).info)
+    return tuple(way for way in ways if way.startswith(REMOTE))
+
+
+def open_worker(*, alone: bool) -> tuple[Any, Any]:
+    """A context and its worker, which is to be deleted first, with events to sleep on. If `alone`, nothing but
+    processes of this host and user can reach it.
+    """
+    core, _ = load()
+    options = {key: value for key, value in OPTIONS.items() if f"UCX_{key}" not in os.environ}
+    options |= ALONE if alone else {}
+    context = core.UCXContext(options, feature_flags=(core.Feature.TAG, core.Feature.WAKEUP))
+    worker = core.UCXWorker(context)
+    worker.init_blocking_progress_mode()
+    return context, worker
 
 
 def guarded(operation: Callable[..., Any], *arguments: Any) -> tuple[Any, str | None]:
@@ -47,7 +102,7 @@ def tag(run_secret: int, source: int, sequence: int) -> int:
     return run_secret ^ ((source & 0xFFFFFFF) << 36 | (sequence & 0xFFFFFFFFF))
 
 
-class Request(NamedTuple):
+class UCXRequest(NamedTuple):
     """A UCX request, and the buffer that UCX reads or writes without keeping it alive."""
 
     ucx: Any
@@ -59,7 +114,7 @@ class Peer(NamedTuple):
 
     block: int
     endpoint: Any
-    farewell: Request
+    farewell: UCXRequest
 
     @property
     def gone(self) -> str | None:
@@ -76,7 +131,7 @@ class UCXMessage(Pending):
     a wait was given up.
     """
 
-    def __init__(self, stop: Stop, message: Envelope, peer: Peer, request: Request, held: set[Pending]) -> None:
+    def __init__(self, stop: Stop, message: Envelope, peer: Peer, request: UCXRequest, held: set[Pending]) -> None:
         super().__init__(stop, message)
         self._peer = peer
         self._request = request
@@ -138,9 +193,9 @@ class UCXChannel(Channel):
         endpoint = self._core.UCXEndpoint.create_from_worker_address(self._worker, remote, endpoint_error_handling=True)
         return Peer(peer, endpoint, self._post(endpoint.tag_recv, peer, FAREWELL, np.empty(1, np.uint8)))
 
-    def _post(self, operation: Any, source: int, sequence: int, buffer: Buffer) -> Request:
+    def _post(self, operation: Any, source: int, sequence: int, buffer: Buffer) -> UCXRequest:
         array = self._array(buffer)
-        return Request(operation(array, self._core.UCXXTag(tag(self._secret, source, sequence))), array)
+        return UCXRequest(operation(array, self._core.UCXXTag(tag(self._secret, source, sequence))), array)
 
     @property
     def peers(self) -> Collection[int]:

@@ -1,6 +1,5 @@
 """Processors and memory: devices, and the lanes on which they work."""
 
-from taskflow.runtime.machine.device.arena import Arena
 from taskflow.runtime.machine.device.device import (
     Array,
     Cpu,
@@ -12,10 +11,11 @@ from taskflow.runtime.machine.device.device import (
     open_device,
     processor_name,
 )
-from taskflow.runtime.machine.device.fatal import gpu_lost, hush
-from taskflow.runtime.machine.device.lane import Call, Event, HostLane, Lane, lanes
+from taskflow.runtime.machine.device.driver import gpu_lost, hush
+from taskflow.runtime.machine.device.lane import Call, Event, Lane, lanes
+from taskflow.runtime.machine.device.memory import Arena
 
 __all__ = [
-    "Arena", "Array", "Call", "Cpu", "Device", "Event", "Gpu", "HostLane", "Lane", "cpu", "gpu",
+    "Arena", "Array", "Call", "Cpu", "Device", "Event", "Gpu", "Lane", "cpu", "gpu",
     "gpu_lost", "gpu_problem", "hush", "lanes", "open_device", "processor_name",
 ]  # fmt: skip

@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from taskflow.errors import BadArgument
-from taskflow.runtime.machine.device.arena import Arena
-from taskflow.runtime.machine.device.link import Link
+from taskflow.runtime.machine.device.memory import Arena, HostCopier
 
 Array = Any  # numpy.ndarray or cupy.ndarray
 Kind = Literal["cpu", "gpu"]
@@ -48,7 +47,7 @@ class Device(ABC):
         """A C-ordered array of zeros."""
 
     def arena(self, nbytes: int) -> Allocator:
-        """Where arrays of so many bytes in all (see `Arena.room`) are allocated that belong together."""
+        """An allocator of arrays that belong together, of so many bytes in all (see `Arena.room`)."""
         return self
 
     @abstractmethod
@@ -61,8 +60,8 @@ class Device(ABC):
 
     @abstractmethod
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
-        """Copy what the array holds, as this thread has enqueued it; the call, a single one, gives the copy in host
-        memory, from any thread, while the device goes on.
+        """Copy what the array holds, as this thread has enqueued it; the result gives the copy in host memory, once,
+        from any thread, while the device goes on.
         """
 
     @abstractmethod
@@ -103,10 +102,10 @@ class Cpu(Device):
         return lambda: copy
 
     def activate(self) -> None:
-        """Every thread can work on all cores."""
+        """Do nothing: every thread can work on all cores."""
 
     def synchronize(self) -> None:
-        """Everything is done when it is called."""
+        """Do nothing: everything is done when it is called."""
 
     def pointer(self, array: Array) -> int:
         return int(array.ctypes.data)
@@ -135,27 +134,27 @@ class Gpu(Device):
         return self.xp.zeros(shape, dtype)
 
     def to_host(self, array: Array) -> np.ndarray:
-        """A copy."""
+        """A copy of the array's values in host memory."""
         compact = self.xp.ascontiguousarray(array)
         if compact.nbytes < LARGE:
             return np.asarray(compact.get())
         self.xp.cuda.get_current_stream().synchronize()
-        return self._link.fetch(compact)
+        return self._copier.fetch(compact)
 
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
         """The copy stays on the GPU until it is asked for, where there is room for it. Allocates nothing later."""
-        link = self._link  # made now: to pin memory later could wait for a GPU that waits for this process
+        copier = self._copier  # made now: to pin memory later could wait for a GPU that waits for this process
         if array.nbytes + SPARE <= self._free:
             with suppress(MemoryError):  # what is free may be in pieces
                 copies = [array.copy()]
                 self.xp.cuda.get_current_stream().synchronize()
-                return lambda: link.fetch(copies.pop())  # its memory is free again as soon as that is done
-        found = self.to_host(array)
-        return lambda: found
+                return lambda: copier.fetch(copies.pop())  # its memory is free again as soon as that is done
+        values = self.to_host(array)
+        return lambda: values
 
     @cached_property
-    def _link(self) -> Link:
-        return Link(self.xp, self.ordinal)
+    def _copier(self) -> HostCopier:
+        return HostCopier(self.xp, self.ordinal)
 
     @property
     def _free(self) -> int:

@@ -1,19 +1,29 @@
-"""The CUDA driver, called directly where a microsecond counts: launches whose arguments are prepared once."""
+"""The CUDA driver, called directly where a microsecond counts: launches whose arguments are prepared once; and the
+errors after which a process has lost its GPU.
+"""
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import os
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from taskflow.errors import Lost, RunFailed
-from taskflow.runtime.machine.device.fatal import FATAL
 
 Shape = tuple[int, int, int]
 NOT_READY = 600  # CUDA_ERROR_NOT_READY
+# After these a process cannot use its GPU any more, while another process, or another GPU, can go on. CUDA driver API,
+# cuda.h, enum CUresult; the runtime's numbers are the same: unavailable, no device, ECC, NVLink, illegal address,
+# launch timeout, hardware stack, illegal instruction, misaligned address, invalid address space, invalid program
+# counter, launch failed, contained, unknown.
+FATAL = frozenset({46, 100, 214, 220, 700, 702, 714, 715, 716, 717, 718, 719, 721, 999})
 
 
 @cache
@@ -59,8 +69,8 @@ def _current() -> int:
 
 
 def reached(event: Any) -> bool:
-    """Whether everything is done that was enqueued before a CuPy event. Raises as `demand` does: CuPy itself takes an
-    event that will never come, as the GPU is lost, for one that has not come yet.
+    """Whether everything is done that was enqueued before a CuPy event. Raises as `demand` does, unlike CuPy, which
+    cannot distinguish an event that is pending from one that will never complete because the GPU was lost.
     """
     error = at_once().cuEventQuery(ctypes.c_void_p(event.ptr))
     if error == NOT_READY:
@@ -70,11 +80,37 @@ def reached(event: Any) -> bool:
 
 
 def demand(what: str, error: int) -> None:
-    """Raises RunFailed, or Lost where the GPU is, with what was to be done and what the driver calls the error, unless
-    there is none.
-    """
+    """Raises RunFailed, or Lost where the GPU is, with what was to be done and the driver's name of an error."""
     if error:
         text = ctypes.c_char_p()
         library().cuGetErrorName(error, ctypes.byref(text))
         name = text.value.decode() if text.value else f"CUDA error {error}"
         raise (Lost if error in FATAL else RunFailed)(f"the GPU could not {what}: {name}")
+
+
+def gpu_lost(error: BaseException) -> bool:
+    """Whether an error that came out of CuPy says that the process has lost its GPU."""
+    cupy = sys.modules.get("cupy")
+    if cupy is None:
+        return False
+    kinds = cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError
+    return isinstance(error, kinds) and error.status in FATAL
+
+
+def hush() -> None:
+    """Silence errors of objects that cannot give memory back to a GPU that is lost.
+
+    Cython reports them by both hooks. Those that come when the interpreter ends come after these.
+    """
+    usual, other = sys.unraisablehook, sys.excepthook
+
+    def unraisable(what: sys.UnraisableHookArgs) -> None:
+        if what.exc_value is None or not gpu_lost(what.exc_value):
+            usual(what)
+
+    def raised(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if not gpu_lost(error):
+            other(kind, error, trace)
+
+    sys.unraisablehook, sys.excepthook = unraisable, raised
+    atexit.register(lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 2))

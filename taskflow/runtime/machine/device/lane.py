@@ -1,14 +1,26 @@
-"""Lanes: orders of execution on a device. A lane of a GPU is a stream; the host's lane is the program itself."""
+"""Lanes: orders of execution on a device. A lane of a GPU is a stream; the host's lane is the program itself.
+
+What is enqueued on a stream can be captured in a CUDA graph: launches recorded once and replayed as one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import ctypes
+import gc
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
+from taskflow.errors import RunFailed
 from taskflow.runtime.machine.device.device import Device
-from taskflow.runtime.machine.device.driver import reached
+from taskflow.runtime.machine.device.driver import demand, library, reached
+
+INVALIDATED = 901  # CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+ATTEMPTS = 10
+THREAD_LOCAL = 1  # CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: other threads may allocate meanwhile
+NODE_PRIORITY = 8  # CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
 
 Call = Callable[[], None]
 """Work on a lane: to call it enqueues the work, or, on the host, does it."""
@@ -21,74 +33,50 @@ class Event(Protocol):
         """Wait until everything enqueued before the event is done."""
 
 
-class Lane(Protocol):
-    """Work enqueued on a lane is done in the order of enqueueing. `asynchronous`: it may not be done when enqueueing
-    returns.
+class Lane:
+    """An order of execution: what is enqueued on a lane is done in that order. This one is the host's, on which all is
+    done when it is called; on one that is `asynchronous` perhaps not before the call has returned.
     """
 
-    asynchronous: bool
-    stream: Any
+    asynchronous = False
+    stream: Any = None
 
     def activate(self) -> None:
         """From now on array operations of this thread go to this lane."""
 
     def active(self) -> AbstractContextManager[Any]:
-        """Within it array operations of this thread go to this lane."""
+        """A context in which array operations of this thread go to this lane."""
+        return nullcontext()
 
     def event(self) -> Event:
         """A new event."""
+        return self
 
     def recorder(self, event: Event) -> Callable[[], None]:
         """An operation that puts the event at the end of what is enqueued."""
+        return event.synchronize
 
     def waiter(self, event: Event) -> Callable[[], None]:
         """An operation that makes what is enqueued later wait for the event, on the device."""
+        return event.synchronize
 
     def synchronize(self) -> None:
         """Wait until everything enqueued is done."""
 
     def reached(self) -> Callable[[], bool]:
         """Tells whether everything is done that has been enqueued by now. Raises Lost where it never will be."""
-
-
-class HostLane:
-    """Everything is done when it is called."""
-
-    asynchronous = False
-    stream = None
-
-    def activate(self) -> None:
-        """The host has one lane."""
-
-    def active(self) -> AbstractContextManager[Any]:
-        return nullcontext()
-
-    def event(self) -> Event:
-        return self
-
-    def recorder(self, event: Event) -> Callable[[], None]:
-        return event.synchronize
-
-    def waiter(self, event: Event) -> Callable[[], None]:
-        return event.synchronize
-
-    def synchronize(self) -> None:
-        """Nothing is ever outstanding."""
-
-    def reached(self) -> Callable[[], bool]:
         return lambda: True
 
 
-class StreamLane:
+class StreamLane(Lane):
     """A CUDA stream that does not wait for the default stream."""
 
     asynchronous = True
 
     def __init__(self, cupy: Any, urgent: bool) -> None:
         self._cupy = cupy
-        self.stream = cupy.cuda.Stream(
-            non_blocking=True, priority=-5 if urgent else 0
-        )  # CUDA clamps to the device's range
+        priority = -5 if urgent else 0  # CUDA clamps it to the device's range
+        self.stream = cupy.cuda.Stream(non_blocking=True, priority=priority)
 
     def activate(self) -> None:
         self.stream.use()
@@ -123,6 +111,87 @@ class StreamLane:
 def lanes(device: Device) -> tuple[Lane, Lane]:
     """The lanes of a block: for computation, and for what other blocks wait for. A CPU has one."""
     if device.kind == "cpu":
-        host = HostLane()
+        host = Lane()
         return host, host
     return StreamLane(device.xp, urgent=False), StreamLane(device.xp, urgent=True)
+
+
+def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], None]:
+    """One launch on `lane` that does what the calls enqueue there, and on lanes that follow it and are followed by it.
+
+    Every launch keeps the priority of its lane: without that (CuPy's graphs have it not) what others wait for queues
+    behind a large kernel that began a moment earlier. The calls must not wait on the host, nor allocate. Raises
+    RunFailed where the driver cannot record them.
+    """
+    driver, stream = library(), ctypes.c_void_p(lane.stream.ptr)
+    for _ in range(ATTEMPTS):
+        error, graph = _recorded(stream, calls)
+        if error != INVALIDATED:
+            break
+    demand("record a CUDA graph", error)
+    executable = ctypes.c_void_p()
+    flags = ctypes.c_ulonglong(NODE_PRIORITY)
+    error = driver.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, flags)
+    driver.cuGraphDestroy(graph)
+    demand("make a CUDA graph ready", error)
+    return _Launch(executable, stream, calls)
+
+
+def _recorded(stream: ctypes.c_void_p, calls: Sequence[Callable[[], None]]) -> tuple[int, ctypes.c_void_p]:
+    """The driver's verdict on one recording, and the graph. Another thread that loads a kernel or waits for the whole
+    GPU meanwhile spoils it; nothing has been done then, and it may be tried again.
+    """
+    driver, graph = library(), ctypes.c_void_p()
+    demand("begin recording a CUDA graph", driver.cuStreamBeginCapture_v2(stream, THREAD_LOCAL))
+    problem: RunFailed | None = None
+    with _nothing_collected:
+        try:
+            for call in calls:
+                call()
+        except RunFailed as refused:
+            problem = refused
+        finally:
+            error = driver.cuStreamEndCapture(stream, ctypes.byref(graph))
+    if problem and error != INVALIDATED:
+        raise problem
+    return error, graph
+
+
+class _NothingCollected:
+    """Within, by several threads at a time perhaps, Python collects no cycles: one may hold memory of the device or a
+    plan of cuFFT, and to free these spoils what the same thread records.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._within, self._collecting = threading.Lock(), 0, True
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._within:
+                self._collecting = gc.isenabled()
+                gc.disable()
+            self._within += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._within -= 1
+            if not self._within and self._collecting:
+                gc.enable()
+
+
+_nothing_collected = _NothingCollected()
+
+
+class _Launch:
+    """A graph that is ready; calling it launches it. Keeps alive what its kernels point to."""
+
+    def __init__(self, executable: ctypes.c_void_p, stream: ctypes.c_void_p, keep: object) -> None:
+        self._executable, self._stream, self._keep, self._driver = executable, stream, keep, library()
+        demand("upload a CUDA graph", self._driver.cuGraphUpload(executable, stream))
+
+    def __call__(self) -> None:
+        if error := self._driver.cuGraphLaunch(self._executable, self._stream):
+            demand("launch a CUDA graph", error)
+
+    def __del__(self) -> None:
+        self._driver.cuGraphExecDestroy(self._executable)

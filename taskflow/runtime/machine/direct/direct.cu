@@ -39,9 +39,9 @@ struct Shares {
 };
 
 template <class Op>
-FN double folded(const volatile double* found, int blocks) {
-  double value = found[0];
-  for (int n = 1; n < blocks; ++n) value = Op::fold(value, found[n]);
+FN double folded(const volatile double* shares, int blocks) {
+  double value = shares[0];
+  for (int n = 1; n < blocks; ++n) value = Op::fold(value, shares[n]);
   value += 0.0;  // a zero is +0.0 and NaN has one form: which of them wins a comparison may depend on the processor
   return value != value ? __longlong_as_double(0x7ff8000000000000LL) : value;
 }
@@ -61,9 +61,9 @@ extern "C" __global__ void fold(const __grid_constant__ Shares s, const __grid_c
   __syncthreads();
   if (other == 0) *s.count = pass;
   for (int n = other; n < s.numbers; n += blockDim.x) {
-    const volatile double* found = s.mine + 2 * n * s.blocks + half;
-    *s.value[n] = s.kind[n] == 0   ? folded<Sum>(found, s.blocks)
-                  : s.kind[n] == 1 ? folded<Max>(found, s.blocks)
-                                   : folded<Min>(found, s.blocks);
+    const volatile double* shares = s.mine + 2 * n * s.blocks + half;
+    *s.value[n] = s.kind[n] == 0   ? folded<Sum>(shares, s.blocks)
+                  : s.kind[n] == 1 ? folded<Max>(shares, s.blocks)
+                                   : folded<Min>(shares, s.blocks);
   }
 }

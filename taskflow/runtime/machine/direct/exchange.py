@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from taskflow.runtime.machine.channel import Channel, Gather
 from taskflow.runtime.machine.channel.base import LIFELINE
 from taskflow.runtime.machine.device import Arena, Array, Call, Device, Gpu, Lane
-from taskflow.runtime.machine.device.arena import view
+from taskflow.runtime.machine.device.memory import view
 from taskflow.runtime.machine.direct import flags
-from taskflow.runtime.machine.direct.board import Board
+from taskflow.runtime.machine.direct.board import Board, Inboxes
 from taskflow.runtime.machine.direct.flags import OPERATORS, SHARES, Flag
-from taskflow.runtime.machine.direct.inbox import Inboxes, Rooms
-from taskflow.runtime.machine.direct.link import Links
-from taskflow.runtime.machine.direct.watch import Watch
+from taskflow.runtime.machine.direct.link import Links, Watch
 from taskflow.runtime.machine.instance import Instances
 from taskflow.runtime.machine.kernel import copiers
 from taskflow.runtime.regions import Copy, Partition
@@ -58,9 +56,9 @@ class Neighbourhood:
         """Whether the source of a message sees the memory of its target, and the other way round."""
         return message.source in self.boards and message.target in self.boards
 
-    def exchange(self) -> DirectExchange:
-        """The exchange of a new trace."""
-        return DirectExchange(self)
+    def exchange(self, messages: Iterable[Message]) -> DirectExchange:
+        """The exchange of a new trace, which has these messages."""
+        return DirectExchange(self, messages)
 
     def close(self) -> None:
         """Let go of the others' memory. Only when all blocks are done."""
@@ -68,9 +66,7 @@ class Neighbourhood:
             self._links.close()
 
     def abandon(self) -> None:
-        """Let go of the others' memory after a failure. A process that lives on would keep it from everybody, also
-        when the one that allocated it is gone.
-        """
+        """Let go of the others' memory after a failure: a process that lives on would keep it from everybody."""
         self.watch.give_up()
         if self._links is not None:
             self._links.abandon()
@@ -104,58 +100,52 @@ class DirectExchange:
     how often a message of this number went between them.
     """
 
-    def __init__(self, near: Neighbourhood) -> None:
+    def __init__(self, near: Neighbourhood, messages: Iterable[Message]) -> None:
         self._near, self._board, self._folds = near, near.board, 0
-        self._rooms = Rooms()
+        self._rooms = near.inboxes.rooms(messages)
         self.watch = near.watch.argument
 
-    def plan(self, messages: Iterable[Message]) -> None:
-        """Give the messages of the trace room in their targets' inboxes."""
-        self._rooms = self._near.inboxes.rooms(messages)
-
     def grant(self, message: Message) -> Flag:
-        """To be posted when the ghost cells that the message fills may be overwritten."""
+        """The flag that is posted when the ghost cells that the message fills may be overwritten."""
         source, number = message.source, message.number
         flag = self._near.boards[source].granted(message.target, number)
         return Flag(flag, self._board.count("grants", source, number))
 
     def claim(self, message: Message) -> Flag:
-        """To be awaited before the message is copied."""
-        name = self._near.watch.name(f"room for message {message.number} from block {message.source}"
-                                     f" in block {message.target}")  # fmt: skip
+        """The flag that is awaited before the message is copied."""
         target, number = message.target, message.number
+        name = self._near.watch.name(f"room for message {number} from block {message.source} in block {target}")
         return Flag(self._board.granted(target, number), self._board.count("granted", target, number), name)
 
     def sent(self, message: Message) -> Flag:
-        """To be posted when the message has been copied."""
+        """The flag that is posted when the message has been copied."""
         target, number = message.target, message.number
         flag = self._near.boards[target].arrived(message.source, number)
         return Flag(flag, self._board.count("sent", target, number))
 
     def arrival(self, message: Message) -> Flag:
-        """To be awaited before anybody reads the ghost cells that the message fills."""
-        name = self._near.watch.name(f"message {message.number} from block {message.source} to block {message.target}")
+        """The flag that is awaited before anybody reads the ghost cells that the message fills."""
         source, number = message.source, message.number
+        name = self._near.watch.name(f"message {number} from block {source} to block {message.target}")
         return Flag(self._board.arrived(source, number), self._board.count("arrived", source, number), name)
 
     def copies(self, message: Message) -> Iterator[tuple[Array, Array]]:
-        """The cells of the message: where they go, and where they are."""
+        """The targets and sources of the cells of the message."""
         fields, room = self._near.fields[message.target], self._packed(message, self._near.boards[message.target])
         for name, copy in message.copies:
-            target = room.get((name, copy))
-            yield (
-                fields.view(name, copy.target_box) if target is None else target,
-                self._near.instances.view(name, copy.source_box),
-            )
+            target = room[name, copy] if (name, copy) in room else fields.view(name, copy.target_box)
+            yield target, self._near.instances.view(name, copy.source_box)
 
     def unpack(self, message: Message) -> list[tuple[Array, Array]]:
-        """The cells of the message that have come to the inbox: where they go, and where they are."""
+        """The targets and sources of the cells of the message that have come to the inbox."""
         room = self._packed(message, self._board)
         return [(self._near.instances.view(name, copy.target_box), source) for (name, copy), source in room.items()]
 
-    def copy(self, pairs: Iterable[tuple[Array, Array]], lane: Lane) -> list[Call]:
-        """The cells of messages, as few launches."""
-        return copiers(self._near.device, pairs, lane)
+    def bind(self, kind: str, items: Sequence[Any], lane: Lane) -> list[Call]:
+        """As few launches as can be that wait for flags ("await"), post them ("signal"), or copy cells."""
+        if kind == "await":
+            return flags.await_flags(items, self.watch, lane)
+        return flags.post(items, lane) if kind == "signal" else copiers(self._near.device, items, lane)
 
     def send(
         self,
@@ -166,17 +156,12 @@ class DirectExchange:
         *,
         hidden: bool,
     ) -> list[Call]:
-        """The cells of messages, when what they claim is there, and then their flags: one launch, where that can be.
-        `hidden`: another launch goes on meanwhile.
+        """Launches that wait for claims, copy the cells of messages and post their flags: one, where that can be. If
+        `hidden`, another launch goes on meanwhile.
         """
         fused = flags.copy_and_post(claims, self.watch, pairs, posts, self._near.device, lane, hidden=hidden)
-        return fused or [*self.wait(claims, lane), *self.copy(pairs, lane), *self.post(posts, lane)]
-
-    def post(self, posts: Sequence[Flag], lane: Lane) -> list[Call]:
-        return flags.post(posts, lane)
-
-    def wait(self, claims: Sequence[Flag], lane: Lane) -> list[Call]:
-        return flags.await_flags(claims, self.watch, lane)
+        apart = ("await", claims), ("copy", pairs), ("signal", posts)
+        return fused or [call for kind, items in apart for call in self.bind(kind, items, lane)]
 
     def fold(self, node: AllReduce, values: Sequence[Array], contributes: bool, lane: Lane) -> Call:
         """The scalars, in `values`, folded over all blocks; of a block that does not contribute they do not count."""
@@ -190,13 +175,9 @@ class DirectExchange:
         shares["identity"][: len(values)] = [IDENTITY[operator] for operator in operators]
         shares["kind"][: len(values)] = [OPERATORS.index(operator) for operator in operators]
         shares["mine"], shares["count"] = near.board.share(number, 0), near.board.folded(number)
-        shares["arrived"], shares["slots"], shares["flags"] = (
-            near.board.shared(number, 0),
-            slots.data.ptr,
-            arrivals.data.ptr,
-        )
+        shares["slots"], shares["flags"] = slots.data.ptr, arrivals.data.ptr
+        shares["arrived"], shares["blocks"] = near.board.shared(number, 0), len(boards)
         shares["numbers"], shares["contributes"] = len(values), contributes
-        shares["blocks"] = len(boards)
         shares["name"] = near.watch.name(f"the shares of all blocks of {', '.join(node.scalars)}")
         return flags.fold(shares, self.watch, lane, (values, slots, arrivals))
 
@@ -205,7 +186,7 @@ class DirectExchange:
         near, start = self._near, board.pointer + board.nbytes
         return {
             (name, copy): view(
-                near.device.xp, start + begin, near.instances.shape(name, copy.source_box),
+                near.device.xp, start + begin, near.instances.fields[name].shape(copy.source_box),
                 near.instances.arrays[name].dtype, near, near.device.ordinal,
             )
             for (name, copy), (begin, _) in self._rooms.get(message, {}).items()

@@ -47,7 +47,7 @@ class Flag:
 
 
 def post(flags: Sequence[Flag], lane: Lane) -> list[Call]:
-    """All flags are posted once more, when everything before on the lane is there for all to see."""
+    """Post all flags once more, when everything before on the lane is there for all to see."""
     return [_launch("post", 2 * WARP, [_list(part)], lane) for part in _parts(flags)]
 
 
@@ -61,9 +61,9 @@ def copy_and_post(
     *,
     hidden: bool = False,
 ) -> list[Call]:
-    """When all claims have been posted once more, all `target[...] = source` of the pairs, and then all flags posted
-    once more: as one launch, or two where many thread blocks would wait; nothing where that is too much for these.
-    `hidden`: another launch goes on meanwhile.
+    """One launch that waits until all claims have been posted once more, does `target[...] = source` for all pairs, and
+    posts all flags once more; or two, where many thread blocks would wait; or none, where that is too much for these.
+    If `hidden`, another launch goes on meanwhile.
     """
     pairs = [(rows(target), rows(source)) for target, source in pairs]
     if len({source.dtype for _, source in pairs}) != 1 or len(pairs) > PARTS or max(len(claims), len(flags)) > FLAGS:
@@ -85,7 +85,7 @@ def await_flags(flags: Sequence[Flag], watch: np.ndarray, lane: Lane) -> list[Ca
 
 
 def fold(shares: np.ndarray, watch: np.ndarray, lane: Lane, keep: object) -> Call:
-    """Numbers folded over all blocks, see `Shares` in direct.cu; keeps alive what its pointers lead to."""
+    """Fold numbers over all blocks, see `Shares` in direct.cu; keeps alive what its pointers lead to."""
     threads = -(-int(shares["blocks"]) // WARP) * WARP
     return _launch("fold", threads, [shares, watch], lane, keep)
 

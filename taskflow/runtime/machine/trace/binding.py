@@ -27,20 +27,18 @@ class Binder:
         self._origins = {name: box.lo for name, box in instances.boxes.items()}
 
     def compile(self, launches: Iterable[Launch]) -> None:
-        """Compile what is not compiled yet of the kernels that these launches need, side by side."""
+        """Compile the kernels of these launches that are not compiled yet, side by side."""
         texts = (launch for launch in launches if launch.task.kernel is not None)
         compile_together(map(self._text, texts), self.device)
 
     def tile(self, launch: Launch, cells: Box, middle: Box) -> Triple:
-        """The cells along x, y and z of which the edges should be multiples of a launch over some cells, with no more
-        than `middle` between them.
-        """
+        """The cells along x, y and z of which the edges of a launch, beside at most `middle`, should be multiples."""
         if launch.task.kernel is None:
             return ROWS
         return compiled(*self._text(launch), self.device).tile(cells, middle) or ROWS
 
     def compute(self, node: Compute, lane: Lane) -> Call:
-        """The call of a point task: its kernel, what a library does, or else its Python body."""
+        """The call of a point task: its kernel, an operation of a library, or its Python body."""
         launch = node.launch
         if launch.task.library is not None:
             return self._library(launch)(self.device, lane, *self._views(node), **launch.constants)
@@ -115,9 +113,7 @@ class Binder:
 
 
 def _same(constant: object) -> Hashable:
-    """Equal for constants that are the same to the bit, which 0.0 and -0.0 are not. Of those that are no numbers only
-    one and the same object counts.
-    """
+    """A key that is equal for numbers that are the same to the bit, as 0.0 and -0.0 are not, and for one object."""
     if isinstance(constant, float):
         return constant.hex()
     return constant if isinstance(constant, int) else id(constant)

@@ -39,7 +39,7 @@ class Scalars(Mapping[str, float]):
         self._places: dict[str, int] = {}
         self._known: dict[str, None] = {}
         self._values: np.ndarray | None = self._memory if device.kind == "cpu" else None
-        self._given: dict[str, float] = {}  # by the host, and not changed on the device since
+        self._latest: dict[str, float] = {}  # set by the host, and not changed on the device since
         self._setter: tuple[np.ndarray, Callable[[], None]] | None = None
 
     @property
@@ -68,19 +68,17 @@ class Scalars(Mapping[str, float]):
             return
         for n in range(0, len(names), AT_ONCE):
             self._enqueue({self._places[name]: values[name] for name in names[n : n + AT_ONCE]})
-        self._given.update(values)
+        self._latest.update(values)
 
     def changed(self, names: Iterable[str]) -> None:
-        """Passes have produced new values of these scalars on the device."""
+        """Note that passes have produced new values of these scalars on the device."""
         for name in names:
             self._known[name] = None
-            self._given.pop(name, None)
+            self._latest.pop(name, None)
             self._values = None
 
     def later(self) -> Callable[[], Mapping[str, float]]:
-        """The scalars as they will be when all is done that is enqueued by now; what it returns waits for that, and is
-        to be called once.
-        """
+        """The scalars when all is done that is enqueued by now: the result waits for that; it is called once."""
         if self._device.kind == "cpu":
             now = dict(self)
             return lambda: now
@@ -100,8 +98,8 @@ class Scalars(Mapping[str, float]):
     def __getitem__(self, name: str) -> float:
         if name not in self._known:
             raise KeyError(name)
-        if name in self._given:
-            return float(self._given[name])
+        if name in self._latest:
+            return float(self._latest[name])
         if self._values is None:
             self._wait(self._lane.reached())
             self._values = self._device.to_host(self._memory)
@@ -114,7 +112,7 @@ class Scalars(Mapping[str, float]):
         return len(self._known)
 
     def _enqueue(self, values: Mapping[int, float]) -> None:
-        """A launch copies its arguments: it can take other ones while the last is still under way."""
+        """Enqueue a launch that sets scalars. It copies its arguments, which may change while it is under way."""
         if self._setter is None:
             numbers = np.zeros(1, NUMBERS)
             text = Path(__file__).with_name("scalars.cu").read_text(encoding="utf-8")
@@ -151,7 +149,7 @@ class Rounds:
         return self._enough or self.done == self._repeat.times
 
     def another(self) -> None:
-        """A pass of the body has been enqueued: ask what is to be asked after it."""
+        """Note that a pass of the body has been enqueued, and ask what is to be asked after it."""
         self.done += 1
         self._ask()
 
@@ -170,7 +168,7 @@ class Rounds:
             self._asked = self._scalars.later() if more and not self._enough else None
 
     def close(self) -> None:
-        """It is over. Raises what `otherwise` raises where it was not enough."""
+        """End the repetition. Raises what `otherwise` raises where it was not enough."""
         if self._repeat.count is not None:
             self._scalars.set({self._repeat.count: float(self.done)})
         if self._repeat.otherwise is not None and not self._enough:

@@ -12,11 +12,9 @@ from taskflow.runtime.machine.direct import DirectExchange, Neighbourhood
 from taskflow.runtime.machine.direct.flags import Flag
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.binding import Binder
-from taskflow.runtime.machine.trace.joint import Bind, Listing
-from taskflow.runtime.machine.trace.operation import Kind, Operation
-from taskflow.runtime.machine.trace.rings import Rings
+from taskflow.runtime.machine.trace.deadlock import Rings, turns
+from taskflow.runtime.machine.trace.operation import Kind, Listing, Operation
 from taskflow.runtime.machine.trace.transfer import Transfers
-from taskflow.runtime.machine.trace.turns import turns
 from taskflow.runtime.machine.trace.wavefront import SlabStage, Wavefront
 from taskflow.runtime.tasks import (
     AllReduce,
@@ -88,7 +86,7 @@ class Tracer:
         return self.near is not None and self.near.reaches(message)
 
     def priority(self, node: Node) -> int:
-        """The mapper's; but a claim of a message that has buffers waits for nobody."""
+        """The rank of the mapper, but 0 for a claim of a message with buffers, which waits for nobody."""
         return 0 if isinstance(node, Claim) and not self.direct(node.message) else self.mapper.priority(node)
 
 
@@ -98,7 +96,8 @@ class _Pass:
     def __init__(self, tracer: Tracer, analysis: Analysis) -> None:
         self.tracer, self.graph, self.lanes = tracer, analysis.graph, tracer.lanes
         near = tracer.near
-        self.exchange: DirectExchange | None = near.exchange() if near is not None else None
+        messages = {node.message for node in self.graph.nodes if isinstance(node, Send | Receive)}
+        self.exchange: DirectExchange | None = near.exchange(messages) if near is not None else None
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
         self.numbers = [int(two and urgent) for urgent in mapper.urgent(self.graph.nodes, tracer.direct)]
@@ -145,7 +144,7 @@ class _Pass:
         return isinstance(node, Send) and (node.message in self.rings.earlier or bool(self.claims))
 
     def _waits(self) -> dict[int, int]:
-        """Per node that has to wait for the other lane: the last node there that it waits for.
+        """For each node that has to wait for the other lane, the last node there that it waits for.
 
         What its lane has waited for before, and all that came before that on the other lane, is done.
         """
@@ -158,9 +157,7 @@ class _Pass:
         return awaited
 
     def _events(self) -> dict[int, Event]:
-        """An event for every node that the other lane waits for, and for packing and unpacking, which the host waits
-        for.
-        """
+        """An event for every node that the other lane waits for, or, as for packing and unpacking, the host."""
         lanes = [self.lanes[number] for number in self.numbers]
         packed = {
             n
@@ -170,8 +167,8 @@ class _Pass:
         return {n: lanes[n].event() for n in packed.union(self._unpacked(packed), self.waits.values())}
 
     def _unpacked(self, packed: Collection[int]) -> Iterator[int]:
-        """Receives of which the host has to know that they are done before it posts another message there: not those
-        that are followed, on their lane, by packing for which it waits anyway.
+        """Receives that the host has to know to be done before it posts another message there: not those followed, on
+        their lane, by packing for which it waits anyway.
         """
         place = {n: i for i, n in enumerate(self.order)}
         for message, later in self.rings.posts.items():
@@ -183,7 +180,7 @@ class _Pass:
                 yield n
 
     def _flush(self, *, sends: bool) -> None:
-        """Put what was held back into the list."""
+        """Put stages, and sends if asked for, that were held back into the list."""
         nodes = {stage: n for n, stage in self.stages}
         slabs = self.wavefront.operations([stage for _, stage in self.stages])
         self.list.add(Operation(call, "compute", (nodes[stage],), 0) for stage, call in slabs)
@@ -252,16 +249,9 @@ class _Pass:
         """An empty list, that joins what messages need where they are copied directly."""
         exchange, lanes = self.exchange, self.lanes
         if exchange is None:
-            return Listing({}, lambda *_: [])
-        exchange.plan({node.message for node in self.graph.nodes if isinstance(node, Send | Receive)})
-        copy: Bind = lambda pairs, number: exchange.copy(pairs, lanes[number])  # noqa: E731
+            return Listing(lambda *_: [], lambda *_: [])
         return Listing(
-            {
-                "await": lambda flags, number: exchange.wait(flags, lanes[number]),
-                "unpack": copy,
-                "pack": copy,
-                "signal": lambda flags, number: exchange.post(flags, lanes[number]),
-            },
+            lambda kind, items, number: exchange.bind(kind, items, lanes[number]),
             lambda claims, pairs, flags, number, nodes: exchange.send(
                 claims, pairs, flags, lanes[number], hidden=all(map(self._hidden, nodes))
             ),

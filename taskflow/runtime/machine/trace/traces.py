@@ -20,7 +20,7 @@ import numpy as np
 
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.machine.device import Call, Lane
-from taskflow.runtime.machine.device.graph import captured
+from taskflow.runtime.machine.device.lane import captured
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.operation import Operation
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
@@ -31,9 +31,7 @@ WORTH = 2  # launches that are worth a graph
 
 
 class GhostStates:
-    """The states met so far; number 0, with which a run begins, has no valid ghost cell. `gather` gives the rows of all
-    blocks from a row of each.
-    """
+    """The states met so far; in number 0, with which a run begins, no ghost cell is valid."""
 
     def __init__(self, gather: Gather) -> None:
         self._gather = gather
@@ -100,7 +98,7 @@ class Traces:
         return Known(self.partition, [self.block])
 
     def mark(self, by: Instrument | None) -> None:
-        """From now on those that `by` has marked, or, without one, those that nobody has."""
+        """From now on use traces that `by` has marked, or, without one, traces without marks."""
         self.instrument = by
         self.recorded = {key: trace for key, trace in self.recorded.items() if key[-1] in (None, by)}
 
@@ -133,7 +131,7 @@ class Traces:
     def _traced(self, stretch: Stretch, way: Mapper, state: int) -> tuple[Trace, Valid]:
         tracer = self.tracer(way)
         self.known.geometries.check((*stretch.launches, *stretch.following))  # before they are compiled
-        tracer.binder.compile(each for each in stretch.launches if share(each, self.partition, self.block))
+        tracer.binder.compile(launch for launch in stretch.launches if share(launch, self.partition, self.block))
         analysis = analyse(
             stretch.launches,
             self.partition,
@@ -149,9 +147,7 @@ class Traces:
 
 
 def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: bool) -> list[Call]:
-    """The calls of a replay, in order. It begins when all is done that is enqueued on lane 0, and what is enqueued
-    there afterwards comes after all of it.
-    """
+    """The calls of a replay, in order. All that is enqueued on lane 0 before comes before it, all after comes after."""
     plain, urgent = lanes
     graphs = graphs and plain.asynchronous
     whole = graphs and all(operation.lane is not None and operation.fixed for operation in operations)
@@ -161,7 +157,7 @@ def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: 
 
 
 def _joined(inner: list[Call], lanes: tuple[Lane, Lane]) -> list[Call]:
-    """The urgent lane follows the plain one at the start, and the plain one the urgent one at the end."""
+    """Let the urgent lane follow the plain one at the start, and the plain one the urgent one at the end."""
     plain, urgent = lanes
     fork, join = plain.event(), urgent.event()
     return [plain.recorder(fork), urgent.waiter(fork), *inner, urgent.recorder(join), plain.waiter(join)]

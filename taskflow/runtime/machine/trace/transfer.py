@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 
 from taskflow.runtime.machine.channel import Channel, Deadline, Pending
 from taskflow.runtime.machine.device import Call, Device, Event, Lane
 from taskflow.runtime.machine.instance import Array, Instances
 from taskflow.runtime.machine.kernel import copiers
-from taskflow.runtime.regions import Copy
+from taskflow.runtime.regions import Copy, Field
 from taskflow.runtime.tasks import Message
 
 Key = tuple[int, int, int, int, int]  # source, target, values, bytes, number in the ring
@@ -95,28 +95,24 @@ class Transfers:
         """Each copy of the message with its part of the buffer, as an array of the shape of its cells."""
         key, start = self._key(message, slot), 0
         if key not in self._buffers:
-            self._buffers[key] = self.device.allocate((self.size(message),), "u1")
+            self._buffers[key] = self.device.allocate((key[3],), "u1")
         for name, copy in message.copies:
-            dtype, shape = self.instances.arrays[name].dtype, self.instances.shape(name, copy.source_box)
+            dtype, shape = self.instances.arrays[name].dtype, self.instances.fields[name].shape(copy.source_box)
             nbytes = math.prod(shape) * dtype.itemsize
             yield name, copy, self._buffers[key][start : start + nbytes].view(dtype).reshape(shape)
             start += _aligned(nbytes)
 
-    def size(self, message: Message) -> int:
-        """Bytes of a message."""
-        return packed(message, self.instances.nbytes_per_cell)
-
     def _key(self, message: Message, slot: int) -> Key:
         key = self._keys.get((message, slot))
         if key is None:
-            key = message.source, message.target, message.cells, self.size(message), slot
+            key = message.source, message.target, message.cells, packed(message, self.instances.fields), slot
             self._keys[message, slot] = key
         return key
 
 
-def packed(message: Message, itemsize: Callable[[str], int]) -> int:
-    """Bytes of a message of fields whose values have so many bytes each."""
-    return sum(_aligned(copy.source_box.volume * itemsize(name)) for name, copy in message.copies)
+def packed(message: Message, fields: Mapping[str, Field]) -> int:
+    """Bytes of a message of these fields."""
+    return sum(_aligned(copy.source_box.volume * fields[name].nbytes) for name, copy in message.copies)
 
 
 def _aligned(nbytes: int) -> int:

@@ -39,9 +39,7 @@ class SlabStage:
         return tuple(self.touched())
 
     def lag(self, earlier: SlabStage) -> int | None:
-        """How many planes this stage has to stay behind an earlier one; None where they have nothing to do with each
-        other.
-        """
+        """How many planes this stage has to stay behind an earlier one; None where they touch no field in common."""
         return max(
             (high - low for f, low, _, w in earlier.reaches for g, _, high, v in self.reaches if f == g and (w or v)),
             default=None,
@@ -95,9 +93,7 @@ class Wavefront:
             yield chain, lags
 
     def _fits(self, chain: Sequence[SlabStage], lags: Sequence[int]) -> bool:
-        """Whether the planes between the first and the last stage that touch a field fit, all fields together, but
-        not all planes.
-        """
+        """Whether the planes between the first and the last stage that touch a field fit, but not all planes."""
         arrays, span = self.binder.instances.arrays, dict[str, tuple[int, int]]()
         for stage, lag in zip(chain, lags, strict=True):
             for name, *_ in stage.reaches:

@@ -98,11 +98,11 @@ class ProcessStage:
         context = multiprocessing.get_context("spawn")
         self._pipes, self._processes = [], []
         for _ in range(2):
-            here, there = context.Pipe()
-            process = context.Process(target=_serve, args=(there, transport), daemon=True)
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs, transport), daemon=True)
             process.start()
-            there.close()
-            self._pipes.append(here)
+            theirs.close()
+            self._pipes.append(ours)
             self._processes.append(process)
 
     def _home(self, block: int) -> int:

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the spawned processes and 
 from channel_stages import ActorStage, ProcessStage, Stage, ThreadStage
 
 from taskflow.runtime.machine.channel.peer_door import peer_problem
-from taskflow.runtime.machine.channel.ucx_library import ucx_problem
+from taskflow.runtime.machine.channel.ucx import ucx_problem
 
 needs_ucx = pytest.mark.skipif(ucx_problem() is not None, reason=str(ucx_problem()))
 STAGES = {

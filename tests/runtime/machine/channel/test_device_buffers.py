@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput, ChannelError
-from taskflow.runtime.machine.channel import Deadline, Stop
-from taskflow.runtime.machine.channel import buffer as buffers
+from taskflow.runtime.machine.channel import Deadline, Stop, base
 from taskflow.runtime.machine.channel.local import LocalChannel
 
 pytestmark = pytest.mark.timeout(30)
@@ -36,7 +35,7 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         for target, source in pairs:
             target[:] = source
 
-    monkeypatch.setattr(buffers, "_copy_on_stream", copy)
+    monkeypatch.setattr(base, "_copy_on_stream", copy)
     return threads
 
 
@@ -81,7 +80,7 @@ def test_a_copy_that_fails_is_an_error_on_both_sides(monkeypatch: pytest.MonkeyP
     def fail(pairs: Any) -> None:
         raise RuntimeError("illegal memory access")
 
-    monkeypatch.setattr(buffers, "_copy_on_stream", fail)
+    monkeypatch.setattr(base, "_copy_on_stream", fail)
     coming = pair[1].receive(0, 0, device(np.zeros(4)))
     going = pair[0].send(1, 0, device(np.zeros(4)))
     for message in (coming, going):
@@ -100,9 +99,9 @@ def test_a_device_message_that_never_was_copied_fails_on_close(pair: list[LocalC
 
 def test_staged_brings_the_bytes_to_the_host(copies: list[str]) -> None:
     host = np.zeros(3, np.uint8)
-    assert buffers.staged(host) is host
-    staged = buffers.staged(device([1, 2, 3]))
-    assert not buffers.on_device(staged)
+    assert base.staged(host) is host
+    staged = base.staged(device([1, 2, 3]))
+    assert not base.on_device(staged)
     assert staged.tolist() == [1, 2, 3]
 
 

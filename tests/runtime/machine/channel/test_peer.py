@@ -17,7 +17,7 @@ from test_channels import played
 from test_device_buffers import device
 
 from taskflow.errors import ChannelError
-from taskflow.runtime.machine.channel import Channel, Deadline, Stop, base, buffer, peer_door
+from taskflow.runtime.machine.channel import Channel, Deadline, Stop, base, peer_door
 from taskflow.runtime.machine.channel.peer import PeerChannel
 from taskflow.runtime.machine.channel.peer_door import call, peer_problem
 from taskflow.runtime.machine.channel.peer_ring import open_segment, segment_bytes
@@ -242,7 +242,7 @@ def test_device_buffers_go_through_host_memory(pair: list[PeerChannel], monkeypa
         for target, source in pairs:
             target[:] = source
 
-    monkeypatch.setattr(buffer, "_copy_on_stream", on_stream)
+    monkeypatch.setattr(base, "_copy_on_stream", on_stream)
     inbox, outbox = device(np.zeros(1000)), device(bytes_of(1, 1000))
     coming = pair[1].receive(0, 0, inbox)
     pair[0].send(1, 0, outbox).wait(soon())

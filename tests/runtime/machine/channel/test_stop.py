@@ -169,10 +169,10 @@ def test_a_deadline_names_the_message() -> None:
 
 
 def test_a_bell_gives_its_descriptors_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    given, close = [], os.close
-    monkeypatch.setattr(os, "close", lambda descriptor: (given.append(descriptor), close(descriptor)))
+    closed, close = [], os.close
+    monkeypatch.setattr(os, "close", lambda descriptor: (closed.append(descriptor), close(descriptor)))
     bell = Bell()
     descriptors = {bell._inlet, bell._outlet}
     del bell
     gc.collect()
-    assert descriptors <= set(given)
+    assert descriptors <= set(closed)

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.timeout(60), needs_ucx]
 
 
 def ports():
-    return {each.laddr for each in psutil.Process().net_connections() if each.status == psutil.CONN_LISTEN}
+    return {port.laddr for port in psutil.Process().net_connections() if port.status == psutil.CONN_LISTEN}
 
 
 def open_channels(*named, alone):

@@ -1,14 +1,20 @@
-"""Memory of a GPU that other processes can open: one allocation, from which arrays are cut."""
+"""Memory of a GPU: one allocation that other processes can open, and the way from there to the host's memory."""
 
 from __future__ import annotations
 
 import math
 from contextlib import suppress
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
+from taskflow.errors import Lost
+from taskflow.runtime.machine.device.driver import gpu_lost
+
 ALIGN = 512  # bytes; arrays begin at multiples
+PIECE = 16 * 2**20  # bytes that are copied to the host at a time,
+WAYS = 4  # by as many threads
 
 
 class Arena:
@@ -44,7 +50,7 @@ class Arena:
         return view(self._cupy, self.pointer + self._used - room, shape, dtype, self, self.device)
 
     def handle(self) -> bytes:
-        """By which another process of this host opens the arena."""
+        """The handle by which another process of this host opens the arena."""
         return bytes(self._cupy.cuda.runtime.ipcGetMemHandle(self.pointer))
 
     def __del__(self) -> None:
@@ -58,3 +64,40 @@ def view(cupy: Any, pointer: int, shape: tuple[int, ...], dtype: np.dtype | str,
     nbytes = math.prod(shape) * np.dtype(dtype).itemsize
     memory = cupy.cuda.UnownedMemory(pointer, nbytes, owner, device)
     return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+class HostCopier:
+    """Copies arrays of one GPU to host memory, in pieces, on streams of its own, for a few threads at a time: one core
+    fills new memory more slowly than the link brings the values.
+
+    Pieces come through pinned memory, at the full speed of the link. To pin whole arrays takes longer than to copy
+    them, and a copy straight to memory that is not pinned may keep other threads from their GPU.
+    """
+
+    def __init__(self, cupy: Any, ordinal: int) -> None:
+        import cupyx
+
+        self._cupy, self._ordinal = cupy, ordinal
+        self._ways = SimpleQueue[tuple[Any, np.ndarray]]()
+        for _ in range(WAYS):
+            self._ways.put((cupy.cuda.Stream(non_blocking=True), cupyx.empty_pinned((PIECE,), np.uint8)))
+
+    def fetch(self, array: Any) -> np.ndarray:
+        """The values of a C-ordered array, whose writes must be done. Raises Lost if the GPU is lost."""
+        runtime, values = self._cupy.cuda.runtime, np.empty(array.shape, array.dtype)
+        whole = values.reshape(-1).view(np.uint8)
+        stream, piece = way = self._ways.get()
+        try:
+            with self._cupy.cuda.Device(self._ordinal):
+                for first in range(0, whole.size, PIECE):
+                    part, begin = whole[first : first + PIECE], array.data.ptr + first
+                    runtime.memcpyAsync(piece.ctypes.data, begin, part.size, runtime.memcpyDeviceToHost, stream.ptr)
+                    stream.synchronize()
+                    np.copyto(part, piece[: part.size])
+        except runtime.CUDARuntimeError as error:
+            if gpu_lost(error):
+                raise Lost(f"the GPU could not give its values: {error}") from error
+            raise
+        finally:
+            self._ways.put(way)
+        return values

@@ -7,8 +7,7 @@ from functools import partial
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskflow.runtime.machine.trace.joint import Listing
-from taskflow.runtime.machine.trace.operation import Operation
+from taskflow.runtime.machine.trace.operation import Listing, Operation
 
 KINDS = ("await", "pack", "signal")
 
@@ -27,28 +26,28 @@ class Script:
     """A listing, and what it was made of."""
 
     def __init__(self):
-        self.listing = Listing({kind: partial(bound, kind) for kind in KINDS}, sent)
-        self.given = []
+        self.listing = Listing(bound, sent)
+        self.added = []
 
     def join(self, kind, lane=1, count=1):
-        node = len(self.given)
-        self.given.append((kind, lane))
+        node = len(self.added)
+        self.added.append((kind, lane))
         self.listing.join(kind, lane, node, [f"{kind}{node}.{n}" for n in range(count)])
         return self
 
     def add(self, kind, lane):
-        self.listing.add([Operation(lambda: (), kind, (len(self.given),), lane)])
-        self.given.append((kind, lane))
+        self.listing.add([Operation(lambda: (), kind, (len(self.added),), lane)])
+        self.added.append((kind, lane))
         return self
 
-    def told(self):
+    def listed(self):
         """(kind, nodes) in order."""
         return [(op.kind, op.nodes) for op in self.listing.operations()]
 
 
 def test_what_travels_at_one_moment_is_one_wait_one_copy_one_signal():
     script = Script().join("await").join("await").join("pack").join("signal").join("pack").join("signal")
-    assert script.told() == [("await", (0, 1)), ("pack", (2, 4)), ("signal", (3, 5))]
+    assert script.listed() == [("await", (0, 1)), ("pack", (2, 4)), ("signal", (3, 5))]
 
 
 def test_a_wait_a_copy_and_a_signal_are_one_launch():
@@ -60,33 +59,33 @@ def test_a_wait_a_copy_and_a_signal_are_one_launch():
 
 def test_a_wait_for_what_is_unpacked_first_is_a_launch_of_its_own():
     script = Script().join("await").add("compute", 1).join("pack").join("signal")
-    told = [op.call() for op in script.listing.operations()]
-    assert told == [("await0.0",), (), ("pack2.0", "signal3.0"), None]
+    results = [op.call() for op in script.listing.operations()]
+    assert results == [("await0.0",), (), ("pack2.0", "signal3.0"), None]
 
 
 def test_a_wait_is_never_earlier_than_a_copy_or_a_signal_before_it():
     script = Script().join("await").join("signal").join("await").join("pack").join("await")
-    assert script.told() == [("await", (0,)), ("signal", (1,)), ("await", (2,)), ("pack", (3,)), ("await", (4,))]
+    assert script.listed() == [("await", (0,)), ("signal", (1,)), ("await", (2,)), ("pack", (3,)), ("await", (4,))]
 
 
 def test_a_copy_goes_before_a_signal_that_waits_for_no_copy():
-    assert Script().join("signal").join("pack").join("signal").told() == [("pack", (1,)), ("signal", (0, 2))]
+    assert Script().join("signal").join("pack").join("signal").listed() == [("pack", (1,)), ("signal", (0, 2))]
 
 
 def test_work_on_the_lane_parts_what_stands_around_it():
     for kind in ("compute", "record", "wait"):
         script = Script().join("await").add(kind, 1).join("await")
-        assert script.told() == [("await", (0,)), (kind, (1,)), ("await", (2,))]
+        assert script.listed() == [("await", (0,)), (kind, (1,)), ("await", (2,))]
 
 
 def test_work_on_another_lane_does_not():
     script = Script().join("signal", 1).add("compute", 0).join("signal", 1).join("signal", 0)
-    assert script.told() == [("signal", (0, 2)), ("compute", (1,)), ("signal", (3,))]
+    assert script.listed() == [("signal", (0, 2)), ("compute", (1,)), ("signal", (3,))]
 
 
 def test_what_the_host_does_parts_all_lanes():
     script = Script().join("await", 0).join("await", 1).add("receive", None).join("await", 0).join("await", 1)
-    assert script.told() == [("await", (0,)), ("await", (1,)), ("receive", (2,)), ("await", (3,)), ("await", (4,))]
+    assert script.listed() == [("await", (0,)), ("await", (1,)), ("receive", (2,)), ("await", (3,)), ("await", (4,))]
 
 
 def test_a_node_counts_once_and_its_items_all():
@@ -113,7 +112,7 @@ def test_no_order_that_counts_is_lost(steps):
     script = Script()
     for what, kind, lane in steps:
         getattr(script, what)(kind, lane)
-    found = [(n, place) for place, (_, nodes) in enumerate(script.told()) for n in nodes]
+    found = [(n, place) for place, (_, nodes) in enumerate(script.listed()) for n in nodes]
     assert sorted({n for n, _ in found}) == list(range(len(steps)))
     place = dict(found)
     for b, (_, later, lane) in enumerate(steps):

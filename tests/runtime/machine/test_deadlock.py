@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.runtime.machine import Limits, Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
-from taskflow.runtime.machine.trace import rings
+from taskflow.runtime.machine.trace import deadlock
 from taskflow.runtime.proof import prove
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Read, ReadWrite, Send, Write, star, task
@@ -62,7 +62,7 @@ def ran(program):
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_a_ring_is_as_deep_as_it_has_to_be(monkeypatch, depth):
-    monkeypatch.setattr(rings, "DEPTH", depth)
+    monkeypatch.setattr(deadlock, "DEPTH", depth)
     for found, t in ran(sent_ahead):
         assert found == FIELDS
         assert t.any()
@@ -73,13 +73,13 @@ def test_a_ring_is_as_deep_as_it_has_to_be(monkeypatch, depth):
 @pytest.mark.parametrize("program", [sent_ahead, back_and_forth])
 @pytest.mark.parametrize("depth", [1, 4])
 def test_nobody_waits_in_a_circle(monkeypatch, depth, program, policy):
-    monkeypatch.setattr(rings, "DEPTH", depth)
+    monkeypatch.setattr(deadlock, "DEPTH", depth)
     prove(PARTITION, {program: ()}, *means(policy, "buffers", PARTITION)).hold()
 
 
 def test_without_the_window_they_would(monkeypatch):
-    monkeypatch.setattr(rings, "DEPTH", 1)
-    monkeypatch.setattr(rings._Window, "clear", lambda *_: True)
+    monkeypatch.setattr(deadlock, "DEPTH", 1)
+    monkeypatch.setattr(deadlock._Window, "clear", lambda *_: True)
     proof = prove(PARTITION, {sent_ahead: ()}, *means("comm", "buffers", PARTITION))
     assert proof.faults
 
@@ -87,6 +87,6 @@ def test_without_the_window_they_would(monkeypatch):
 def test_sharing_changes_no_bit(monkeypatch):
     fields = []
     for depth in (1, 100):
-        monkeypatch.setattr(rings, "DEPTH", depth)
+        monkeypatch.setattr(deadlock, "DEPTH", depth)
         fields.append([t for _, t in ran(sent_ahead)])
     np.testing.assert_array_equal(*fields)

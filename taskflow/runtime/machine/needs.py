@@ -1,0 +1,195 @@
+"""The memory that blocks need for their programs, counted before they are made, by the rules of what allocates it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from taskflow.runtime.machine.direct import Board, Inboxes
+from taskflow.runtime.machine.kernel import partial_bytes
+from taskflow.runtime.machine.trace.deadlock import DEPTH
+from taskflow.runtime.machine.trace.scalars import MOST
+from taskflow.runtime.machine.trace.transfer import packed
+from taskflow.runtime.regions import Partition
+from taskflow.runtime.tasks import (
+    Exchange,
+    Geometries,
+    Launch,
+    Message,
+    Part,
+    Program,
+    Roles,
+    Stretch,
+    Table,
+    Valid,
+    exchange,
+    place,
+    plan,
+    tables,
+)
+
+State = int  # the number of a Valid: equal ones have the same
+
+
+@dataclass(frozen=True)
+class BlockMemory:
+    """Bytes of a block: fields with their ghost cells; message buffers; the board where GPUs that see each other's
+    memory post flags, shares of reductions and packed cells; scalars, with what kernels fold them from; tables.
+    """
+
+    fields: int = 0
+    buffers: int = 0
+    board: int = 0
+    scalars: int = 0
+    tables: int = 0
+
+    @property
+    def total(self) -> int:
+        """Bytes in all."""
+        return self.fields + self.buffers + self.board + self.scalars + self.tables
+
+
+@dataclass(eq=False)
+class MemoryCount:
+    """Counts the memory of blocks that do some `passes` on a device, to the byte.
+
+    `direct` says of two blocks whether they see each other's memory: their messages need no buffers. It is None where
+    no block looks for others, and has no board.
+    """
+
+    partition: Partition
+    device: str
+    passes: Iterable[tuple[Stretch, Exchange]]
+    direct: Callable[[int, int], bool] | None = None
+
+    def of(self, block: int) -> BlockMemory:
+        """The memory of a block, whose messages the exchanges of the passes have to know."""
+        partition = self.partition
+        folds, buffers, looked_up = 0, set[tuple[int, ...]](), set[tuple[Table, int]]()
+        for launches, messages in self._by_block:
+            buffers.update(self._buffers(messages[block]))
+            for launch in launches:
+                over = place(launch, partition).owned[block] & launch.over
+                if over and launch.task.kernel is not None:
+                    folds += len(launch.task.reductions) * partial_bytes(over, self.device)
+                    used = (table for constant in launch.constants.values() for table in tables(constant))
+                    looked_up.update((table, partition.fields[launch.own].nbytes) for table in used)
+        return BlockMemory(
+            fields=partition.nbytes(block),
+            buffers=sum(nbytes for *_, nbytes in buffers),
+            board=Board(len(partition)).nbytes + self._inboxes.nbytes(block) if self.direct is not None else 0,
+            scalars=8 * MOST + folds,
+            tables=sum(len(table.values) * nbytes for table, nbytes in looked_up),
+        )
+
+    @cached_property
+    def _by_block(self) -> list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]]:
+        """The launches of every pass, and the messages that each block sends or gets in it."""
+        passes: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
+        for stretch, exchanged in self.passes:
+            messages: dict[int, list[Message]] = defaultdict(list)
+            for message in (message for moment in exchanged.messages.values() for message in moment):
+                if message.source != message.target:
+                    messages[message.source].append(message)
+                    messages[message.target].append(message)
+            passes.append((stretch.launches, messages))
+        return passes
+
+    def _buffers(self, messages: Sequence[Message]) -> Iterator[tuple[int, ...]]:
+        """The buffers through which the messages of a pass go, each with its size in the end."""
+        fields, turns = self.partition.fields, Counter[tuple[int, int, int]]()
+        for message in messages:
+            if self.direct is None or not self.direct(message.source, message.target):
+                ring = message.source, message.target, message.cells
+                yield *ring, turns[ring] % DEPTH, packed(message, fields)
+                turns[ring] += 1
+
+    @cached_property
+    def _inboxes(self) -> Inboxes:
+        return Inboxes(self.partition)
+
+
+class _States:
+    """Ghost cells as values that can be compared: one and the same for equal ones."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, tuple[Valid, State]] = {}  # by identity, with what has it
+        self._number: dict[tuple[object, ...], State] = {}
+
+    def __call__(self, valid: Valid) -> State:
+        if id(valid) not in self._of:
+            key = tuple(sorted(valid.items()))
+            self._of[id(valid)] = valid, self._number.setdefault(key, len(self._number))
+        return self._of[id(valid)][1]
+
+
+@dataclass(eq=False)
+class Passes:
+    """Every stretch of the passes that can follow `first`, in every state, and what some `blocks` exchange in it.
+
+    `then` says of each program which ones can come after it; `known` is the geometry of these blocks.
+    """
+
+    partition: Partition
+    blocks: Sequence[int]
+    known: Geometries
+    first: Program
+    then: Mapping[Program, Sequence[Program]]
+    _exchanged: dict[tuple[Stretch, State], Exchange] = field(default_factory=dict, init=False)
+    _state: _States = field(default_factory=_States, init=False)
+
+    def __iter__(self) -> Iterator[tuple[Stretch, Exchange]]:
+        waiting: list[tuple[Program, Roles, Valid]] = [(self.first, Roles.of(tuple(self.partition.fields)), {})]
+        plans: dict[object, tuple[tuple[Part, ...], Roles]] = {}
+        begun = set[object]()
+        while waiting:
+            program, roles, valid = waiting.pop()
+            key = program, roles.key()
+            if (*key, self._state(valid)) in begun:
+                continue
+            begun.add((*key, self._state(valid)))
+            parts, after = plans.setdefault(key, plan(program, roles))
+            ends = self._through(parts, valid)
+            waiting += [(later, after, end) for later in self.then[program] for end in ends]
+        yield from ((stretch, exchanged) for (stretch, _), exchanged in self._exchanged.items())
+
+    def _through(self, parts: Sequence[Part], valid: Valid) -> list[Valid]:
+        """All that can be valid after some parts that are begun with `valid`."""
+        ends = [valid]
+        for part in parts:
+            after: dict[State, Valid] = {}
+            for end in ends:
+                if isinstance(part, Stretch):
+                    ends_here = [self._done(part, end)]
+                else:
+                    ends_here = self._rounds(part.body, end, part.repeat.times)
+                    if part.repeat.further:
+                        ends_here.insert(0, end)
+                    if part.repeat.until is None:
+                        ends_here = ends_here[-1:]
+                after.update({self._state(then): then for then in ends_here})
+            ends = list(after.values())
+        return ends
+
+    def _rounds(self, body: Sequence[Part], valid: Valid, times: int) -> list[Valid]:
+        """All that can be valid after each of at most so many rounds, as long as that is new."""
+        known: dict[State, Valid] = {}
+        now = [valid]
+        for _ in range(times):
+            ends = [end for begin in now for end in self._through(body, begin)]
+            now = [end for end in ends if self._state(end) not in known]
+            known.update({self._state(end): end for end in ends})
+            if not now:
+                break
+        return list(known.values())
+
+    def _done(self, stretch: Stretch, valid: Valid) -> Valid:
+        key = stretch, self._state(valid)
+        if key not in self._exchanged:
+            self._exchanged[key] = exchange(
+                stretch.launches, self.partition, following=stretch.following, valid=valid, blocks=self.blocks,
+                known=self.known,
+            )  # fmt: skip
+        return self._exchanged[key].valid
