@@ -18,14 +18,13 @@ from taskflow.runtime.cluster import (
     cause,
     cut,
     lent,
-    mended,
     ordinals,
     placed,
     slabs,
     threads_per_block,
     watch,
 )
-from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, survey
+from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, remaining_workers, survey
 from taskflow.runtime.machine import Limits, Mapper, Plan
 from taskflow.runtime.profile import Timeline
 from taskflow.runtime.regions import Triple
@@ -169,7 +168,7 @@ def _places(cluster: Client, recovery: Recovery, *, embedded: bool) -> list[Plac
     """Where blocks can live: wherever the cluster says, at first; later where what the run began on still is."""
     if recovery.deployment is None:
         return survey(cluster, embedded=embedded, lost=recovery.lost)
-    places = look_at(cluster, mended(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
+    places = look_at(cluster, remaining_workers(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
     usable = [place for place in places if recovery.deployment.device == "cpu" or place.gpu_problem is None]
     if not usable:
         raise RunFailed(f"no usable GPU is left: {places[0].gpu_problem}")

@@ -11,8 +11,8 @@ from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.machine.runtime import Steps
 from taskflow.benchmarks.machine.sweep import compared
 from taskflow.benchmarks.scaling import Size
-from taskflow.runtime.cluster import BlockGroup, cause, dask_messages, embedded
-from taskflow.runtime.host import survey
+from taskflow.runtime.cluster import BlockGroup, cause, embedded
+from taskflow.runtime.host import dask_messages, survey
 from taskflow.runtime.machine import Mapper, Plan, run_threads
 from taskflow.runtime.machine.device import cpu, open_device
 from tests.simulation.test_placement import pinned

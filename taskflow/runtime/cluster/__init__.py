@@ -5,10 +5,8 @@ one's own. Does not know what is computed, nor where the words of a case file co
 """
 
 from taskflow.runtime.cluster.block_group import BlockGroup, cause
-from taskflow.runtime.cluster.counting import dask_messages
 from taskflow.runtime.cluster.lending import by_scheduler_file, held, lent
 from taskflow.runtime.cluster.local import embedded
-from taskflow.runtime.cluster.mending import mended
 from taskflow.runtime.cluster.placement import (
     cut,
     ordinals,
@@ -29,11 +27,9 @@ __all__ = [
     "by_scheduler_file",
     "cause",
     "cut",
-    "dask_messages",
     "embedded",
     "held",
     "lent",
-    "mended",
     "ordinals",
     "placed",
     "processes",

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.runtime.cluster import dask_messages, embedded
+from taskflow.runtime.cluster import embedded
 from taskflow.runtime.cluster.jobs import evaluated
+from taskflow.runtime.host import dask_messages
 from taskflow.runtime.machine.kernel import KernelError
 
 pytestmark = pytest.mark.timeout(90)
