@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 from taskflow.errors import BadInput, Interrupted
-from taskflow.runtime.cluster import BlockGroup, cause, lent, ordinals, shortage, slabs, spread, watch
+from taskflow.runtime.cluster import BlockGroup, cause, cluster_client, ordinals, shortage, slabs, spread, watch
 from taskflow.runtime.host import Place, choose_device, survey
 from taskflow.runtime.machine import Job, Mapper, Plan
 from taskflow.runtime.regions import Partition, Triple
@@ -85,7 +85,7 @@ def open_team(request: Request) -> Iterator[Team]:
     Raises BadInput where the device is not usable, or there are fewer GPUs than blocks.
     """
     blocks = prod(request.blocks)
-    with lent(request, request.blocks, None, None) as (client, _):
+    with cluster_client(request, request.blocks, None, None) as (client, _):
         places = survey(client, embedded=True)
         device: Literal["cpu", "gpu"] = "gpu" if choose_device(request.device, places) == "gpu" else "cpu"
         gpus = slabs(places, device, embedded=True)

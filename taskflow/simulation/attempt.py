@@ -16,8 +16,8 @@ from taskflow.runtime.cluster import (
     BlockGroup,
     Progress,
     cause,
+    cluster_client,
     cut,
-    lent,
     ordinals,
     placed,
     slabs,
@@ -121,7 +121,7 @@ def run_once(request: RunRequest, restart: RestartPoint | None, recovery: Recove
     Raises Lost where another attempt could go on, and else as `run` does.
     """
     case, directory = request.case, request.directory
-    with lent(case.machine, case.grid.cells, request.client, request.scheduler_file) as (cluster, local):
+    with cluster_client(case.machine, case.grid.cells, request.client, request.scheduler_file) as (cluster, local):
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence
         places = _places(cluster, recovery, embedded=local)

@@ -4,8 +4,8 @@ Knows this machine, jobs of a batch system, clusters that are there already, and
 one's own. Does not know what is computed, nor where the words of a case file come from.
 """
 
-from taskflow.runtime.cluster.block_group import BlockGroup, cause
-from taskflow.runtime.cluster.lending import by_scheduler_file, held, lent
+from taskflow.runtime.cluster.block_group import BlockGroup, Progress, cause, unwatched, watch
+from taskflow.runtime.cluster.lending import by_scheduler_file, cluster_client, lasting_client
 from taskflow.runtime.cluster.local import embedded
 from taskflow.runtime.cluster.placement import (
     cut,
@@ -18,7 +18,6 @@ from taskflow.runtime.cluster.placement import (
     threads_per_block,
 )
 from taskflow.runtime.cluster.slurm import Slurm
-from taskflow.runtime.cluster.watch import Progress, unwatched, watch
 
 __all__ = [
     "BlockGroup",
@@ -26,10 +25,10 @@ __all__ = [
     "Slurm",
     "by_scheduler_file",
     "cause",
+    "cluster_client",
     "cut",
     "embedded",
-    "held",
-    "lent",
+    "lasting_client",
     "ordinals",
     "placed",
     "processes",

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
-from taskflow.runtime.cluster.block_group import BlockGroup, cause
-from taskflow.runtime.cluster.jobs import CallJob, FillJob, ProfileJob, Ran, ReadJob, RunJob, indices
-from taskflow.runtime.cluster.pickled import Pickled
-from taskflow.runtime.cluster.watch import watch
+from taskflow.runtime.cluster.block_group import BlockGroup, cause, watch
+from taskflow.runtime.cluster.jobs import CallJob, FillJob, Pickled, ProfileJob, Ran, ReadJob, RunJob, indices
 from taskflow.runtime.machine import Job
 from taskflow.runtime.profile import summarise, write_chrome
 from taskflow.runtime.regions import Box, Partition

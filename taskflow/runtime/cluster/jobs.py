@@ -1,15 +1,22 @@
-"""Jobs of the blocks of a region: pass through a program, take values, give values, call a function."""
+"""Jobs of the blocks of a region: pass through a program, take values, give values, call a function.
+
+Functions and values are pickled on their way to the blocks, by value where no module holds them. A function with the
+same content is the same object in a process, whichever call brought it: a program that is run again finds its traces.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+import cloudpickle
 import numpy as np
 
-from taskflow.runtime.cluster.pickled import Pickled
+from taskflow.errors import BadInput, RunFailed
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline, profiled
 from taskflow.runtime.regions import Box, Field
@@ -18,6 +25,46 @@ AT_ONCE = 1 << 22  # cells for which a function is evaluated at once
 TRIALS = 100  # passes in which the mapper may still try ways to overlap
 FIRST = 4  # passes in which a program may meet a state that it has not been in
 INTERVAL = 0.2  # seconds between two moments at which the blocks agree whether to go on
+KEPT = 128  # functions that a process keeps
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Pickled:
+    """A value as bytes. What a function refers to (constants, tasks, its closure) goes with it as it is now."""
+
+    content: bytes
+
+    @classmethod
+    def of(cls, value: object) -> Pickled:
+        """Pack a value. Raises BadInput where it, or what it refers to, cannot leave this process."""
+        try:
+            return cls(cloudpickle.dumps(value))
+        except Exception as error:
+            name = getattr(value, "__name__", None) or repr(value)
+            raise BadInput(
+                f"{name} cannot be sent to the blocks ({type(error).__name__}: {error}); files, clients and blocks"
+                " stay here: pass on what is needed of them"
+            ) from error
+
+    def open(self) -> Any:
+        """A value of one's own. Raises RunFailed where a module that it needs is not there."""
+        try:
+            return cloudpickle.loads(self.content)
+        except ModuleNotFoundError as error:
+            raise RunFailed(
+                f"{error}: what a script imports has to be installed, or on PYTHONPATH, where the blocks live too"
+            ) from error
+
+    def shared(self) -> Any:
+        """The value, one for all who ask for it in this process: for functions. Raises as `open` does."""
+        with _lock:
+            return _kept(self)
+
+
+@lru_cache(KEPT)
+def _kept(pickled: Pickled) -> Any:
+    return pickled.open()
 
 
 class Ran(NamedTuple):

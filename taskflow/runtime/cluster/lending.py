@@ -13,13 +13,13 @@ from taskflow.errors import BadArgument, BadInput
 from taskflow.runtime.cluster.certificate import security
 from taskflow.runtime.cluster.local import embedded, gpus
 from taskflow.runtime.cluster.placement import MachineRequest, processes
-from taskflow.runtime.cluster.slurm import Slurm
-from taskflow.runtime.cluster.submitting import submitted
+from taskflow.runtime.cluster.slurm import Slurm, submitted
 from taskflow.runtime.host import choose_device, look
 from taskflow.runtime.regions import Triple
 
 if TYPE_CHECKING:
     from distributed import Client
+
 
 @contextmanager
 def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
@@ -38,19 +38,19 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
     address = _address(path)
     if address is None:
         raise refused("no Dask scheduler wrote this file", "give the one that yours wrote")
-    beside = path.with_name(f"{path.name}.tls")
+    folder = path.with_name(f"{path.name}.tls")
     try:
-        shown = security(beside) if beside.is_dir() else Security()
-        certified = shown.get_connection_args("client").get("ssl_context") is not None
+        certificate = security(folder) if folder.is_dir() else Security()
+        certified = certificate.get_connection_args("client").get("ssl_context") is not None
     except OSError as error:
         raise refused(f"its certificate cannot be read ({error})", "is it yours?") from error
     if address.startswith("tls://") and not certified:
         raise refused(
-            f"this cluster wants a certificate, and there is none in {beside}, nor does Dask's configuration name one",
+            f"this cluster wants a certificate, and there is none in {folder}, nor does Dask's configuration name one",
             "set distributed.comm.tls.ca-file, .client.cert and .client.key",
         )
     try:
-        client = Client(scheduler_file=str(path), security=shown, direct_to_workers=True, timeout=timeout)
+        client = Client(scheduler_file=str(path), security=certificate, direct_to_workers=True, timeout=timeout)
     except (OSError, TimeoutError, ValueError, RuntimeError) as error:
         raise refused(f"the scheduler does not answer ({error})", "is it still running?") from error
     with client:
@@ -58,7 +58,7 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
 
 
 def _address(path: Path) -> str | None:
-    """Where a file says that a scheduler is; None where it says nothing of the kind."""
+    """The address of the scheduler in a file; None where the file has none."""
     try:
         address = json.loads(path.read_text(encoding="utf-8")).get("address")
     except (OSError, ValueError, AttributeError):
@@ -67,17 +67,17 @@ def _address(path: Path) -> str | None:
 
 
 @contextmanager
-def held(client: Client | Slurm | None) -> Iterator[Client | None]:
+def lasting_client(client: Client | Slurm | None) -> Iterator[Client | None]:
     """The client itself; or one of jobs of SLURM, which are submitted now and stay for as long."""
     if isinstance(client, Slurm):
-        with submitted(client) as lasting:
-            yield lasting
+        with submitted(client) as workers:
+            yield workers
     else:
         yield client
 
 
 @contextmanager
-def lent(
+def cluster_client(
     request: MachineRequest, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
 ) -> Iterator[tuple[Client, bool]]:
     """The client to use, and whether its cluster is embedded: begun here, and ended on leaving.
@@ -94,9 +94,10 @@ def lent(
         with by_scheduler_file(Path(scheduler_file)) as cluster:
             yield cluster, False
     else:
-        usable = gpus()
-        here = look("this machine")
-        device = "cpu" if request.device == "auto" and not usable else choose_device(request.device, [here])
-        count = processes(request, cells, usable or None if device == "gpu" else None)
-        with embedded(count, gpu=device == "gpu") as cluster:
+        count = gpus()
+        device = "cpu"
+        if request.device != "auto" or count:
+            device = choose_device(request.device, [look("this machine")])
+        workers = processes(request, cells, count or None if device == "gpu" else None)
+        with embedded(workers, gpu=device == "gpu") as cluster:
             yield cluster, True
