@@ -77,7 +77,7 @@ class Blocks:
             raise BadInput(f"times = {times}; a program is passed through 0 times or more")
         pickled, numbers = self._prepared(program, scalars)
         job = RunJob(pickled, times, numbers)
-        ran = max(self._do([job] * len(self.partition), whole=False), key=lambda each: each.seconds)
+        ran = max(self._do([job] * len(self.partition), whole=False), key=lambda ran: ran.seconds)
         self.scalars = ran.scalars
         if ran.passes < times:
             raise Interrupted(f"stopped by Ctrl-C after {ran.passes} of {times} passes")

@@ -63,16 +63,16 @@ def _meta(block: int, row: int, what: str, **arguments: Any) -> TraceEvent:
 
 def _operations(timeline: Timeline, zero: int) -> Iterator[TraceEvent]:
     for number, p in enumerate(timeline.passes):
-        about = {"pass": number, "first of its graph": p.fresh}
+        about: TraceEvent = {"pass": number, "first of its graph": p.fresh}
         yield _complete(timeline.block, 0, p.program, "pass", (p.start - zero, p.issued - zero), about)
         for span in p.spans:
-            name, kind, told = _told(timeline, p, span)
+            name, kind, about = _described(timeline, p, span)
             row, _ = ROWS[span.track]
-            told |= {"pass": number, "operation": span.kind}
-            yield _complete(timeline.block, row, name, kind, (span.start - zero, span.end - zero), told)
+            about |= {"pass": number, "operation": span.kind}
+            yield _complete(timeline.block, row, name, kind, (span.start - zero, span.end - zero), about)
 
 
-def _told(timeline: Timeline, p: Replay, span: Span) -> tuple[str, str, TraceEvent]:
+def _described(timeline: Timeline, p: Replay, span: Span) -> tuple[str, str, TraceEvent]:
     """Name, category and arguments of an operation."""
     kind = category(span) or "order"
     if not span.nodes:

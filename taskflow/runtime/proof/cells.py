@@ -83,8 +83,8 @@ class CellNumbers:
 
     def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
         announced = set(boxes)
-        of = {each: _Numbers(each, announced) for each in (partition, *partition.beside)}
-        self._fields = {name: of[each] for name, each in partition.homes.items()}
+        numbers = {home: _Numbers(home, announced) for home in (partition, *partition.beside)}
+        self._fields = {name: numbers[home] for name, home in partition.homes.items()}
 
     def size(self, block: int, name: str) -> int:
         """Cells of a field in the memory of a block."""

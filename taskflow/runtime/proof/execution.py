@@ -70,8 +70,8 @@ class Execution:
         self.starts.append([])
         for block, trace in enumerate(traces):
             for name in names:
-                given = timeline.step(block, turn - 1, f"a new value of {name}", timeline.enqueue(block, 0), "give")
-                given.writes[block, "scalar", name] = ONE
+                value = timeline.step(block, turn - 1, f"a new value of {name}", timeline.enqueue(block, 0), "give")
+                value.writes[block, "scalar", name] = ONE
             self._start(block, turn, trace)
             for number, operation in enumerate(trace.operations):
                 self._operation(block, turn, trace, number, operation)
@@ -225,11 +225,11 @@ class Execution:
         folds = self._folds[turn, block]
         if operation.lane is None:
             share = timeline.call(block, *([timeline.last(block, 0)] if brings else []))
-            there = timeline.call(block)
+            brought = timeline.call(block)
             done = timeline.enqueue(block, 0)
         else:
             share = timeline.enqueue(block, operation.lane)
-            there = done = timeline.enqueue(block, operation.lane)
+            brought = done = timeline.enqueue(block, operation.lane)
         bring = timeline.step(block, turn, f"{text}, the share", share, "share")
         fold = timeline.step(block, turn, f"{text}, the result", done, "fold")
         bring.node = fold.node = node
@@ -241,7 +241,7 @@ class Execution:
             boards = [("board", other, len(folds), half) for other in range(self.blocks)]
             bring.writes |= {board: np.array([block]) for board in boards}
             fold.reads[boards[block]] = np.arange(self.blocks)
-        folds.append((str(node), share, there))
+        folds.append((str(node), share, brought))
 
     def describe(self, place: Place, cells: Iterable[int]) -> str:
         """A place and some of its cells, in words."""

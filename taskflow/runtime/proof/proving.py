@@ -9,11 +9,10 @@ from itertools import product
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.proof.cells import CellNumbers, Outside, boxes
+from taskflow.runtime.proof.checks import Versions, collisions, races, separation
 from taskflow.runtime.proof.execution import Execution
-from taskflow.runtime.proof.races import collisions, races, separation
 from taskflow.runtime.proof.recording import Recorded, record_pass
 from taskflow.runtime.proof.timeline import Broken, Circle, Hardware
-from taskflow.runtime.proof.versions import Versions
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Part, Program, Roles, Stretch, Valid, plan
 
