@@ -22,12 +22,13 @@ from taskflow.runtime.tasks import Launch, Valid
 from taskflow.runtime.tasks.poison import poison
 
 ROWS = 1024  # pairs are looked at in tables of so many rows
+NONE = np.empty(0, np.int64)
 UNKNOWN = -1  # a ghost cell that nobody filled, a buffer that nobody packed
 Snapshot = tuple[int, dict[str, np.ndarray], dict[str, int]]  # number of a launch, and what it has to find
 
 
 def races(execution: Execution) -> tuple[int, list[str]]:
-    """The number of interfering pairs, and what is wrong with those that may be done at the same time."""
+    """Return the number of interfering pairs, and the faults of those that may be done at the same time."""
     touching: dict[Place, list[Step]] = defaultdict(list)
     for step in execution.steps:
         for place in step.reads.keys() | step.writes.keys():
@@ -35,17 +36,21 @@ def races(execution: Execution) -> tuple[int, list[str]]:
                 touching[place].append(step)
     count, faults = 0, []
     for place, steps in touching.items():
-        writes, touched = _table(steps, place, reads=False), _table(steps, place, reads=True)
+        writes, touched = _tables(steps, place)
         begins, ends = np.array([step.begin for step in steps]), np.array([step.end for step in steps])
         for first in range(0, len(steps), ROWS):
             rows = slice(first, first + ROWS)
             meet = (writes[rows] @ touched.T + touched[rows] @ writes.T) > 0
             meet &= np.arange(len(steps)) > np.arange(first, first + len(meet))[:, None]  # each pair once, none twice
             count += int(meet.sum())
+            if not meet.any():
+                continue
             ordered = execution.order.before(ends[rows], begins) | execution.order.before(ends, begins[rows]).T
             for i, j in np.argwhere(meet & ~ordered):
                 one, other = steps[first + i], steps[j]
-                faults.append(f"{_where(execution, place, one, other)}: {one.text} and {other.text} are not ordered")
+                disputed = np.flatnonzero(writes[first + i] * touched[j] + touched[first + i] * writes[j])
+                where = execution.describe(place, disputed)
+                faults.append(f"{where}: {one.text} and {other.text} are not ordered")
     return count, faults
 
 
@@ -71,49 +76,35 @@ def separation(execution: Execution) -> Iterator[str]:
     what is sent (whoever packs one waits for its last message, whatever pass that was of) and the shares of reductions,
     which have two places that take turns.
     """
-    order = execution.order
+    before = execution.order.before
     for step in execution.steps:
-        for place in step.reads.keys() | step.writes.keys():
-            if place[0] in ("out", "wire", "board"):
-                continue
-            begins, later = _bounds(execution, step.turn, place)
-            begun = step.turn < 0 or order.before(np.array(begins), np.array([step.begin])).any()
-            if not begun or not order.before(np.array([step.end]), np.array(later)).all():
+        places = [place for place in step.reads.keys() | step.writes.keys() if place[0] not in ("out", "wire", "board")]
+        for begins, later in {_bounds(execution, step.turn, place) for place in places}:
+            begun = step.turn < 0 or before(np.array(begins), np.array([step.begin])).any()
+            if not begun or not before(np.array([step.end]), np.array(later)).all():
                 yield f"{step.text} is not within its pass"
                 break
 
 
-def _bounds(execution: Execution, turn: int, place: Place) -> tuple[Sequence[int], Sequence[int]]:
+def _bounds(execution: Execution, turn: int, place: Place) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The events with which a pass may begin to touch a place, and those that it must not reach. A buffer of what comes
     in is touched again by whichever later pass waits for messages.
     """
     if place[0] == "in":
         now, *later = (start[place[2]].host for start in execution.starts[turn:])
-        return [event for event in (now,) if event is not None], [e for e in later if e is not None][:1]
+        return tuple(e for e in (now,) if e is not None), tuple(e for e in later if e is not None)[:1]
     owner = place[2] if place[0] == "inbox" else place[0]
     return execution.starts[turn][owner].lanes, execution.starts[turn + 1][owner].lanes
 
 
-def _table(steps: list[Step], place: Place, *, reads: bool) -> np.ndarray:
-    """Row for row which cells of a place a step writes, or (`reads`) touches at all: ones in a matrix of zeros."""
-    size = 1 + max(int(cells.max(initial=0)) for step in steps for cells in _cells(step, place, reads=True))
-    table = np.zeros((len(steps), size), np.float32)
-    for row, step in zip(table, steps, strict=True):
-        for cells in _cells(step, place, reads=reads):
-            row[cells] = 1
-    return table
-
-
-def _cells(step: Step, place: Place, *, reads: bool) -> list[np.ndarray]:
-    touched = (step.reads, step.writes) if reads else (step.writes,)
-    return [part[place] for part in touched if place in part]
-
-
-def _where(execution: Execution, place: Place, one: Step, other: Step) -> str:
-    """A cell that the two dispute, in words."""
-    mine, its = ({int(n) for cells in _cells(step, place, reads=True) for n in cells} for step in (one, other))
-    written = {int(n) for step in (one, other) for cells in _cells(step, place, reads=False) for n in cells}
-    return execution.describe(place, sorted(mine & its & written))
+def _tables(steps: list[Step], place: Place) -> tuple[np.ndarray, np.ndarray]:
+    """Return which cells of a place each step writes, and which it touches at all: ones in matrices of zeros."""
+    parts = [(step.writes.get(place, NONE), step.reads.get(place, NONE)) for step in steps]
+    writes = np.zeros((len(steps), 1 + max(int(cells.max(initial=0)) for pair in parts for cells in pair)), np.float32)
+    touched = writes.copy()
+    for row, (written, read) in enumerate(parts):
+        writes[row, written] = touched[row, written] = touched[row, read] = 1
+    return writes, touched
 
 
 class Versions:

@@ -182,20 +182,6 @@ def test_a_neighbour_that_never_sends_is_a_named_error(cluster: Client):
     assert "block 1" in str(statuses[0].error)
 
 
-def test_a_killed_worker_is_a_named_error_within_seconds():
-    with embedded(2, gpu=False) as client, block_group(client, Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as group:
-        group.connect()
-        group.start(group.jobs)
-        while not all(status.progress for status in group.status()):
-            time.sleep(0.02)
-        os.kill(group.status()[1].progress["pid"], signal.SIGKILL)
-        begin = time.monotonic()
-        statuses = until_ended(group)
-        assert time.monotonic() - begin < 10
-        assert "does not answer" in str(statuses[1].error)
-        assert statuses[0].error is not None
-
-
 class Fails:
     """One block fails with this error, while the others are at work."""
 
@@ -377,10 +363,10 @@ def test_a_run_is_a_handful_of_calls(cluster: Client, monkeypatch):
     calls = []
     usual = Actor.__getattr__
     monkeypatch.setattr(Actor, "__getattr__", lambda self, name: calls.append(name) or usual(self, name))
-    with block_group(cluster, Work(region((6, 4, 9)), 500)) as group:
+    with block_group(cluster, Work(region((6, 4, 9)), 200)) as group:
         group.connect()
         group.start(group.jobs)
-        time.sleep(1.0)
+        time.sleep(0.3)
         until_ended(group)
     assert (
         not set(calls)
@@ -396,3 +382,18 @@ def test_forcing_local_between_processes_is_refused(cluster: Client):
         pytest.raises(BadInput, match="different processes"),
     ):
         group.connect()
+
+
+def test_a_killed_worker_is_a_named_error_within_seconds(cluster: Client):
+    """It is the last that uses the cluster, which loses a process."""
+    with block_group(cluster, Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as group:
+        group.connect()
+        group.start(group.jobs)
+        while not all(status.progress for status in group.status()):
+            time.sleep(0.02)
+        os.kill(group.status()[1].progress["pid"], signal.SIGKILL)
+        begin = time.monotonic()
+        statuses = until_ended(group)
+        assert time.monotonic() - begin < 10
+        assert "does not answer" in str(statuses[1].error)
+        assert statuses[0].error is not None
