@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from taskflow.runtime.profile.timeline import Replay, Span, Timeline, Vertex, common, length, union
@@ -18,28 +17,19 @@ MEASURED = ("compute", "refresh")  # vertices that never wait while they work
 BEFORE = {"receive": "send", "claim": "grant"}  # of a message, on the other block
 
 
-@dataclass(frozen=True)
-class CriticalPath:
-    """Nanoseconds of the paths of all passes together, and of each kind of operation on them; nanoseconds of the passes
-    themselves.
+def critical_path(timelines: Sequence[Timeline]) -> tuple[Counter[str], int]:
+    """Return, over the typical passes that all blocks did, the nanoseconds of each kind of operation on the critical
+    paths, and those of the passes themselves.
     """
-
-    length: int
-    operations: Counter[str]
-    whole: int
-
-
-def critical_path(timelines: Sequence[Timeline]) -> CriticalPath:
-    """The critical paths of the typical passes that all blocks did."""
     operations: Counter[str] = Counter()
-    whole = 0
+    duration = 0
     for passes in zip(*(timeline.passes for timeline in timelines), strict=False):
         if not any(p.fresh for p in passes):
             graphs = [timeline.graphs[p.graph] for timeline, p in zip(timelines, passes, strict=True)]
             for label, nanoseconds in path_of(graphs, passes):
                 operations[label] += nanoseconds
-            whole += max(p.end for p in passes) - min(p.start for p in passes)
-    return CriticalPath(operations.total(), operations, whole)
+            duration += max(p.end for p in passes) - min(p.start for p in passes)
+    return operations, duration
 
 
 def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Replay]) -> list[tuple[str, int]]:
