@@ -8,7 +8,7 @@ import numpy as np
 
 from taskflow.runtime.machine.trace.tracer import Trace
 from taskflow.runtime.machine.trace.transfer import ALIGN
-from taskflow.runtime.proof.cells import CellNumbers
+from taskflow.runtime.proof.cells import Cells
 from taskflow.runtime.proof.timeline import Broken, Index, Place, Step, StepTimeline
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Message
@@ -21,7 +21,7 @@ class Channels:
     """Messages between blocks that do not see each other's memory; `records` are the last ones of events."""
 
     def __init__(
-        self, timeline: StepTimeline, cells: CellNumbers, partition: Partition, records: dict[Record, int]
+        self, timeline: StepTimeline, cells: Cells, partition: Partition, records: dict[Record, int]
     ) -> None:
         self._timeline, self._cells, self._records = timeline, cells, records
         self._fields = partition.fields
@@ -37,13 +37,13 @@ class Channels:
         """Cells to a buffer."""
         buffer = "out", *self._buffer(trace, message)
         for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
-            step.move((message.source, name), self._cells.index(message.source, name, copy.source_box), buffer, places)
+            step.move((message.source, name), self._cells[name].index(message.source, copy.source_box), buffer, places)
 
     def unpack(self, step: Step, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
         """From a buffer to ghost cells."""
         buffer = "in", *self._buffer(trace, message)
         for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
-            step.move(buffer, places, (message.target, name), self._cells.index(message.target, name, copy.target_box))
+            step.move(buffer, places, (message.target, name), self._cells[name].index(message.target, copy.target_box))
         self._unpacking[buffer] = message.target, trace, nodes
 
     def send(self, block: int, turn: int, text: str, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
@@ -118,7 +118,7 @@ class Channels:
 
     def _parts(self, message: Message) -> list[Index]:
         """The places of each copy of a message in its buffer."""
-        sizes = [self._cells.index(message.target, name, copy.target_box).size for name, copy in message.copies]
+        sizes = [self._cells[name].index(message.target, copy.target_box).size for name, copy in message.copies]
         return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
 
     def _whole(self, message: Message) -> Index:

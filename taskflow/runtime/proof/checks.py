@@ -113,14 +113,14 @@ class Versions:
     def __init__(self, execution: Execution, partition: Partition, valid: Sequence[Valid]) -> None:
         self.execution, self.partition, self.cells = execution, partition, execution.cells
         self.known: dict[str, int] = defaultdict(int)
-        self.whole = {name: np.zeros(self.cells.size(WHOLE, name), int) for name in partition.fields}
+        self.whole = {name: np.zeros(self.cells[name].size(WHOLE), int) for name in partition.fields}
         self.launched = 0
         self.memory: dict[Place, np.ndarray] = {}
         for block in range(len(partition)):
             for name, home in partition.homes.items():
-                numbers = self.memory[block, name] = np.full(self.cells.size(block, name), UNKNOWN)
+                numbers = self.memory[block, name] = np.full(self.cells[name].size(block), UNKNOWN)
                 for box in (home.owned[block], *valid[block].get((block, name), ())):
-                    numbers[self.cells.index(block, name, box)] = 0
+                    numbers[self.cells[name].index(block, box)] = 0
         self.checked = 0
 
     def run(self, passes: Sequence[tuple[Sequence[Launch], Iterable[str]]]) -> list[str]:
@@ -146,8 +146,8 @@ class Versions:
         for block in range(len(self.partition)):
             for name, home in self.partition.homes.items():
                 for box in (home.owned[block], *valid[block].get((block, name), ())):
-                    cells = self.cells.index(block, name, box)
-                    expected = self.whole[name][self.cells.home(block, name)[cells]]
+                    cells = self.cells[name].index(block, box)
+                    expected = self.whole[name][self.cells[name].home[block][cells]]
                     faults += self._compare((block, name), cells, expected, "at the end")
             for name, number in self.known.items():
                 if self._memory((block, "scalar", name), ONE)[0] != number:
@@ -164,7 +164,7 @@ class Versions:
         fields = {name: self.whole[name].copy() for name, _ in reads(launch, launch.over, self.partition)}
         snapshot = self._number(), fields, dict(self.known)
         for name, box in writes(launch, launch.over):
-            self.whole[name][self.cells.index(WHOLE, name, box)] = snapshot[0]
+            self.whole[name][self.cells[name].index(WHOLE, box)] = snapshot[0]
         self.known |= {name: snapshot[0] for name, _ in launch.reductions.values()}
         return snapshot
 
@@ -185,7 +185,7 @@ class Versions:
             elif place[1] == "scalar":
                 expected = np.array([scalars.get(place[2], 0)])
             else:
-                expected = fields[place[1]][self.cells.home(*place)[cells]]
+                expected = fields[place[1]][self.cells[place[1]].home[place[0]][cells]]
             self.checked += len(cells)
             if step.node is not None and step.effect == "compute" and step.node.launch.coloured:  # another piece of it
                 expected = np.where(self._memory(place, cells)[cells] == number, number, expected)

@@ -26,7 +26,7 @@ import numpy as np
 
 from taskflow.runtime.machine.trace.operation import Operation
 from taskflow.runtime.machine.trace.tracer import Trace
-from taskflow.runtime.proof.cells import CellNumbers, Packed, reads, writes
+from taskflow.runtime.proof.cells import Cells, Packed, reads, writes
 from taskflow.runtime.proof.channels import Channels, Record
 from taskflow.runtime.proof.timeline import ONE, Broken, Hardware, Place, Step, StepTimeline
 from taskflow.runtime.regions import Copy, Partition
@@ -46,7 +46,7 @@ class Start:
 class Execution:
     """All blocks doing one pass after the other. `traces` are all that will be replayed."""
 
-    def __init__(self, cells: CellNumbers, partition: Partition, hardware: Hardware, traces: Iterable[Trace]) -> None:
+    def __init__(self, cells: Cells, partition: Partition, hardware: Hardware, traces: Iterable[Trace]) -> None:
         self.cells, self.hardware, self.blocks = cells, hardware, len(partition)
         self.starts: list[list[Start]] = []  # per pass and block
         self._timeline = StepTimeline(self.blocks, hardware)
@@ -145,7 +145,7 @@ class Execution:
             (step.writes, writes(node.launch, node.box)),
         ):
             for name, box in boxes:
-                place, cells = (node.block, name), self.cells.index(node.block, name, box)
+                place, cells = (node.block, name), self.cells[name].index(node.block, box)
                 touched[place] = np.union1d(touched[place], cells) if place in touched else cells
         step.reads |= {(node.block, "scalar", name): ONE for name in node.launch.scalars.values()}
         step.writes |= {(node.block, "scalar", name): ONE for name, _ in node.launch.reductions.values()}
@@ -171,16 +171,16 @@ class Execution:
             if packed is None and isinstance(node, Send):
                 self._cells(step, message.target, name, copy)
             elif packed is not None and isinstance(node, Send):
-                taken = self.cells.index(message.source, name, copy.source_box)
+                taken = self.cells[name].index(message.source, copy.source_box)
                 step.move((message.source, name), np.resize(taken, packed.size), inbox, packed)
             elif packed is not None:
-                filled = self.cells.index(message.target, name, copy.target_box)
+                filled = self.cells[name].index(message.target, copy.target_box)
                 step.move(inbox, packed, (message.target, name), np.resize(filled, packed.size))
 
     def _cells(self, step: Step, target: int, name: str, copy: Copy) -> None:
         """Cells of one block become ghost cells of one."""
-        taken = self.cells.index(copy.source, name, copy.source_box)
-        filled = self.cells.index(target, name, copy.target_box)
+        taken = self.cells[name].index(copy.source, copy.source_box)
+        filled = self.cells[name].index(target, copy.target_box)
         step.move((copy.source, name), taken, (target, name), filled)
 
     def _host(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: Node) -> None:
@@ -253,7 +253,7 @@ class Execution:
             return f"block {place[1]}, shares of a reduction"
         if place[1] in ("scalar", "count"):
             return f"block {place[0]}, {place[1]} {place[2]}"
-        boxes = [str(self.cells.box(place[0], place[1], int(n))) for n in cells]
+        boxes = [str(self.cells[place[1]].box(place[0], int(n))) for n in cells]
         more = f" and {len(boxes) - 1} more boxes" if len(boxes) > 1 else ""
         return f"block {place[0]}, field {place[1]}, cells {boxes[0]}{more}"
 

@@ -8,7 +8,7 @@ from itertools import product
 
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine.mapper import Mapper
-from taskflow.runtime.proof.cells import CellNumbers, Outside, boxes
+from taskflow.runtime.proof.cells import Outside, boxes, number_cells
 from taskflow.runtime.proof.checks import Versions, collisions, races, separation
 from taskflow.runtime.proof.execution import Execution
 from taskflow.runtime.proof.recording import RecordedPass, record_pass
@@ -180,7 +180,7 @@ def examine(partition: Partition, passes: Sequence[RecordedPass], hardware: Hard
     touched |= {box for valid in (*first, *last) for some in valid.values() for box in some}
     proof = Proof(passes=len(passes))
     try:
-        execution = Execution(CellNumbers(partition, touched), partition, hardware, traces)
+        execution = Execution(number_cells(partition, touched), partition, hardware, traces)
         for one in passes:
             execution.add(one.traces, one.scalars, one.entry)
         execution.finish()
