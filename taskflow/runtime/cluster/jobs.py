@@ -48,7 +48,7 @@ class Pickled:
             ) from error
 
     def open(self) -> Any:
-        """A value of one's own. Raises RunFailed where a module that it needs is not there."""
+        """Return a new copy of the value. Raises RunFailed where a module that it needs is not there."""
         try:
             return cloudpickle.loads(self.content)
         except ModuleNotFoundError as error:
@@ -57,7 +57,7 @@ class Pickled:
             ) from error
 
     def shared(self) -> Any:
-        """The value, one for all who ask for it in this process: for functions. Raises as `open` does."""
+        """Return the value, the same object for all calls of this process: for functions. Raises as `open` does."""
         with _lock:
             return _kept(self)
 
@@ -83,8 +83,7 @@ class Ran(NamedTuple):
 class RunJob:
     """Do `times` passes of a program; `scalars` have these values before the first. Returns a `Ran`.
 
-    Blocks pass on without waiting for each other more than the program says, but for a moment every INTERVAL, when they
-    agree on whether somebody has asked them to stop.
+    Blocks wait for each other as the program says, and every INTERVAL to agree on whether they were asked to stop.
     """
 
     program: Pickled
@@ -115,8 +114,8 @@ class RunJob:
 
 @dataclass(frozen=True)
 class ProfileJob:
-    """Time every operation of `times` passes of a program, after those that compile it, analyse it and try in which way
-    its transfers are best overlapped. Returns the timeline.
+    """Time every operation of `times` passes of a program, after those that compile it, analyse it and try ways to
+    overlap its transfers. Returns the timeline.
     """
 
     program: Pickled
@@ -136,7 +135,7 @@ class ProfileJob:
 
 
 def _owned(shard: Shard, role: str, box: Box) -> Box:
-    """The cells of a box that a block owns of the region which has the field in this role."""
+    """Return the cells of a box that a block owns of the region which has the field in this role."""
     return box & shard.partition.homes[shard.roles[role]].owned[shard.block]
 
 
@@ -157,7 +156,7 @@ class FillJob:
 
 @dataclass(frozen=True)
 class ReadJob:
-    """The cells in `box` that this block owns, and their values in a role; None where it owns none of them."""
+    """Return the cells in `box` that this block owns, and their values in a role; None where it owns none of them."""
 
     role: str
     box: Box
@@ -169,7 +168,7 @@ class ReadJob:
 
 @dataclass(frozen=True)
 class CallJob:
-    """Call `function(shard, *arguments)`; its result."""
+    """Call `function(shard, *arguments)`; returns its result."""
 
     function: Pickled
     arguments: Pickled
@@ -179,14 +178,15 @@ class CallJob:
 
 
 def indices(cells: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The indices i, j, k of cells along x, y, z, as arrays that broadcast to the shape [z, y, x]."""
+    """Return the indices i, j, k of cells along x, y, z, as arrays that broadcast to the shape [z, y, x]."""
     i, j, k = (np.arange(cells.lo[axis], cells.hi[axis]) for axis in range(3))
     return i[None, None, :], j[None, :, None], k[:, None, None]
 
 
 def evaluated(function: Callable[..., Any], cells: Box, field: Field) -> np.ndarray:
-    """The values [z, y, x], or [z, y, value, x], of a function of cell indices; some planes at a time, as its own
-    arrays may be many.
+    """Return the values [z, y, x], or [z, y, value, x], of a function of cell indices.
+
+    It is called for some planes at a time, as its own arrays may be many.
     """
     values = np.empty(field.shape(cells), field.dtype)
     planes = max(1, AT_ONCE // (cells.shape[0] * cells.shape[1]))

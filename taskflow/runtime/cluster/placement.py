@@ -1,4 +1,4 @@
-"""Which block lives where: the processes asked for, the blocks cut for them, the place and the GPU of each block.
+"""Placement: the processes asked for, the blocks cut for them, the place and the GPU of each block.
 
 Either every GPU has a process of its own, or a process has several of them, one for each of its blocks.
 `taskflow check` decides by the same rules as a run, without starting anything.
@@ -22,9 +22,7 @@ RESERVE = 0.9  # share of the free memory that blocks may take
 
 
 class MachineRequest(Protocol):
-    """Numbers of processes and blocks, as requested: "auto" leaves it to the machine. `workers` are processes,
-    `threads` cores per block.
-    """
+    """Numbers of processes (`workers`), blocks, and cores per block (`threads`); "auto" leaves one to the machine."""
 
     @property
     def device(self) -> str: ...
@@ -37,7 +35,7 @@ class MachineRequest(Protocol):
 
 
 def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:
-    """Processes of the embedded cluster: as many as blocks, on GPUs (`gpus` is None on CPUs) at most one for each.
+    """Return the processes of an embedded cluster: one per block, on GPUs (`gpus` is None on CPUs) at most one each.
 
     Raises BadInput where more processes are asked for than there are GPUs.
     """
@@ -52,7 +50,7 @@ def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:
 
 
 def cut(request: MachineRequest, cells: Triple, slabs: int, ghost: int = 1) -> Triple:
-    """The blocks asked for; by default so many slabs, each at least as thick as the ghost layers.
+    """Return the blocks asked for; by default so many slabs, each at least as thick as the ghost layers.
 
     Slabs lie across z, whose planes are contiguous in memory; across y or x where that one has more room for them.
     """
@@ -64,23 +62,23 @@ def cut(request: MachineRequest, cells: Triple, slabs: int, ghost: int = 1) -> T
 
 
 def slabs(places: Sequence[Place], device: str, *, embedded: bool) -> int:
-    """How many blocks `auto` means: one per GPU of this machine; on CPUs, or a cluster that is given, one per place."""
+    """Return the blocks that `auto` means: one per GPU of this machine; on CPUs, or another cluster, one per place."""
     if device == "gpu" and embedded:
         return len({gpu.identity for place in places for gpu in place.gpus})
     return len(places)
 
 
 def placed(request: MachineRequest, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
-    """The place of each block, as `spread` finds it."""
+    """Return the place of each block, as `spread` does, on as many processes of a cluster as were asked for."""
     limit = request.workers if not embedded and request.workers != "auto" else len(places)
     return spread(prod(blocks), places[:limit])
 
 
 def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
-    """The place of each of so many blocks, neighbours together; of the GPUs of a place it keeps the one for the block.
+    """Return the place of each of so many blocks, neighbours together, with the one GPU that the block is to use.
 
-    That is, of those its process sees, the one with the fewest blocks, and of these the first. dask-cuda shows every
-    process all GPUs, its own first: so each gets its own, and one process alone gets them all.
+    It is, of those that its process sees, the first with the fewest blocks. dask-cuda shows every process all GPUs, its
+    own first: so each gets its own, and one process alone gets them all.
     """
     count = min(len(places), blocks)
     chosen = [places[block * count // blocks] for block in range(blocks)]
@@ -95,17 +93,17 @@ def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
 
 
 def ordinals(where: Sequence[Place], device: str) -> tuple[int, ...]:
-    """The number of each block's GPU among those that its process sees; none for blocks on CPUs."""
+    """Return the number of each block's GPU among those that its process sees; none for blocks on CPUs."""
     return tuple(place.gpus[0].ordinal for place in where) if device == "gpu" else ()
 
 
 def threads_per_block(request: MachineRequest, where: Sequence[Place]) -> int:
-    """The cores asked for; by default those of a host shared alike by its blocks."""
+    """Return the cores asked for; by default those of a host shared alike by its blocks."""
     return cores_per_block(where) if request.threads == "auto" else request.threads
 
 
 def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:
-    """Where blocks, each with its need in bytes and its place, do not fit into what is free there; None if they do."""
+    """Say where blocks, each with its need in bytes and its place, do not fit into free memory; None if they do."""
     needed: Counter[str] = Counter()
     for need, place in zip(needs, placed, strict=True):
         where, free = place.host, place.memory

@@ -1,4 +1,4 @@
-"""From a region to blocks: on the cores of a laptop, on the GPUs of a machine, or on a cluster."""
+"""Distribution of a region on blocks: on the cores of a laptop, on the GPUs of a machine, or on a cluster."""
 
 from __future__ import annotations
 

@@ -76,8 +76,9 @@ def _look_here(*, embedded: bool, dask_worker: Any) -> Place:
 
 
 def choose_device(requested: str, places: Sequence[Place]) -> str:
-    """`auto` becomes gpu where every place has a usable one, else cpu. Raises BadInput where what is wanted cannot be
-    had.
+    """Return the device: `auto` is "gpu" where every place has a usable one, else "cpu".
+
+    Raises BadInput where the device requested cannot be used.
     """
     without = [place for place in places if place.gpu_problem is not None]
     if requested == "gpu" and without:

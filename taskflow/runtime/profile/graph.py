@@ -35,8 +35,9 @@ Spot = tuple[int, int]  # column and row
 
 
 def plot_graph(drawing: Drawing, path: File, title: str) -> File:
-    """Draw a graph into a file, whose suffix says the format; the file. Raises BadInput where it is none that can be
-    drawn, OSError where it cannot be written.
+    """Draw a graph into a file, whose suffix is the format, and return the file.
+
+    Raises BadInput for a format that cannot be drawn, OSError where the file cannot be written.
     """
     layout = lay_out(drawing)
     columns = 1 + max(last for _, last in layout.columns.values())
@@ -123,12 +124,12 @@ class GraphLayout:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return 1 + max((row for _, row in self.places), default=0)
 
 
 def lay_out(drawing: Drawing) -> GraphLayout:
-    """Places for all boxes of a drawing."""
+    """Place all boxes of a drawing."""
     names, columns, first = _columns(drawing), {}, 0
     where: dict[tuple[int, str], int] = {}
     for block in drawing.blocks:
@@ -153,7 +154,7 @@ def lay_out(drawing: Drawing) -> GraphLayout:
 
 
 def _columns(drawing: Drawing) -> list[str]:
-    """The column of each box. Periodic copies stand with the messages, on the right where there are any."""
+    """Return the column of each box. Periodic copies stand with the messages, on the right where there are any."""
     left = {box.block for box in drawing.boxes if box.peer is not None and box.peer < box.block}
     right = {box.block for box in drawing.boxes if box.peer is not None and box.peer > box.block}
     columns = []

@@ -26,7 +26,7 @@ Cells = Mapping[str, "CellNumbers"]  # by field
 
 
 def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str, Box]]:
-    """Fields and cells that a launch reads when it is done on the cells of `box`."""
+    """Yield the fields and cells that a launch reads when it is done on the cells of `box`."""
     declared = list(zip(launch.fields, launch.task.fields.values(), strict=True))
     own = next(partition.homes[name].region for name, privilege in declared if not privilege.foreign)
     for name, privilege in declared:
@@ -44,7 +44,7 @@ def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str,
 
 
 def _existing(box: Box, region: Region) -> Box:
-    """The existing ones of the cells that a foreign reader reads; all along an axis that it reads from end to end."""
+    """Return those cells of a foreign reader's box that exist; all along an axis that it reads from end to end."""
     lo, hi = list(box.lo), list(box.hi)
     for axis, size in enumerate(region.cells.shape):
         if hi[axis] - lo[axis] > ALL:
@@ -55,14 +55,14 @@ def _existing(box: Box, region: Region) -> Box:
 
 
 def writes(launch: Launch, box: Box) -> Iterator[tuple[str, Box]]:
-    """Fields and cells that it writes."""
+    """Yield the fields and cells that it writes."""
     for name, privilege in zip(launch.fields, launch.task.fields.values(), strict=True):
         if privilege.writes and box:
             yield name, box
 
 
 def boxes(node: Node) -> Iterator[Box]:
-    """Every box that a node touches."""
+    """Yield every box that a node touches."""
     if isinstance(node, Compute):
         yield from (box for _, box in (*reads(node.launch, node.box, node.partition), *writes(node.launch, node.box)))
         yield node.launch.over
@@ -179,7 +179,7 @@ class Packed:
         self._marks = {pair: sorted(ends) for pair, ends in marks.items()}
 
     def places(self, trace: Trace, message: Message, name: str, copy: Copy) -> Index | None:
-        """Where a block that replays the trace takes a copy to be; None if it is not packed."""
+        """Return the places at which a block that replays the trace expects a copy; None if it is not packed."""
         ends = self._rooms[trace].get(message, {}).get((name, copy))
         if ends is None:
             return None

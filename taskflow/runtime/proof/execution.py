@@ -1,4 +1,4 @@
-"""What the operations of recorded templates do, and what is certain about when: the rules of the machine, each once.
+"""Execution of recorded templates: what each operation does, and what is certain about when. Each rule stands once.
 
 - The host of a block goes through its list. What it enqueues on a lane is done later, in the order of the lane.
 - `wait` holds a lane until the last `record` of its event that the host has enqueued before is done.
@@ -63,8 +63,9 @@ class Execution:
     # ---------------------------------------------------------------------------------------------------- passes
 
     def add(self, traces: Sequence[Trace], scalars: Iterable[str], entry: int) -> None:
-        """One more pass of every block, before which the host gives these scalars a value. Messages come in on the lane
-        `entry`.
+        """Add a pass of every block, before which the host gives these scalars a value.
+
+        Messages come in on the lane `entry`.
         """
         turn, names, timeline = len(self.starts), list(scalars), self._timeline
         self.starts.append([])
@@ -82,8 +83,9 @@ class Execution:
                 self._entry[block] = entry
 
     def finish(self) -> None:
-        """One more beginning, to which everything can be compared, and what one block knows of another. Raises Broken
-        where blocks wait for what never comes, Circle where they wait for one another.
+        """Add the beginning of one more pass, with which the last one is compared, and the order between blocks.
+
+        Raises Broken where blocks wait for what never comes, Circle where they wait for one another.
         """
         self.starts.append([])
         for block in range(self.blocks):
@@ -164,7 +166,7 @@ class Execution:
             raise Broken(f"{step.text}: no such operation")
 
     def _direct(self, step: Step, trace: Trace, node: Send | Receive) -> None:
-        """To ghost cells or to the inbox of a neighbour, or from the own inbox."""
+        """Copy to ghost cells or to the inbox of a neighbour, or from the own inbox."""
         message = node.message
         for name, copy in message.copies:
             inbox, packed = ("inbox", message.source, message.target), self._packed.places(trace, message, name, copy)
@@ -178,7 +180,7 @@ class Execution:
                 step.move(inbox, packed, (message.target, name), np.resize(filled, packed.size))
 
     def _cells(self, step: Step, target: int, name: str, copy: Copy) -> None:
-        """Cells of one block become ghost cells of one."""
+        """Copy cells of one block to ghost cells of a block."""
         taken = self.cells[name].index(copy.source, copy.source_box)
         filled = self.cells[name].index(target, copy.target_box)
         step.move((copy.source, name), taken, (target, name), filled)
@@ -212,7 +214,7 @@ class Execution:
                 self._awaits.append((event, (*flag, number), f"block {block}: {text}"))
 
     def _next(self, place: Place, step: Step) -> int:
-        """How often something was done before that a step does once more."""
+        """Count something that a step does once more; returns how often it was done before."""
         number = self._count[place]
         self._count[place] += 1
         step.count(place, number)
@@ -244,7 +246,7 @@ class Execution:
         folds.append((str(node), share, brought))
 
     def describe(self, place: Place, cells: Iterable[int]) -> str:
-        """A place and some of its cells, in words."""
+        """Describe a place and some of its cells in words."""
         if place[0] in ("in", "out"):
             return f"buffer {place[5]} of messages from block {place[1]} to block {place[2]}"
         if place[0] == "inbox":

@@ -73,14 +73,14 @@ class Moment:
 
 
 class ProgramCourse:
-    """One pass of each program of `start`, and then any number of passes of `programs`, in any order."""
+    """A course: one pass of each program of `start`, then any number of passes of `programs`, in any order."""
 
     def __init__(self, programs: Programs, start: Programs) -> None:
         self._menus = [*([entry] for entry in start.items()), list(programs.items())]
         self._layouts: dict[object, ProgramLayout] = {}
 
     def begin(self, roles: Roles, stage: int = 0) -> list[Moment]:
-        """The moments with which a run can begin, or go on at a stage."""
+        """Return the moments with which a run can begin, or go on at a stage."""
         moments, waiting, seen = list[Moment](), [(roles, stage)], set()
         while waiting:
             roles, stage = waiting.pop()
@@ -97,7 +97,7 @@ class ProgramCourse:
         return moments
 
     def after(self, moment: Moment) -> list[Moment]:
-        """The moments that can follow."""
+        """Return the moments that can follow."""
         moments = [Moment(moment.stage, moment.layout, index) for index in moment.layout.following[moment.index]]
         if moment.index in moment.layout.ends:
             moments += self.begin(moment.layout.after, moment.stage + 1)
