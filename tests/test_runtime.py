@@ -14,7 +14,8 @@ BELOW = ("__init__.py", "errors.py", "files.py", "namesake.py", "py.typed", "rel
 SHARED = ("conftest.py", "speed.py", "test_errors.py")  # of the tests
 FAST = "not slow and not gpu and not multigpu"
 # Folders and files whose tests are quick, and what is not quick in them.
-QUICK = "(regions or tasks or proof or profile or test_examples) and not (machine or session or random or test_no_)"
+ROOMS = "regions or tasks or proof or profile or test_examples"
+QUICK = f"({ROOMS}) and not (machine or session or random or test_no_ or test_steps or test_cost)"
 
 
 @pytest.fixture

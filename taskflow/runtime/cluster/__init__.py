@@ -5,10 +5,12 @@ one's own. Does not know what is computed, nor where the words of a case file co
 """
 
 from taskflow.runtime.cluster.block_group import BlockGroup, Progress, cause, unwatched, watch
-from taskflow.runtime.cluster.lending import by_scheduler_file, cluster_client, lasting_client
 from taskflow.runtime.cluster.local import embedded
 from taskflow.runtime.cluster.placement import (
+    by_scheduler_file,
+    cluster_client,
     cut,
+    lasting_client,
     ordinals,
     placed,
     processes,

@@ -1,21 +1,32 @@
-"""Placement: the processes asked for, the blocks cut for them, the place and the GPU of each block.
+"""The cluster of a run, and where its blocks live: processes, the blocks cut for them, place and GPU of each block.
 
-Either every GPU has a process of its own, or a process has several of them, one for each of its blocks.
-`taskflow check` decides by the same rules as a run, without starting anything.
+The cluster is one that is handed over or submitted, one that a scheduler file leads to, or one embedded here. Either
+every GPU has a process of its own, or a process has several of them, one for each of its blocks. `taskflow check`
+decides by the same rules as a run, without starting anything.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from math import prod
-from typing import Literal, Protocol
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from taskflow.errors import BadArgument
-from taskflow.runtime.host import Place, cores_per_block
+from taskflow.errors import BadArgument, BadInput
+from taskflow.runtime.cluster.certificate import security
+from taskflow.runtime.cluster.local import embedded, gpus
+from taskflow.runtime.cluster.slurm import Slurm, submitted
+from taskflow.runtime.host import Place, choose_device, cores_per_block, look
 from taskflow.runtime.regions import Triple, triple
 from taskflow.units import size
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Auto = Literal["auto"]
 RESERVE = 0.9  # share of the free memory that blocks may take
@@ -32,6 +43,83 @@ class MachineRequest(Protocol):
     def workers(self) -> int | Auto: ...
     @property
     def threads(self) -> int | Auto: ...
+
+
+@contextmanager
+def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
+    """A client of the cluster whose scheduler wrote `path`. Raises BadInput where there is none, or no answer.
+
+    Where the scheduler listens to TLS alone, the certificate is the one in the folder beside the file, PATH.tls, or
+    else that in Dask's configuration.
+    """
+    from distributed import Client, Security
+
+    def refused(problem: str, remedy: str) -> BadArgument:
+        return BadArgument("scheduler_file", str(path), f": {problem}", remedy)
+
+    if not path.is_file():
+        raise refused("there is no such file", f"start a cluster with: dask scheduler --scheduler-file {path}")
+    address = _address(path)
+    if address is None:
+        raise refused("no Dask scheduler wrote this file", "give the one that yours wrote")
+    folder = path.with_name(f"{path.name}.tls")
+    try:
+        certificate = security(folder) if folder.is_dir() else Security()
+        certified = certificate.get_connection_args("client").get("ssl_context") is not None
+    except OSError as error:
+        raise refused(f"its certificate cannot be read ({error})", "is it yours?") from error
+    if address.startswith("tls://") and not certified:
+        raise refused(
+            f"this cluster wants a certificate, and there is none in {folder}, nor does Dask's configuration name one",
+            "set distributed.comm.tls.ca-file, .client.cert and .client.key",
+        )
+    try:
+        client = Client(scheduler_file=str(path), security=certificate, direct_to_workers=True, timeout=timeout)
+    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+        raise refused(f"the scheduler does not answer ({error})", "is it still running?") from error
+    with client:
+        yield client
+
+
+def _address(path: Path) -> str | None:
+    """The address of the scheduler in a file; None where the file has none."""
+    try:
+        address = json.loads(path.read_text(encoding="utf-8")).get("address")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return address if isinstance(address, str) else None
+
+
+def lasting_client(client: Client | Slurm | None) -> AbstractContextManager[Client | None]:
+    """The client itself; or one of jobs of SLURM, which are submitted on entering and stay for as long."""
+    return submitted(client) if isinstance(client, Slurm) else nullcontext(client)
+
+
+@contextmanager
+def cluster_client(
+    request: MachineRequest, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
+) -> Iterator[tuple[Client, bool]]:
+    """The client to use, and whether its cluster is embedded: begun here, and ended on leaving.
+
+    Raises BadInput where what is given is no client, or leads to none.
+    """
+    from distributed import Client
+
+    if isinstance(client, Client):
+        yield client, False
+    elif client is not None:
+        raise BadInput(f"client = {client!r}; give a dask.distributed.Client, as Client(address) makes one")
+    elif scheduler_file is not None:
+        with by_scheduler_file(Path(scheduler_file)) as cluster:
+            yield cluster, False
+    else:
+        count = gpus()
+        device = "cpu"
+        if request.device != "auto" or count:
+            device = choose_device(request.device, [look("this machine")])
+        workers = processes(request, cells, count or None if device == "gpu" else None)
+        with embedded(workers, gpu=device == "gpu") as cluster:
+            yield cluster, True
 
 
 def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:

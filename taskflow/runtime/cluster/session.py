@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Literal
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster.block_group import BlockGroup
 from taskflow.runtime.cluster.blocks import Blocks
-from taskflow.runtime.cluster.lending import cluster_client
-from taskflow.runtime.cluster.placement import Auto, cut, ordinals, placed, shortage, slabs, threads_per_block
+from taskflow.runtime.cluster.placement import (
+    Auto,
+    cluster_client,
+    cut,
+    ordinals,
+    placed,
+    shortage,
+    slabs,
+    threads_per_block,
+)
 from taskflow.runtime.host import choose_device, survey
 from taskflow.runtime.machine import Mapper, Plan
 from taskflow.runtime.regions import Partition, Region, Triple, triple
