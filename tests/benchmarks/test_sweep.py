@@ -146,11 +146,11 @@ def test_dask_sends_nothing_during_steps(cluster, channel):
     partition = jacobi.partition((8, 8, 8), (1, 1, 2), "double")
     plan = Plan(f"test-messages-{channel}", partition, "cpu", 1, channel, Mapper("full"))
     program = jacobi.Sweeps(partition.region.cells, 4)
-    with BlockGroup(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]) as gang:
-        gang.connect()
-        gang.start([Steps(program, 0.5)] * 2)
-        assert cause(gang.status(60.0)) is None
-        found = gang.results()
+    with BlockGroup(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]) as group:
+        group.connect()
+        group.start([Steps(program, 0.5)] * 2)
+        assert cause(group.status(60.0)) is None
+        found = group.results()
     assert found[0]["passes"] == found[1]["passes"] > 1
     for each in found:
         if channel == "auto":
