@@ -38,40 +38,40 @@ def opened(path: str | Path, most: int, remedy: str, missing: str | None = None)
     except (OSError, ValueError) as error:
         raise _unread(error, remedy) from None
     with file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            kind = next((name for holds, name in KINDS.items() if holds(found.st_mode)), "no file")
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            kind = next((name for holds, name in KINDS.items() if holds(status.st_mode)), "no file")
             raise BadInput(f"cannot be read (it is {kind}); {remedy}")
-        if found.st_size > most:
-            raise BadInput(f"more than {most} bytes ({found.st_size}); {remedy}")
+        if status.st_size > most:
+            raise BadInput(f"more than {most} bytes ({status.st_size}); {remedy}")
         yield file
 
 
 def content(path: str | Path, most: int, remedy: str, missing: str | None = None) -> bytes:
-    """All of such a file. Raises BadInput as `opened` does, and where it cannot be read."""
+    """Read all of such a file. Raises BadInput as `opened` does, and where it cannot be read."""
     with opened(path, most, remedy, missing) as file:
         try:
-            found = file.read(most + 1)
+            data = file.read(most + 1)
         except OSError as error:
             raise _unread(error, remedy) from None
-    if len(found) > most:  # it grew, or does not tell its size
+    if len(data) > most:  # it grew, or does not tell its size
         raise BadInput(f"more than {most} bytes; {remedy}")
-    return found
+    return data
 
 
 def text(path: str | Path, most: int, remedy: str, missing: str | None = None) -> str:
-    """All of such a file as text. Raises BadInput as `content` does, and with the place of what is not UTF-8."""
-    found = content(path, most, remedy, missing)
+    """Read all of such a file as text. Raises BadInput as `content` does, and with the place of what is not UTF-8."""
+    data = content(path, most, remedy, missing)
     try:
-        return found.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        before = found[: error.start]
+        before = data[: error.start]
         line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
         raise BadInput(f"line {line}, byte {column}: not a text file in UTF-8; {remedy}") from None
 
 
 def fits(nbytes: int, what: str) -> None:
-    """Raises BadInput where reading something takes more memory than is free."""
+    """Raise BadInput where reading something takes more memory than is free."""
     free = psutil.virtual_memory().available
     if nbytes > free:
         raise BadInput(f"{what}: reading it takes {size(nbytes)}, of which {size(free)} are free; give a smaller one")

@@ -9,5 +9,5 @@ PROBLEM = (
 
 
 def mixed() -> bool:
-    """Whether files of that package lie among ours. It is asked whenever taskflow is imported, so pathlib stays out."""
+    """Return whether files of that package lie among ours. Every import of taskflow asks, so pathlib stays out."""
     return os.path.exists(os.path.join(os.path.dirname(__file__), "engines"))  # noqa: PTH110, PTH118, PTH120

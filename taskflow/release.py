@@ -1,4 +1,4 @@
-"""Which build this is: the version of the distribution, which is called taskflow-cfd."""
+"""The version of this build: that of the distribution, which is called taskflow-cfd."""
 
 from importlib.metadata import PackageNotFoundError, version
 

@@ -1,4 +1,4 @@
-"""Text of others, made harmless before people see it: out of files, environments and messages of other programs."""
+"""Text of others, made harmless before people see it: from files, environments and messages of other programs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))  # controls, formats, s
 
 
 def visible(text: object) -> str:
-    """The text with all that steers a terminal, turns the direction of writing or cannot be seen as an escape, `\\x1b`;
-    the ends of lines stay, and long lines lose their middle.
+    """Return the text with an escape (`\\x1b`) for all that steers a terminal, turns the direction of writing or cannot
+    be seen; the ends of lines stay, and long lines lose their middle.
     """
     return "\n".join(_escaped(_shortened(line)) for line in str(text).split("\n"))
 
 
 def literal(text: object) -> str:
-    """The same for a picture, where a dollar sign would begin a formula."""
+    """Return the visible text for a picture, where a dollar sign would begin a formula."""
     return visible(text).replace("$", r"\$")
 
 
@@ -29,4 +29,4 @@ def _shortened(line: str) -> str:
 def _escaped(line: str) -> str:
     if line.isascii() and line.isprintable():
         return line
-    return "".join(repr(each)[1:-1] if unicodedata.category(each) in HIDDEN and each != "\t" else each for each in line)
+    return "".join(repr(c)[1:-1] if unicodedata.category(c) in HIDDEN and c != "\t" else c for c in line)

@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 from taskflow.errors import BadInput, Interrupted
-from taskflow.runtime.cluster import BlockGroup, cause, lent, ordinals, shortage, slabs, spread, watch
+from taskflow.runtime.cluster import BlockGroup, cause, cluster_client, ordinals, shortage, slabs, spread, watch
 from taskflow.runtime.host import Place, choose_device, survey
 from taskflow.runtime.machine import Job, Mapper, Plan
 from taskflow.runtime.regions import Partition, Triple
@@ -39,8 +39,8 @@ class Team:
     threads: int
 
     @contextmanager
-    def gang(self, partition: Partition, mapper: Mapper, channel: str = "auto") -> Iterator[BlockGroup]:
-        """A gang for the blocks, not connected yet. Neighbours share a process where there are fewer of them."""
+    def group(self, partition: Partition, mapper: Mapper, channel: str = "auto") -> Iterator[BlockGroup]:
+        """A group of the blocks, not connected yet. Neighbours share a process where there are fewer of them."""
         where = self.spread(len(partition))
         plan = Plan(
             run=f"bench-{uuid.uuid4().hex[:8]}",
@@ -51,22 +51,22 @@ class Team:
             mapper=mapper,
             ordinals=ordinals(where, self.device),
         )
-        with BlockGroup(self.client, plan, [place.worker for place in where]) as gang:
-            yield gang
+        with BlockGroup(self.client, plan, [place.worker for place in where]) as group:
+            yield group
 
     def run(self, partition: Partition, job: Job, mapper: Mapper, channel: str = "auto") -> tuple[list[Any], list[str]]:
         """Let every block do the job; what each returned, and the transports between them.
 
         Raises the error of the block that failed, Interrupted after Ctrl-C.
         """
-        with self.gang(partition, mapper, channel) as gang:
-            routes = gang.connect()
-            statuses, interrupted = watch(gang, [job] * len(partition))
+        with self.group(partition, mapper, channel) as group:
+            routes = group.connect()
+            statuses, interrupted = watch(group, [job] * len(partition))
             if failure := cause(statuses):
                 raise failure
             if interrupted:
                 raise Interrupted("interrupted")
-            return gang.results(), sorted({name for route in routes for name in route.values()})
+            return group.results(), sorted({name for route in routes for name in route.values()})
 
     def spread(self, blocks: int) -> list[Place]:
         """The place of each of so many blocks."""
@@ -85,7 +85,7 @@ def open_team(request: Request) -> Iterator[Team]:
     Raises BadInput where the device is not usable, or there are fewer GPUs than blocks.
     """
     blocks = prod(request.blocks)
-    with lent(request, request.blocks, None, None) as (client, _):
+    with cluster_client(request, request.blocks, None, None) as (client, _):
         places = survey(client, embedded=True)
         device: Literal["cpu", "gpu"] = "gpu" if choose_device(request.device, places) == "gpu" else "cpu"
         gpus = slabs(places, device, embedded=True)

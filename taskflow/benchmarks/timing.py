@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from statistics import median, quantiles
 from typing import Any
 
+from taskflow.benchmarks.energy import EnergyMeter
 from taskflow.benchmarks.team import Team
 from taskflow.runtime.host import Place
-from taskflow.runtime.host.energy import Meter
 from taskflow.runtime.machine import Control, Job, Mapper, Shard, copy_bandwidth
 from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Partition
@@ -81,7 +81,7 @@ class PassJob:
         shard.meet()  # blocks that share a memory measure together what they can have together
         bandwidth = copy_bandwidth(shard.device, COPY[shard.device.kind], repeats=4)
         calls, count = self._samples(shard)
-        with Meter(shard.device) as meter:
+        with EnergyMeter(shard.device) as meter:
             samples = [self._sample(shard, calls) for _ in range(count)]
         return {
             "seconds": samples,

@@ -46,11 +46,11 @@ def tell_machine() -> None:
 
 
 def _infiniband(here: Inventory) -> str:
-    from taskflow.runtime.host.infiniband import unused
+    from taskflow.runtime.host.inventory import unused_ports
 
     if not here.infiniband:
         return "none"
-    problem = (here.ucx_problem and "not used without ucxx") or unused(here.infiniband, here.ucx_ways)
+    problem = (here.ucx_problem and "not used without ucxx") or unused_ports(here.infiniband, here.ucx_ways)
     return f"{', '.join(map(str, here.infiniband))}: {problem or 'used by UCX'}"
 
 

@@ -56,7 +56,7 @@ def run_case(
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _warn
         force, resume = onto == "replace", onto == "resume"
-        client = slurm and replace(slurm, told=lambda words: watch({"waiting": words}))
+        client = slurm and replace(slurm, report=lambda words: watch({"waiting": words}))
         file = None if client else where
         finished = run(
             case, output, client, scheduler_file=file, force=force, resume=resume, progress=watch, profile=profile

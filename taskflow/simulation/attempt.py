@@ -16,16 +16,15 @@ from taskflow.runtime.cluster import (
     BlockGroup,
     Progress,
     cause,
+    cluster_client,
     cut,
-    lent,
-    mended,
     ordinals,
     placed,
     slabs,
     threads_per_block,
     watch,
 )
-from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, survey
+from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, remaining_workers, survey
 from taskflow.runtime.machine import Limits, Mapper, Plan
 from taskflow.runtime.profile import Timeline
 from taskflow.runtime.regions import Triple
@@ -122,7 +121,7 @@ def run_once(request: RunRequest, restart: RestartPoint | None, recovery: Recove
     Raises Lost where another attempt could go on, and else as `run` does.
     """
     case, directory = request.case, request.directory
-    with lent(case.machine, case.grid.cells, request.client, request.scheduler_file) as (cluster, local):
+    with cluster_client(case.machine, case.grid.cells, request.client, request.scheduler_file) as (cluster, local):
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence
         places = _places(cluster, recovery, embedded=local)
@@ -169,7 +168,7 @@ def _places(cluster: Client, recovery: Recovery, *, embedded: bool) -> list[Plac
     """Where blocks can live: wherever the cluster says, at first; later where what the run began on still is."""
     if recovery.deployment is None:
         return survey(cluster, embedded=embedded, lost=recovery.lost)
-    places = look_at(cluster, mended(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
+    places = look_at(cluster, remaining_workers(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
     usable = [place for place in places if recovery.deployment.device == "cpu" or place.gpu_problem is None]
     if not usable:
         raise RunFailed(f"no usable GPU is left: {places[0].gpu_problem}")

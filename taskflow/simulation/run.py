@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
 from taskflow.output import LOG, STORE
-from taskflow.runtime.cluster import Progress, held, unwatched
+from taskflow.runtime.cluster import Progress, lasting_client, unwatched
 from taskflow.runtime.host import terminable
 from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Recovery, RunRequest, run_once
@@ -109,7 +109,7 @@ def run(
             report = own.report()
             if restart is not None and restart.tick.finished and report.get("ended") in ("end", "steady"):
                 return Run(directory.path, report)
-            with as_keys(), held(client) as lasting:
+            with as_keys(), lasting_client(client) as lasting:
                 request = RunRequest(case, own, lasting, scheduler_file, over, progress or unwatched, profile)
                 return Run(directory.path, _computed(request, restart))
     except Terminated:

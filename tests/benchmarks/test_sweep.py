@@ -11,8 +11,8 @@ from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.machine.runtime import Steps
 from taskflow.benchmarks.machine.sweep import compared
 from taskflow.benchmarks.scaling import Size
-from taskflow.runtime.cluster import BlockGroup, cause, dask_messages, embedded
-from taskflow.runtime.host import survey
+from taskflow.runtime.cluster import BlockGroup, cause, embedded
+from taskflow.runtime.host import dask_messages, survey
 from taskflow.runtime.machine import Mapper, Plan, run_threads
 from taskflow.runtime.machine.device import cpu, open_device
 from tests.simulation.test_placement import pinned
@@ -146,11 +146,11 @@ def test_dask_sends_nothing_during_steps(cluster, channel):
     partition = jacobi.partition((8, 8, 8), (1, 1, 2), "double")
     plan = Plan(f"test-messages-{channel}", partition, "cpu", 1, channel, Mapper("full"))
     program = jacobi.Sweeps(partition.region.cells, 4)
-    with BlockGroup(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]) as gang:
-        gang.connect()
-        gang.start([Steps(program, 0.5)] * 2)
-        assert cause(gang.status(60.0)) is None
-        found = gang.results()
+    with BlockGroup(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]) as group:
+        group.connect()
+        group.start([Steps(program, 0.5)] * 2)
+        assert cause(group.status(60.0)) is None
+        found = group.results()
     assert found[0]["passes"] == found[1]["passes"] > 1
     for each in found:
         if channel == "auto":

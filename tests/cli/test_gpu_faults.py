@@ -18,7 +18,7 @@ from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.simulation import attempt
 from taskflow.simulation.job import RunLoop
 from tests.cli.test_resume import steps
-from tests.integration.test_direct import gang, relaxed
+from tests.integration.test_direct import block_group, relaxed
 from tests.runtime.cluster.waiting import until_ended
 from tests.simulation.going_on import check_same
 
@@ -235,7 +235,7 @@ def test_after_a_failure_nobody_keeps_the_memory_of_a_neighbour(cluster):
     partition = Partition(space, (1, 1, 2))
 
     def left(how):
-        with gang(cluster, partition) as team:
+        with block_group(cluster, partition) as team:
             team.start([Breaks(space.cells, how)] * 2)
             while "failed" not in {status.state for status in team.status(0.1)}:
                 pass

@@ -112,8 +112,8 @@ def test_a_block_opens_the_gpu_that_it_was_given(monkeypatch, ordinals, expected
     monkeypatch.setattr(actor, "open_device", lambda kind, threads, ordinal: opened.append(ordinal))
     partition = Simulation(case(), (1, 1, 2)).partition
     plan = Plan("test-ordinals", partition, "gpu", 1, "local", Mapper(), ordinals=ordinals)
-    with embedded(1, gpu=False) as client, BlockGroup(client, plan, [survey(client, embedded=True)[0].worker]) as gang:
-        gang.connect()
+    with embedded(1, gpu=False) as client, BlockGroup(client, plan, [survey(client, embedded=True)[0].worker]) as group:
+        group.connect()
     assert sorted(opened) == expected
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import COPY, SAMPLES, Conditions, describe
-from taskflow.runtime.cluster import BlockGroup, cause, dask_messages
+from taskflow.runtime.cluster import BlockGroup, cause
+from taskflow.runtime.host import dask_messages
 from taskflow.runtime.machine import Control, Mapper, Shard, copy_bandwidth, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Triple
@@ -144,17 +145,17 @@ class Steps:
 def _control(team: Team, blocks: Triple, seconds: float) -> Iterator[dict[str, Any]]:
     partition = jacobi.partition((32, 32, 32), blocks, "single")
     program, count = jacobi.Sweeps(partition.region.cells), len(partition)
-    with _connected(team, partition) as gang:
+    with _connected(team, partition) as group:
         how = f"status() of {count} blocks, nothing running: median of {CALLS}"
-        yield _row("actor calls", 1e3 * _latency(gang.status), "ms", how)
-        gang.start([Steps(program, 60.0)] * count)
+        yield _row("actor calls", 1e3 * _latency(group.status), "ms", how)
+        group.start([Steps(program, 60.0)] * count)
         time.sleep(0.2)
-        yield _row("actor calls, steps running", 1e3 * _latency(gang.status), "ms", how.replace("nothing", "steps"))
-        gang.stop()
-        _results(gang)
-    with _connected(team, partition) as gang:
-        gang.start([Steps(program, seconds)] * count)
-        reports = _results(gang)
+        yield _row("actor calls, steps running", 1e3 * _latency(group.status), "ms", how.replace("nothing", "steps"))
+        group.stop()
+        _results(group)
+    with _connected(team, partition) as group:
+        group.start([Steps(program, seconds)] * count)
+        reports = _results(group)
     passes, messages = reports[0]["passes"], sum(sum(report["messages"].values()) for report in reports)
     how = f"sent by Dask in {passes} passes of {count} blocks, heartbeats apart"
     yield _row("Dask messages", messages, "", how)
@@ -162,16 +163,16 @@ def _control(team: Team, blocks: Triple, seconds: float) -> Iterator[dict[str, A
 
 @contextmanager
 def _connected(team: Team, partition: Any) -> Iterator[BlockGroup]:
-    with team.gang(partition, Mapper()) as gang:
-        gang.connect()
-        yield gang
+    with team.group(partition, Mapper()) as group:
+        group.connect()
+        yield group
 
 
-def _results(gang: BlockGroup) -> list[Any]:
+def _results(group: BlockGroup) -> list[Any]:
     """The results of the jobs, asked for once. Raises the error of the block that failed."""
-    if failure := cause(gang.status(PATIENCE)):
+    if failure := cause(group.status(PATIENCE)):
         raise failure
-    return gang.results()
+    return group.results()
 
 
 def _latency(call: Callable[[], object]) -> float:

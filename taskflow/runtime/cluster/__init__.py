@@ -4,13 +4,13 @@ Knows this machine, jobs of a batch system, clusters that are there already, and
 one's own. Does not know what is computed, nor where the words of a case file come from.
 """
 
-from taskflow.runtime.cluster.block_group import BlockGroup, cause
-from taskflow.runtime.cluster.counting import dask_messages
-from taskflow.runtime.cluster.lending import by_scheduler_file, held, lent
+from taskflow.runtime.cluster.block_group import BlockGroup, Progress, cause, unwatched, watch
 from taskflow.runtime.cluster.local import embedded
-from taskflow.runtime.cluster.mending import mended
 from taskflow.runtime.cluster.placement import (
+    by_scheduler_file,
+    cluster_client,
     cut,
+    lasting_client,
     ordinals,
     placed,
     processes,
@@ -20,7 +20,6 @@ from taskflow.runtime.cluster.placement import (
     threads_per_block,
 )
 from taskflow.runtime.cluster.slurm import Slurm
-from taskflow.runtime.cluster.watch import Progress, unwatched, watch
 
 __all__ = [
     "BlockGroup",
@@ -28,12 +27,10 @@ __all__ = [
     "Slurm",
     "by_scheduler_file",
     "cause",
+    "cluster_client",
     "cut",
-    "dask_messages",
     "embedded",
-    "held",
-    "lent",
-    "mended",
+    "lasting_client",
     "ordinals",
     "placed",
     "processes",

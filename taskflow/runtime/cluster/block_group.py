@@ -1,14 +1,19 @@
-"""Block groups: the actors of all blocks of a run, seen from the client. Few calls per job, all of them bounded."""
+"""Block groups: the actors of all blocks of a run, seen from the client, and watched while they work.
+
+A job takes few calls, all of them bounded.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import signal
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from taskflow.errors import ChannelError, Lost, TaskflowError
 from taskflow.runtime.host.heartbeat import Heartbeats
+from taskflow.runtime.host.signals import noted
 from taskflow.runtime.host.workers import known_workers
 from taskflow.runtime.machine.actor import BlockActor, Job, Plan, Status
 from taskflow.runtime.machine.channel import partners, within_reach
@@ -20,6 +25,10 @@ SLICE = 0.5  # seconds of one wait
 CALL = 30.0  # seconds that a process whose heartbeat goes on may take to answer a short call
 BUILD = 120.0  # seconds to open devices and channels
 CARRY = 600.0  # seconds that what a job takes or returns may be under way
+PATIENCE = 0.2  # seconds between two looks at blocks that are at work
+END = 30.0  # seconds that blocks have to end once they were told to
+
+Progress = Callable[[Mapping[str, Any]], None]
 
 
 class PendingCall(Protocol):
@@ -53,9 +62,9 @@ class BlockGroup:
         self._heartbeats = Heartbeats.of(client)
         self._actors: list[Any] = []
         try:
-            self._made()
+            self._await_actors()
             with client.as_current():  # an actor is called through whichever client is current as it arrives
-                self._actors = _sound([self._answer(block, future) for block, future in enumerate(self._futures)])
+                self._actors = _checked([self._answer(block, future) for block, future in enumerate(self._futures)])
         except BaseException:
             self.close()
             raise
@@ -100,7 +109,8 @@ class BlockGroup:
         return frozenset(
             worker
             for worker, status in zip(self.workers, statuses, strict=True)
-            if status.state == "running" or (isinstance(status.error, Lost) and not _of_message(status.error))
+            if status.state == "running"
+            or (isinstance(status.error, Lost) and not isinstance(status.error, ChannelError))
         )
 
     def results(self) -> list[Any]:
@@ -122,7 +132,7 @@ class BlockGroup:
             self._client.cancel(self._futures)  # calls of actors are cycles, which would keep them until collected
         self._actors, self._futures = [], []
 
-    def _made(self) -> None:
+    def _await_actors(self) -> None:
         """Return when there is an actor for each block, or never will be; Dask would wait for a worker to return."""
         left = BUILD
         while waiting := {block: future for block, future in enumerate(self._futures) if not future.done()}:
@@ -132,7 +142,7 @@ class BlockGroup:
             for block in waiting:
                 if self.workers[block] not in known:
                     raise self._loss(block, "it has left the cluster")
-            for block in self._missed(waiting):
+            for block in self._note_lost(waiting):
                 raise self._lost[block]
             if left < 0:
                 return
@@ -140,45 +150,45 @@ class BlockGroup:
     def _gather(
         self, method: str, arguments: Sequence[tuple[Any, ...]] | None = None, seconds: float = CALL
     ) -> list[Any]:
-        """Call a method of all actors at the same time; what each returned. Raises what is wrong with one."""
-        return _sound(self._ask(method, arguments, seconds))
+        """Call a method of all actors at the same time; returns their results. Raises the error of one that has one."""
+        return _checked(self._ask(method, arguments, seconds))
 
     def _ask(self, method: str, arguments: Sequence[tuple[Any, ...]] | None = None, seconds: float = CALL) -> list[Any]:
-        """Call a method of all actors at the same time; what each returned, or an error in its place."""
+        """Call a method of all actors at the same time; returns their results, or errors in their place."""
         blocks = range(len(self._actors))
         calls = [self._call(block, method, arguments[block] if arguments else ()) for block in blocks]
         pending = {block: calls[block] for block in blocks if block not in self._lost}
         while pending and seconds > 0:
-            pending = self._awaited(pending, min(seconds, CALL))
+            pending = self._pending(pending, min(seconds, CALL))
             seconds -= CALL
             if pending and seconds > 0:
-                self._feel(pending)
+                self._probe(pending)
                 pending = {block: call for block, call in pending.items() if block not in self._lost}
         return [self._lost.get(block) or self._answer(block, calls[block]) for block in blocks]
 
-    def _awaited(self, calls: dict[int, PendingCall], seconds: float) -> dict[int, PendingCall]:
-        """Return when all have answered, or after so many seconds; those that have not, though they are there."""
+    def _pending(self, calls: dict[int, PendingCall], seconds: float) -> dict[int, PendingCall]:
+        """Wait until all have answered, or so many seconds; returns the calls to blocks that are alive and have not."""
         while True:
             await_all(list(calls.values()), min(SLICE, seconds))
             calls = {block: call for block, call in calls.items() if not call.done()}
-            missed = self._missed(calls)
-            calls = {block: call for block, call in calls.items() if block not in missed}
+            lost = self._note_lost(calls)
+            calls = {block: call for block, call in calls.items() if block not in lost}
             seconds -= SLICE
             if not calls or seconds <= 0:
                 return calls
 
-    def _missed(self, blocks: Collection[int]) -> list[int]:
-        """Note which of these blocks, which have not answered yet, live in processes that are lost."""
-        lost = self._heartbeats.lost({self.workers[block] for block in blocks})
-        missed = [block for block in blocks if self.workers[block] in lost]
-        for block in missed:
-            self._loss(block, lost[self.workers[block]])
-        return missed
+    def _note_lost(self, blocks: Collection[int]) -> list[int]:
+        """Note which of these blocks live in processes that are lost; returns them."""
+        reasons = self._heartbeats.lost({self.workers[block] for block in blocks})
+        lost = [block for block in blocks if self.workers[block] in reasons]
+        for block in lost:
+            self._loss(block, reasons[self.workers[block]])
+        return lost
 
-    def _feel(self, blocks: Collection[int]) -> None:
-        """Note which of these blocks, who are at something long, do not answer anything else either."""
+    def _probe(self, blocks: Collection[int]) -> None:
+        """Note which of these blocks, all at something long, do not answer a short call either."""
         calls = {block: self._call(block, "status", ()) for block in blocks}
-        self._awaited({block: call for block, call in calls.items() if not isinstance(call, Lost)}, CALL)
+        self._pending({block: call for block, call in calls.items() if not isinstance(call, Lost)}, CALL)
         for block, call in calls.items():
             if block not in self._lost:
                 self._answer(block, call)
@@ -213,24 +223,19 @@ class BlockGroup:
         return error
 
 
-def _sound(answers: list[Any]) -> list[Any]:
-    """The answers. Raises an error that is among them, if possible one that is not about a message."""
+def _checked(answers: list[Any]) -> list[Any]:
+    """Return the answers. Raises an error that is among them, if possible one that is not about a message."""
     errors = [answer for answer in answers if isinstance(answer, TaskflowError)]
     if errors:
-        raise next((error for error in errors if not _of_message(error)), errors[0])
+        raise min(errors, key=lambda error: isinstance(error, ChannelError))
     return answers
 
 
 def cause(statuses: Sequence[Status]) -> TaskflowError | None:
     """The error that began it: the earliest that does not merely say that another block was lost."""
-    failed = sorted((s for s in statuses if s.error is not None), key=lambda s: s.failed_at)
-    first = [s for s in failed if not _of_message(s.error)] or failed
-    return first[0].error if first else None
-
-
-def _of_message(error: TaskflowError | None) -> bool:
-    """Whether an error only says that another block was lost."""
-    return isinstance(error, ChannelError)
+    failed = [status for status in statuses if status.error is not None]
+    first = min(failed, key=lambda status: (isinstance(status.error, ChannelError), status.failed_at), default=None)
+    return None if first is None else first.error
 
 
 def await_all(answers: Sequence[PendingCall], seconds: float) -> None:
@@ -243,7 +248,49 @@ def await_all(answers: Sequence[PendingCall], seconds: float) -> None:
         while not answer.done():
             if seconds <= 0:
                 return
-            with contextlib.suppress(Exception):  # an error is an answer, which is looked at later
+            with suppress(Exception):  # an error is an answer, which is looked at later
                 answer.result(timeout=min(SLICE, seconds))
             if not answer.done():
                 seconds -= SLICE
+
+
+def unwatched(_: Mapping[str, Any]) -> None:
+    """Nobody wants to know."""
+
+
+def watch(
+    group: BlockGroup,
+    jobs: Sequence[Job],
+    progress: Progress = unwatched,
+    patience: float = PATIENCE,
+    signals: Sequence[signal.Signals] = (signal.SIGINT,),
+) -> tuple[list[Status], signal.Signals | Exception | None]:
+    """Let every block do its job, until all have ended; returns how they did, and which of `signals` came, or what
+    `progress` raised, if any.
+
+    `progress` gets what block 0 last reported, and whether the blocks were asked to stop, every `patience` seconds.
+    Where a block fails the others are told to give up; a signal asks all to stop after the present step, and so does an
+    exception of `progress`, which is not called again.
+    """
+    with noted(signals) as came:
+        with suppress(Lost):  # the others have begun: they have to be told
+            group.start(jobs)
+        stopped, ending = False, None
+        raised: Exception | None = None
+        while True:
+            statuses = group.status(patience)
+            try:
+                progress({**statuses[0].progress, "stopping": stopped})
+            except Exception as error:
+                raised, progress = error, unwatched
+            states = {status.state for status in statuses}
+            if states <= {"finished", "failed"}:
+                return statuses, next(iter(came), raised)
+            if (came or raised) and not stopped:
+                stopped = True
+                group.stop()
+            if "failed" in states and ending is None:
+                ending = time.monotonic() + END
+                group.abort(f"another block failed: {cause(statuses)}")
+            if ending is not None and time.monotonic() > ending:
+                return statuses, next(iter(came), raised)

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
-from taskflow.runtime.cluster.block_group import BlockGroup, cause
-from taskflow.runtime.cluster.jobs import CallJob, FillJob, ProfileJob, Ran, ReadJob, RunJob, indices
-from taskflow.runtime.cluster.pickled import Pickled
-from taskflow.runtime.cluster.watch import watch
+from taskflow.runtime.cluster.block_group import BlockGroup, cause, watch
+from taskflow.runtime.cluster.jobs import CallJob, FillJob, Pickled, ProfileJob, Ran, ReadJob, RunJob, indices
 from taskflow.runtime.machine import Job
 from taskflow.runtime.profile import summarise, write_chrome
 from taskflow.runtime.regions import Box, Partition
@@ -79,7 +77,7 @@ class Blocks:
             raise BadInput(f"times = {times}; a program is passed through 0 times or more")
         pickled, numbers = self._prepared(program, scalars)
         job = RunJob(pickled, times, numbers)
-        ran = max(self._do([job] * len(self.partition), whole=False), key=lambda each: each.seconds)
+        ran = max(self._do([job] * len(self.partition), whole=False), key=lambda ran: ran.seconds)
         self.scalars = ran.scalars
         if ran.passes < times:
             raise Interrupted(f"stopped by Ctrl-C after {ran.passes} of {times} passes")
@@ -113,7 +111,7 @@ class Blocks:
         plot_graph(draw(analysis.graph), Path(path), getattr(program, "__name__", "one pass"))
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
-        """The values [z, y, x] of the field in this role in all cells of its region, or in those of `box`.
+        """Return the values [z, y, x] of the field in this role in all cells of its region, or in those of `box`.
 
         Raises BadInput where there is no such field or the box reaches beyond the region and its boundary layers.
         """
@@ -129,7 +127,7 @@ class Blocks:
         return whole
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Call `function(shard, *arguments)` on each block's own thread; its results, in the order of the blocks.
+        """Call `function(shard, *arguments)` on each block's own thread; returns the results of all blocks.
 
         The function may run programs, fold numbers over all blocks (`shard.allreduce`) and read and write the block's
         cells; what waits for other blocks has to be called on all of them.
@@ -140,9 +138,7 @@ class Blocks:
     # ------------------------------------------------------------------------------------------------------- within
 
     def _do(self, jobs: Sequence[Job], *, whole: bool = True) -> list[Any]:
-        """Do the jobs of all blocks; their results. After Ctrl-C raises Interrupted if they are `whole`: it came too
-        late.
-        """
+        """Do the jobs of all blocks; returns their results. Raises Interrupted after Ctrl-C if they are `whole`."""
         if self._ended:
             raise RunFailed(f"these blocks have ended: {self._ended}; distribute the region again")
         try:
@@ -160,14 +156,16 @@ class Blocks:
         return results
 
     def _home(self, role: str) -> Partition:
-        """The partition of the region that has a field. Raises BadInput where there is none."""
+        """Return the partition of the region that has a field. Raises BadInput where there is none."""
         if role not in self.partition.homes:
             raise BadInput(f"no field plays {role!r}; there are {', '.join(self.partition.fields)}")
         return self.partition.homes[role]
 
     def _prepared(self, program: Program, scalars: Mapping[str, float]) -> tuple[Pickled, dict[str, float]]:
-        """The program to be sent, and all numbers that its tasks may read. Raises BadInput, before any block is
-        troubled, where a field or a number is not there or the program is impossible on these blocks.
+        """Return the program to be sent, and all numbers that its tasks may read.
+
+        Raises BadInput, before any block is troubled, where a field or a number is not there or the program is
+        impossible on these blocks.
         """
         numbers = {**self.scalars, **{name: float(value) for name, value in scalars.items()}}
         roles = Roles.of(tuple(self.partition.fields))
@@ -206,5 +204,5 @@ def _extent(role: str, shape: tuple[int, ...], home: Partition) -> Box:
 
 
 def _asks(parts: Sequence[Part]) -> bool:
-    """Whether a program decides by its numbers, so that not only its tasks read them."""
+    """Return whether a program decides by its numbers, so that not only its tasks read them."""
     return any(isinstance(part, Loop) and (part.repeat.until is not None or _asks(part.body)) for part in parts)

@@ -19,13 +19,13 @@ SKEW = timedelta(days=1)  # a host whose clock is behind must not take it for on
 
 
 def certified(folder: Path) -> Security:
-    """Connections by a new certificate, kept in a folder that is there."""
+    """Return connections by a new certificate, kept in an existing folder."""
     make(folder, DAYS)
     return security(folder)
 
 
 def security(folder: Path) -> Security:
-    """Connections by the certificate in a folder, encrypted, and none without it."""
+    """Return encrypted connections by the certificate in a folder, and none without it."""
     from distributed import Security
 
     authority, certificate, key = (str(folder / name) for name in FILES)
@@ -62,7 +62,7 @@ def make(folder: Path, days: int) -> None:
 
 
 def main(folder: str, days: str) -> str | None:
-    """Make a folder with a new certificate, for the scripts that begin clusters; what is wrong, if anything is."""
+    """Make a folder with a new certificate, for the scripts that begin clusters; returns the problem, if any."""
     path = Path(folder)
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ HERE = ("127.0.0.1", "localhost")  # as which a browser may ask: another name is
 
 
 def pages() -> str | None:
-    """Where on this host the scheduler's pages are wanted; None where nobody has asked. Raises BadInput for no port."""
+    """Return the address of the scheduler's pages; None where nobody has asked. Raises BadInput for what is no port."""
     port = os.environ.get(ASKED)
     if not port:
         return None
@@ -40,7 +40,7 @@ def dask_setup(server: Any) -> None:
 
 
 def _guard(http_server: Any, application: Any) -> None:
-    """Answer nobody but a browser that was told an address of this host, by a page from here."""
+    """Answer only a browser that was given an address of this host, by a page from here."""
     from tornado.httputil import HTTPServerRequest
     from tornado.routing import Matcher, Rule, RuleRouter
 

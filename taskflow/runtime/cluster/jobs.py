@@ -1,15 +1,22 @@
-"""Jobs of the blocks of a region: pass through a program, take values, give values, call a function."""
+"""Jobs of the blocks of a region: pass through a program, take values, give values, call a function.
+
+Functions and values are pickled on their way to the blocks, by value where no module holds them. A function with the
+same content is the same object in a process, whichever call brought it: a program that is run again finds its traces.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+import cloudpickle
 import numpy as np
 
-from taskflow.runtime.cluster.pickled import Pickled
+from taskflow.errors import BadInput, RunFailed
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline, profiled
 from taskflow.runtime.regions import Box, Field
@@ -18,6 +25,46 @@ AT_ONCE = 1 << 22  # cells for which a function is evaluated at once
 TRIALS = 100  # passes in which the mapper may still try ways to overlap
 FIRST = 4  # passes in which a program may meet a state that it has not been in
 INTERVAL = 0.2  # seconds between two moments at which the blocks agree whether to go on
+KEPT = 128  # functions that a process keeps
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Pickled:
+    """A value as bytes. What a function refers to (constants, tasks, its closure) goes with it as it is now."""
+
+    content: bytes
+
+    @classmethod
+    def of(cls, value: object) -> Pickled:
+        """Pack a value. Raises BadInput where it, or what it refers to, cannot leave this process."""
+        try:
+            return cls(cloudpickle.dumps(value))
+        except Exception as error:
+            name = getattr(value, "__name__", None) or repr(value)
+            raise BadInput(
+                f"{name} cannot be sent to the blocks ({type(error).__name__}: {error}); files, clients and blocks"
+                " stay here: pass on what is needed of them"
+            ) from error
+
+    def open(self) -> Any:
+        """Return a new copy of the value. Raises RunFailed where a module that it needs is not there."""
+        try:
+            return cloudpickle.loads(self.content)
+        except ModuleNotFoundError as error:
+            raise RunFailed(
+                f"{error}: what a script imports has to be installed, or on PYTHONPATH, where the blocks live too"
+            ) from error
+
+    def shared(self) -> Any:
+        """Return the value, the same object for all calls of this process: for functions. Raises as `open` does."""
+        with _lock:
+            return _kept(self)
+
+
+@lru_cache(KEPT)
+def _kept(pickled: Pickled) -> Any:
+    return pickled.open()
 
 
 class Ran(NamedTuple):
@@ -36,8 +83,7 @@ class Ran(NamedTuple):
 class RunJob:
     """Do `times` passes of a program; `scalars` have these values before the first. Returns a `Ran`.
 
-    Blocks pass on without waiting for each other more than the program says, but for a moment every INTERVAL, when they
-    agree on whether somebody has asked them to stop.
+    Blocks wait for each other as the program says, and every INTERVAL to agree on whether they were asked to stop.
     """
 
     program: Pickled
@@ -68,8 +114,8 @@ class RunJob:
 
 @dataclass(frozen=True)
 class ProfileJob:
-    """Time every operation of `times` passes of a program, after those that compile it, analyse it and try in which way
-    its transfers are best overlapped. Returns the timeline.
+    """Time every operation of `times` passes of a program, after those that compile it, analyse it and try ways to
+    overlap its transfers. Returns the timeline.
     """
 
     program: Pickled
@@ -89,7 +135,7 @@ class ProfileJob:
 
 
 def _owned(shard: Shard, role: str, box: Box) -> Box:
-    """The cells of a box that a block owns of the region which has the field in this role."""
+    """Return the cells of a box that a block owns of the region which has the field in this role."""
     return box & shard.partition.homes[shard.roles[role]].owned[shard.block]
 
 
@@ -110,7 +156,7 @@ class FillJob:
 
 @dataclass(frozen=True)
 class ReadJob:
-    """The cells in `box` that this block owns, and their values in a role; None where it owns none of them."""
+    """Return the cells in `box` that this block owns, and their values in a role; None where it owns none of them."""
 
     role: str
     box: Box
@@ -122,7 +168,7 @@ class ReadJob:
 
 @dataclass(frozen=True)
 class CallJob:
-    """Call `function(shard, *arguments)`; its result."""
+    """Call `function(shard, *arguments)`; returns its result."""
 
     function: Pickled
     arguments: Pickled
@@ -132,14 +178,15 @@ class CallJob:
 
 
 def indices(cells: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The indices i, j, k of cells along x, y, z, as arrays that broadcast to the shape [z, y, x]."""
+    """Return the indices i, j, k of cells along x, y, z, as arrays that broadcast to the shape [z, y, x]."""
     i, j, k = (np.arange(cells.lo[axis], cells.hi[axis]) for axis in range(3))
     return i[None, None, :], j[None, :, None], k[:, None, None]
 
 
 def evaluated(function: Callable[..., Any], cells: Box, field: Field) -> np.ndarray:
-    """The values [z, y, x], or [z, y, value, x], of a function of cell indices; some planes at a time, as its own
-    arrays may be many.
+    """Return the values [z, y, x], or [z, y, value, x], of a function of cell indices.
+
+    It is called for some planes at a time, as its own arrays may be many.
     """
     values = np.empty(field.shape(cells), field.dtype)
     planes = max(1, AT_ONCE // (cells.shape[0] * cells.shape[1]))

@@ -2,7 +2,7 @@
 
 It is opened and closed as a whole, whatever signals come meanwhile. Its processes begin without the script that begins
 them: multiprocessing has every new process import the main script first, to find by name what is defined there. What
-blocks are sent brings that along by value (see `pickled`), as it must on a cluster elsewhere: the import would cost
+blocks are sent brings that along by value (see `jobs`), as it must on a cluster elsewhere: the import would cost
 time and, in a script without `if __name__ == "__main__":`, begin the next cluster.
 """
 
@@ -58,7 +58,7 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     import dask
     from distributed import Client
 
-    if importing_script():
+    if getattr(process.current_process(), "_inheriting", False):  # multiprocessing lets it begin no other, either
         raise RunFailed(
             "a process that the script begins imports it, and must not begin others; what begins processes"
             ' belongs under: if __name__ == "__main__":'
@@ -67,29 +67,19 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
         dask.config.set(CONFIG),
         _quiet(),
         scriptless(),
-        _private() as folder,
-        opened(lambda: _begun(workers, gpu, folder)) as cluster,
+        # No other user can read this folder, nor write into it: workers import from where they keep their files.
+        tempfile.TemporaryDirectory(prefix="taskflow-", ignore_cleanup_errors=True) as folder,
+        opened(lambda: _cluster(workers, gpu, Path(folder))) as cluster,
         opened(lambda: Client(cluster, direct_to_workers=True)) as client,
     ):
         _wait(cluster, client, workers)
         yield client
 
 
-@contextmanager
-def _private() -> Iterator[Path]:
-    """A folder that no other user can read; nor write, as Dask's workers import from where they keep their files."""
-    with tempfile.TemporaryDirectory(prefix="taskflow-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
-
-
-def _begun(workers: int, gpu: bool, folder: Path) -> Any:
-    try:
-        return _cluster(workers, gpu, folder)
-    except (RuntimeError, OSError) as error:
-        raise Lost(f"the processes of the blocks did not begin ({error})") from error
-
-
 def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
+    """Begin the processes. Raises as `embedded` does."""
+    from distributed import LocalCluster, Security
+
     options: dict[str, Any] = {
         "n_workers": workers,
         "threads_per_worker": 1,
@@ -103,25 +93,26 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
     }
     if gpu:
         try:
-            from dask_cuda import LocalCUDACluster
+            from dask_cuda import LocalCUDACluster as Cluster
         except ImportError:
             problem, remedy = ": dask-cuda is not installed", "install taskflow-cfd[cuda13], or [cuda12]"
             raise BadArgument("device", '"gpu"', problem, remedy) from None
-        return LocalCUDACluster(**options, **_secret(folder), device_memory_limit=None)
-    from distributed import LocalCluster, Security
-
-    if workers == 1:
-        return LocalCluster(**options, processes=False, protocol="inproc", security=Security(require_encryption=False))
-    return LocalCluster(**options, **_secret(folder), processes=True)
-
-
-def _secret(folder: Path) -> dict[str, Any]:
-    """How the processes of a cluster talk to each other, and to nobody else."""
-    return {"protocol": "tls", "host": "127.0.0.1", "security": certified(folder)}
+        options["device_memory_limit"] = None
+    else:
+        Cluster = LocalCluster
+        options["processes"] = workers > 1
+    try:
+        if gpu or workers > 1:
+            options |= {"protocol": "tls", "host": "127.0.0.1", "security": certified(folder)}
+        else:
+            options |= {"protocol": "inproc", "security": Security(require_encryption=False)}
+        return Cluster(**options)
+    except (RuntimeError, OSError) as error:
+        raise Lost(f"the processes of the blocks did not begin ({error})") from error
 
 
 def _wait(cluster: Any, client: Client, workers: int) -> None:
-    """Until all workers are there. Raises Lost once one has failed, which dask-cuda does not tell, or after BEGIN."""
+    """Return when all workers are there. Raises Lost once one has failed (dask-cuda does not tell), or after BEGIN."""
     until = time.monotonic() + BEGIN
     while sum(worker["status"] == "running" for worker in known_workers(client).values()) < workers:
         for begun in list(cluster.workers.values()):
@@ -186,15 +177,15 @@ def _undisturbed() -> Iterator[None]:
         yield
         return
     noted: list[int] = []
-    usual = {each: signal.signal(each, lambda number, _: noted.append(number)) for each in ENDING}
+    usual = {watched: signal.signal(watched, lambda number, _: noted.append(number)) for watched in ENDING}
     resource_tracker.ensure_running()  # Python would begin it with the first process, and unblock the signals
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for each, handler in usual.items():
-            signal.signal(each, handler)
+        for watched, handler in usual.items():
+            signal.signal(watched, handler)
     if noted:
         signal.raise_signal(noted[0])
 
@@ -218,8 +209,3 @@ def scriptless() -> Iterator[None]:
         yield
     finally:
         spawn.get_preparation_data = usual
-
-
-def importing_script() -> bool:
-    """Whether this process is importing the script of the one that began it: multiprocessing lets it begin no other."""
-    return bool(getattr(process.current_process(), "_inheriting", False))

@@ -1,30 +1,39 @@
-"""Which block lives where: the processes asked for, the blocks cut for them, the place and the GPU of each block.
+"""The cluster of a run, and where its blocks live: processes, the blocks cut for them, place and GPU of each block.
 
-Either every GPU has a process of its own, or a process has several of them, one for each of its blocks.
-`taskflow check` decides by the same rules as a run, without starting anything.
+The cluster is one that is handed over or submitted, one that a scheduler file leads to, or one embedded here. Either
+every GPU has a process of its own, or a process has several of them, one for each of its blocks. `taskflow check`
+decides by the same rules as a run, without starting anything.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from math import prod
-from typing import Literal, Protocol
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from taskflow.errors import BadArgument
-from taskflow.runtime.host import Place, cores_per_block
+from taskflow.errors import BadArgument, BadInput
+from taskflow.runtime.cluster.certificate import security
+from taskflow.runtime.cluster.local import embedded, gpus
+from taskflow.runtime.cluster.slurm import Slurm, submitted
+from taskflow.runtime.host import Place, choose_device, cores_per_block, look
 from taskflow.runtime.regions import Triple, triple
 from taskflow.units import size
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Auto = Literal["auto"]
 RESERVE = 0.9  # share of the free memory that blocks may take
 
 
 class MachineRequest(Protocol):
-    """Numbers of processes and blocks, as requested: "auto" leaves it to the machine. `workers` are processes,
-    `threads` cores per block.
-    """
+    """Numbers of processes (`workers`), blocks, and cores per block (`threads`); "auto" leaves one to the machine."""
 
     @property
     def device(self) -> str: ...
@@ -36,8 +45,85 @@ class MachineRequest(Protocol):
     def threads(self) -> int | Auto: ...
 
 
+@contextmanager
+def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
+    """A client of the cluster whose scheduler wrote `path`. Raises BadInput where there is none, or no answer.
+
+    Where the scheduler listens to TLS alone, the certificate is the one in the folder beside the file, PATH.tls, or
+    else that in Dask's configuration.
+    """
+    from distributed import Client, Security
+
+    def refused(problem: str, remedy: str) -> BadArgument:
+        return BadArgument("scheduler_file", str(path), f": {problem}", remedy)
+
+    if not path.is_file():
+        raise refused("there is no such file", f"start a cluster with: dask scheduler --scheduler-file {path}")
+    address = _address(path)
+    if address is None:
+        raise refused("no Dask scheduler wrote this file", "give the one that yours wrote")
+    folder = path.with_name(f"{path.name}.tls")
+    try:
+        certificate = security(folder) if folder.is_dir() else Security()
+        certified = certificate.get_connection_args("client").get("ssl_context") is not None
+    except OSError as error:
+        raise refused(f"its certificate cannot be read ({error})", "is it yours?") from error
+    if address.startswith("tls://") and not certified:
+        raise refused(
+            f"this cluster wants a certificate, and there is none in {folder}, nor does Dask's configuration name one",
+            "set distributed.comm.tls.ca-file, .client.cert and .client.key",
+        )
+    try:
+        client = Client(scheduler_file=str(path), security=certificate, direct_to_workers=True, timeout=timeout)
+    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+        raise refused(f"the scheduler does not answer ({error})", "is it still running?") from error
+    with client:
+        yield client
+
+
+def _address(path: Path) -> str | None:
+    """The address of the scheduler in a file; None where the file has none."""
+    try:
+        address = json.loads(path.read_text(encoding="utf-8")).get("address")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return address if isinstance(address, str) else None
+
+
+def lasting_client(client: Client | Slurm | None) -> AbstractContextManager[Client | None]:
+    """The client itself; or one of jobs of SLURM, which are submitted on entering and stay for as long."""
+    return submitted(client) if isinstance(client, Slurm) else nullcontext(client)
+
+
+@contextmanager
+def cluster_client(
+    request: MachineRequest, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
+) -> Iterator[tuple[Client, bool]]:
+    """The client to use, and whether its cluster is embedded: begun here, and ended on leaving.
+
+    Raises BadInput where what is given is no client, or leads to none.
+    """
+    from distributed import Client
+
+    if isinstance(client, Client):
+        yield client, False
+    elif client is not None:
+        raise BadInput(f"client = {client!r}; give a dask.distributed.Client, as Client(address) makes one")
+    elif scheduler_file is not None:
+        with by_scheduler_file(Path(scheduler_file)) as cluster:
+            yield cluster, False
+    else:
+        count = gpus()
+        device = "cpu"
+        if request.device != "auto" or count:
+            device = choose_device(request.device, [look("this machine")])
+        workers = processes(request, cells, count or None if device == "gpu" else None)
+        with embedded(workers, gpu=device == "gpu") as cluster:
+            yield cluster, True
+
+
 def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:
-    """Processes of the embedded cluster: as many as blocks, on GPUs (`gpus` is None on CPUs) at most one for each.
+    """Return the processes of an embedded cluster: one per block, on GPUs (`gpus` is None on CPUs) at most one each.
 
     Raises BadInput where more processes are asked for than there are GPUs.
     """
@@ -52,7 +138,7 @@ def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:
 
 
 def cut(request: MachineRequest, cells: Triple, slabs: int, ghost: int = 1) -> Triple:
-    """The blocks asked for; by default so many slabs, each at least as thick as the ghost layers.
+    """Return the blocks asked for; by default so many slabs, each at least as thick as the ghost layers.
 
     Slabs lie across z, whose planes are contiguous in memory; across y or x where that one has more room for them.
     """
@@ -64,23 +150,23 @@ def cut(request: MachineRequest, cells: Triple, slabs: int, ghost: int = 1) -> T
 
 
 def slabs(places: Sequence[Place], device: str, *, embedded: bool) -> int:
-    """How many blocks `auto` means: one per GPU of this machine; on CPUs, or a cluster that is given, one per place."""
+    """Return the blocks that `auto` means: one per GPU of this machine; on CPUs, or another cluster, one per place."""
     if device == "gpu" and embedded:
         return len({gpu.identity for place in places for gpu in place.gpus})
     return len(places)
 
 
 def placed(request: MachineRequest, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
-    """The place of each block, as `spread` finds it."""
+    """Return the place of each block, as `spread` does, on as many processes of a cluster as were asked for."""
     limit = request.workers if not embedded and request.workers != "auto" else len(places)
     return spread(prod(blocks), places[:limit])
 
 
 def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
-    """The place of each of so many blocks, neighbours together; of the GPUs of a place it keeps the one for the block.
+    """Return the place of each of so many blocks, neighbours together, with the one GPU that the block is to use.
 
-    That is, of those its process sees, the one with the fewest blocks, and of these the first. dask-cuda shows every
-    process all GPUs, its own first: so each gets its own, and one process alone gets them all.
+    It is, of those that its process sees, the first with the fewest blocks. dask-cuda shows every process all GPUs, its
+    own first: so each gets its own, and one process alone gets them all.
     """
     count = min(len(places), blocks)
     chosen = [places[block * count // blocks] for block in range(blocks)]
@@ -95,17 +181,17 @@ def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
 
 
 def ordinals(where: Sequence[Place], device: str) -> tuple[int, ...]:
-    """The number of each block's GPU among those that its process sees; none for blocks on CPUs."""
+    """Return the number of each block's GPU among those that its process sees; none for blocks on CPUs."""
     return tuple(place.gpus[0].ordinal for place in where) if device == "gpu" else ()
 
 
 def threads_per_block(request: MachineRequest, where: Sequence[Place]) -> int:
-    """The cores asked for; by default those of a host shared alike by its blocks."""
+    """Return the cores asked for; by default those of a host shared alike by its blocks."""
     return cores_per_block(where) if request.threads == "auto" else request.threads
 
 
 def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:
-    """Where blocks, each with its need in bytes and its place, do not fit into what is free there; None if they do."""
+    """Say where blocks, each with its need in bytes and its place, do not fit into free memory; None if they do."""
     needed: Counter[str] = Counter()
     for need, place in zip(needs, placed, strict=True):
         where, free = place.host, place.memory

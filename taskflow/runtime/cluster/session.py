@@ -1,4 +1,4 @@
-"""From a region to blocks: on the cores of a laptop, on the GPUs of a machine, or on a cluster."""
+"""Distribution of a region on blocks: on the cores of a laptop, on the GPUs of a machine, or on a cluster."""
 
 from __future__ import annotations
 
@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Literal
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster.block_group import BlockGroup
 from taskflow.runtime.cluster.blocks import Blocks
-from taskflow.runtime.cluster.lending import lent
-from taskflow.runtime.cluster.placement import cut, ordinals, placed, shortage, slabs, threads_per_block
+from taskflow.runtime.cluster.placement import (
+    Auto,
+    cluster_client,
+    cut,
+    ordinals,
+    placed,
+    shortage,
+    slabs,
+    threads_per_block,
+)
 from taskflow.runtime.host import choose_device, survey
 from taskflow.runtime.machine import Mapper, Plan
 from taskflow.runtime.regions import Partition, Region, Triple, triple
@@ -24,12 +32,10 @@ if TYPE_CHECKING:
 
     from taskflow.runtime.machine.mapper import Overlap
 
-Auto = Literal["auto"]
-
 
 @dataclass(frozen=True)
-class Means:
-    """The means of a distribution: those arguments of `distribute` that say how many of what."""
+class ProcessRequest:
+    """The arguments of `distribute` that say how many processes, blocks and cores there are."""
 
     device: str
     blocks: Triple | Auto
@@ -67,22 +73,22 @@ def distribute(
         if not isinstance(region, Region):
             raise BadInput(f"region = {region!r}; make one: region(cells, fields)")
         Roles.of(tuple(region.fields))  # a name that it cannot have is told here
-        means = _checked(device, blocks, workers, threads, overlap)
+        request = _checked(device, blocks, workers, threads, overlap)
         cells = region.cells.shape
-        cluster, here = stack.enter_context(lent(means, cells, client, scheduler_file))
-        places = survey(cluster, embedded=here)
+        cluster, embedded = stack.enter_context(cluster_client(request, cells, client, scheduler_file))
+        places = survey(cluster, embedded=embedded)
         kind: Literal["cpu", "gpu"] = "gpu" if choose_device(device, places) == "gpu" else "cpu"
-        partition = Partition(region, cut(means, cells, slabs(places, kind, embedded=here), region.ghost))
+        partition = Partition(region, cut(request, cells, slabs(places, kind, embedded=embedded), region.ghost))
         if arrange is not None:
             partition = _arranged(arrange(partition), partition)
-        where = placed(means, partition.shape, places, embedded=here)
+        where = placed(request, partition.shape, places, embedded=embedded)
         if problem := shortage([partition.nbytes(block) for block in range(len(partition))], where, kind):
             raise BadInput(f"the region {problem}; use fewer cells, fewer fields or more machines")
         plan = Plan(
             run=f"program-{uuid.uuid4().hex[:12]}",
             partition=partition,
             device=kind,
-            threads=threads_per_block(means, where),
+            threads=threads_per_block(request, where),
             channel=channel,
             mapper=Mapper(overlap, debug=debug),
             ordinals=ordinals(where, kind),
@@ -103,7 +109,7 @@ def _arranged(returned: object, cut: Partition) -> Partition:
 
 def _checked(
     device: str, blocks: Sequence[int] | Auto, workers: int | Auto, threads: int | Auto, overlap: str
-) -> Means:
+) -> ProcessRequest:
     for name, value, known in (("device", device, "auto cpu gpu"), ("overlap", overlap, "auto none comm full")):
         if value not in known.split():
             raise BadInput(f"{name} = {value!r}; use one of {', '.join(known.split())}")
@@ -112,4 +118,4 @@ def _checked(
             raise BadInput(f'{name} = {count!r}; use a whole number from 1, or "auto"')
     if blocks != "auto" and not (len(blocks) == 3 and all(isinstance(n, int) and n >= 1 for n in blocks)):
         raise BadInput(f'blocks = {blocks!r}; use three whole numbers (nx, ny, nz), or "auto"')
-    return Means(device, "auto" if blocks == "auto" else triple(blocks), workers, threads)
+    return ProcessRequest(device, "auto" if blocks == "auto" else triple(blocks), workers, threads)

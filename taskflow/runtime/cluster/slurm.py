@@ -1,28 +1,43 @@
-"""Requests to SLURM."""
+"""Workers in jobs of SLURM, submitted for the time of one run and cancelled after it, by dask-jobqueue."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import BadArgument
+from taskflow.errors import BadArgument, RunFailed
+from taskflow.runtime.cluster.certificate import certified
+from taskflow.runtime.cluster.dashboard import PRELOAD, pages
+from taskflow.runtime.cluster.local import CONFIG
+from taskflow.runtime.host import known_workers
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 COUNTS = ("gpus", "workers", "per-node", "cores")
 DIRECTIVES = ("time", "partition", "account", "qos", "constraint", "reservation", "mem")  # of sbatch, as they are
 OPTIONS = (*COUNTS, "interface", *DIRECTIVES)
-
-
-def untold(_: str) -> None:
-    """Nobody wants to know."""
+POLL = 1.0  # seconds between two looks at the queue
+SUBMITTED = 60.0  # seconds that SLURM may take to accept the jobs
+# A worker imports from its scratch folder, too, which Dask would look for where other users could have made it.
+SCRATCH = ["export DASK_TEMPORARY_DIRECTORY=$(mktemp -d)", """trap 'rm -rf "$DASK_TEMPORARY_DIRECTORY"' EXIT"""]
 
 
 @dataclass(frozen=True)
 class Slurm:
-    """Jobs of `per_node` workers, as many as make `workers` in all; each worker has `cores` cores and, with `gpu`, a
-    GPU. `interface` is the network interface for Dask's connections, `directives` are options of sbatch. `told` is
-    called with what is awaited, in words.
+    """A request to SLURM: jobs of `per_node` workers, as many as make `workers` in all.
+
+    Each worker has `cores` cores and, with `gpu`, a GPU. `interface` is the network interface for Dask's connections,
+    `directives` are options of sbatch. `report` is called with what is awaited, in words.
     """
 
     workers: int
@@ -31,11 +46,11 @@ class Slurm:
     cores: int = 1
     interface: str | None = None
     directives: tuple[tuple[str, str], ...] = ()
-    told: Callable[[str], None] = untold
+    report: Callable[[str], object] | None = None
 
     @classmethod
     def of(cls, text: str) -> Slurm:
-        """From words such as "gpus=16,per-node=4,time=2:00:00,partition=short". Raises BadInput where they are not."""
+        """Parse a request such as "gpus=16,per-node=4,time=2:00:00,partition=short". Raises BadInput for any other."""
         words = [word.partition("=") for word in text.split(",") if word.strip()]
         options = {key.strip(): value.strip() for key, _, value in words}
         for key, value in options.items():
@@ -45,16 +60,16 @@ class Slurm:
                 raise _refused(key, value, remedy)
             if not value:
                 raise _refused(key, value, f"give it a value: {key}=...")
-        counts = {key: _count(key, options[key]) for key in COUNTS if key in options}
-        if ("gpus" in counts) == ("workers" in counts):
+            if key in COUNTS and not re.fullmatch(r"[1-9]\d*", value):
+                raise _refused(key, value, "give a whole number from 1")
+        if ("gpus" in options) == ("workers" in options):
             raise BadArgument("slurm", text, "", "say how much you want, by either gpus=N or workers=N")
-        key = "gpus" if "gpus" in counts else "workers"
-        per_node = counts.get("per-node", 1)
-        if counts[key] % per_node:
-            raise _refused("per-node", str(per_node), f"{key}={counts[key]} is not a multiple of it")
+        key = "gpus" if "gpus" in options else "workers"
+        workers, per_node, cores = (int(options.get(name, 1)) for name in (key, "per-node", "cores"))
+        if workers % per_node:
+            raise _refused("per-node", str(per_node), f"{key}={workers} is not a multiple of it")
         directives = tuple((name, options[name]) for name in DIRECTIVES if name in options)
-        cores = counts.get("cores", 1)
-        return cls(counts[key], key == "gpus", per_node, cores, options.get("interface"), directives)
+        return cls(workers, key == "gpus", per_node, cores, options.get("interface"), directives)
 
     @property
     def jobs(self) -> int:
@@ -62,11 +77,99 @@ class Slurm:
         return self.workers // self.per_node
 
 
-def _count(key: str, value: str) -> int:
-    if not re.fullmatch(r"[1-9]\d*", value):
-        raise _refused(key, value, "give a whole number from 1")
-    return int(value)
-
-
 def _refused(key: str, value: str, remedy: str) -> BadArgument:
     return BadArgument("slurm", f"{key}={value}", "", remedy)
+
+
+@contextmanager
+def submitted(slurm: Slurm) -> Iterator[Client]:
+    """A client of workers in jobs that are submitted now: waits until all have come, and cancels the jobs on leaving.
+
+    Connections are encrypted, with a certificate that lives as long. Raises BadInput where dask-jobqueue or SLURM is
+    missing or SLURM refuses the jobs, RunFailed where a job ends before its workers have come.
+    """
+    import dask
+    from distributed import Client
+
+    if shutil.which("sbatch") is None:
+        remedy = "use it where jobs are submitted, or leave it out"
+        raise BadArgument("slurm", None, ": there is no sbatch here", remedy)
+    # Nodes see the current folder, or could not run this environment either.
+    with (
+        tempfile.TemporaryDirectory(prefix=".taskflow-slurm-", dir=".") as folder,
+        dask.config.set(CONFIG),
+        _cluster(slurm, Path(folder).absolute()) as cluster,
+    ):
+        test = _asked("sbatch", "--test-only", text=cluster.job_script())
+        if test.returncode:
+            raise BadArgument("slurm", None, f": {_last(test.stderr)}", "ask for something else")
+        cluster.scale(jobs=slurm.jobs)
+        with Client(cluster, direct_to_workers=True) as client:
+            _wait(cluster, client, slurm, Path(folder))
+            yield client
+
+
+def _cluster(slurm: Slurm, folder: Path) -> Any:
+    import dask
+
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ImportError:
+        raise BadArgument("slurm", None, ": dask-jobqueue is not installed", "install taskflow-cfd[slurm]") from None
+    directives = ["--nodes=1", *(f"--{name}={value}" for name, value in slurm.directives)]
+    options = ["--memory-limit", "0", "--nthreads", "1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+    options += ["--preload", PRELOAD]
+    if slurm.gpu:
+        directives.append(f"--gpus-per-node={slurm.per_node}")
+        options += ["--device-memory-limit", "0"]
+    return SLURMCluster(
+        cores=slurm.per_node * slurm.cores,
+        processes=1 if slurm.gpu else slurm.per_node,  # `dask cuda worker` itself begins one for every GPU
+        worker_command="dask cuda worker" if slurm.gpu else "distributed.cli.dask_worker",
+        worker_extra_args=options,
+        memory="1 GB",  # has to be said, and is skipped, like the half hour that jobs have otherwise
+        job_directives_skip=["--mem=", " -t "],
+        job_extra_directives=directives,
+        job_name="taskflow",
+        log_directory=str(folder),
+        security=certified(folder),
+        interface=slurm.interface,
+        scheduler_options={"dashboard_address": pages() or "127.0.0.1:0"},
+        job_script_prologue=[*dask.config.get("jobqueue.slurm.job-script-prologue"), *SCRATCH],
+        death_timeout=300,
+    )
+
+
+def _wait(cluster: Any, client: Client, slurm: Slurm, folder: Path) -> None:
+    """Return when all workers have come. Raises RunFailed where a job has ended before."""
+    begun = time.monotonic()
+    while (come := len(known_workers(client))) < slurm.workers:
+        jobs = {job.job_id for job in cluster.workers.values()} - {None}
+        if len(jobs) == slurm.jobs:
+            queue = _asked("squeue", "--noheader", "--format=%i %T", f"--jobs={','.join(sorted(jobs))}")
+            states = dict(line.split() for line in queue.stdout.splitlines())
+            if slurm.report is not None:
+                running = sum(state == "RUNNING" for state in states.values())
+                jobs_begun, workers_there = f"{running} of {slurm.jobs} jobs", f"{come} of {slurm.workers} workers"
+                slurm.report(f"SLURM: {jobs_begun} have begun, {workers_there} have come")
+            if jobs - states.keys():
+                raise RunFailed(f"a job of SLURM ended before its workers had come: {_reason(folder)}")
+        elif time.monotonic() > begun + SUBMITTED:
+            raise RunFailed(f"SLURM took {len(jobs)} of {slurm.jobs} jobs within {SUBMITTED:g} s")
+        time.sleep(POLL)
+
+
+def _asked(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+
+
+def _reason(folder: Path) -> str:
+    """The last line that a job has written."""
+    lines = (_last(path.read_text(errors="replace")) for path in folder.glob("*.err"))
+    return next(filter(None, lines), "it said nothing")
+
+
+def _last(text: str) -> str:
+    """The last line, without the program that says it."""
+    lines = text.strip().splitlines()
+    return re.sub(r"^((sbatch|allocation failure|error|fatal): *)*", "", lines[-1]) if lines else ""

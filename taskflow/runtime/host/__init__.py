@@ -1,22 +1,24 @@
 """Hosts: what a computer offers to blocks, and whether it still does.
 
-Knows GPUs and their energy, InfiniBand, compilers, signals, and the processes of a cluster that can be asked. Does not
-know who lends them, nor what runs there.
+Knows GPUs, InfiniBand, compilers, signals, and the processes of a cluster that can be asked. Does not know who lends
+them, nor what runs there.
 """
 
 from taskflow.runtime.host.heartbeat import Heartbeats
 from taskflow.runtime.host.signals import terminable
 from taskflow.runtime.host.survey import Place, choose_device, cores_per_block, look, look_at, survey
-from taskflow.runtime.host.workers import known_workers, run_on_workers
+from taskflow.runtime.host.workers import dask_messages, known_workers, remaining_workers, run_on_workers
 
 __all__ = [
     "Heartbeats",
     "Place",
     "choose_device",
     "cores_per_block",
+    "dask_messages",
     "known_workers",
     "look",
     "look_at",
+    "remaining_workers",
     "run_on_workers",
     "survey",
     "terminable",

@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Accelerator:
-    """A GPU: its number in this process, its name, what tells it from all others, and its bytes: all, and free ones."""
+    """A GPU: its number in this process, its name, its UUID, and its bytes, all and free ones."""
 
     ordinal: int
     name: str
@@ -55,24 +55,24 @@ def _describe(driver: ctypes.CDLL, ordinal: int) -> Accelerator | None:
 
 def _free(identity: str, memory: int) -> int:
     """Free bytes of a GPU, or of a part of one (MIG)."""
-    device, nvml = handle(identity)
+    device = nvml_handle(identity)
     if device is None:
         return memory
-    try:
-        return min(memory, int(nvml.nvmlDeviceGetMemoryInfo(device).free))
-    except nvml.NVMLError:
-        return memory
-
-
-def handle(identity: str) -> tuple[Any, Any]:
-    """NVML's handle of a GPU or a part of one (MIG), None where NVML is not there or knows none; and NVML."""
     import pynvml
 
     try:
-        pynvml.nvmlInit()
+        return min(memory, int(pynvml.nvmlDeviceGetMemoryInfo(device).free))
     except pynvml.NVMLError:
-        return None, pynvml
-    for kind in ("GPU", "MIG"):
-        with suppress(pynvml.NVMLError):
-            return pynvml.nvmlDeviceGetHandleByUUID(f"{kind}-{identity}"), pynvml
-    return None, pynvml
+        return memory
+
+
+def nvml_handle(identity: str) -> Any:
+    """NVML's handle of a GPU or a part of one (MIG); None where NVML is not there or knows none."""
+    import pynvml
+
+    with suppress(pynvml.NVMLError):
+        pynvml.nvmlInit()
+        for kind in ("GPU", "MIG"):
+            with suppress(pynvml.NVMLError):
+                return pynvml.nvmlDeviceGetHandleByUUID(f"{kind}-{identity}")
+    return None

@@ -1,4 +1,4 @@
-"""The heartbeat of processes: whether they are there and run, which is told within seconds, whatever they do meanwhile.
+"""The heartbeat of processes: within seconds it is known whether they live, whatever they do meanwhile.
 
 Whoever waits for an answer cannot tell a process that is busy from one that is no more: to load a library can hold the
 interpreter, and with it all that answers, for half a minute. So every worker sends a byte every half second, from a
@@ -37,15 +37,17 @@ _followed: weakref.WeakKeyDictionary[Client, Heartbeats] = weakref.WeakKeyDictio
 
 
 class HeartbeatSource(NamedTuple):
-    """Where a heartbeat can be heard: a port, and the token to be shown there."""
+    """The source of a heartbeat: a port, and the token to be shown there."""
 
     port: int
     token: bytes
 
 
 def begin_heartbeat(dask_worker: Any) -> HeartbeatSource | None:
-    """Where this worker process can be heard, on the interface of its own connections; None where it cannot: it lives
-    in the process of its client, or has no compiler, or no such interface.
+    """Begin the heartbeat of this worker process, on the interface of its own connections.
+
+    Returns None where there is none: the worker lives in the process of its client, or has no compiler, or no such
+    interface.
     """
     host = urlsplit(dask_worker.address).hostname
     if dask_worker.address.startswith("inproc") or host is None:
@@ -80,7 +82,7 @@ class _Heartbeat:
     lost: str | None = None
 
     def listen(self, bound: float) -> str | None:
-        """Why nothing more will come from it, if so, after so many seconds of silence."""
+        """Return why nothing more will come from it, if so, after so many seconds of silence."""
         now = time.monotonic()
         self.silent, self.looked = self.silent + min(now - self.looked, AWAKE), now
         try:
@@ -127,17 +129,17 @@ class Heartbeats:
         for worker, place in places.items():
             self._leave(worker)
             host = urlsplit(worker).hostname
-            known = None if place is None or host is None else _Heartbeat(_called(host, place.port), place.token)
-            self._heartbeats[worker] = known
+            heartbeat = None if place is None or host is None else _Heartbeat(_connect(host, place.port), place.token)
+            self._heartbeats[worker] = heartbeat
 
     def lost(self, workers: Iterable[str]) -> dict[str, str]:
-        """Which of these workers are lost, and why: look every second, or more often, while you wait for them."""
+        """Return which of these workers are lost, and why. Call it every second, or more often, while waiting."""
         known = {worker: heartbeat for worker in workers if (heartbeat := self._heartbeats.get(worker))}
         heard = {worker: heartbeat.listen(self.bound) for worker, heartbeat in known.items()}
         return {worker: reason for worker, reason in heard.items() if reason is not None}
 
     def close(self) -> None:
-        """Listen to nobody any more."""
+        """Stop to listen to anybody."""
         for worker in tuple(self._heartbeats):
             self._leave(worker)
 
@@ -146,8 +148,8 @@ class Heartbeats:
             heartbeat.connection.close()
 
 
-def _called(host: str, port: int) -> socket.socket:
-    """A connection that comes to be, or not, while nobody waits for it."""
+def _connect(host: str, port: int) -> socket.socket:
+    """Begin a connection without waiting for it."""
     connection = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     connection.setblocking(False)
     connection.connect_ex((host, port))

@@ -1,10 +1,13 @@
-"""The inventory of this machine: what it has that matters here, and why it lacks the rest. Opens no GPU."""
+"""The inventory of this machine: its cores, memory, compiler, GPUs, UCX and InfiniBand, or why they are missing.
+
+Opens no GPU.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -13,7 +16,6 @@ import psutil
 
 from taskflow.errors import BadInput
 from taskflow.runtime.host.accelerators import Accelerator, accelerators
-from taskflow.runtime.host.infiniband import Port, ports
 from taskflow.runtime.machine.channel import PREFERENCE, channel_problem
 from taskflow.runtime.machine.channel.ucx import ways_between_hosts
 from taskflow.runtime.machine.device import gpu_problem, processor_name
@@ -21,6 +23,27 @@ from taskflow.runtime.machine.kernel.compile_host import Compiler, compiler
 from taskflow.runtime.machine.kernel.library_cache import cache_folder
 
 T = TypeVar("T")
+ADAPTERS = Path("/sys/class/infiniband")
+RESTRICTING = ("UCX_TLS", "UCX_NET_DEVICES")  # with which a user chooses transports and devices of UCX
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of an adapter as the kernel shows it; `link` is "InfiniBand", or "Ethernet" for RoCE."""
+
+    adapter: str
+    number: int
+    active: bool
+    rate: str
+    link: str
+
+    @property
+    def name(self) -> str:
+        """The name that UCX has for the port."""
+        return f"{self.adapter}:{self.number}"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.link}, {self.rate if self.active else 'not active'})"
 
 
 @dataclass(frozen=True)
@@ -49,8 +72,8 @@ class Inventory:
 
 def inventory() -> Inventory:
     """Look at this machine; errors are part of what is found."""
-    host_compiler, problem = _found(compiler)
-    cache, cache_problem = _found(cache_folder)
+    host_compiler, problem = _tried(compiler)
+    cache, cache_problem = _tried(cache_folder)
     memory = psutil.virtual_memory()
     ucx = channel_problem("ucx")
     return Inventory(
@@ -73,8 +96,8 @@ def inventory() -> Inventory:
     )
 
 
-def _found(look: Callable[[], T]) -> tuple[T | None, str | None]:
-    """Look for something; it, or what is wrong with it."""
+def _tried(look: Callable[[], T]) -> tuple[T | None, str | None]:
+    """Return the result of `look`, or else the problem that it raises."""
     try:
         return look(), None
     except BadInput as error:
@@ -82,9 +105,42 @@ def _found(look: Callable[[], T]) -> tuple[T | None, str | None]:
 
 
 def transport(requested: str, processes: int) -> str:
-    """The channel that is `requested` means between blocks in so many processes of this machine."""
+    """Return the channel that blocks in so many processes of this machine use when this one is requested."""
     if requested != "auto":
         return requested
     if processes == 1:
         return "local"
     return next(name for name in PREFERENCE if name != "local" and channel_problem(name) is None)
+
+
+def ports(folder: Path = ADAPTERS) -> tuple[Port, ...]:
+    """The ports of all adapters of this host."""
+    return tuple(
+        Port(
+            adapter=path.parents[1].name,
+            number=int(path.name),
+            active=_read(path / "state").endswith("ACTIVE"),
+            rate=_read(path / "rate"),
+            link=_read(path / "link_layer"),
+        )
+        for path in sorted(folder.glob("*/ports/*"))
+    )
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii").strip()
+    except OSError:
+        return "unknown"
+
+
+def unused_ports(known: Sequence[Port], ways: Sequence[str]) -> str | None:
+    """Say why UCX, which has these `ways` between hosts, leaves a port aside that is active; None where it uses all."""
+    devices = {way.partition("/")[2] for way in ways}
+    unused = [port.name for port in known if port.active and port.name not in devices]
+    if not unused:
+        return None
+    reason = "this UCX was built without InfiniBand, as wheels are; that of conda-forge has it (deploy/conda)"
+    if chosen := [f"{name}={os.environ[name]}" for name in RESTRICTING if name in os.environ]:
+        reason = f"{' and '.join(chosen)} may forbid it"
+    return f"UCX does not use {', '.join(unused)}: {reason}"

@@ -40,7 +40,7 @@ class Place:
 
 
 def look(worker: str, *, embedded: bool = False) -> Place:
-    """The place that this process is. GPUs are left alone.
+    """Describe this process as a place for blocks, without opening a GPU.
 
     An `embedded` worker process leaves it to its client, from now on, to decide on Ctrl-C and to say what goes wrong.
     """
@@ -54,8 +54,9 @@ def look(worker: str, *, embedded: bool = False) -> Place:
 
 
 def survey(client: Client, *, embedded: bool, lost: Collection[str] = ()) -> list[Place]:
-    """The places that a cluster offers, ordered by host, without workers that are `lost`. Raises BadInput where there
-    is none, Lost where one does not answer.
+    """Return the places that a cluster offers, ordered by host, without workers that are `lost`.
+
+    Raises BadInput where there is none, Lost where one does not answer.
     """
     workers = sorted(set(known_workers(client)).difference(lost))
     if not workers:
@@ -66,7 +67,7 @@ def survey(client: Client, *, embedded: bool, lost: Collection[str] = ()) -> lis
 
 
 def look_at(client: Client, workers: Sequence[str], *, embedded: bool) -> list[Place]:
-    """The places that these workers offer, ordered by host. Raises Lost where one does not answer."""
+    """Return the places that these workers offer, ordered by host. Raises Lost where one does not answer."""
     places: list[Place] = list(run_on_workers(client, _look_here, workers, embedded=embedded).values())
     return sorted(places, key=lambda place: (place.host, workers.index(place.worker)))
 
@@ -76,8 +77,9 @@ def _look_here(*, embedded: bool, dask_worker: Any) -> Place:
 
 
 def choose_device(requested: str, places: Sequence[Place]) -> str:
-    """`auto` becomes gpu where every place has a usable one, else cpu. Raises BadInput where what is wanted cannot be
-    had.
+    """Return the device: `auto` is "gpu" where every place has a usable one, else "cpu".
+
+    Raises BadInput where the device requested cannot be used.
     """
     without = [place for place in places if place.gpu_problem is not None]
     if requested == "gpu" and without:
@@ -93,7 +95,7 @@ def choose_device(requested: str, places: Sequence[Place]) -> str:
 
 
 def cores_per_block(placed: Sequence[Place]) -> int:
-    """Cores for each block when all share those of their host alike; `placed` holds the place of each block."""
+    """Return the cores of a block when blocks share those of their host alike; `placed` has the place of each block."""
     blocks = Counter(place.host for place in placed)
     return max(1, min(place.cores // blocks[place.host] for place in placed))
 

@@ -1,10 +1,12 @@
-"""Asking the workers of a cluster, all at once, without waiting for one that does not answer."""
+"""The workers of a cluster: asked all at once, replaced where they are lost; and what Dask sends to and fro."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import Lost, RunFailed, SchedulerGone, TaskflowError
@@ -15,11 +17,16 @@ if TYPE_CHECKING:
 
 ANSWER = 60.0  # seconds; a worker may have to load libraries
 LOOK = 0.5  # seconds between two looks at whether those who have not answered are still there
+RETURN = 30.0  # seconds that new workers may take to come
+KILL = 10.0  # seconds that a nanny may take to end a worker that does not end by itself
+BEATS = ("heartbeat_worker", "heartbeat-client", "keep-alive")  # at intervals of time, whatever happens
+GREETING = "pickle-protocol"  # is in the first message of a connection
 
 
 def known_workers(client: Client) -> dict[str, Any]:
-    """Ask the scheduler for its workers, by address. A client that has lost the scheduler looks for it as long as
-    Dask does. Raises RunFailed where it has gone or does not answer.
+    """Ask the scheduler for its workers, by address; one that the client has lost is looked for as long as Dask does.
+
+    Raises RunFailed where the scheduler has gone or does not answer.
     """
     until = time.monotonic() + ANSWER
     while client.status == "connecting" and time.monotonic() < until:
@@ -35,10 +42,10 @@ def known_workers(client: Client) -> dict[str, Any]:
 def run_on_workers(
     client: Client, function: Callable[..., Any], workers: Sequence[str], **options: Any
 ) -> dict[str, Any]:
-    """Call `function(**options)` on each of these workers; the results, by address. Their heartbeats are followed
-    from now on.
+    """Call `function(**options)` on each of these workers, whose heartbeats are followed from now on.
 
-    Raises Lost where a worker is gone or does not answer, RunFailed where it cannot call the function.
+    Returns the results by address. Raises Lost where a worker is gone or does not answer, RunFailed where it cannot
+    call the function.
     """
     heartbeats = Heartbeats.of(client)
     if unknown := heartbeats.unknown(workers):
@@ -75,3 +82,51 @@ def _asked(
             reason = f"{type(answer).__name__}: {answer}"
             raise RunFailed(f"worker {worker} cannot do it ({reason}); is taskflow installed there?") from answer
     return dict(results)
+
+
+def remaining_workers(client: Client, lost: Collection[str], count: int) -> list[str]:
+    """Return the workers that can be used after some were lost: `count` of them, if they come back soon.
+
+    A nanny replaces a worker that died. It is asked to replace one that does not answer, or whose process cannot use
+    its GPU any more; without a nanny such a worker is left alone. Raises RunFailed where no worker is left, or no
+    scheduler.
+    """
+    known = known_workers(client)
+    stale = {worker for worker in lost if worker in known}
+    if nannied := sorted(worker for worker in stale if known[worker]["nanny"]):
+        try:
+            restarts = client.restart_workers(nannied, timeout=KILL, raise_for_error=False)
+        except (OSError, ValueError):  # one has left meanwhile, or none of them can be asked
+            restarts = {}
+        stale -= {worker for worker, outcome in restarts.items() if outcome == "OK"}
+    until = time.monotonic() + RETURN
+    while len(usable := sorted(set(known_workers(client)) - stale)) < count and time.monotonic() <= until:
+        time.sleep(LOOK)
+    if not usable:
+        raise RunFailed("no worker is left in the cluster")
+    return usable
+
+
+@contextmanager
+def dask_messages() -> Iterator[Counter[str]]:
+    """Count, by operation, the messages that Dask sends from this process over TCP meanwhile: none during steps.
+
+    An answer counts as "answer". Heartbeats do not count, nor do greetings of new connections, which carry nothing.
+    """
+    from distributed.comm.tcp import TCP
+
+    sent: Counter[str] = Counter()
+    usual = TCP.write
+
+    async def write(self: Any, message: Any, *arguments: Any, **options: Any) -> Any:
+        for part in message if isinstance(message, list | tuple) else [message]:
+            content = part if isinstance(part, dict) else {}
+            if content.get("op") not in BEATS and GREETING not in content:
+                sent[content.get("op", "answer")] += 1
+        return await usual(self, message, *arguments, **options)
+
+    TCP.write = write
+    try:
+        yield sent
+    finally:
+        TCP.write = usual

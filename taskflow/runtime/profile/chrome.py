@@ -29,7 +29,7 @@ def write_chrome(path: Path, timelines: Sequence[Timeline]) -> None:
 
 
 def chrome(timelines: Sequence[Timeline]) -> TraceEvent:
-    """The JSON object. Times are in microseconds since the first pass began; events are sorted by them."""
+    """Return the JSON object. Times are in microseconds since the first pass began; events are sorted by them."""
     zero = min((p.start for timeline in timelines for p in timeline.passes), default=0)
     names = [event for timeline in timelines for event in _rows(timeline)]
     events = [event for timeline in timelines for event in _operations(timeline, zero)]
@@ -63,17 +63,17 @@ def _meta(block: int, row: int, what: str, **arguments: Any) -> TraceEvent:
 
 def _operations(timeline: Timeline, zero: int) -> Iterator[TraceEvent]:
     for number, p in enumerate(timeline.passes):
-        about = {"pass": number, "first of its graph": p.fresh}
+        about: TraceEvent = {"pass": number, "first of its graph": p.fresh}
         yield _complete(timeline.block, 0, p.program, "pass", (p.start - zero, p.issued - zero), about)
         for span in p.spans:
-            name, kind, told = _told(timeline, p, span)
+            name, kind, about = _described(timeline, p, span)
             row, _ = ROWS[span.track]
-            told |= {"pass": number, "operation": span.kind}
-            yield _complete(timeline.block, row, name, kind, (span.start - zero, span.end - zero), told)
+            about |= {"pass": number, "operation": span.kind}
+            yield _complete(timeline.block, row, name, kind, (span.start - zero, span.end - zero), about)
 
 
-def _told(timeline: Timeline, p: Replay, span: Span) -> tuple[str, str, TraceEvent]:
-    """Name, category and arguments of an operation."""
+def _described(timeline: Timeline, p: Replay, span: Span) -> tuple[str, str, TraceEvent]:
+    """Return name, category and arguments of an operation."""
     kind = category(span) or "order"
     if not span.nodes:
         return span.kind, kind, {}
@@ -90,7 +90,7 @@ def _complete(block: int, row: int, name: str, kind: str, when: tuple[int, int],
 
 
 def _messages(messages: Sequence[Flight], zero: int) -> tuple[list[TraceEvent], list[TraceEvent]]:
-    """Messages on the rows of their targets, each in the first row that is free, and arrows between their two ends.
+    """Put messages on the rows of their targets, each in the first row that is free, and arrows between their two ends.
 
     Where clocks of two hosts disagree so much that a message would arrive before it was sent, it is left out.
     """
@@ -131,7 +131,7 @@ class Flight:
 
 
 def flights(timelines: Sequence[Timeline]) -> Iterator[Flight]:
-    """The messages of all passes of which both ends were seen, pass by pass."""
+    """Yield the messages of all passes of which both ends were seen, pass by pass."""
     for passes in zip(*(timeline.passes for timeline in timelines), strict=False):
         sent: dict[tuple[int, int, int], Span] = {}
         received: dict[tuple[int, int, int], tuple[str, Span]] = {}
@@ -147,7 +147,7 @@ def flights(timelines: Sequence[Timeline]) -> Iterator[Flight]:
 
 
 def _transfers(graph: Sequence[Vertex], p: Replay) -> Iterator[tuple[Vertex, list[Span]]]:
-    """The sends and receives of a pass with their spans in the order of time."""
+    """Yield the sends and receives of a pass with their spans in the order of time."""
     spans_of: dict[int, list[Span]] = {}
     for span in p.spans:
         for n in span.nodes:

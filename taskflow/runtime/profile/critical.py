@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from taskflow.runtime.profile.timeline import Replay, Span, Timeline, Vertex, common, length, union
@@ -18,34 +17,23 @@ MEASURED = ("compute", "refresh")  # vertices that never wait while they work
 BEFORE = {"receive": "send", "claim": "grant"}  # of a message, on the other block
 
 
-@dataclass(frozen=True)
-class CriticalPath:
-    """Nanoseconds of the paths of all passes together, and of each kind of operation on them; nanoseconds of the passes
-    themselves.
+def critical_path(timelines: Sequence[Timeline]) -> tuple[Counter[str], int]:
+    """Return, over the typical passes that all blocks did, the nanoseconds of each kind of operation on the critical
+    paths, and those of the passes themselves.
     """
-
-    length: int
-    operations: Counter[str]
-    whole: int
-
-
-def critical_path(timelines: Sequence[Timeline]) -> CriticalPath:
-    """The critical paths of the typical passes that all blocks did."""
     operations: Counter[str] = Counter()
-    whole = 0
+    duration = 0
     for passes in zip(*(timeline.passes for timeline in timelines), strict=False):
         if not any(p.fresh for p in passes):
             graphs = [timeline.graphs[p.graph] for timeline, p in zip(timelines, passes, strict=True)]
             for label, nanoseconds in path_of(graphs, passes):
                 operations[label] += nanoseconds
-            whole += max(p.end for p in passes) - min(p.start for p in passes)
-    return CriticalPath(operations.total(), operations, whole)
+            duration += max(p.end for p in passes) - min(p.start for p in passes)
+    return operations, duration
 
 
 def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Replay]) -> list[tuple[str, int]]:
-    """Label and nanoseconds of each operation on the critical path of one pass, first to last; `graphs` and `passes`
-    are those of all blocks.
-    """
+    """Return label and nanoseconds of each operation on the critical path of one pass of all blocks, first to last."""
     waits = joined(graphs)
     spans: dict[VertexKey, list[Span]] = defaultdict(list)
     for b, p in enumerate(passes):
@@ -76,7 +64,7 @@ def _backwards(
     through: Mapping[VertexKey, VertexKey],
     done: Mapping[VertexKey, int],
 ) -> Iterator[tuple[VertexKey, int]]:
-    """The path from its end, with what each of its places adds to it."""
+    """Yield the path from its end, with what each of its places adds to it."""
     at, late = max(reached, key=reached.__getitem__, default=None), 0
     while at is not None:
         yield at, work[at] - late
@@ -86,14 +74,12 @@ def _backwards(
 
 
 def _late(before: VertexKey, place: VertexKey, done: Mapping[VertexKey, int]) -> int:
-    """How long after the end of an operation one ended that it waited for: a send may return after its message came."""
+    """Return how long after an operation one ended that it waited for: a send may return after its message came."""
     return max(0, done[before] - done[place]) if before in done and place in done else 0
 
 
 def joined(graphs: Sequence[Sequence[Vertex]]) -> dict[VertexKey, set[VertexKey]]:
-    """The vertices for which each vertex of each block waits: in its block, for its message, and for the shares of an
-    all-reduce.
-    """
+    """Return for which vertices each vertex waits: in its block, for its message, for the shares of an all-reduce."""
     waits: dict[VertexKey, set[VertexKey]] = {}
     messages: dict[tuple[str, tuple[int, int, int]], VertexKey] = {}
     reductions: dict[int, list[VertexKey]] = defaultdict(list)
@@ -119,7 +105,7 @@ def joined(graphs: Sequence[Sequence[Vertex]]) -> dict[VertexKey, set[VertexKey]
 
 
 def _work(vertex: Vertex, spans: Sequence[Span], ready: int) -> int:
-    """The time that an operation takes itself: for those that wait, from when all that they wait for was done."""
+    """Return the time that an operation takes itself: if it waits, from when all that it waits for was done."""
     if vertex.type in MEASURED:
         return sum(span.length for span in spans)
     since = union((span.start, span.end) for span in spans)

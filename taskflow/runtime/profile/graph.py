@@ -7,7 +7,6 @@ column is free.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path as File
@@ -36,8 +35,9 @@ Spot = tuple[int, int]  # column and row
 
 
 def plot_graph(drawing: Drawing, path: File, title: str) -> File:
-    """Draw a graph into a file, whose suffix says the format; the file. Raises BadInput where it is none that can be
-    drawn, OSError where it cannot be written.
+    """Draw a graph into a file, whose suffix is the format, and return the file.
+
+    Raises BadInput for a format that cannot be drawn, OSError where the file cannot be written.
     """
     layout = lay_out(drawing)
     columns = 1 + max(last for _, last in layout.columns.values())
@@ -54,9 +54,9 @@ def plot_graph(drawing: Drawing, path: File, title: str) -> File:
     for a, b in drawing.waits:
         _arrow(axes, places[a], places[b], arrowstyle="-|>", **WAIT)
     for a, b in drawing.messages:
-        _message(axes, places[a], places[b], arrowstyle="-|>", **SENT)
+        _arrow(axes, places[a], places[b], message=True, arrowstyle="-|>", **SENT)
     for a, b in drawing.ties:
-        _message(axes, places[a], places[b], arrowstyle="<|-|>", **SENT)
+        _arrow(axes, places[a], places[b], message=True, arrowstyle="<|-|>", **SENT)
     axes.set_title(literal(title), y=0.985, va="top", fontsize=11)
     _legend(axes, drawing)
     return _save(figure, path)
@@ -88,33 +88,23 @@ def _box(axes: Axes, x: int, y: int, label: str, colour: str) -> None:
     axes.text(x, y, label, ha="center", va="center", fontsize=6.5, zorder=4, linespacing=1.15)
 
 
-def _arrow(axes: Axes, start: Spot, end: Spot, **looks: Any) -> None:
-    """From the bottom of a box to the top of one in the next row; else between their columns, or beside their own."""
+def _arrow(axes: Axes, start: Spot, end: Spot, *, message: bool = False, **looks: Any) -> None:
+    """Draw an arrow from the bottom of a box to the top of one in the next row; else, as a message always, between
+    their columns, or beside their own.
+    """
     (xa, ya), (xb, yb) = start, end
     width, height = BOX
     path: list[tuple[float, float]]
-    if yb - ya == 1:
+    if yb - ya == 1 and not message:
         path = [(xa, ya + height / 2), (xb, yb - height / 2)]
-    elif xa == xb:
+    elif xa == xb and not message:
         side = xa - width / 2
         margin = side - min(0.03 + 0.006 * (yb - ya), 0.08)
         path = [(side, ya), (margin, ya), (margin, yb), (side, yb)]
     else:
         side = width / 2 if xb > xa else -width / 2
         path = [(xa + side, ya), (xb - side, yb)]
-    _line(axes, path, **looks)
-
-
-def _message(axes: Axes, start: Spot, end: Spot, **looks: Any) -> None:
-    """From the side of a box to the side of one of another block."""
-    (xa, ya), (xb, yb) = start, end
-    side = BOX[0] / 2 if xb > xa else -BOX[0] / 2
-    _line(axes, [(xa + side, ya), (xb - side, yb)], **looks)
-
-
-def _line(axes: Axes, points: Sequence[tuple[float, float]], **looks: Any) -> None:
-    path = Path(points)
-    axes.add_patch(FancyArrowPatch(path=path, mutation_scale=9, shrinkA=0, shrinkB=0, zorder=2, **looks))
+    axes.add_patch(FancyArrowPatch(path=Path(path), mutation_scale=9, shrinkA=0, shrinkB=0, zorder=2, **looks))
 
 
 def _legend(axes: Axes, drawing: Drawing) -> None:
@@ -134,12 +124,12 @@ class GraphLayout:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return 1 + max((row for _, row in self.places), default=0)
 
 
 def lay_out(drawing: Drawing) -> GraphLayout:
-    """Places for all boxes of a drawing."""
+    """Place all boxes of a drawing."""
     names, columns, first = _columns(drawing), {}, 0
     where: dict[tuple[int, str], int] = {}
     for block in drawing.blocks:
@@ -164,7 +154,7 @@ def lay_out(drawing: Drawing) -> GraphLayout:
 
 
 def _columns(drawing: Drawing) -> list[str]:
-    """The column of each box. Periodic copies stand with the messages, on the right where there are any."""
+    """Return the column of each box. Periodic copies stand with the messages, on the right where there are any."""
     left = {box.block for box in drawing.boxes if box.peer is not None and box.peer < box.block}
     right = {box.block for box in drawing.boxes if box.peer is not None and box.peer > box.block}
     columns = []

@@ -62,7 +62,7 @@ class Profiler:
         self._timeline: Timeline | None = None
 
     def start(self) -> None:
-        """From now on replays are profiled."""
+        """Begin to profile replays."""
         self.shard.synchronize()
         lanes = dict.fromkeys(lane for lane in self.shard.lanes if lane.asynchronous)  # both numbers may mean one lane
         self._stamps = {number: Stamps(self.shard.device, lane) for number, lane in enumerate(lanes)}
@@ -72,7 +72,7 @@ class Profiler:
         self.shard.instrument(self)
 
     def stop(self) -> None:
-        """Profile no more, and put together what was seen."""
+        """End the profile, and put the timeline together."""
         self.shard.synchronize()
         self.shard.instrument(None)
         self._timeline = self._read()

@@ -54,16 +54,16 @@ class Offset:
 
 
 def narrowest(windows: Iterable[tuple[int, int, int]]) -> Offset:
-    """From a clock to a reference, of which each window says: reference before, clock in between, reference after.
+    """Return the offset from a clock to a reference; a window is reference before, clock in between, reference after.
 
-    What was seen happened within its window. The narrowest counts, and half of its width is the accuracy.
+    The clock was read within its window: the narrowest counts, and half of its width is the accuracy.
     """
     before, between, after = min(windows, key=lambda window: window[2] - window[0])
     return Offset((before + after) // 2 - between, -(-(after - before) // 2))
 
 
 def host_offset() -> Offset:
-    """From this process's monotonic clock to the time of day of its host."""
+    """Return the offset from this process's monotonic clock to the time of day of its host."""
     offset = narrowest((time.perf_counter_ns(), time.time_ns(), time.perf_counter_ns()) for _ in range(TRIES))
     return Offset(-offset.add, offset.accuracy)
 
@@ -94,8 +94,10 @@ class Stamps:
             self._log[:1] = 0
 
     def calibrate(self) -> tuple[Offset, int]:
-        """From the device's time to the host's monotonic clock; and what a stamp costs on the lane: the median
-        distance of stamps in a row, in nanoseconds, all of them enqueued while the lane was held. Clears the log.
+        """Return the offset from the device's time to the host's monotonic clock, and the cost of a stamp on the lane.
+
+        The cost is the median distance, in nanoseconds, of stamps in a row, all of them enqueued while the lane was
+        held. Clears the log.
         """
         self.clear()
         around = []

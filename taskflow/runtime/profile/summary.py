@@ -16,7 +16,6 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from taskflow.runtime.profile.critical import critical_path
@@ -61,9 +60,8 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
     passes = Counter(p.program for p in timelines[0].typical) if timelines else Counter()
     if not whole:
         return {"passes": {}}
-    exchanged = [overlap(timeline) for timeline in timelines]
-    together = ExchangeOverlap(sum(o.exchange for o in exchanged), sum(o.hidden for o in exchanged))
-    path = critical_path(timelines)
+    exchange, hidden = (sum(times) for times in zip(*map(overlap, timelines), strict=True))
+    path, duration = critical_path(timelines)
     return {
         "passes": dict(passes),
         "blocks": len(timelines),
@@ -71,15 +69,15 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
         "shares": _shares(times, whole) | {"rest": 1 - times.total() / whole},
         "phases": _phases(times, whole),
         "overlap": {
-            "exchange_seconds": together.exchange * NS / len(timelines),
-            "hidden_seconds": together.hidden * NS / len(timelines),
-            "fraction": together.fraction,
+            "exchange_seconds": exchange * NS / len(timelines),
+            "hidden_seconds": hidden * NS / len(timelines),
+            "fraction": hidden / exchange if exchange else None,
         },
         "host": _host(timelines),
         "critical_path": {
-            "seconds": path.length * NS,
-            "share": path.length / path.whole,
-            "operations": {label: ns / max(path.length, 1) for label, ns in path.operations.most_common()},
+            "seconds": path.total() * NS,
+            "share": path.total() / duration,
+            "operations": {label: ns / max(path.total(), 1) for label, ns in path.most_common()},
         },
         "accuracy_microseconds": {
             name: max(timeline.accuracy[name] for timeline in timelines) * US for name in timelines[0].accuracy
@@ -118,14 +116,12 @@ def _host(timelines: Sequence[Timeline]) -> dict[str, float]:
 
 
 def category(span: Span) -> Category | None:
-    """The category of an operation; None where it has no length of its own."""
+    """Return the category of an operation; None where it has no length of its own."""
     return next((name for name in CATEGORIES if span.kind in KINDS[name]), None)
 
 
 def shares(timeline: Timeline) -> tuple[Counter[PhaseShare], int]:
-    """Nanoseconds by phase and category over the typical passes of a block, and nanoseconds of all of them together,
-    whatever was done or not done.
-    """
+    """Return nanoseconds by phase and category in the typical passes of a block, and those of the passes themselves."""
     times: Counter[PhaseShare] = Counter()
     whole = 0
     for stretch in timeline.stretches():
@@ -135,7 +131,7 @@ def shares(timeline: Timeline) -> tuple[Counter[PhaseShare], int]:
 
 
 def exclusive(claims: Iterable[tuple[Span, PhaseShare]]) -> Counter[PhaseShare]:
-    """The time of each share, every moment given to one of the spans that claim it."""
+    """Return the time of each share, every moment given to one of the spans that claim it."""
     times: Counter[PhaseShare] = Counter()
     waiting = sorted(claims, key=lambda claim: claim[0].start)
     running: list[tuple[int, int, int, PhaseShare]] = []  # heap: rank, start, end, share
@@ -168,28 +164,15 @@ def _phase(graph: Sequence[Vertex], span: Span) -> str:
     return graph[span.nodes[0]].phase if span.nodes else "nothing"
 
 
-@dataclass(frozen=True)
-class ExchangeOverlap:
-    """Nanoseconds of exchanges, and how many of them were hidden."""
-
-    exchange: int
-    hidden: int
-
-    @property
-    def fraction(self) -> float | None:
-        """The hidden share; None where nothing was exchanged."""
-        return self.hidden / self.exchange if self.exchange else None
-
-
-def overlap(timeline: Timeline) -> ExchangeOverlap:
-    """Over the typical passes of a block."""
+def overlap(timeline: Timeline) -> tuple[int, int]:
+    """Return the nanoseconds of exchanges in the typical passes of a block, and how many of them were hidden."""
     computing = union((s.start, s.end) for p in timeline.passes for s in p.spans if s.kind in COMPUTE)
     windows = [window for p in timeline.typical for window in exchanges(p, timeline.graphs[p.graph])]
-    return ExchangeOverlap(length(windows), sum(length(common([window], computing)) for window in windows))
+    return length(windows), sum(length(common([window], computing)) for window in windows)
 
 
 def exchanges(p: Replay, graph: Sequence[Vertex]) -> list[Interval]:
-    """When each exchange of a pass began and ended."""
+    """Return when each exchange of a pass began and ended."""
     windows = []
     for first, last in _runs(graph):
         moving = [(s, graph[n].type) for s in p.spans for n in s.nodes if first <= n < last and s.kind not in EARLY]

@@ -60,7 +60,7 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """One replay of the graph with number `graph`. `fresh`: the first one, not typical of those that follow.
+    """A replay of the graph with number `graph`; a `fresh` one is the first, and not typical of those that follow.
 
     The host began at `start` and was done at `issued`, with so many `calls`; at `end` the device was done, too.
     """
@@ -98,7 +98,7 @@ class Timeline:
         return tuple(p for p in self.passes if not p.fresh)
 
     def stretches(self) -> list[list[Replay]]:
-        """The typical passes, cut where a fresh one came between: there the host analysed a graph."""
+        """Return the typical passes, cut where a fresh one came between: there the host analysed a graph."""
         stretches: list[list[Replay]] = [[]]
         for p in self.passes:
             if not p.fresh:
@@ -109,7 +109,7 @@ class Timeline:
 
 
 def sketch(graph: TaskGraph) -> tuple[Vertex, ...]:
-    """The nodes of the graph of one block."""
+    """Describe the nodes of the graph of one block."""
     vertices = []
     for node, waits, phase in zip(graph.nodes, graph.waits, _phases(graph), strict=True):
         part = node.part if isinstance(node, Compute) else ""
@@ -135,7 +135,7 @@ def _identity(node: Node) -> tuple[int, int, int] | None:
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """All moments in at least one of them."""
+    """Return all moments in at least one of the intervals."""
     disjoint: list[Interval] = []
     for start, end in sorted(intervals):
         if start >= end:
@@ -148,7 +148,7 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def common(one: Iterable[Interval], other: Iterable[Interval]) -> list[Interval]:
-    """All moments in both; both are sorted and disjoint."""
+    """Return all moments in both; both are sorted and disjoint."""
     overlaps: list[Interval] = []
     ones, others = list(one), list(other)
     i = j = 0
@@ -164,5 +164,5 @@ def common(one: Iterable[Interval], other: Iterable[Interval]) -> list[Interval]
 
 
 def length(intervals: Iterable[Interval]) -> int:
-    """Moments of disjoint intervals."""
+    """Return the number of moments of disjoint intervals."""
     return sum(end - start for start, end in intervals)

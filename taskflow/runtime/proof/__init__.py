@@ -4,7 +4,7 @@ Knows the rules of the machine, each once, and the templates that blocks would r
 analysed (it shares no code with that), and needs no device, kernel or message.
 """
 
-from taskflow.runtime.proof.proving import Programs, Proof, RecordedPass, examine, prove
+from taskflow.runtime.proof.proving import Programs, Proof, examine, prove
 from taskflow.runtime.proof.timeline import Hardware
 
-__all__ = ["Hardware", "Programs", "Proof", "RecordedPass", "examine", "prove"]
+__all__ = ["Hardware", "Programs", "Proof", "examine", "prove"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -22,10 +22,11 @@ from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Re
 from taskflow.runtime.tasks.stencil import ALL
 
 WHOLE = -1  # the one memory of the program, beside the blocks' own
+Cells = Mapping[str, "CellNumbers"]  # by field
 
 
 def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str, Box]]:
-    """Fields and cells that a launch reads when it is done on the cells of `box`."""
+    """Yield the fields and cells that a launch reads when it is done on the cells of `box`."""
     declared = list(zip(launch.fields, launch.task.fields.values(), strict=True))
     own = next(partition.homes[name].region for name, privilege in declared if not privilege.foreign)
     for name, privilege in declared:
@@ -43,7 +44,7 @@ def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str,
 
 
 def _existing(box: Box, region: Region) -> Box:
-    """The existing ones of the cells that a foreign reader reads; all along an axis that it reads from end to end."""
+    """Return those cells of a foreign reader's box that exist; all along an axis that it reads from end to end."""
     lo, hi = list(box.lo), list(box.hi)
     for axis, size in enumerate(region.cells.shape):
         if hi[axis] - lo[axis] > ALL:
@@ -54,14 +55,14 @@ def _existing(box: Box, region: Region) -> Box:
 
 
 def writes(launch: Launch, box: Box) -> Iterator[tuple[str, Box]]:
-    """Fields and cells that it writes."""
+    """Yield the fields and cells that it writes."""
     for name, privilege in zip(launch.fields, launch.task.fields.values(), strict=True):
         if privilege.writes and box:
             yield name, box
 
 
 def boxes(node: Node) -> Iterator[Box]:
-    """Every box that a node touches."""
+    """Yield every box that a node touches."""
     if isinstance(node, Compute):
         yield from (box for _, box in (*reads(node.launch, node.box, node.partition), *writes(node.launch, node.box)))
         yield node.launch.over
@@ -75,36 +76,19 @@ class Outside(Exception):
     """A box that is not in the memory of its block."""
 
 
+def number_cells(partition: Partition, boxes: Iterable[Box]) -> dict[str, CellNumbers]:
+    """Number the cells of each field; `boxes` are all that will be asked for, of whatever region."""
+    announced = set(boxes)
+    numbers = {home: CellNumbers(home, announced) for home in (partition, *partition.beside)}
+    return {name: numbers[home] for name, home in partition.homes.items()}
+
+
 class CellNumbers:
-    """Numbers the cells of each block's memory, and of the program's one memory, for the fields of each region.
+    """Numbers the cells of a region in each block's memory, and in the program's one memory.
 
-    `boxes` are all that will be asked for, of whatever region.
+    Across periodic faces a cell and its images have the same corners. `home[block]` has, for each cell of a block's
+    memory, the cell of the program's memory that it is a copy of.
     """
-
-    def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
-        announced = set(boxes)
-        of = {each: _Numbers(each, announced) for each in (partition, *partition.beside)}
-        self._fields = {name: of[each] for name, each in partition.homes.items()}
-
-    def size(self, block: int, name: str) -> int:
-        """Cells of a field in the memory of a block."""
-        return self._fields[name].size(block)
-
-    def index(self, block: int, name: str, box: Box) -> np.ndarray:
-        """The numbers of the cells of a box, in the order [z, y, x]. Raises Outside where there is no such memory."""
-        return self._fields[name].index(block, box)
-
-    def box(self, block: int, name: str, number: int) -> Box:
-        """The cells for which a number stands."""
-        return self._fields[name].box(block, number)
-
-    def home(self, block: int, name: str) -> np.ndarray:
-        """For each cell of a field in a block's memory the cell of the program's memory that it is a copy of."""
-        return self._fields[name].home[block]
-
-
-class _Numbers:
-    """The numbers of one region. Across periodic faces a cell and its images have the same corners."""
 
     def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
         region = partition.region
@@ -132,7 +116,7 @@ class _Numbers:
         return int(np.prod([len(cuts) - 1 for cuts in self._cuts[block]]))
 
     def index(self, block: int, box: Box) -> np.ndarray:
-        """The numbers of the cells of a box, in the order [z, y, x]. Raises Outside where there is no such memory."""
+        """Return the numbers of the cells of a box, in the order [z, y, x]. Raises Outside where no such memory is."""
         if not box:
             return np.empty(0, np.int64)
         if (block, box) not in self._cache:
@@ -156,7 +140,7 @@ class _Numbers:
         return Box(low, triple(cuts[n + 1] for cuts, n in zip(self._cuts[block], place, strict=True)))
 
     def _home(self, partition: Partition, block: int) -> np.ndarray:
-        """For each cell of a block's memory the cell of the program's memory that it is a copy of."""
+        """Entry `block` of `home`."""
         region, places = partition.region, []
         for axis in range(3):
             lo, size = region.cells.lo[axis], region.cells.shape[axis]
@@ -182,7 +166,7 @@ class Packed:
     from its begin to its end, over and over: so two that share a byte share places.
     """
 
-    def __init__(self, partition: Partition, cells: CellNumbers, traces: Iterable[Trace]) -> None:
+    def __init__(self, partition: Partition, cells: Cells, traces: Iterable[Trace]) -> None:
         self._rooms, self._most = {}, 0
         marks: dict[tuple[int, int], set[int]] = defaultdict(set)
         for trace in set(traces):
@@ -191,11 +175,11 @@ class Packed:
             for message, parts in self._rooms[trace].items():
                 for (name, copy), ends in parts.items():
                     marks[message.source, message.target].update(ends)
-                    self._most = max(self._most, cells.index(message.target, name, copy.target_box).size)
+                    self._most = max(self._most, cells[name].index(message.target, copy.target_box).size)
         self._marks = {pair: sorted(ends) for pair, ends in marks.items()}
 
     def places(self, trace: Trace, message: Message, name: str, copy: Copy) -> Index | None:
-        """Where a block that replays the trace takes a copy to be; None if it is not packed."""
+        """Return the places at which a block that replays the trace expects a copy; None if it is not packed."""
         ends = self._rooms[trace].get(message, {}).get((name, copy))
         if ends is None:
             return None

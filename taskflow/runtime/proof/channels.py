@@ -8,7 +8,7 @@ import numpy as np
 
 from taskflow.runtime.machine.trace.tracer import Trace
 from taskflow.runtime.machine.trace.transfer import ALIGN
-from taskflow.runtime.proof.cells import CellNumbers
+from taskflow.runtime.proof.cells import Cells
 from taskflow.runtime.proof.timeline import Broken, Index, Place, Step, StepTimeline
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Message
@@ -21,7 +21,7 @@ class Channels:
     """Messages between blocks that do not see each other's memory; `records` are the last ones of events."""
 
     def __init__(
-        self, timeline: StepTimeline, cells: CellNumbers, partition: Partition, records: dict[Record, int]
+        self, timeline: StepTimeline, cells: Cells, partition: Partition, records: dict[Record, int]
     ) -> None:
         self._timeline, self._cells, self._records = timeline, cells, records
         self._fields = partition.fields
@@ -34,16 +34,16 @@ class Channels:
         self._freed: list[tuple[int, Place]] = []
 
     def pack(self, step: Step, trace: Trace, message: Message) -> None:
-        """Cells to a buffer."""
+        """Copy cells to a buffer."""
         buffer = "out", *self._buffer(trace, message)
         for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
-            step.move((message.source, name), self._cells.index(message.source, name, copy.source_box), buffer, places)
+            step.move((message.source, name), self._cells[name].index(message.source, copy.source_box), buffer, places)
 
     def unpack(self, step: Step, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
-        """From a buffer to ghost cells."""
+        """Copy a buffer to ghost cells."""
         buffer = "in", *self._buffer(trace, message)
         for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
-            step.move(buffer, places, (message.target, name), self._cells.index(message.target, name, copy.target_box))
+            step.move(buffer, places, (message.target, name), self._cells[name].index(message.target, copy.target_box))
         self._unpacking[buffer] = message.target, trace, nodes
 
     def send(self, block: int, turn: int, text: str, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
@@ -69,7 +69,7 @@ class Channels:
         self.expect(block, turn, trace, message, self._records.get(record) if record else None)
 
     def expect(self, block: int, turn: int, trace: Trace, message: Message, unpacked: int | None = None) -> None:
-        """From now on, and after `unpacked`, the message may arrive."""
+        """Let the message arrive from now on, and after `unpacked`."""
         name, event = self._name(block, message), self._timeline.call(block, unpacked)
         self._posted[name] = event
         text = f"arrival of message {message.number} from block {message.source}"
@@ -111,14 +111,14 @@ class Channels:
         return (*pair, self._sequence[block, *pair] + message.number)
 
     def _buffer(self, trace: Trace, message: Message) -> Place:
-        """What tells buffers apart: messages of one pair of blocks, size and slot have one."""
+        """Return the identity of a buffer: messages of one pair of blocks, size and slot share one."""
         parts = (copy.source_box.volume * self._fields[name].nbytes for name, copy in message.copies)
         nbytes = sum(-(-part // ALIGN) * ALIGN for part in parts)
         return message.source, message.target, message.cells, nbytes, trace.slots[message]
 
     def _parts(self, message: Message) -> list[Index]:
         """The places of each copy of a message in its buffer."""
-        sizes = [self._cells.index(message.target, name, copy.target_box).size for name, copy in message.copies]
+        sizes = [self._cells[name].index(message.target, copy.target_box).size for name, copy in message.copies]
         return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
 
     def _whole(self, message: Message) -> Index:

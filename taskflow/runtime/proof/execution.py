@@ -1,4 +1,4 @@
-"""What the operations of recorded templates do, and what is certain about when: the rules of the machine, each once.
+"""Execution of recorded templates: what each operation does, and what is certain about when. Each rule stands once.
 
 - The host of a block goes through its list. What it enqueues on a lane is done later, in the order of the lane.
 - `wait` holds a lane until the last `record` of its event that the host has enqueued before is done.
@@ -26,7 +26,7 @@ import numpy as np
 
 from taskflow.runtime.machine.trace.operation import Operation
 from taskflow.runtime.machine.trace.tracer import Trace
-from taskflow.runtime.proof.cells import CellNumbers, Packed, reads, writes
+from taskflow.runtime.proof.cells import Cells, Packed, reads, writes
 from taskflow.runtime.proof.channels import Channels, Record
 from taskflow.runtime.proof.timeline import ONE, Broken, Hardware, Place, Step, StepTimeline
 from taskflow.runtime.regions import Copy, Partition
@@ -46,7 +46,7 @@ class Start:
 class Execution:
     """All blocks doing one pass after the other. `traces` are all that will be replayed."""
 
-    def __init__(self, cells: CellNumbers, partition: Partition, hardware: Hardware, traces: Iterable[Trace]) -> None:
+    def __init__(self, cells: Cells, partition: Partition, hardware: Hardware, traces: Iterable[Trace]) -> None:
         self.cells, self.hardware, self.blocks = cells, hardware, len(partition)
         self.starts: list[list[Start]] = []  # per pass and block
         self._timeline = StepTimeline(self.blocks, hardware)
@@ -63,15 +63,16 @@ class Execution:
     # ---------------------------------------------------------------------------------------------------- passes
 
     def add(self, traces: Sequence[Trace], scalars: Iterable[str], entry: int) -> None:
-        """One more pass of every block, before which the host gives these scalars a value. Messages come in on the lane
-        `entry`.
+        """Add a pass of every block, before which the host gives these scalars a value.
+
+        Messages come in on the lane `entry`.
         """
         turn, names, timeline = len(self.starts), list(scalars), self._timeline
         self.starts.append([])
         for block, trace in enumerate(traces):
             for name in names:
-                given = timeline.step(block, turn - 1, f"a new value of {name}", timeline.enqueue(block, 0), "give")
-                given.writes[block, "scalar", name] = ONE
+                value = timeline.step(block, turn - 1, f"a new value of {name}", timeline.enqueue(block, 0), "give")
+                value.writes[block, "scalar", name] = ONE
             self._start(block, turn, trace)
             for number, operation in enumerate(trace.operations):
                 self._operation(block, turn, trace, number, operation)
@@ -82,8 +83,9 @@ class Execution:
                 self._entry[block] = entry
 
     def finish(self) -> None:
-        """One more beginning, to which everything can be compared, and what one block knows of another. Raises Broken
-        where blocks wait for what never comes, Circle where they wait for one another.
+        """Add the beginning of one more pass, with which the last one is compared, and the order between blocks.
+
+        Raises Broken where blocks wait for what never comes, Circle where they wait for one another.
         """
         self.starts.append([])
         for block in range(self.blocks):
@@ -145,7 +147,7 @@ class Execution:
             (step.writes, writes(node.launch, node.box)),
         ):
             for name, box in boxes:
-                place, cells = (node.block, name), self.cells.index(node.block, name, box)
+                place, cells = (node.block, name), self.cells[name].index(node.block, box)
                 touched[place] = np.union1d(touched[place], cells) if place in touched else cells
         step.reads |= {(node.block, "scalar", name): ONE for name in node.launch.scalars.values()}
         step.writes |= {(node.block, "scalar", name): ONE for name, _ in node.launch.reductions.values()}
@@ -164,23 +166,23 @@ class Execution:
             raise Broken(f"{step.text}: no such operation")
 
     def _direct(self, step: Step, trace: Trace, node: Send | Receive) -> None:
-        """To ghost cells or to the inbox of a neighbour, or from the own inbox."""
+        """Copy to ghost cells or to the inbox of a neighbour, or from the own inbox."""
         message = node.message
         for name, copy in message.copies:
             inbox, packed = ("inbox", message.source, message.target), self._packed.places(trace, message, name, copy)
             if packed is None and isinstance(node, Send):
                 self._cells(step, message.target, name, copy)
             elif packed is not None and isinstance(node, Send):
-                taken = self.cells.index(message.source, name, copy.source_box)
+                taken = self.cells[name].index(message.source, copy.source_box)
                 step.move((message.source, name), np.resize(taken, packed.size), inbox, packed)
             elif packed is not None:
-                filled = self.cells.index(message.target, name, copy.target_box)
+                filled = self.cells[name].index(message.target, copy.target_box)
                 step.move(inbox, packed, (message.target, name), np.resize(filled, packed.size))
 
     def _cells(self, step: Step, target: int, name: str, copy: Copy) -> None:
-        """Cells of one block become ghost cells of one."""
-        taken = self.cells.index(copy.source, name, copy.source_box)
-        filled = self.cells.index(target, name, copy.target_box)
+        """Copy cells of one block to ghost cells of a block."""
+        taken = self.cells[name].index(copy.source, copy.source_box)
+        filled = self.cells[name].index(target, copy.target_box)
         step.move((copy.source, name), taken, (target, name), filled)
 
     def _host(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: Node) -> None:
@@ -212,7 +214,7 @@ class Execution:
                 self._awaits.append((event, (*flag, number), f"block {block}: {text}"))
 
     def _next(self, place: Place, step: Step) -> int:
-        """How often something was done before that a step does once more."""
+        """Count something that a step does once more; returns how often it was done before."""
         number = self._count[place]
         self._count[place] += 1
         step.count(place, number)
@@ -225,11 +227,11 @@ class Execution:
         folds = self._folds[turn, block]
         if operation.lane is None:
             share = timeline.call(block, *([timeline.last(block, 0)] if brings else []))
-            there = timeline.call(block)
+            brought = timeline.call(block)
             done = timeline.enqueue(block, 0)
         else:
             share = timeline.enqueue(block, operation.lane)
-            there = done = timeline.enqueue(block, operation.lane)
+            brought = done = timeline.enqueue(block, operation.lane)
         bring = timeline.step(block, turn, f"{text}, the share", share, "share")
         fold = timeline.step(block, turn, f"{text}, the result", done, "fold")
         bring.node = fold.node = node
@@ -241,10 +243,10 @@ class Execution:
             boards = [("board", other, len(folds), half) for other in range(self.blocks)]
             bring.writes |= {board: np.array([block]) for board in boards}
             fold.reads[boards[block]] = np.arange(self.blocks)
-        folds.append((str(node), share, there))
+        folds.append((str(node), share, brought))
 
     def describe(self, place: Place, cells: Iterable[int]) -> str:
-        """A place and some of its cells, in words."""
+        """Describe a place and some of its cells in words."""
         if place[0] in ("in", "out"):
             return f"buffer {place[5]} of messages from block {place[1]} to block {place[2]}"
         if place[0] == "inbox":
@@ -253,7 +255,7 @@ class Execution:
             return f"block {place[1]}, shares of a reduction"
         if place[1] in ("scalar", "count"):
             return f"block {place[0]}, {place[1]} {place[2]}"
-        boxes = [str(self.cells.box(place[0], place[1], int(n))) for n in cells]
+        boxes = [str(self.cells[place[1]].box(place[0], int(n))) for n in cells]
         more = f" and {len(boxes) - 1} more boxes" if len(boxes) > 1 else ""
         return f"block {place[0]}, field {place[1]}, cells {boxes[0]}{more}"
 

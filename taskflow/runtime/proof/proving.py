@@ -8,12 +8,11 @@ from itertools import product
 
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine.mapper import Mapper
-from taskflow.runtime.proof.cells import CellNumbers, Outside, boxes
+from taskflow.runtime.proof.cells import Outside, boxes, number_cells
+from taskflow.runtime.proof.checks import Versions, collisions, races, separation
 from taskflow.runtime.proof.execution import Execution
-from taskflow.runtime.proof.races import collisions, races, separation
-from taskflow.runtime.proof.recording import Recorded, record_pass
+from taskflow.runtime.proof.recording import RecordedPass, record_pass
 from taskflow.runtime.proof.timeline import Broken, Circle, Hardware
-from taskflow.runtime.proof.versions import Versions
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Part, Program, Roles, Stretch, Valid, plan
 
@@ -22,8 +21,11 @@ Programs = Mapping[Program, Iterable[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Laid:
-    """A program begun with some roles, laid out: its stretches, those that can follow each, and those that end it."""
+class ProgramLayout:
+    """A program begun with some roles: its stretches, those that can follow each, and those that end it.
+
+    `after` are the roles with which it ends; the host gives values to `scalars` before.
+    """
 
     after: Roles
     scalars: tuple[str, ...]
@@ -32,7 +34,7 @@ class Laid:
     ends: list[int] = field(default_factory=list)
 
     def lay(self, parts: Sequence[Part]) -> tuple[int, list[int]]:
-        """Add some parts, one after the other, loops at least once; returns the first stretch, and the last ones."""
+        """Add some parts, one after the other, loops at least once; returns their first stretch, and the last ones."""
         first, last = len(self.stretches), list[int]()
         for part in parts:
             if isinstance(part, Stretch):
@@ -56,34 +58,29 @@ class Moment:
     """A stretch about to be done: number `index` of a program that was begun at some stage."""
 
     stage: int
-    laid: Laid
+    layout: ProgramLayout
     index: int
-
-    @property
-    def key(self) -> object:
-        """Equal for equal moments."""
-        return self.stage, id(self.laid), self.index
 
     @property
     def stretch(self) -> Stretch:
         """The launches that are done."""
-        return self.laid.stretches[self.index]
+        return self.layout.stretches[self.index]
 
     @property
     def scalars(self) -> tuple[str, ...]:
         """The scalars that the host sets before; it does so when a program begins."""
-        return self.laid.scalars if self.index == 0 else ()
+        return self.layout.scalars if self.index == 0 else ()
 
 
 class ProgramCourse:
-    """One pass of each program of `start`, and then any number of passes of `programs`, in any order."""
+    """A course: one pass of each program of `start`, then any number of passes of `programs`, in any order."""
 
     def __init__(self, programs: Programs, start: Programs) -> None:
         self._menus = [*([entry] for entry in start.items()), list(programs.items())]
-        self._laid: dict[object, Laid] = {}
+        self._layouts: dict[object, ProgramLayout] = {}
 
     def begin(self, roles: Roles, stage: int = 0) -> list[Moment]:
-        """The moments with which a run can begin, or go on at a stage."""
+        """Return the moments with which a run can begin, or go on at a stage."""
         moments, waiting, seen = list[Moment](), [(roles, stage)], set()
         while waiting:
             roles, stage = waiting.pop()
@@ -92,35 +89,34 @@ class ProgramCourse:
                 continue
             seen.add((stage, roles.key()))
             for program, scalars in self._menus[stage]:
-                laid = self._lay(program, tuple(scalars), roles)
-                if laid.stretches:
-                    moments.append(Moment(stage, laid, 0))
+                layout = self._lay(program, tuple(scalars), roles)
+                if layout.stretches:
+                    moments.append(Moment(stage, layout, 0))
                 else:  # it launches nothing, and what counts comes after it
-                    waiting.append((laid.after, stage + 1))
+                    waiting.append((layout.after, stage + 1))
         return moments
 
     def after(self, moment: Moment) -> list[Moment]:
-        """The moments that can follow."""
-        moments = [Moment(moment.stage, moment.laid, index) for index in moment.laid.following[moment.index]]
-        if moment.index in moment.laid.ends:
-            moments += self.begin(moment.laid.after, moment.stage + 1)
+        """Return the moments that can follow."""
+        moments = [Moment(moment.stage, moment.layout, index) for index in moment.layout.following[moment.index]]
+        if moment.index in moment.layout.ends:
+            moments += self.begin(moment.layout.after, moment.stage + 1)
         return moments
 
-    def _lay(self, program: Program, scalars: tuple[str, ...], roles: Roles) -> Laid:
+    def _lay(self, program: Program, scalars: tuple[str, ...], roles: Roles) -> ProgramLayout:
         key = program, scalars, roles.key()
-        if key not in self._laid:
+        if key not in self._layouts:
             parts, after = plan(program, roles)
-            laid = self._laid[key] = Laid(after, scalars)
-            laid.ends.extend(laid.lay(parts)[1])
-        return self._laid[key]
+            layout = self._layouts[key] = ProgramLayout(after, scalars)
+            layout.ends.extend(layout.lay(parts)[1])
+        return self._layouts[key]
 
 
 @dataclass
 class Proof:
-    """The extent of a proof: templates, passes in all runs of two or three, interfering pairs of steps, reads of a
-    cell.
+    """The extent of a proof: templates, passes in all runs of two or three, interfering pairs of steps, reads of cells.
 
-    `faults` is what is wrong.
+    `faults` says what is wrong.
     """
 
     templates: int = 0
@@ -141,23 +137,13 @@ class Proof:
             raise RunFailed("the proof fails:\n  " + "\n  ".join(self.faults[:10]) + more)
 
 
-@dataclass(frozen=True, eq=False)
-class RecordedPass:
-    """A recorded pass; each block's valid ghost cells, and the scalars to which the host gives values, before it."""
-
-    recorded: Recorded
-    valid: tuple[Valid, ...]
-    scalars: tuple[str, ...] = ()
-
-
 def prove(
     partition: Partition, programs: Programs, mapper: Mapper, hardware: Hardware, *, start: Programs | None = None
 ) -> Proof:
-    """Prove every template that passes of `programs` need, in whatever order they come, after one pass of each of
-    `start`, in its order.
+    """Prove every template that passes of `programs` need, in any order, after one pass of each of `start`, in order.
 
-    Looked at are every two passes of which one can follow the other, in whatever way to overlap the mapper may choose
-    for each, and three passes that repeat themselves.
+    Examines every two passes of which one can follow the other, in whatever way to overlap the mapper may choose for
+    each, and three passes that repeat themselves.
     """
     ways = mapper.ways(alone=len(partition) == 1, streams=hardware.streams)
     recorded: dict[object, tuple[list[RecordedPass], list[object]]] = {}
@@ -168,12 +154,9 @@ def prove(
         moment, valid = waiting.pop()
         if (key := _key(moment, valid)) in recorded:
             continue
-        passes = [
-            RecordedPass(record_pass(partition, moment.stretch, valid, way, hardware), valid, moment.scalars)
-            for way in ways
-        ]
+        passes = [record_pass(partition, moment.stretch, valid, way, hardware, moment.scalars) for way in ways]
         proof.templates += len(partition) * len(ways)
-        next_ = [(other, passes[0].recorded.after) for other in course.after(moment)]
+        next_ = [(other, passes[0].after) for other in course.after(moment)]
         recorded[key] = passes, [_key(*other) for other in next_]
         waiting += next_
     for key, (passes, after) in recorded.items():
@@ -185,21 +168,21 @@ def prove(
 
 
 def _key(moment: Moment, valid: Sequence[Valid]) -> object:
-    return moment.key, tuple(tuple(sorted(mine.items())) for mine in valid)
+    return moment, tuple(tuple(sorted(mine.items())) for mine in valid)
 
 
 def examine(partition: Partition, passes: Sequence[RecordedPass], hardware: Hardware) -> Proof:
-    """Look at some passes, one after the other, as all blocks do them."""
-    first, last = passes[0].valid, passes[-1].recorded.after
-    touched = {b for one in passes for trace in one.recorded.traces for node in trace.graph.nodes for b in boxes(node)}
-    touched |= {launch.over for one in passes for launch in one.recorded.launches}
+    """Examine some passes that all blocks do one after the other."""
+    first, last = passes[0].valid, passes[-1].after
+    traces = [trace for one in passes for trace in one.traces]
+    touched = {box for trace in traces for node in trace.graph.nodes for box in boxes(node)}
+    touched |= {launch.over for one in passes for launch in one.launches}
     touched |= {box for valid in (*first, *last) for some in valid.values() for box in some}
     proof = Proof(passes=len(passes))
     try:
-        traces = [trace for one in passes for trace in one.recorded.traces]
-        execution = Execution(CellNumbers(partition, touched), partition, hardware, traces)
+        execution = Execution(number_cells(partition, touched), partition, hardware, traces)
         for one in passes:
-            execution.add(one.recorded.traces, one.scalars, one.recorded.entry)
+            execution.add(one.traces, one.scalars, one.entry)
         execution.finish()
     except (Broken, Outside, Circle) as error:
         proof.faults.append(str(error))
@@ -208,7 +191,7 @@ def examine(partition: Partition, passes: Sequence[RecordedPass], hardware: Hard
     proof.faults += collisions(execution)
     proof.faults += separation(execution)
     versions = Versions(execution, partition, first)
-    proof.faults += versions.run([(one.recorded.launches, one.scalars) for one in passes])
+    proof.faults += versions.run([(one.launches, one.scalars) for one in passes])
     proof.faults += versions.left(last)
     proof.reads = versions.checked
     return proof

@@ -18,24 +18,31 @@ from taskflow.runtime.tasks import Analysis, Compute, Launch, Message, Stretch, 
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
-    """A pass of a stretch over all blocks: its launches, each block's template, the lane on which messages come in, and
-    each block's valid ghost cells afterwards.
+class RecordedPass:
+    """A pass of a stretch over all blocks: its launches, each block's template, and the lane on which messages come in.
+
+    `valid` and `after` are each block's valid ghost cells before and after it; before it the host gives values to
+    `scalars`.
     """
 
     launches: tuple[Launch, ...]
     traces: tuple[Trace, ...]
     entry: int
+    valid: tuple[Valid, ...]
     after: tuple[Valid, ...]
+    scalars: tuple[str, ...]
 
 
 def record_pass(
-    partition: Partition, stretch: Stretch, valid: Sequence[Valid], mapper: Mapper, hardware: Hardware
-) -> Recorded:
-    """The templates of all blocks, each with so many valid ghost cells."""
-    launches = tuple(
-        replace(launch) for launch in stretch.launches
-    )  # each an object of its own, the same on all blocks
+    partition: Partition,
+    stretch: Stretch,
+    valid: Sequence[Valid],
+    mapper: Mapper,
+    hardware: Hardware,
+    scalars: tuple[str, ...] = (),
+) -> RecordedPass:
+    """Record a pass of all blocks, each with these valid ghost cells."""
+    launches = tuple(replace(launch) for launch in stretch.launches)  # objects of their own, the same on all blocks
     analyses = [
         analyse(
             launches,
@@ -51,11 +58,11 @@ def record_pass(
     ]
     traces = tuple(template(analysis, partition, mapper, hardware) for analysis in analyses)
     entry = int(hardware.streams and mapper.overlap == "full")
-    return Recorded(launches, traces, entry, tuple(analysis.valid for analysis in analyses))
+    return RecordedPass(launches, traces, entry, tuple(valid), tuple(analysis.valid for analysis in analyses), scalars)
 
 
 def template(analysis: Analysis, partition: Partition, mapper: Mapper, hardware: Hardware) -> Trace:
-    """The operations of one block, which do nothing."""
+    """Record the operations of one block, which do nothing."""
     paper, plain = cast(Any, _Paper()), _PaperLane(asynchronous=hardware.streams)
     near = cast(Any, _Near(partition, hardware)) if hardware.near is not None else None
     urgent = _PaperLane(asynchronous=True) if hardware.streams and mapper.overlap == "full" else plain

@@ -14,7 +14,7 @@ import numpy as np
 from taskflow.runtime.tasks import AllReduce, Compute, Tiles, rows
 
 Place = tuple[Any, ...]
-"""Where numbers are: (block, field), (block, "scalar", name), (block, "count", ...), ("board", block, fold, parity),
+"""A place of numbers: (block, field), (block, "scalar", name), (block, "count", ...), ("board", block, fold, parity),
 and of a message ("out" or "in", buffer), ("wire", message), and, packed for a neighbour, ("inbox", source, target)."""
 Index = np.ndarray
 ONE = np.zeros(1, np.int64)
@@ -41,7 +41,7 @@ class HappensBefore:
         self.sequence: list[int] = []
 
     def add(self, chain: int | None, after: Iterable[int | None] = ()) -> int:
-        """A new event that happens after these and, on a chain, after the chain's last one."""
+        """Add an event that happens after these and, on a chain, after the chain's last one."""
         event, before = len(self._after), [e for e in after if e is not None]
         self._chain.append(-1 if chain is None else chain)
         self._position.append(0)
@@ -59,7 +59,7 @@ class HappensBefore:
         return self._last[chain]
 
     def follow(self, event: int, *others: int) -> None:
-        """One more guarantee: `event` happens after the others."""
+        """Add a guarantee: `event` happens after the others."""
         self._after[event].extend(others)
 
     def hold(self, event: int, *others: int) -> None:
@@ -67,7 +67,7 @@ class HappensBefore:
         self._perhaps[event].extend(others)
 
     def settle(self) -> None:
-        """Find one `sequence` in which everything can happen, and the clocks. Raises Circle where there is none."""
+        """Compute one `sequence` in which everything can happen, and the clocks. Raises Circle where there is none."""
         missing = [len(a) + len(p) for a, p in zip(self._after, self._perhaps, strict=True)]
         next_: list[list[int]] = [[] for _ in missing]
         for event, (after, perhaps) in enumerate(zip(self._after, self._perhaps, strict=True)):
@@ -115,7 +115,7 @@ class Hardware:
     tiles: Tiles = rows
 
     def sees(self, one: int, other: int) -> bool:
-        """Whether two blocks see each other's memory."""
+        """Return whether two blocks see each other's memory."""
         return self.near is not None and self.near[one] == self.near[other]
 
 
@@ -137,7 +137,7 @@ class Step:
     node: Compute | AllReduce | None = None
 
     def move(self, source: Place, taken: Index, target: Place, filled: Index) -> None:
-        """Copy cells."""
+        """Add a copy of cells."""
         self.moves.append((source, taken, target, filled))
         for touched, place, cells in ((self.reads, source, taken), (self.writes, target, filled)):
             touched[place] = np.concatenate([touched[place], cells]) if place in touched else cells

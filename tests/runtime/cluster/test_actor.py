@@ -1,4 +1,4 @@
-"""The gang of block actors on a real cluster: control by a handful of calls, errors with names, nothing that waits
+"""The group of block actors on a real cluster: control by a handful of calls, errors with names, nothing that waits
 for ever.
 """
 
@@ -53,12 +53,12 @@ class Work:
         control.report(**control.progress, owned=owned, fields={role: shard.read(role, owned) for role in NAMES})
 
 
-def gang(client, job, *, blocks=(1, 1, 2), channel="auto", message=30.0):
+def block_group(client, job, *, blocks=(1, 1, 2), channel="auto", message=30.0):
     partition = Partition(job.space, blocks)
     plan = Plan(f"test-{time.monotonic_ns()}", partition, "cpu", 1, channel, Mapper("full"), Limits(message))
-    team = BlockGroup(client, plan, [place.worker for place in survey(client, embedded=True)])
-    team.jobs = [job] * len(partition)
-    return team
+    group = BlockGroup(client, plan, [place.worker for place in survey(client, embedded=True)])
+    group.jobs = [job] * len(partition)
+    return group
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +86,10 @@ def test_blocks_in_processes_agree_with_the_oracle(cluster: Client, channel):
         pytest.skip(problem)
     space = region((6, 4, 9))
     expected, _ = oracle(space)
-    with gang(cluster, Work(space, 4), channel=channel) as team:
-        assert {name for peers in team.connect() for name in peers.values()} == {channel}
-        team.start(team.jobs)
-        statuses = until_ended(team)
+    with block_group(cluster, Work(space, 4), channel=channel) as group:
+        assert {name for peers in group.connect() for name in peers.values()} == {channel}
+        group.start(group.jobs)
+        statuses = until_ended(group)
     assert [status.state for status in statuses] == ["finished", "finished"], cause(statuses)
     assert len({status.progress["pid"] for status in statuses}) == 2
     for status in statuses:
@@ -99,12 +99,12 @@ def test_blocks_in_processes_agree_with_the_oracle(cluster: Client, channel):
 
 
 def test_several_blocks_in_one_process_use_the_local_channel(cluster: Client):
-    with gang(cluster, Work(region((6, 4, 9)), 2), blocks=(2, 2, 1)) as team:
-        routes = team.connect()
+    with block_group(cluster, Work(region((6, 4, 9)), 2), blocks=(2, 2, 1)) as group:
+        routes = group.connect()
         assert routes[0][1] == "local"
         assert routes[0][2] in ("peer", "ucx", "actor")
-        team.start(team.jobs)
-        assert [status.state for status in until_ended(team)] == ["finished"] * 4
+        group.start(group.jobs)
+        assert [status.state for status in until_ended(group)] == ["finished"] * 4
 
 
 def test_blocks_of_two_hosts_find_each_other(cluster: Client):
@@ -117,45 +117,45 @@ def test_blocks_of_two_hosts_find_each_other(cluster: Client):
 
     cluster.run(name_hosts, by_process=True)
     try:
-        with gang(cluster, Work(region((6, 4, 9)), 2), blocks=(2, 2, 1)) as team:
-            routes = team.connect()
+        with block_group(cluster, Work(region((6, 4, 9)), 2), blocks=(2, 2, 1)) as group:
+            routes = group.connect()
             beyond = "actor" if channel_problem("ucx") else "ucx"
             assert (routes[0][1], routes[0][2]) == ("local", beyond)
-            team.start(team.jobs)
-            assert [status.state for status in until_ended(team)] == ["finished"] * 4
+            group.start(group.jobs)
+            assert [status.state for status in until_ended(group)] == ["finished"] * 4
     finally:
         cluster.run(name_hosts, by_process=False)
 
 
 def test_status_is_answered_while_the_block_computes(cluster: Client):
-    with gang(cluster, Work(region((32, 32, 32)), 10_000)) as team:
-        team.connect()
-        team.start(team.jobs)
+    with block_group(cluster, Work(region((32, 32, 32)), 10_000)) as group:
+        group.connect()
+        group.start(group.jobs)
         seconds = []
         for _ in range(40):
             begin = time.perf_counter()
-            states = {status.state for status in team.status()}
+            states = {status.state for status in group.status()}
             seconds.append(time.perf_counter() - begin)
             assert states == {"running"}
-        team.stop()
-        until_ended(team)
+        group.stop()
+        until_ended(group)
     assert np.median(seconds) < 0.05
 
 
 def test_stop_ends_all_blocks_after_the_same_step(cluster: Client):
-    with gang(cluster, Work(region((6, 4, 9)), 1_000_000)) as team:
-        team.connect()
-        team.start(team.jobs)
+    with block_group(cluster, Work(region((6, 4, 9)), 1_000_000)) as group:
+        group.connect()
+        group.start(group.jobs)
         time.sleep(0.3)
-        team.stop()
-        statuses = until_ended(team)
+        group.stop()
+        statuses = until_ended(group)
     assert [status.state for status in statuses] == ["finished", "finished"]
     assert len({status.progress["step"] for status in statuses}) == 1
 
 
 def test_the_cause_is_the_block_that_failed_and_not_the_one_that_missed_it(cluster: Client):
-    with gang(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3))) as team:
-        statuses = until_failed(team)
+    with block_group(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3))) as group:
+        statuses = until_failed(group)
     assert isinstance(statuses[0].error, Aborted)
     assert str(cause(statuses)) == "block 1 was told to fail"
 
@@ -168,32 +168,18 @@ def shards():
 
 def test_blocks_that_failed_keep_no_fields(cluster: Client):
     """Dask may keep their actors, and these their errors."""
-    with gang(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3))) as team:
-        until_failed(team)
+    with block_group(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3))) as group:
+        until_failed(group)
         assert sum(cluster.run(shards).values()) == 2
     assert sum(cluster.run(shards).values()) == 0
 
 
 def test_a_neighbour_that_never_sends_is_a_named_error(cluster: Client):
-    with gang(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3)), message=1.0) as team:
-        team.connect()
-        team.start(team.jobs)
-        statuses = until_ended(team)
+    with block_group(cluster, Work(region((6, 4, 9)), 50, fails=(1, 3)), message=1.0) as group:
+        group.connect()
+        group.start(group.jobs)
+        statuses = until_ended(group)
     assert "block 1" in str(statuses[0].error)
-
-
-def test_a_killed_worker_is_a_named_error_within_seconds():
-    with embedded(2, gpu=False) as client, gang(client, Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as team:
-        team.connect()
-        team.start(team.jobs)
-        while not all(status.progress for status in team.status()):
-            time.sleep(0.02)
-        os.kill(team.status()[1].progress["pid"], signal.SIGKILL)
-        begin = time.monotonic()
-        statuses = until_ended(team)
-        assert time.monotonic() - begin < 10
-        assert "does not answer" in str(statuses[1].error)
-        assert statuses[0].error is not None
 
 
 class Fails:
@@ -221,13 +207,13 @@ def test_what_a_lost_gpu_costs_and_what_would_happen_again(error, lost, words, m
     played.driver = SimpleNamespace(CUDADriverError=type("CUDADriverError", (CudaError,), {}))
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=played))
     raised = CudaError(error) if isinstance(error, int) else error
-    with embedded(1, gpu=False) as client, gang(client, Fails(region((6, 4, 9)), raised)) as team:
-        statuses = until_failed(team)
+    with embedded(1, gpu=False) as client, block_group(client, Fails(region((6, 4, 9)), raised)) as group:
+        statuses = until_failed(group)
     found = cause(statuses)
     assert words in str(found)
     assert isinstance(found, Lost) == lost
     assert isinstance(statuses[0].error, Aborted)
-    assert (team.blamed(statuses) == set(team.workers)) == lost
+    assert (group.blamed(statuses) == set(group.workers)) == lost
 
 
 class CudaError(RuntimeError):
@@ -253,26 +239,26 @@ class Quiet:
 @pytest.mark.slow
 def test_whose_interpreter_is_held_is_not_lost():
     """As long as a library is loaded, say, nothing answers; but the process lives."""
-    with embedded(2, gpu=False) as client, gang(client, Quiet(region((6, 4, 9)), 12)) as team:
-        team.connect()
+    with embedded(2, gpu=False) as client, block_group(client, Quiet(region((6, 4, 9)), 12)) as group:
+        group.connect()
         begin = time.monotonic()
-        team.start(team.jobs)  # which may be answered late, too
-        statuses = until_ended(team)
+        group.start(group.jobs)  # which may be answered late, too
+        statuses = until_ended(group)
         assert time.monotonic() - begin > 10
     assert [status.state for status in statuses] == ["finished", "finished"], cause(statuses)
 
 
-def frozen_while(phase, team):
+def frozen_while(phase, group):
     """What the client is at when it finds out, with the process that does not answer."""
     if phase == "connecting":
-        return team.connect
-    team.connect()
+        return group.connect
+    group.connect()
     if phase == "beginning":
-        return lambda: team.start(team.jobs)
-    team.start(team.jobs)
-    while phase == "computing" and not all(status.progress for status in team.status()):
+        return lambda: group.start(group.jobs)
+    group.start(group.jobs)
+    while phase == "computing" and not all(status.progress for status in group.status()):
         time.sleep(0.02)
-    return lambda: next(status for status in team.status(0.2) if status.error is not None)
+    return lambda: next(status for status in group.status(0.2) if status.error is not None)
 
 
 @pytest.mark.slow
@@ -282,10 +268,10 @@ def test_a_frozen_worker_is_lost_within_five_seconds(phase):
     job = Quiet(region((6, 4, 9)), 60, held=False) if phase == "before the first report" else None
     with (
         embedded(2, gpu=False) as client,
-        gang(client, job or Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as team,
+        block_group(client, job or Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as group,
     ):
-        act = frozen_while(phase, team)
-        frozen = client.run(os.getpid, workers=[team.workers[1]])[team.workers[1]]
+        act = frozen_while(phase, group)
+        frozen = client.run(os.getpid, workers=[group.workers[1]])[group.workers[1]]
         time.sleep(1.0)
         os.kill(frozen, signal.SIGSTOP)
         try:
@@ -296,10 +282,10 @@ def test_a_frozen_worker_is_lost_within_five_seconds(phase):
                 lost = error
             assert time.monotonic() - begin < 5
             assert "no sign of life for 4 s" in str(lost)
-            assert lost.workers == {team.workers[1]}
+            assert lost.workers == {group.workers[1]}
             begin = time.monotonic()
-            team.abort("a block was lost")
-            team.close()
+            group.abort("a block was lost")
+            group.close()
             assert time.monotonic() - begin < 15
         finally:
             os.kill(frozen, signal.SIGCONT)
@@ -325,10 +311,10 @@ def test_a_frozen_worker_is_lost_while_all_are_asked_for_something():
 def test_blocks_whose_client_is_gone_give_up(cluster: Client):
     """Nobody tells them."""
     with Client(cluster.cluster, direct_to_workers=True, set_as_default=False) as other:
-        team = gang(other, Work(region((6, 4, 9)), 10_000_000))
-        team.connect()
-        team.start(team.jobs)
-        while not all(status.progress for status in team.status()):
+        group = block_group(other, Work(region((6, 4, 9)), 10_000_000))
+        group.connect()
+        group.start(group.jobs)
+        while not all(status.progress for status in group.status()):
             time.sleep(0.02)
         assert sum(cluster.run(at_work).values()) == 2
     until = time.monotonic() + 60
@@ -354,12 +340,12 @@ def test_close_ends_a_running_job_and_the_actors_go(cluster: Client):
     gc.collect()
     gc.disable()
     try:
-        with gang(cluster, Work(region((6, 4, 9)), 1_000_000)) as team:
-            team.connect()
-            team.start(team.jobs)
+        with block_group(cluster, Work(region((6, 4, 9)), 1_000_000)) as group:
+            group.connect()
+            group.start(group.jobs)
             time.sleep(0.2)
             assert sum(cluster.run(at_work).values()) == 2
-            mine = {future.key for future in team._futures}
+            mine = {future.key for future in group._futures}
             assert mine <= set().union(*cluster.run(actors).values())
             begin = time.monotonic()
         assert time.monotonic() - begin < 10
@@ -377,11 +363,11 @@ def test_a_run_is_a_handful_of_calls(cluster: Client, monkeypatch):
     calls = []
     usual = Actor.__getattr__
     monkeypatch.setattr(Actor, "__getattr__", lambda self, name: calls.append(name) or usual(self, name))
-    with gang(cluster, Work(region((6, 4, 9)), 500)) as team:
-        team.connect()
-        team.start(team.jobs)
-        time.sleep(1.0)
-        until_ended(team)
+    with block_group(cluster, Work(region((6, 4, 9)), 200)) as group:
+        group.connect()
+        group.start(group.jobs)
+        time.sleep(0.3)
+        until_ended(group)
     assert (
         not set(calls)
         - {"address", "widen", "connect", "start", "status", "close"}
@@ -392,7 +378,22 @@ def test_a_run_is_a_handful_of_calls(cluster: Client, monkeypatch):
 
 def test_forcing_local_between_processes_is_refused(cluster: Client):
     with (
-        gang(cluster, Work(region((6, 4, 9)), 1), channel="local") as team,
+        block_group(cluster, Work(region((6, 4, 9)), 1), channel="local") as group,
         pytest.raises(BadInput, match="different processes"),
     ):
-        team.connect()
+        group.connect()
+
+
+def test_a_killed_worker_is_a_named_error_within_seconds(cluster: Client):
+    """It is the last that uses the cluster, which loses a process."""
+    with block_group(cluster, Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as group:
+        group.connect()
+        group.start(group.jobs)
+        while not all(status.progress for status in group.status()):
+            time.sleep(0.02)
+        os.kill(group.status()[1].progress["pid"], signal.SIGKILL)
+        begin = time.monotonic()
+        statuses = until_ended(group)
+        assert time.monotonic() - begin < 10
+        assert "does not answer" in str(statuses[1].error)
+        assert statuses[0].error is not None

@@ -77,7 +77,7 @@ class Gone:
         raise RuntimeError("Worker holding Actor was lost")
 
 
-def team(*actors, silent=()):
+def played_group(*actors, silent=()):
     """A group of these, at work; the processes of the `silent` ones show no sign of life."""
     played = object.__new__(BlockGroup)
     played._heartbeats = Heart(*(f"tcp://{block}" for block in silent))
@@ -90,13 +90,13 @@ def team(*actors, silent=()):
 def test_who_is_busy_is_waited_for():
     """A job can take minutes to be unpacked; the block answers meanwhile."""
     busy = Actor(start=100)
-    team(busy, Actor()).start([None, None])
+    played_group(busy, Actor()).start([None, None])
     assert busy.asked >= 1
 
 
 @pytest.mark.parametrize("silent", [Actor(start=1e6, status=1e6), Gone()], ids=["frozen", "dead"])
 def test_who_is_gone_is_not_waited_for_twice(silent):
-    blocks = team(Actor(), silent)
+    blocks = played_group(Actor(), silent)
     with pytest.raises(Lost, match="block 1 on worker tcp://1 does not answer") as lost:
         blocks.start([None, None])
     assert lost.value.workers == {"tcp://1"}
@@ -110,7 +110,7 @@ def test_who_is_gone_is_not_waited_for_twice(silent):
 
 @pytest.mark.parametrize("told", [{"step": 2}, {}], ids=["at work", "before its first word"])
 def test_a_silent_process_is_lost_in_seconds_with_what_it_told_last(told):
-    blocks = team(Actor(), Actor(status=1e6), silent=[1])
+    blocks = played_group(Actor(), Actor(status=1e6), silent=[1])
     blocks._statuses = [Status("running", told)] * 2
     begin = Clock.now
     statuses = blocks.status(0.2)
@@ -123,18 +123,18 @@ def test_a_silent_process_is_lost_in_seconds_with_what_it_told_last(told):
 def test_who_is_long_at_something_may_die_of_it():
     begin = Clock.now
     with pytest.raises(Lost, match=r"block 0 on worker tcp://0 .*no sign of life"):
-        team(Actor(start=500, status=1e6), Actor(), silent=[0]).start([None, None])
+        played_group(Actor(start=500, status=1e6), Actor(), silent=[0]).start([None, None])
     assert Clock.now - begin < 5
 
 
 def test_a_busy_process_is_not_a_dead_one():
     """Its interpreter is held, say by a library that is loaded; its heart beats."""
-    blocks = team(Actor(), Actor(status=20))
+    blocks = played_group(Actor(), Actor(status=20))
     assert [status.state for status in blocks.status(0.2)] == ["running", "running"]
 
 
 def test_but_an_hour_is_too_long():
-    blocks = team(Actor(), Actor(status=3600))
+    blocks = played_group(Actor(), Actor(status=3600))
     begin = Clock.now
     statuses = blocks.status(0.2)
     assert CALL <= Clock.now - begin < CALL + 2
@@ -147,8 +147,8 @@ def test_but_an_hour_is_too_long():
 def test_what_a_block_says_is_told_rather_than_what_others_miss():
     refused = Actor(value=BadInput("machine.device"))
     with pytest.raises(BadInput, match=r"machine\.device"):
-        team(Actor(value=ChannelError("a message was lost")), refused).start([None, None])
-    assert team(refused).blamed([Status("failed", {}, BadInput("no"))]) == set()
+        played_group(Actor(value=ChannelError("a message was lost")), refused).start([None, None])
+    assert played_group(refused).blamed([Status("failed", {}, BadInput("no"))]) == set()
 
 
 @pytest.mark.parametrize("channel", ["auto", "peer"])
@@ -174,9 +174,9 @@ def test_blocks_offer_more_only_where_some_are_out_of_reach(hosts, channel):
             calls.append(("connect", self.block, *("ucx" in address.offers for address in addresses.values())))
             return Reply({})
 
-    gang = team(*map(Connected, range(3)))
-    gang.plan = SimpleNamespace(partition=SimpleNamespace(neighbours=[{1}, {0, 2}, {1}]), channel=channel)
-    gang.connect()
+    group = played_group(*map(Connected, range(3)))
+    group.plan = SimpleNamespace(partition=SimpleNamespace(neighbours=[{1}, {0, 2}, {1}]), channel=channel)
+    group.connect()
     far = hosts == "aab" and channel == "auto"
     assert [block for call, block, *_ in calls if call == "widen"] == [0, 1, 2] * far
     assert {peer for call, _, *peers in calls if call == "connect" for peer in peers} == {far}

@@ -1,4 +1,4 @@
-"""Parcels: the same content is the same function; what cannot travel is said."""
+"""Pickled values: the same content is the same function; what cannot travel is said."""
 
 import sys
 import threading
@@ -7,7 +7,7 @@ import types
 import pytest
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.runtime.cluster.pickled import Pickled
+from taskflow.runtime.cluster.jobs import Pickled
 
 
 def made(factor):

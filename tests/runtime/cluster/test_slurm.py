@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster import Slurm
-from taskflow.runtime.cluster.submitting import _cluster, submitted
+from taskflow.runtime.cluster.slurm import _cluster, submitted
 
 
 def test_as_many_jobs_as_hold_what_is_asked_for():

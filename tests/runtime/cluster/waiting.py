@@ -1,24 +1,24 @@
-"""Waiting for gangs, for so long and no longer."""
+"""Waiting for block groups, for so long and no longer."""
 
 import time
 
 
-def until_ended(team, seconds=60.0):
+def until_ended(group, seconds=60.0):
     """The status of every block once all have finished or failed."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        statuses = team.status()
+        statuses = group.status()
         if {status.state for status in statuses} <= {"finished", "failed"}:
             return statuses
         time.sleep(0.02)
     raise AssertionError(f"still {[status.state for status in statuses]} after {seconds} s")
 
 
-def until_failed(team):
-    """Run the jobs of a team of which one fails; the status of every block once all have ended for that."""
-    team.connect()
-    team.start(team.jobs)
-    while "failed" not in {status.state for status in team.status()}:
+def until_failed(group):
+    """Run the jobs of a group of which one fails; the status of every block once all have ended for that."""
+    group.connect()
+    group.start(group.jobs)
+    while "failed" not in {status.state for status in group.status()}:
         time.sleep(0.01)
-    team.abort("another block failed")
-    return until_ended(team)
+    group.abort("another block failed")
+    return until_ended(group)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from taskflow.runtime.host.infiniband import Port, ports, unused
+from taskflow.runtime.host.inventory import Port, ports, unused_ports
 from taskflow.runtime.machine.channel.ucx import ucx_problem, ways_between_hosts
 
 
@@ -34,12 +34,12 @@ def test_a_port_that_ucx_leaves_aside(adapters, monkeypatch):
     monkeypatch.delenv("UCX_TLS", raising=False)
     monkeypatch.delenv("UCX_NET_DEVICES", raising=False)
     found = ports(adapters)
-    assert unused(found, ["tcp/ib0", "rc_mlx5/mlx5_0:1", "ud_mlx5/mlx5_2:1"]) is None
-    assert unused(found, ["tcp/ib0", "rc_mlx5/mlx5_0:1"]).startswith(
+    assert unused_ports(found, ["tcp/ib0", "rc_mlx5/mlx5_0:1", "ud_mlx5/mlx5_2:1"]) is None
+    assert unused_ports(found, ["tcp/ib0", "rc_mlx5/mlx5_0:1"]).startswith(
         "UCX does not use mlx5_2:1: this UCX was built without"
     )
     monkeypatch.setenv("UCX_TLS", "tcp")
-    assert "mlx5_0:1, mlx5_2:1: UCX_TLS=tcp may forbid it" in unused(found, ["tcp/ib0"])
+    assert "mlx5_0:1, mlx5_2:1: UCX_TLS=tcp may forbid it" in unused_ports(found, ["tcp/ib0"])
 
 
 @pytest.mark.skipif(ucx_problem() is not None, reason="ucxx is not installed")

@@ -62,10 +62,10 @@ def test_paths_of_all_typical_passes_together():
         third = replay(host(1050, 1060, "compute", 0), host(1060, 1090, "compute", 1), start=1050, end=1100)
         return timeline(graph, first, second, third, block=number)
 
-    found = critical_path([block(0), block(1)])
-    assert (found.length, found.whole) == (70, 90)
-    assert found.operations == {"a whole": 20, "b whole": 50}
+    operations, duration = critical_path([block(0), block(1)])
+    assert (operations.total(), duration) == (70, 90)
+    assert operations == {"a whole": 20, "b whole": 50}
 
 
 def test_no_pass_that_all_blocks_did_is_no_path():
-    assert critical_path([timeline([compute("a")])]).length == 0
+    assert critical_path([timeline([compute("a")])]) == ({}, 0)

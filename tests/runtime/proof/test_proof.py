@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.machine.direct import board
 from taskflow.runtime.machine.direct.board import Inboxes
-from taskflow.runtime.proof import Hardware, RecordedPass, cells, examine, prove
+from taskflow.runtime.proof import Hardware, cells, examine, prove
 from taskflow.runtime.proof.recording import record_pass, template
 from taskflow.runtime.regions import Box, Partition
 from taskflow.runtime.tasks import (
@@ -199,8 +199,8 @@ def steady(partition, program, mapper, hardware):
     roles, valid, passes = Roles.of(tuple(partition.region.fields)), [{}] * len(partition), []
     for _ in range(5):
         (stretch,), roles = plan(program, roles)
-        passes.append(RecordedPass(record_pass(partition, stretch, valid, mapper, hardware), tuple(valid), ("dt",)))
-        valid = passes[-1].recorded.after
+        passes.append(record_pass(partition, stretch, valid, mapper, hardware, ("dt",)))
+        valid = passes[-1].after
     return passes[-2:]
 
 
@@ -208,9 +208,9 @@ def changed(passes, block, change):
     """The passes with other traces of one block."""
 
     def apply(one):
-        traces = list(one.recorded.traces)
+        traces = list(one.traces)
         traces[block] = change(traces[block])
-        return replace(one, recorded=replace(one.recorded, traces=tuple(traces)))
+        return replace(one, traces=tuple(traces))
 
     return [apply(one) for one in passes]
 
@@ -270,7 +270,7 @@ def test_no_operation_can_be_left_out(two):
     """
     partition, passes, hardware, way = two
     changes, kinds = [], set()
-    for block, trace in enumerate(passes[1].recorded.traces):
+    for block, trace in enumerate(passes[1].traces):
         for number, operation in enumerate(trace.operations):
             kinds.add(operation.kind)
             changes.append((block, [trace.graph.nodes[n] for n in operation.nodes], without(number)))
@@ -306,7 +306,7 @@ def cut(edge, partition, hardware):
 
 def cuts(partition, passes, hardware):
     """A trace of the second pass without each edge of the transitive reduction of its graph, and the edge's nodes."""
-    for block, trace in enumerate(passes[1].recorded.traces):
+    for block, trace in enumerate(passes[1].traces):
         for edge in needed_edges(trace.graph):
             yield block, [trace.graph.nodes[n] for n in edge], cut(edge, partition, hardware)
 
@@ -341,7 +341,7 @@ def test_no_permission_can_be_left_out_where_messages_go_one_way(packed):
     passes = steady(partition, program, mapper, hardware)
     assert not examine(partition, passes, hardware).faults
     changes = [] if packed else [change for change in cuts(partition, passes, hardware) if permits(change[1])]
-    for block, trace in enumerate(passes[1].recorded.traces):
+    for block, trace in enumerate(passes[1].traces):
         for number, operation in enumerate(trace.operations):
             if operation.kind in ("signal", "await"):
                 changes.append((block, [trace.graph.nodes[n] for n in operation.nodes], without(number)))

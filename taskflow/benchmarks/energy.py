@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from types import TracebackType
+from collections.abc import Callable
 from typing import Any
 
-from taskflow.runtime.host.accelerators import accelerators, handle
+from taskflow.runtime.host.accelerators import accelerators, nvml_handle
 from taskflow.runtime.machine.device import Device, Gpu
 
 PERIOD = 0.02  # seconds between two looks at the power, where energy is not counted
 
 
-class Meter:
+class EnergyMeter:
     """Measures the energy of a device while it is open: `joules`, None where nobody counts it.
 
     A GPU of the Volta generation or later counts it by itself, in steps of some 0.1 s; of older ones the power is
@@ -23,28 +23,25 @@ class Meter:
     def __init__(self, device: Device) -> None:
         self.joules: float | None = None
         self._gpu = _handle(device)
-        self._began: int | None = None
-        self._watch: _Watch | None = None
+        self._began: float | None = None
+        self._integral: _PowerIntegral | None = None
 
-    def __enter__(self) -> Meter:
-        if self._gpu is not None:
-            self._began = _energy(self._gpu)
-            if self._began is None and _power(self._gpu) is not None:
-                self._watch = _Watch(self._gpu)
-                self._watch.start()
+    def __enter__(self) -> EnergyMeter:
+        self._began = _energy(self._gpu)
+        if self._began is None and _power(self._gpu) is not None:
+            self._integral = _PowerIntegral(self._gpu)
+            self._integral.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._began is not None:
             ended = _energy(self._gpu)
-            self.joules = None if ended is None else (ended - self._began) / 1e3
-        elif self._watch is not None:
-            self.joules = self._watch.end()
+            self.joules = None if ended is None else ended - self._began
+        elif self._integral is not None:
+            self.joules = self._integral.end()
 
 
-class _Watch(threading.Thread):
+class _PowerIntegral(threading.Thread):
     """Integrates power over time."""
 
     def __init__(self, gpu: Any) -> None:
@@ -60,7 +57,7 @@ class _Watch(threading.Thread):
             last, power = now, present
 
     def end(self) -> float:
-        """Joules since the start."""
+        """Return the joules since the start."""
         self._over.set()
         self.join()
         return self._joules
@@ -71,24 +68,30 @@ def _handle(device: Device) -> Any:
     if not isinstance(device, Gpu):
         return None
     identity = next((gpu.identity for gpu in accelerators() if gpu.ordinal == device.ordinal), None)
-    return None if identity is None else handle(identity)[0]
+    return None if identity is None else nvml_handle(identity)
 
 
-def _energy(gpu: Any) -> int | None:
-    """Millijoules since the driver was loaded."""
+def _energy(gpu: Any) -> float | None:
+    """Joules since the driver was loaded."""
     import pynvml
 
-    try:
-        return int(pynvml.nvmlDeviceGetTotalEnergyConsumption(gpu))
-    except pynvml.NVMLError:
-        return None
+    return _asked(pynvml.nvmlDeviceGetTotalEnergyConsumption, gpu)
 
 
 def _power(gpu: Any) -> float | None:
     """Watts."""
     import pynvml
 
+    return _asked(pynvml.nvmlDeviceGetPowerUsage, gpu)
+
+
+def _asked(question: Callable[[Any], int], gpu: Any) -> float | None:
+    """An answer of NVML in thousandths of a unit, in that unit; None where there is none, or no GPU to ask."""
+    import pynvml
+
+    if gpu is None:
+        return None
     try:
-        return float(pynvml.nvmlDeviceGetPowerUsage(gpu)) / 1e3
+        return question(gpu) / 1e3
     except pynvml.NVMLError:
         return None

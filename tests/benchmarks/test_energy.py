@@ -5,7 +5,7 @@ import time
 import pynvml
 import pytest
 
-from taskflow.runtime.host import energy
+from taskflow.benchmarks import energy
 from taskflow.runtime.machine.device import cpu
 
 
@@ -27,7 +27,7 @@ def driver(monkeypatch):
 
 
 def test_energy_that_is_counted(driver):
-    with energy.Meter(cpu()) as meter:
+    with energy.EnergyMeter(cpu()) as meter:
         driver(energy=7500)
     assert meter.joules == 2.5
 
@@ -35,7 +35,7 @@ def test_energy_that_is_counted(driver):
 def test_energy_from_power(driver):
     driver(supported=False)
     outer = time.perf_counter()
-    with energy.Meter(cpu()) as meter:
+    with energy.EnergyMeter(cpu()) as meter:
         inner = time.perf_counter()
         time.sleep(0.1)
         inner = time.perf_counter() - inner
@@ -44,13 +44,13 @@ def test_energy_from_power(driver):
 
 def test_a_gpu_that_tells_nothing(driver):
     driver(supported=False, told=False)
-    with energy.Meter(cpu()) as meter:
+    with energy.EnergyMeter(cpu()) as meter:
         pass
     assert meter.joules is None
 
 
 def test_cores_tell_nothing():
-    with energy.Meter(cpu()) as meter:
+    with energy.EnergyMeter(cpu()) as meter:
         pass
     assert meter.joules is None
 
@@ -61,7 +61,7 @@ def test_a_gpu():
     from taskflow.runtime.machine.device import gpu
 
     device = gpu()
-    with energy.Meter(device) as meter:
+    with energy.EnergyMeter(device) as meter:
         end = time.perf_counter() + 1.0
         while time.perf_counter() < end:
             copy_bandwidth(device)

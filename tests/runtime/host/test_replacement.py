@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from taskflow.errors import RunFailed
-from taskflow.runtime.cluster import mended, mending
+from taskflow.runtime.host import remaining_workers, workers
 
 
 class Cluster:
@@ -32,9 +32,9 @@ def mend(monkeypatch):
         def sleep(_):
             cluster.now += 1
 
-        monkeypatch.setattr(mending, "known_workers", Cluster.workers)
-        monkeypatch.setattr(mending, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: cluster.now))
-        return mended(cluster, lost, wanted)
+        monkeypatch.setattr(workers, "known_workers", Cluster.workers)
+        monkeypatch.setattr(workers, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: cluster.now))
+        return remaining_workers(cluster, lost, wanted)
 
     return call
 
@@ -47,7 +47,7 @@ def test_who_died_is_waited_for(mend):
 def test_who_does_not_come_is_done_without(mend):
     cluster = Cluster("ab")
     assert mend(cluster, "c") == ["a", "b"]
-    assert mending.RETURN <= cluster.now <= mending.RETURN + 2
+    assert workers.RETURN <= cluster.now <= workers.RETURN + 2
 
 
 def test_who_is_there_but_lost_is_replaced_by_a_nanny(mend):
