@@ -13,13 +13,13 @@ from taskflow.flow.forcing.bulk_velocity import shift_to_mean
 from taskflow.flow.forcing.coriolis import coriolis, coriolis_force
 from taskflow.flow.forcing.stratification import stratify
 from taskflow.flow.operators.exact_sums import exact_sum
+from taskflow.flow.reference import Shifted
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Roles, reduced
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, RATIO, ByHand, variant
 from tests.flows import compute, norms, orders
-from tests.reference import Shifted
 
 CELLS = [(7, 5, 6), (1, 4, 3), (3, 2, 1), (1, 1, 1), (37, 3, 4)]
 VELOCITY = ("u", "v", "w")

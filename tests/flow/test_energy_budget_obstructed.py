@@ -11,12 +11,12 @@ import pytest
 from taskflow.flow import Fluid
 from taskflow.flow.measures.eddy_budget import eddy_budget
 from taskflow.flow.measures.energy_budget import dissipation
+from taskflow.flow.reference.stretched import Metrics
+from taskflow.flow.reference.surfaces import brought, spread
 from tests.flow import test_immersed as immersed
 from tests.flow import test_obstacles as flagged
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, variant
 from tests.flow.test_obstacles import VELOCITY, WALLS, exchange
-from tests.reference.stretched import Metrics
-from tests.reference.surfaces import brought, spread
 
 NU, SHARE = 0.03, 0.25
 MEANS, STICK = ("mean_u", "mean_v", "mean_w"), ("stick_x", "stick_y", "stick_z")

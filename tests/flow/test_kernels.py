@@ -14,6 +14,7 @@ from taskflow.flow import (
     Transport,
     diagnostics,
     projection,
+    reference,
     turbulence,
 )
 from taskflow.flow.boundaries import boundary
@@ -24,7 +25,6 @@ from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task
-from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flows import plane_heat_flux
 

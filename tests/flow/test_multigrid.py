@@ -10,9 +10,9 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.flow.poisson import NotConverged
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid, RedBlack, WeightedJacobi
+from taskflow.flow.reference.multigrid import Reference, laplacian
 from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, factor, on_blocks, one_cycle, solve, tolerance
-from tests.reference.multigrid import Reference, laplacian
 
 MIXED = (("wall", "open"), ("periodic", "periodic"), ("open", "wall"))
 DOMAINS = [

@@ -7,14 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Fluid, Transport
+from taskflow.flow import Buoyancy, Fluid, Transport, reference
 from taskflow.flow.bodies import flags, forces, pressure, projection
 from taskflow.flow.operators.projection import correct
+from taskflow.flow.reference import Shifted
 from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.regions import Box
-from tests import reference
 from tests.flow.byhand import DT, MEAN, RATIO, ByHand, momentum_with, scalar_with, surrounded, variant
-from tests.reference import Shifted
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))

@@ -10,14 +10,14 @@ import pytest
 from taskflow.flow import Fluid, Transport
 from taskflow.flow.bodies import adherence, cuts, forces, pressure, projection
 from taskflow.flow.operators.projection import correct
+from taskflow.flow.reference.stretched import Metrics, shift
+from taskflow.flow.reference.surfaces import adhered, brought
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence, Wale, eddy_viscosity
 from tests.flow import test_immersed, test_obstacles
 from tests.flow.byhand import DT, MEAN, RATIO, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, buried, closed, near, on_wall
 from tests.flow.test_stretched import Uneven
-from tests.reference.stretched import Metrics, shift
-from tests.reference.surfaces import adhered, brought
 
 FLUID, HEAT = Fluid(0.03, (0.3, -0.2, 0.1)), Transport(0.07, 0.6)
 OLD, NEW = ("h_u", "h_v", "h_w"), ("u_new", "v_new", "w_new")

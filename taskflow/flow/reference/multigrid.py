@@ -26,6 +26,7 @@ def neighbours(p: np.ndarray, axis: int, ends: tuple[str, str]) -> tuple[np.ndar
 
 
 def laplacian(p: np.ndarray, h: Sequence[float], faces: Faces) -> np.ndarray:
+    """(p[i-1] - 2 p[i] + p[i+1]) / dx^2 + ... in cells."""
     total = np.zeros_like(p)
     for axis in range(3):
         low, high = neighbours(p, axis, faces[axis])
@@ -55,6 +56,7 @@ def relaxed(p: np.ndarray, rhs: np.ndarray, h: Sequence[float], faces: Faces, we
 
 
 def colour(shape: tuple[int, ...]) -> np.ndarray:
+    """(i + j + k) mod 2 in cells."""
     return np.indices(shape).sum(axis=0) % 2
 
 

@@ -1,4 +1,7 @@
-"""Eddy viscosities in NumPy, as the papers write them, and what varies with them."""
+"""Eddy viscosities as their papers write them, and friction and conduction with what varies from cell to cell.
+
+g[i, j] = du_i / dx_j is an array [i, j, z, y, x], and nu_t lives in cells.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tests.reference.operators import AXES, Vector, mean
-from tests.reference.shifted import Shifted
+from taskflow.flow.reference.operators import AXES, Vector, mean
+from taskflow.flow.reference.shifted import Shifted
 
 
 def gradient(velocity: Sequence[Shifted], h: Vector) -> np.ndarray:
-    """g[i, j] = du_i / dx_j in the middle of cells: the mean of central differences on both faces across i."""
+    """g[i, j] = du_i / dx_j in cells: for i = j from the cell's two faces, otherwise the mean of the central
+    differences on both faces across i.
+    """
     g = np.zeros((3, 3, *velocity[0]().shape))
     for i in AXES:
         for j in AXES:
@@ -25,13 +30,20 @@ def gradient(velocity: Sequence[Shifted], h: Vector) -> np.ndarray:
 
 
 def smagorinsky(g: np.ndarray, h: Vector, constant: float) -> np.ndarray:
-    """(C Delta)^2 |S|"""
+    """nu_t = (C Delta)^2 (2 S_ij S_ij)^(1/2) in cells, S = (g + g^T) / 2, Delta = (dx dy dz)^(1/3).
+
+    J. Smagorinsky 1963, Mon. Weather Rev. 91, 99.
+    """
     S = (g + g.swapaxes(0, 1)) / 2
     return (constant * np.cbrt(np.prod(h))) ** 2 * np.sqrt(2 * (S * S).sum((0, 1)))
 
 
 def wale(g: np.ndarray, h: Vector, constant: float) -> np.ndarray:
-    """Nicoud & Ducros (1999), equations 10 and 13."""
+    """nu_t = (C Delta)^2 (Sd_ij Sd_ij)^(3/2) / ((S_ij S_ij)^(5/2) + (Sd_ij Sd_ij)^(5/4)) in cells, Sd being the
+    traceless symmetric part of g^2.
+
+    F. Nicoud, F. Ducros 1999, Flow Turbul. Combust. 62, 183, equations 10 and 13.
+    """
     S = (g + g.swapaxes(0, 1)) / 2
     squared = np.einsum("ik...,kj...->ij...", g, g)
     Sd = (squared + squared.swapaxes(0, 1)) / 2
@@ -41,7 +53,11 @@ def wale(g: np.ndarray, h: Vector, constant: float) -> np.ndarray:
 
 
 def vreman(g: np.ndarray, h: Vector, constant: float) -> np.ndarray:
-    """Vreman (2004), equations 5 to 8."""
+    """nu_t = C (B / (alpha_ij alpha_ij))^(1/2) in cells, alpha = g^T, beta_ij = sum of dx_m^2 alpha_mi alpha_mj,
+    B = beta_11 beta_22 - beta_12^2 + beta_11 beta_33 - beta_13^2 + beta_22 beta_33 - beta_23^2.
+
+    A. W. Vreman 2004, Phys. Fluids 16, 3670, equations 5 to 8.
+    """
     alpha = g.swapaxes(0, 1)
     b = np.einsum("m,mi...,mj...->ij...", np.square(h), alpha, alpha)
     B = b[0, 0] * b[1, 1] - b[0, 1] ** 2 + b[0, 0] * b[2, 2] - b[0, 2] ** 2 + b[1, 1] * b[2, 2] - b[1, 2] ** 2
@@ -49,14 +65,20 @@ def vreman(g: np.ndarray, h: Vector, constant: float) -> np.ndarray:
 
 
 def van_driest(y: np.ndarray, speed: np.ndarray, viscosity: float) -> np.ndarray:
-    """1 - exp(-y+ / 26), y+ from the law of the wall of Werner & Wengle (1991)."""
+    """D = 1 - exp(-y+ / 26) in cells at the distance y from a smooth wall, where the speed relative to it is `speed`.
+
+    y+ solves u+ = y+, or beyond y+ = 11.81 u+ = 8.3 y+^(1/7), with y+ u+ = y speed / viscosity (H. Werner, H. Wengle
+    1991, 8th Symp. Turbulent Shear Flows).
+    """
     reynolds = y * speed / viscosity
     y_plus = np.where(reynolds < 11.81**2, np.sqrt(reynolds), (reynolds / 8.3) ** (7 / 8))
     return -np.expm1(-y_plus / 26)
 
 
 def friction(velocity: Sequence[Shifted], nu_t: Shifted, a: int, h: Vector, viscosity: float) -> np.ndarray:
-    """div(nu (grad u + grad u^T)) of the component a on its faces, nu = viscosity + nu_t."""
+    """div(nu (grad u + grad u^T))_a on the faces across a, nu = viscosity + nu_t: that of cells for normal stresses,
+    the mean of four cells on edges for shear stresses.
+    """
     q = velocity[a]
     total = 2 * (viscosity + nu_t()) * (q(1, a) - q()) / h[a] ** 2
     total -= 2 * (viscosity + nu_t(-1, a)) * (q() - q(-1, a)) / h[a] ** 2
@@ -71,7 +93,7 @@ def friction(velocity: Sequence[Shifted], nu_t: Shifted, a: int, h: Vector, visc
 
 
 def conduction(T: Shifted, nu_t: Shifted, h: Vector, diffusivity: float, prandtl: float) -> np.ndarray:
-    """div((diffusivity + nu_t / prandtl) grad T)"""
+    """div((diffusivity + nu_t / prandtl) grad T) in cells, nu_t on a face being the mean of the two cells beside it."""
     total = np.zeros_like(T())
     for d in AXES:
         high = (diffusivity + mean(nu_t(), nu_t(1, d)) / prandtl) * (T(1, d) - T())

@@ -11,8 +11,10 @@ from taskflow.runtime.regions import Box, Triple
 
 @dataclass(frozen=True)
 class Shifted:
-    """A field [z, y, x] whose first element is the cell `origin`: `q(0)` are its values in the cells of `box` and
-    `q(+1, axis)` those of the next cells along an axis; more steps may follow. All in double precision.
+    """A field q as an array [z, y, x] whose first element belongs to the cell `origin`, seen from the cells of `box`.
+
+    `q()` is q[i, j, k] of all cells of the box, `q(1, 0)` is q[i+1, j, k], `q(-1, 2)` is q[i, j, k-1], and
+    `q(1, 0, -1, 2)` is q[i+1, j, k-1]: pairs of a number of cells and an axis. All values are in double precision.
     """
 
     array: np.ndarray
@@ -20,7 +22,7 @@ class Shifted:
     origin: Triple
 
     def __call__(self, *steps: int) -> np.ndarray:
-        """`q()` the cells, `q(n, axis)` n cells along the axis, `q(n, axis, m, other)` then m along another one."""
+        """Return the values [z, y, x] that lie the given steps from the cells of the box."""
         shift = [0, 0, 0]
         for n, axis in zip(steps[::2], steps[1::2], strict=True):
             shift[axis] += n
