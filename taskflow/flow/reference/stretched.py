@@ -85,8 +85,8 @@ class Metrics:
         self, q: np.ndarray, a: int, speed: np.ndarray, points: np.ndarray, places: np.ndarray,
         central: Sequence[np.ndarray],
     ) -> np.ndarray:  # fmt: skip
-        """QUICK: the value of q at `places`, between the `points` i - 1 and i along a, on the parabola through these two
-        and the one before that which the flow comes from.
+        """QUICK: the value of q at `places`, between the `points` i - 1 and i along a, on the parabola through these
+        two and the one before that which the flow comes from.
 
         It is the mean of both in cells that are `central` for flow that goes forward, and for flow that goes backward.
         """
