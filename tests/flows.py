@@ -12,7 +12,7 @@ import numpy as np
 
 from taskflow.flow import Monitor
 from taskflow.flow.grid.metrics import Grid
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.flow.model import VELOCITY
 from taskflow.flow.operators.diagnostics import Conductivity, heat_flux
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.mapper import Mapper

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Triple
 from taskflow.simulation.case import Case

@@ -13,7 +13,7 @@ from taskflow.flow import Monitor, NavierStokes
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.flow.model import VELOCITY
 from taskflow.flow.poisson import relative_residual
 from taskflow.output import through_sides
 from taskflow.simulation.build.navier_stokes import model_described, navier_stokes, outflows_described

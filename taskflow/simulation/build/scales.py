@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
 from taskflow.flow.grid import StaggeredGrid, on_face
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.flow.model import VELOCITY
 from taskflow.simulation.inflow.inflow import moments
 from taskflow.simulation.initial.initial import largest
 

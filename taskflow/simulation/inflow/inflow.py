@@ -16,7 +16,7 @@ from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.boundaries.outflow import convective_outlets, pressure_outlets
 from taskflow.flow.boundaries.rough_wall import KARMAN
 from taskflow.flow.grid import on_face
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame

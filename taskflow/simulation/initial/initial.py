@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.flow.model import VELOCITY
 from taskflow.output import load_initial
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
