@@ -40,7 +40,7 @@ from taskflow.simulation.memory import Needs
 from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.report import broken, opening, summary
 from taskflow.simulation.restart import RestartPoint
-from taskflow.simulation.stability import cautions
+from taskflow.simulation.sanity import cautions
 
 if TYPE_CHECKING:
     from distributed import Client

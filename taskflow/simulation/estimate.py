@@ -18,8 +18,8 @@ from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import TaskGraph
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.keys import as_keys
 from taskflow.simulation.memory import Memory, Needs
+from taskflow.simulation.remedies import as_keys
 from taskflow.simulation.step_cost import often
 
 if TYPE_CHECKING:

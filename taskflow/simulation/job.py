@@ -15,10 +15,10 @@ from taskflow.errors import RunFailed
 from taskflow.output import LOG, STORE
 from taskflow.runtime.machine import Control, Shard, copy_bandwidth
 from taskflow.runtime.profile import Timeline
-from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.build.pressure import explained
+from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter, restore
-from taskflow.simulation.initial.initial import InitialFields
+from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.profiling import Profiling, Window
 from taskflow.simulation.records.records import Records, StateLog
 from taskflow.simulation.restart import RestartPoint

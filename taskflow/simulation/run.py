@@ -17,9 +17,9 @@ from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Recovery, RunRequest, run_once
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.keys import as_keys
 from taskflow.simulation.profiling import Window
 from taskflow.simulation.records.fields import STATISTICS
+from taskflow.simulation.remedies import as_keys
 from taskflow.simulation.report import broken
 from taskflow.simulation.restart import RestartPoint, newest_restart, starts_over, usable
 

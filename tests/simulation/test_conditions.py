@@ -8,7 +8,7 @@ import pytest
 from taskflow import Case
 from taskflow.analysis.earlier_stores import conditions_of_case
 from taskflow.output.conditions import Conditions, Side
-from taskflow.simulation.conditions import conditions
+from taskflow.simulation.build.physics import conditions
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 BASE = {"grid": {"cells": [8, 8, 8], "lengths": [1, 1, 1]}, "fluid": {"viscosity": 0.1}, "time": {"steps": 1}}

@@ -15,21 +15,60 @@ from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
-from taskflow.output import at_points, of_surface
+from taskflow.output import TimeSeries, at_points, of_surface
 from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
 from taskflow.runtime.tasks import Cells, Program, carried, overwritten
-from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
-from taskflow.simulation.build.registry import system
+from taskflow.simulation.build.projection import system_of
+from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.system import Measures, System
 from taskflow.simulation.case import Case
-from taskflow.simulation.inflow.inflow import Inflows
+from taskflow.simulation.inflow import Inflows
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.records.series import Integral, Layer, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
 from taskflow.simulation.schedule import Clock
 from taskflow.simulation.steady import SteadyCriterion
 from taskflow.simulation.step_cost import StepCost
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSpec:
+    """A case as its blocks compute it. Picklable.
+
+    `case` is its text, `settled` what a steady state is, `stability` which steps are stable, where that is
+    known, `scales` how large what is computed can get, `sweeps` how many iterations solve for the pressure where their
+    number is fixed, `counted` the scalars that say how often was repeated what a step repeats until it is enough. What
+    is recorded beside snapshots: `averages`, `spectra`, `probes`, `layers`, `integrals`.
+    """
+
+    case: str
+    grid: StaggeredGrid
+    model: Model
+    measures: Measures
+    clock: Clock
+    settled: SteadyCriterion | None
+    stability: Stability | None
+    scales: Scales
+    sweeps: int | None
+    counted: tuple[str, ...]
+    inflows: Inflows
+    masks: Masks | None
+    averages: TimeAverages[Statistics] | None
+    spectra: tuple[AveragedSpectra, ...]
+    probes: tuple[ProbeSeries, ...]
+    layers: tuple[Layer, ...]
+    integrals: tuple[Integral, ...]
+
+    @property
+    def followed(self) -> tuple[ProbeSeries | Integral, ...]:
+        """The records of numbers in time, of single states."""
+        return *self.probes, *self.integrals
+
+    @property
+    def series(self) -> tuple[TimeSeries, ...]:
+        """The groups of the store with numbers in time."""
+        return tuple(recorded.series for recorded in (*self.followed, *self.spectra))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +87,7 @@ class Simulation:
     @cached_property
     def system(self) -> System:
         """The system of equations that the case is of."""
-        return system(self.case)(self)
+        return system_of(self.case)(self)
 
     @cached_property
     def model(self) -> Model:

@@ -9,7 +9,7 @@ from typing import Any
 
 from taskflow.output import Guard, RunLog, Writer, unguarded
 from taskflow.runtime.machine import Shard
-from taskflow.simulation.block_spec import BlockSpec
+from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.build.system import Measures
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, FieldRecording, GroupPlace, Recording, WriteStatus
 from taskflow.simulation.records.series import IntegralRecording, PointRecording

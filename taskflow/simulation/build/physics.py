@@ -1,9 +1,12 @@
-"""The equations of an incompressible fluid that a case describes, with their boundary conditions."""
+"""The physics of a flow that a case describes, however its equations are solved: fluid, boundaries, bodies, forcing,
+scalars and turbulence, as a `FlowModel` takes them and in words.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from taskflow.flow import (
     CENTRAL,
@@ -17,7 +20,6 @@ from taskflow.flow import (
     Fluid,
     Flux,
     Inflow,
-    NavierStokes,
     PressureOutflow,
     Quantity,
     Slip,
@@ -30,7 +32,8 @@ from taskflow.flow import (
 )
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
-from taskflow.flow.poisson import Solver
+from taskflow.flow.model import FlowModel
+from taskflow.output.conditions import SIDES, Conditions, Side
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar
 from taskflow.simulation.case import Source as CaseSource
 
@@ -48,48 +51,45 @@ LEAVING = {
 }
 
 
-def navier_stokes(
-    case: Case, grid: StaggeredGrid, solver: Solver, obstacles: Obstacles | None, *, varying: bool
-) -> NavierStokes:
-    """The equations of a case with their boundary conditions; `varying`: what enters at inflows changes in time."""
-    return NavierStokes(
-        grid,
-        Fluid(case.fluid.viscosity, _force(case), ADVECTION[case.fluid.scheme]),
-        {face: _side(case, face) for face in case.boundaries.sides},
-        solver,
-        heat=_temperature(case, grid),
-        buoyancy=_buoyancy(case),
-        scheme=SCHEMES[case.time.scheme],
-        driving=_driving(case),
-        varying=varying,
-        obstacles=obstacles,
-        passive=tuple(_passive(case, scalar, grid) for scalar in case.scalars),
-        turbulence=_turbulence(case),
-    )
+def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, varying: bool) -> dict[str, Any]:
+    """The arguments of a `FlowModel` that say what flows, by name. `varying`: values at inflows change in time."""
+    return {
+        "staggered": grid,
+        "fluid": Fluid(case.fluid.viscosity, _force(case), ADVECTION[case.fluid.scheme]),
+        "boundaries": {face: _boundary(case, face) for face in case.boundaries.sides},
+        "heat": _temperature(case, grid),
+        "buoyancy": _buoyancy(case),
+        "scheme": SCHEMES[case.time.scheme],
+        "driving": _driving(case),
+        "varying": varying,
+        "obstacles": obstacles,
+        "passive": tuple(_passive(case, scalar, grid) for scalar in case.scalars),
+        "turbulence": _turbulence(case),
+    }
 
 
 def _force(case: Case) -> tuple[float, float, float]:
-    """All that is constant: the body force, and the gradient of the pressure behind a geostrophic wind."""
+    """The constant force: that of the case, and the pressure gradient behind a geostrophic wind."""
     (a, b, c), (x, y, z) = case.body.force, geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
     return a + x, b + y, c + z
 
 
 def _buoyancy(case: Case) -> Buoyancy | None:
-    """Where warm fluid rises."""
+    """The buoyancy of warm fluid; None where temperature exerts no force."""
     if case.heat is None or case.heat.expansion == 0 or not any(case.body.gravity):
         return None
     return Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
 
 
 def _driving(case: Case) -> Driving:
-    """The forces besides constant ones."""
+    """The forces that depend on the flow."""
     body = case.body
     gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
     return Driving(body.rotation, gradient, body.bulk_velocity.means if body.bulk_velocity else (None, None, None))
 
 
-def _side(case: Case, face: str) -> Boundary:
-    """The condition on a face that is not periodic."""
+def _boundary(case: Case, face: str) -> Boundary:
+    """The boundary condition on a face that is not periodic."""
     table = case.boundary(face)
     if table.type == "inflow":
         return Inflow()
@@ -103,7 +103,7 @@ def _side(case: Case, face: str) -> Boundary:
 
 
 def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
-    """T, where the case has heat."""
+    """The temperature; None without heat."""
     heat = case.heat
     if heat is None:
         return None
@@ -112,6 +112,7 @@ def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
 
 
 def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity:
+    """A passive scalar: without a condition of its own 0 enters at inflows, and no flux passes other faces."""
     faces: dict[str, Fixed | Flux] = {}
     for face in FACES:
         if not case.periodic["xyz".index(face[0])]:
@@ -134,7 +135,7 @@ def _sources(sources: tuple[CaseSource, ...], grid: StaggeredGrid) -> Iterator[S
 
 
 def _turbulence(case: Case) -> Turbulence | None:
-    """The model, if there is one."""
+    """The model of turbulence; None without one."""
     table = case.turbulence
     if table is None:
         return None
@@ -146,8 +147,8 @@ def _turbulence(case: Case) -> Turbulence | None:
     return Turbulence(model, table.prandtl)
 
 
-def model_described(case: Case) -> str:
-    """The model in words."""
+def turbulence_described(case: Case) -> str:
+    """The model of turbulence in words."""
     table = case.turbulence
     if table is None:
         return "none"
@@ -163,8 +164,38 @@ def model_described(case: Case) -> str:
     return ", ".join(words)
 
 
-def outflows_described(model: NavierStokes) -> Iterator[str]:
-    """The outflows in words, a line for each."""
+def outflows_described(model: FlowModel) -> Iterator[str]:
+    """A line for each outflow."""
     for face, side in model.boundaries.items():
         if type(side) in LEAVING:
             yield f"{face}: {LEAVING[type(side)]}"
+
+
+def conditions(case: Case) -> Conditions:
+    """The boundary conditions and properties of the fluid as attributes of a store, with nothing left open."""
+    heat = {"T": case.heat.diffusivity} if case.heat else {}
+    return Conditions(
+        sides={name: _side(case, name) for name in SIDES},
+        cells=case.grid.cells,
+        viscosity=case.fluid.viscosity,
+        diffusivities=heat | {scalar.name: scalar.diffusivity for scalar in case.scalars},
+        thermal_expansion=case.heat.expansion if case.heat else 0.0,
+        gravity=case.body.gravity,
+    )
+
+
+def _side(case: Case, name: str) -> Side:
+    boundary = case.boundary(name)
+    if boundary.type != "wall":
+        return Side(type=boundary.type)
+    temperature = boundary.temperature if isinstance(boundary.temperature, float) else None
+    insulated = case.heat is not None and temperature is None and boundary.heat_transfer is None
+    return Side(
+        type="wall",
+        velocity=boundary.numbers,
+        temperature=temperature,
+        heat_flux=boundary.heat_flux if insulated else None,
+        heat_transfer=boundary.heat_transfer,
+        outside_temperature=boundary.outside_temperature,
+        roughness=boundary.roughness,
+    )

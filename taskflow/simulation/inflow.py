@@ -16,13 +16,13 @@ from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.boundaries.outflow import convective_outlets, pressure_outlets
 from taskflow.flow.boundaries.rough_wall import KARMAN
 from taskflow.flow.grid import on_face
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.inflow.profile_table import Column
+from taskflow.simulation.profile_table import Column
 
 AXES = "xyz"
 FINEST = 2.0**-20  # times the largest speed: the scalar sum_bound
@@ -144,7 +144,7 @@ class Inflows:
         return 0.0, largest
 
 
-def profiles(case: Case, face: str) -> dict[str, InflowProfile]:
+def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
     """The profiles that enter at a face, by field."""
     side = case.boundary(face)
     profiles: dict[str, InflowProfile] = {}

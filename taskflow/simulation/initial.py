@@ -11,14 +11,14 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.flow.model import VELOCITY
 from taskflow.output import load_initial
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial.noise import PIECE as WAVES
-from taskflow.simulation.initial.noise import SPECTRA, RandomVelocity
+from taskflow.simulation.noise import PIECE as WAVES
+from taskflow.simulation.noise import SPECTRA, RandomVelocity
 
 PIECE = 1 << 24  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
@@ -74,7 +74,7 @@ def noise(case: Case, grid: StaggeredGrid) -> RandomVelocity | None:
     return RandomVelocity(grid, table.rms, table.wavenumber, SPECTRA[table.spectrum], table.seed)
 
 
-def profiles(case: Case) -> dict[str, Any]:
+def initial_profiles(case: Case) -> dict[str, Any]:
     """The initial fields by name: expressions and functions of x, y, z."""
     profiles: dict[str, Any] = dict(zip(VELOCITY, case.initial.velocity, strict=True))
     if case.heat:
@@ -89,7 +89,7 @@ def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
 
     Raises BadInput where one is not finite: blocks would find that when it is too late.
     """
-    largest = extremes(profiles(case), grid, _key)
+    largest = extremes(initial_profiles(case), grid, _key)
     if case.initial.noise is not None:
         for name in largest.keys() & VELOCITY.keys():
             largest[name] += LARGEST * case.initial.noise.rms
