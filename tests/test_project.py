@@ -18,6 +18,7 @@ from typer.main import get_command
 import taskflow
 from taskflow import Case
 from taskflow.cli.app import app
+from taskflow.runtime.tasks import Task
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = [
@@ -161,3 +162,13 @@ def test_another_package_of_this_name_in_the_same_folder_is_told(tmp_path):
         )
         assert done.returncode == 1
         assert "pip uninstall taskflow; pip install --force-reinstall --no-deps taskflow-cfd" in done.stderr
+
+
+def test_no_task_has_more_than_twelve_parameters():
+    """Several fields that are one argument count as one."""
+    modules = (path for path in (ROOT / "taskflow").rglob("*.py") if "runtime.tasks" in path.read_text())
+    names = (".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules)
+    tasks = {each for name in names for each in vars(importlib.import_module(name)).values() if isinstance(each, Task)}
+    assert len(tasks) > 100
+    trains = {f"{each.name}: {n}" for each in tasks if (n := len(each.parameters) + len(each.keywords)) > 12}
+    assert not trains

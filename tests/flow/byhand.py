@@ -103,6 +103,11 @@ class ByHand:
         np.testing.assert_allclose(self.values(name, box), wanted, rtol=0, atol=self.tolerance * scale, err_msg=name)
 
 
+SORTS = ("pressure", "friction", "moment")
+FORCES = {f"{sort}_{axis}": f"forces.{3 * n + m}" for n, sort in enumerate(SORTS) for m, axis in enumerate("xyz")}
+"""The scalars of the force on a body, by what they are."""
+
+
 def variant(task: Task, without: str = "", turned: str | None = None) -> Task:
     """The task without these parameters, turned to an axis or a face."""
     return task.of(Variant(absent=frozenset(without.split()), orientation=turned))

@@ -10,7 +10,7 @@ from taskflow.flow.bodies import adherence, bulk_velocity, cuts, forces
 from taskflow.flow.reference.stretched import Metrics
 from taskflow.flow.reference.surfaces import adhered, brought
 from taskflow.runtime.tasks import reduced
-from tests.flow.byhand import DT, ByHand, momentum_with, surrounded, variant
+from tests.flow.byhand import DT, FORCES, ByHand, momentum_with, surrounded, variant
 from tests.flow.test_obstacles import exchange
 
 CELLS = (7, 5, 6)
@@ -170,12 +170,12 @@ def test_forces(walls, real, device):
             mine = (cuts.owners(bodies[axis]) == number) & ~on_wall(hand, axis)
             for kind, values in (("friction", np.where(closed, tendency, lost)), ("pressure", push)):
                 force = grid.volume * np.where(mine, values, 0).astype("f8")
-                assert hand.scalars[f"{kind}_{name}"] == pytest.approx(force.sum(), abs=hand.tolerance)
+                assert hand.scalars[FORCES[f"{kind}_{name}"]] == pytest.approx(force.sum(), abs=hand.tolerance)
                 for other, sign in (((axis + 1) % 3, 1), ((axis + 2) % 3, -1)):
                     arm = places[other].reshape([-1 if n == 2 - other else 1 for n in range(3)])
                     moment[3 - axis - other] -= sign * (arm * force).sum()
         for axis, name in enumerate("xyz"):
-            assert hand.scalars[f"moment_{name}"] == pytest.approx(moment[axis], abs=hand.tolerance)
+            assert hand.scalars[FORCES[f"moment_{name}"]] == pytest.approx(moment[axis], abs=hand.tolerance)
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -202,7 +202,7 @@ def test_forces_of_eddies(walls, real, device):
             each = np.where(near(bodies[axis]) > 0, carried, lost).astype("f8")
             mine = (cuts.owners(bodies[axis]) == number) & ~on_wall(hand, axis)
             wanted = grid.volume * each[mine].sum()
-            assert hand.scalars[f"friction_{name}"] == pytest.approx(wanted, abs=hand.tolerance)
+            assert hand.scalars[FORCES[f"friction_{name}"]] == pytest.approx(wanted, abs=hand.tolerance)
 
 
 @pytest.mark.parametrize("without", ["q_old stick cover viscosity", ""], ids=["stairs", "immersed"])
@@ -223,7 +223,7 @@ def test_what_is_missing_of_a_mean(axis, without, real, device):
     lack, gain = (0.7 - projected)[open_].sum(), near(kept)[open_].sum()
     wanted = np.where(open_, hand.values("q") + lack / gain, hand.values("q"))
     known = {"grid": grid.constants, "viscosity": FLUID.viscosity, "number": axis}
-    known["wanted"] = bulk_velocity.Wanted.along(axis, 0.7, grid.constants)
+    known["bulk"] = bulk_velocity.KeptMean.along(axis, 0.7, grid.constants)
     for each in (task, bulk_velocity.push_where_open):
         hand.run(hand.launch(each, {name: known[name] for name in each.constants}))
     for total, value in zip(reduced(hand.scalars, "missing"), (lack, gain), strict=True):
@@ -243,16 +243,16 @@ def test_heat_from_bodies(walls, bounded, real, device):
         hand.fields[name][inside] = values
     T, *velocity = hand.shifted("T", *VELOCITY)
     if bounded:
-        task = forces.bounded_heat_from_immersed_body
+        heat = forces.BoundedTransport(HEAT.diffusivity)
         carried = -reference.bounded_tendency(T, velocity, hand.staggered.spacing, CELLS, walls, 0.0)
     else:
-        task = forces.heat_from_immersed_body
+        heat = HEAT
         carried = -reference.transport_tendency(T, velocity, hand.staggered.spacing, 0.0)
     conducted = HEAT.diffusivity * (hand.values("warm_T") - hand.values("bond_T") * T())
     each = np.where(near(bodies[0]) > 0, carried, conducted).astype("f8")
     for number in (1, 2):
-        constants = {"grid": hand.staggered.constants, "transport": HEAT, "number": number}
-        hand.run(hand.launch(task, constants))
+        constants = {"grid": hand.staggered.constants, "transport": heat, "number": number}
+        hand.run(hand.launch(forces.heat_from_immersed_body, constants))
         wanted = hand.staggered.volume * each[cuts.owners(bodies[0]) == number].sum()
         assert hand.scalars["flux"] == pytest.approx(wanted, abs=10 * hand.tolerance)
 

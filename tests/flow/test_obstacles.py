@@ -13,7 +13,7 @@ from taskflow.flow.operators.projection import correct
 from taskflow.flow.reference import Shifted
 from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.regions import Box
-from tests.flow.byhand import DT, MEAN, RATIO, ByHand, momentum_with, scalar_with, surrounded, variant
+from tests.flow.byhand import DT, FORCES, MEAN, RATIO, ByHand, momentum_with, scalar_with, surrounded, variant
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
@@ -279,13 +279,13 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
             mine = shut & (owner == number)
             for kind, values in (("friction", H), ("pressure", push)):
                 wanted = volume * values[mine].sum(dtype="f8")
-                assert found[number][f"{kind}_{name}"] == pytest.approx(wanted, abs=hand.tolerance)
+                assert found[number][FORCES[f"{kind}_{name}"]] == pytest.approx(wanted, abs=hand.tolerance)
         if not any(walls):
             slowed = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
             for along, by in product((a for a in range(3) if a != axis), (-1, 1)):
                 slowed = slowed - FLUID.viscosity * buried(solid, axis, along, by) * q() / grid.spacing[along] ** 2
             lost = -volume * slowed[~closed(solid, axis)].sum(dtype="f8")
-            given = sum(found[number][f"friction_{name}"] for number in (1, 2))
+            given = sum(found[number][FORCES[f"friction_{name}"]] for number in (1, 2))
             assert given == pytest.approx(lost, abs=hand.tolerance)
 
 
@@ -309,9 +309,9 @@ def test_the_moment_of_a_pressure():
     force = np.array([-(3 + 1) * 3 * 2 * grid.volume, 0.0, 0.0])
     moment = np.cross(middle - about, force)
     for n, name in enumerate("xyz"):
-        assert hand.scalars[f"pressure_{name}"] == pytest.approx(force[n], abs=1e-12)
-        assert hand.scalars[f"friction_{name}"] == 0
-        assert hand.scalars[f"moment_{name}"] == pytest.approx(moment[n], abs=1e-12)
+        assert hand.scalars[FORCES[f"pressure_{name}"]] == pytest.approx(force[n], abs=1e-12)
+        assert hand.scalars[FORCES[f"friction_{name}"]] == 0
+        assert hand.scalars[FORCES[f"moment_{name}"]] == pytest.approx(moment[n], abs=1e-12)
 
 
 def test_heat_of_a_body(real, device):

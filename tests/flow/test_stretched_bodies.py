@@ -14,8 +14,9 @@ from taskflow.flow.reference.stretched import Metrics, shift
 from taskflow.flow.reference.surfaces import adhered, brought
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence, Wale, eddy_viscosity
+from taskflow.runtime.tasks import Roles
 from tests.flow import test_immersed, test_obstacles
-from tests.flow.byhand import DT, MEAN, RATIO, momentum_with, scalar_with, variant
+from tests.flow.byhand import DT, FORCES, MEAN, RATIO, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, buried, closed, near, on_wall
 from tests.flow.test_stretched import Uneven
 
@@ -194,10 +195,10 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
             mine = shut & (owner == number) & ~on_wall(made.hand, a)
             for kind, values in (("friction", brought), ("pressure", push)):
                 wanted = (made.volume(a) * values)[mine].sum()
-                assert found[number][f"{kind}_{name}"] == pytest.approx(wanted, abs=made.hand.tolerance)
+                assert found[number][FORCES[f"{kind}_{name}"]] == pytest.approx(wanted, abs=made.hand.tolerance)
         if not any(walls):
             kept = made.volume(a) * (H - FLUID.viscosity * made.stopped(a))
-            given = sum(found[number][f"friction_{name}"] for number in (1, 2))
+            given = sum(found[number][FORCES[f"friction_{name}"]] for number in (1, 2))
             assert given == pytest.approx(-kept[~shut].sum(), abs=made.hand.tolerance)
 
 
@@ -219,7 +220,7 @@ def test_the_moment_of_a_pressure(device):
     x, y = grid.coordinates("c", 0)[None, 2:5] - about[0], grid.coordinates("c", 1)[1:4, None] - about[1]
     wanted = {"pressure_z": lift * areas.sum(), "moment_x": lift * (areas * y).sum()}
     for name, value in {**wanted, "moment_y": -lift * (areas * x).sum(), "pressure_x": 0, "moment_z": 0}.items():
-        assert made.hand.scalars[name] == pytest.approx(value, abs=1e-12), name
+        assert made.hand.scalars[FORCES[name]] == pytest.approx(value, abs=1e-12), name
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -245,7 +246,7 @@ def test_eddies_see_walls_half_a_cell_away(walls, real, device):
     with np.errstate(invalid="ignore"):  # 0 / 0 in bodies
         wanted = (0.6**2 * made.volume() ** (2 / 3)) * b**1.5 / (a**2.5 + b**1.25)
     grid = made.hand.staggered.constants
-    made.hand.run(*eddy_viscosity(VELOCITY, "solid", "nu_t", Turbulence(Wale(0.6)), {}, grid, 0.01))
+    made.hand.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, "solid", Turbulence(Wale(0.6)), {}, grid, 0.01))
     made.agrees("nu_t", np.where(near(made.solid), 0, wanted))
 
 
@@ -279,7 +280,7 @@ def test_immersed_bodies(walls, real, device):
             mine = (cuts.owners(made.faces[a]) == number) & ~on_wall(made.hand, a)
             for kind, values in (("friction", np.where(shut, reached, lost)), ("pressure", push)):
                 force = (made.volume(a) * values)[mine].sum()
-                assert made.hand.scalars[f"{kind}_{name}"] == pytest.approx(force, abs=made.hand.tolerance)
+                assert made.hand.scalars[FORCES[f"{kind}_{name}"]] == pytest.approx(force, abs=made.hand.tolerance)
     for a, q in enumerate(velocity):
         kept, added = adhered(made.metrics, q, made[STICK[a]], made[COVER[a]], a, DT * FLUID.viscosity)
         found = kept * made[NEW[a]] + added + (1 - kept) * DT * made.metrics.gradient(p, a)

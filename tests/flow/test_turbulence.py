@@ -26,6 +26,7 @@ from taskflow.flow.boundaries.rough_wall import KARMAN, heat_supplies, supply_gh
 from taskflow.flow.reference import turbulence as by_numpy
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
+from taskflow.runtime.tasks import Roles
 from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with
 from tests.flows import Lengths, compute, orders
@@ -50,7 +51,7 @@ def find(hand: ByHand, model: object, boundaries: Boundaries | None = None, visc
     """nu_t with its ghosts, and the scalars."""
     sides = smooth(hand) if boundaries is None else boundaries
     grid = hand.staggered.constants
-    hand.run(*eddy_viscosity(VELOCITY, None, "nu_t", Turbulence(model), sides, grid, viscosity))
+    hand.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, None, Turbulence(model), sides, grid, viscosity))
 
 
 def damping(hand: ByHand) -> np.ndarray:

@@ -10,7 +10,8 @@ from taskflow.flow.bodies import forces
 from taskflow.flow.reference import turbulence as by_numpy
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
-from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with, variant
+from taskflow.runtime.tasks import Roles
+from tests.flow.byhand import DT, FORCES, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import STEPS, VELOCITY, WALLS, buried, closed, near, on_wall, prepared, touched
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
@@ -74,7 +75,8 @@ def test_eddy_viscosity(name, walls, real, device):
             g[i, j] = (np.where(near(numbers, j, 1) > 0, -middle, high) - low) / (2 * h[j])
     with np.errstate(invalid="ignore"):  # 0 / 0 in bodies
         wanted = np.where(near(numbers) > 0, 0, getattr(by_numpy, name)(g, h, model.constant))
-    hand.run(*eddy_viscosity(VELOCITY, "solid", "nu_t", Turbulence(model), {}, hand.staggered.constants, 0.01))
+    grid = hand.staggered.constants
+    hand.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, "solid", Turbulence(model), {}, grid, 0.01))
     found, scale = hand.values("nu_t"), wanted.max() ** 2
     # squares, as near 0 the reference of Vreman's loses half the digits
     np.testing.assert_allclose(found.astype("f8") ** 2, wanted**2, rtol=0, atol=2 * hand.tolerance * scale)
@@ -111,7 +113,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(real, device):
         found = []
         for task in (forces.force_on_body, variant(forces.force_on_body, "nu_t")):
             hand.run(hand.launch(task, constants))
-            found.append(np.array([hand.scalars[f"friction_{axis}"] for axis in "xyz"]))
+            found.append(np.array([hand.scalars[FORCES[f"friction_{axis}"]] for axis in "xyz"]))
         given += found[0] - found[1]
     for axis in range(3):
         taken = stress(hand, numbers > 0, axis, 0.0)[~closed(numbers > 0, axis)].sum()

@@ -22,7 +22,7 @@ KERNEL = KERNELS / "bodies" / "bulk_velocity_obstructed.cu"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class KeptMean:
     """The mean velocity along the axis of a number. For the bounds of exact sums: the widest cell along it, and how
     much larger than the mean the largest cell is.
     """
@@ -33,7 +33,7 @@ class Wanted:
     unevenness: float
 
     @classmethod
-    def along(cls, number: int, mean: float, grid: Grid) -> Wanted:
+    def along(cls, number: int, mean: float, grid: Grid) -> KeptMean:
         """On a grid."""
         return cls(number, mean, grid.largest(number), grid.unevenness)
 
@@ -41,7 +41,7 @@ class Wanted:
 @task(kernel=KERNEL)
 def missing_around_bodies(
     q: Read, q_old: Read[1] | None, p: Read[BESIDE], solid: ReadByte, stick: Read | None, cover: Read[1] | None,
-    *, missing: Reduce["exact sum", 2], rate: Scalar, dt: Scalar, grid: Grid, wanted: Wanted, viscosity: float | None,
+    *, missing: Reduce["exact sum", 2], rate: Scalar, dt: Scalar, grid: Grid, bulk: KeptMean, viscosity: float | None,
 ) -> None:  # fmt: skip
     """missing = sum over open faces of mean - (q - dt dp/dx), x being the axis, and of 1. `rate` is that of this
     velocity or of one before.

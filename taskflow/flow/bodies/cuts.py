@@ -134,7 +134,7 @@ def heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, held: np.ndarray) 
 
 def owners(bodies: np.ndarray) -> np.ndarray:
     """The body that has a point, or else one that has a neighbour; 0 for none. `bodies` has a number for each point."""
-    found = moved(bodies)
+    numbers = moved(bodies)
     for axis, side in NEIGHBOURS:
-        found = np.where(found != 0, found, moved(bodies, (axis, side)))
-    return found
+        numbers = np.where(numbers != 0, numbers, moved(bodies, (axis, side)))
+    return numbers

@@ -51,8 +51,8 @@ def edge_bits(solid: np.ndarray) -> np.ndarray:
         for place, along in enumerate(other for other in range(3) if other != axis):
             for high, side in enumerate((-1, 1)):
                 here = moved(solid) | moved(solid, (axis, -1))
-                there = moved(solid, (along, side)) | moved(solid, (along, side), (axis, -1))
-                bits |= (here | there).astype(np.uint16) << np.uint16(4 * axis + 2 * place + high)
+                beside = moved(solid, (along, side)) | moved(solid, (along, side), (axis, -1))
+                bits |= (here | beside).astype(np.uint16) << np.uint16(4 * axis + 2 * place + high)
     return bits
 
 

@@ -5,7 +5,10 @@ body that it belongs to: the balance of momentum over the body's own faces. What
 thus adds up to rounding. Everything is per density of the fluid; moments are those of the forces where they act.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
 
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE, FACE_VELOCITY, U, V, W
@@ -13,7 +16,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.scalars.bounded import GHOST
 from taskflow.flow.scalars.transport import Transport
-from taskflow.runtime.tasks import Components, Read, ReadByte, ReadShort, Reduce, task
+from taskflow.runtime.tasks import Components, Read, ReadByte, ReadShort, Reduce, Stencil, star, task
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,13 @@ class Target:
 
     number: int
     about: Vector
+
+
+class BoundedTransport(Transport):
+    """That of what is kept within its bounds: see `taskflow.flow.scalars.bounded`."""
+
+    defines: ClassVar[tuple[str, ...]] = ("BOUNDED",)
+    stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"T": star(GHOST)})
 
 
 VELOCITY = Components(u=Read[U], v=Read[V], w=Read[W])
@@ -33,12 +43,10 @@ COVER = Components(cover_x=Read[1], cover_y=Read[1], cover_z=Read[1])
 @task(kernel=KERNELS / "bodies" / "forces.cu")
 def force_on_body(
     velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[BESIDE] | None, solid: ReadByte, owners: OWNERS,
-    *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
-    friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
-    moment_x: Reduce["sum"], moment_y: Reduce["sum"], moment_z: Reduce["sum"],
-    grid: Grid, fluid: Fluid, target: Target,
+    *, forces: Reduce["sum", 9], grid: Grid, fluid: Fluid, target: Target,
 ) -> None:  # fmt: skip
-    """The force of the fluid on a body over the fluid's density: pressure + friction, and its moment.
+    """The force of the fluid on a body over the fluid's density, pressure + friction, and its moment: `forces` are
+    pressure, friction and moment, along x, y and z each.
 
     pressure = sum of p times the area of the faces between fluid and body, towards the body. friction is the rest of
     the momentum that reaches its faces: viscous stress, with 2 nu_t du/dn of eddies in the fluid beside its faces, n
@@ -60,10 +68,7 @@ def heat_from_body(
 def force_on_immersed_body(
     velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[AROUND_EDGES] | None, edges: ReadShort | None, solid: ReadByte,
     stick: STICK, cover: COVER, owners: OWNERS,
-    *, pressure_x: Reduce["sum"], pressure_y: Reduce["sum"], pressure_z: Reduce["sum"],
-    friction_x: Reduce["sum"], friction_y: Reduce["sum"], friction_z: Reduce["sum"],
-    moment_x: Reduce["sum"], moment_y: Reduce["sum"], moment_z: Reduce["sum"],
-    grid: Grid, fluid: Fluid, target: Target,
+    *, forces: Reduce["sum", 9], grid: Grid, fluid: Fluid, target: Target,
 ) -> None:  # fmt: skip
     """`force_on_body` for an immersed one. pressure is that on its closed faces, friction what reaches them otherwise,
     and viscosity stick (1 + cover) u, volume by volume, of its cut faces. On edges beside closed faces, by the flags in
@@ -77,13 +82,5 @@ def heat_from_immersed_body(
     *, flux: Reduce["sum"], grid: Grid, transport: Transport, number: int,
 ) -> None:  # fmt: skip
     """`heat_from_body` for an immersed one: volume times the sum of diffusivity (warm_T - bond_T T) over cells beside
-    it, and of what the flow carries out of cells in it.
+    it, and of what the flow carries out of cells in it, in the velocity that there is now.
     """
-
-
-bounded_heat_from_immersed_body = replace(
-    heat_from_immersed_body,
-    name="bounded_heat_from_immersed_body",
-    fields={**heat_from_immersed_body.fields, "T": Read[GHOST]},
-)
-"""`heat_from_immersed_body` of a temperature that is carried within its bounds, in the velocity that there is now."""

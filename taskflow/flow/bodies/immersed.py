@@ -9,19 +9,16 @@ faces, as at stair steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from taskflow.flow.bodies.adherence import adhere, wall_heat_flux
-from taskflow.flow.bodies.forces import (
-    bounded_heat_from_immersed_body,
-    force_on_immersed_body,
-    heat_from_immersed_body,
-)
+from taskflow.flow.bodies.forces import BoundedTransport, force_on_immersed_body, heat_from_immersed_body
 from taskflow.flow.bodies.obstacles import Obstacles
 from taskflow.flow.grid import Grid
 from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.scalars.transport import Transport
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Launch, Roles
 
@@ -43,10 +40,10 @@ class ImmersedObstacles(Obstacles):
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.bodies.cuts`."""
-        found = super().flags(heat=heat, scalars=scalars, eddies=eddies)
+        types = super().flags(heat=heat, scalars=scalars, eddies=eddies)
         if not eddies:
-            del found["faces"]
-        return {**found, **({"owner_T": "u1"} if heat and self.held and self.bodies else {})}
+            del types["faces"]
+        return {**types, **({"owner_T": "u1"} if heat and self.held and self.bodies else {})}
 
     def face_flags(self, f: Roles, *, eddies: bool) -> tuple[str | None, str | None]:
         """No fields, or with eddies those of the edges where friction is that of the viscosity alone."""
@@ -68,17 +65,17 @@ class ImmersedObstacles(Obstacles):
         if self.held:
             yield wall_heat_flux(T, f.bond_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
 
-    def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
+    def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
         """See `Obstacles.force`."""
         nu_t, edges = (f.nu_t, f.edges) if eddies else (None, None)
         velocity, owners = (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
-        return force_on_immersed_body(velocity, f.p, nu_t, edges, *self.surfaces(f), owners, **sums, **given)
+        return force_on_immersed_body(velocity, f.p, nu_t, edges, *self.surfaces(f), owners, forces=forces, **where)
 
-    def heat(self, f: Roles, flux: str, *, bounded: bool, **given: Any) -> Launch:
+    def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
         """See `Obstacles.heat`."""
-        task = bounded_heat_from_immersed_body if bounded else heat_from_immersed_body
+        carried = BoundedTransport(transport.diffusivity, transport.source) if bounded else transport
         fields = f.T, (f.u, f.v, f.w), f.T_faces, f.owner_T, f.bond_T, f.warm_T
-        return task(*fields, flux=flux, **given)
+        return heat_from_immersed_body(*fields, flux=flux, transport=carried, **where)
 
     def surfaces(self, f: Roles) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The fields of the flags of bodies, and of the `stick` and `cover` of cut faces."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.flow.bodies.bulk_velocity import Wanted, missing_along, missing_around_bodies, push_where_open, stage
+from taskflow.flow.bodies.bulk_velocity import KeptMean, missing_along, missing_around_bodies, push_where_open, stage
 from taskflow.flow.bodies.forces import Target, force_on_body, heat_from_body
 from taskflow.flow.bodies.pressure import coefficients_at_bodies, measure_residual_obstructed
 from taskflow.flow.bodies.projection import force, stop
@@ -22,10 +22,9 @@ from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.poisson import Solver, measure_residual
 from taskflow.flow.scalars.transport import Transport
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Launch, Repeat, Roles
+from taskflow.runtime.tasks import Launch, Repeat, Roles, reduced
 
 MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
-FORCES = ("pressure", "friction", "moment")
 
 
 @dataclass(frozen=True)
@@ -61,16 +60,16 @@ class Obstacles:
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.bodies.flags`."""
-        found = {"solid": "u1", "faces": "u2"}
+        types = {"solid": "u1", "faces": "u2"}
         if heat:
-            found["T_faces"] = "u2"
+            types["T_faces"] = "u2"
         if scalars:
-            found["scalar_faces"] = "u2"
+            types["scalar_faces"] = "u2"
         if eddies:
-            found["edges"] = "u2"
+            types["edges"] = "u2"
         if self.bodies:
-            found |= {f"owner_{axis}": "u1" for axis in "xyz"}
-        return found
+            types |= {f"owner_{axis}": "u1" for axis in "xyz"}
+        return types
 
     def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
         """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
@@ -78,14 +77,14 @@ class Obstacles:
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
 
-    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, wanted: Wanted) -> Iterator[Launch]:
+    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, bulk: KeptMean) -> Iterator[Launch]:
         """Gives a predicted velocity the mean over open faces that it will have once it is projected."""
-        over, missing = Box.of(grid.cells), missing_along(wanted.number, stage(dt))
-        old, stick, cover = self.surfaces_across(f, wanted.number)
-        constants = {"grid": grid, "wanted": wanted, "viscosity": fluid.viscosity if stick else None}
+        over, missing = Box.of(grid.cells), f.scalar(missing_along(bulk.number, stage(dt)))
+        old, stick, cover = self.surfaces_across(f, bulk.number)
+        constants = {"grid": grid, "bulk": bulk, "viscosity": fluid.viscosity if stick else None}
         fields = q, old, f.p, f.solid, stick, cover
-        yield missing_around_bodies(*fields, over=over, missing=missing, rate="rate", dt=dt, **constants)
-        yield push_where_open(q, f.solid, over=over, missing=missing, number=wanted.number)
+        yield missing_around_bodies(*fields, over=over, missing=missing, rate=f.scalar("rate"), dt=dt, **constants)
+        yield push_where_open(q, f.solid, over=over, missing=missing, number=bulk.number)
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
         """The velocity along an axis before the step, and what surfaces do to it, where they do more than close faces:
@@ -135,25 +134,26 @@ class Obstacles:
     def monitor(
         self, f: Roles, grid: Grid, fluid: Fluid, heat: Transport | None, *, eddies: bool = False, bounded: bool = False
     ) -> Iterator[Launch]:
-        """Scalars pressure_x_1 ... moment_z_1, flux_1 and so on, of each body by its number; `bounded` if heat is
-        carried within its bounds.
+        """The scalars forces_1, flux_1 and so on, of each body by its number; `bounded` if heat is carried within its
+        bounds.
         """
         for number, body in enumerate(self.bodies, start=1):
-            sums = {f"{kind}_{axis}": f"{kind}_{axis}_{number}" for kind in FORCES for axis in "xyz"}
-            given = {"over": body.around, "grid": grid, "fluid": fluid, "target": Target(number, body.about)}
-            yield self.force(f, sums, eddies=eddies, **given)
+            where = {"over": body.around, "grid": grid}
+            target = Target(number, body.about)
+            yield self.force(f, f.scalar(f"forces_{number}"), eddies=eddies, fluid=fluid, target=target, **where)
             if heat and body.heated:
-                constants = {"grid": grid, "transport": heat, "number": number}
-                yield self.heat(f, f"flux_{number}", bounded=bounded, over=body.around, **constants)
+                flux = f.scalar(f"flux_{number}")
+                yield self.heat(f, flux, bounded=bounded, transport=heat, number=number, **where)
 
-    def force(self, f: Roles, sums: Mapping[str, Any], *, eddies: bool, **given: Any) -> Launch:
-        """The force on a body, into scalars of these names."""
+    def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
+        """The force on a body and its moment, into the scalars of this name."""
         nu_t, velocity, owners = f.nu_t if eddies else None, (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
-        return force_on_body(velocity, f.p, nu_t, f.solid, owners, **sums, **given)
+        return force_on_body(velocity, f.p, nu_t, f.solid, owners, forces=forces, **where)
 
-    def heat(self, f: Roles, flux: str, *, bounded: bool, **given: Any) -> Launch:
+    def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
         """The heat from a body, into a scalar of this name. None is carried through the faces of one of stair steps."""
-        return heat_from_body(f.T, f.solid, (f.owner_x, f.owner_y, f.owner_z), flux=flux, **given)
+        owners = f.owner_x, f.owner_y, f.owner_z
+        return heat_from_body(f.T, f.solid, owners, flux=flux, transport=transport, **where)
 
     def surfaces(self, f: Roles) -> tuple[str, tuple[str, ...] | None, tuple[str, ...] | None]:
         """The field of the flags of bodies; None for those of cut faces, which there are beside immersed ones."""
@@ -161,11 +161,12 @@ class Obstacles:
 
     def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
         """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""
-        told: dict[str, dict[str, Any]] = {}
+        measured: dict[str, dict[str, Any]] = {}
         for number, body in enumerate(self.bodies, start=1):
-            pressure, friction, moment = ([scalars[f"{kind}_{axis}_{number}"] for axis in "xyz"] for kind in FORCES)
+            sums = [*reduced(scalars, f"forces_{number}")]
+            pressure, friction, moment = sums[:3], sums[3:6], sums[6:]
             force = [a + b for a, b in zip(pressure, friction, strict=True)]
-            told[body.name] = {"force": force, "pressure_force": pressure, "moment": moment}
+            measured[body.name] = {"force": force, "pressure_force": pressure, "moment": moment}
             if f"flux_{number}" in scalars and body.heated:
-                told[body.name]["heat_flux"] = scalars[f"flux_{number}"]
-        return told
+                measured[body.name]["heat_flux"] = scalars[f"flux_{number}"]
+        return measured

@@ -53,12 +53,12 @@ class OpenBoundaries:
     def begin(self, f: Roles) -> Iterator[Launch]:
         """The normal velocity before the first projection."""
         yield from apply_inflow((f.u, f.v, f.w), self.boundaries, self.grid, self.endings[-1])
-        yield from init_outflow(f, self.boundaries, self.grid, self._stage(-1).outflow_speed)
+        yield from init_outflow(f, self.boundaries, self.grid, self._stage(f, -1).outflow_speed)
 
     def advance(self, f: Roles, n: int) -> Iterator[Launch]:
         """The normal velocity at the end of stage n, before its projection."""
         yield from apply_inflow((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid, self.endings[n])
-        yield from advance_outflow(f, self.boundaries, self.grid, self._stage(n))
+        yield from advance_outflow(f, self.boundaries, self.grid, self._stage(f, n))
 
     def correct(self, velocity: tuple[str, str, str], p: str, dt: str) -> Iterator[Launch]:
         """The normal velocity after the projection."""
@@ -72,10 +72,10 @@ class OpenBoundaries:
             for field in (field for n, field in enumerate(state) if n != axis):
                 yield mirror(field, over=beyond(face, self.grid), on=face, mirror=Mirror(1.0, 0.0))
 
-    def ghosts(self, new: State, old: State, n: int) -> Iterator[Launch]:
+    def ghosts(self, f: Roles, new: State, old: State, n: int) -> Iterator[Launch]:
         """Ghost values beyond open boundaries at the end of stage n."""
         yield from self._entered(new, n)
-        yield from outflow_ghosts(new, old, self.boundaries, self.grid, self._stage(n))
+        yield from outflow_ghosts(new, old, self.boundaries, self.grid, self._stage(f, n))
 
     def bounded_ghosts(self, temperature: str, n: int) -> Iterator[Launch]:
         """Ghost values beyond open boundaries of a temperature that keeps its bounds, at the end of stage n: nothing
@@ -101,8 +101,8 @@ class OpenBoundaries:
         temperature = state[3] if len(state) > 3 else None
         yield from inflow_ghosts(_velocity(state), temperature, self.boundaries, self.grid, self.endings[n])
 
-    def _stage(self, n: int) -> Stage:
-        return Stage(self.scheme.names[n]["dt"], f"outflow_speed{self.scheme.endings[n]}")
+    def _stage(self, f: Roles, n: int) -> Stage:
+        return Stage(self.scheme.names[n]["dt"], f.scalar(f"outflow_speed{self.scheme.endings[n]}"))
 
 
 def _velocity(state: State) -> tuple[str, str, str]:

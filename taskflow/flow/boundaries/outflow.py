@@ -105,7 +105,7 @@ def init_outflow(f: Roles, boundaries: Boundaries, grid: Grid, outflow_speed: st
     for face in (*balanced_outlets(boundaries), *pressure_outlets(boundaries)):
         axis, _ = frame(face)
         yield mirror(velocity[axis], over=on_face(face, grid), on=face, mirror=Mirror(1.0, 0.0))
-    yield from _balanced(velocity, boundaries, grid, outflow_speed)
+    yield from _balanced(f, velocity, boundaries, grid, outflow_speed)
 
 
 def advance_outflow(f: Roles, boundaries: Boundaries, grid: Grid, stage: Stage) -> Iterator[Launch]:
@@ -114,7 +114,7 @@ def advance_outflow(f: Roles, boundaries: Boundaries, grid: Grid, stage: Stage) 
     for face in balanced_outlets(boundaries):
         axis, _ = frame(face)
         yield _convected(face, new[axis], old[axis], on_face(face, grid), grid, stage)
-    yield from _balanced(new, boundaries, grid, stage.outflow_speed)
+    yield from _balanced(f, new, boundaries, grid, stage.outflow_speed)
     for face in pressure_outlets(boundaries):
         axis, _ = frame(face)
         if face in advected_outlets(boundaries):
@@ -163,11 +163,12 @@ def _convected(face: str, new: str, old: str, over: Box, grid: Grid, stage: Stag
 
 
 def _balanced(
-    velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, outflow_speed: str
+    f: Roles, velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, outflow_speed: str
 ) -> Iterator[Launch]:
     for face in balanced_outlets(boundaries):
         axis, _ = frame(face)
         q, over = velocity[axis], on_face(face, grid)
         where: dict[str, Any] = {"grid": grid, "axis": axis, "layer": True}
-        yield exact_sum(q, over=over, total="outflow", bound="sum_bound", scale=QUANTA, **where)
-        yield balance(q, over=over, total="outflow", outflow_speed=outflow_speed, opening=opening(face, grid))
+        total = f.scalar("outflow")
+        yield exact_sum(q, over=over, total=total, bound=f.scalar("sum_bound"), scale=QUANTA, **where)
+        yield balance(q, over=over, total=total, outflow_speed=outflow_speed, opening=opening(face, grid))

@@ -10,7 +10,7 @@ from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.exact_sums import exact_sum
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Launch, ReadWrite, Scalar, reduced, task
+from taskflow.runtime.tasks import Launch, ReadWrite, Roles, Scalar, reduced, task
 
 Means = tuple[float | None, float | None, float | None]  # None: as the flow will have it
 
@@ -25,13 +25,14 @@ def sum_of(axis: int, stage: str) -> str:
     return f"total_{'uvw'[axis]}{stage}"
 
 
-def keep(q: str, mean: float, axis: int, *, over: Box, grid: Grid, stage: str) -> Iterator[Launch]:
+def keep(f: Roles, q: str, mean: float, axis: int, *, over: Box, grid: Grid, stage: str) -> Iterator[Launch]:
     """Gives the velocity along an axis its mean over all cells.
 
     The scalar rate has to be that of this velocity or of one before: see `advective_rate`.
     """
-    total, most = sum_of(axis, stage), grid.largest(axis) * grid.unevenness
-    yield exact_sum(q, over=over, total=total, bound="rate", scale=most, grid=grid, axis=axis, layer=False)
+    total, most = f.scalar(sum_of(axis, stage)), grid.largest(axis) * grid.unevenness
+    constants = {"scale": most, "grid": grid, "axis": axis, "layer": False}
+    yield exact_sum(q, over=over, total=total, bound=f.scalar("rate"), **constants)
     yield shift_to_mean(q, over=over, total=total, mean=mean, share=1.0 / over.volume)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from taskflow.flow.bodies import Obstacles
-from taskflow.flow.bodies.bulk_velocity import Wanted, force_around_bodies, is_kept_around_bodies, stage
+from taskflow.flow.bodies.bulk_velocity import KeptMean, force_around_bodies, is_kept_around_bodies, stage
 from taskflow.flow.forcing.bulk_velocity import Means, force, keep
 from taskflow.flow.forcing.coriolis import coriolis_force
 from taskflow.flow.forcing.stratification import stratification
@@ -45,48 +45,48 @@ class Driving:
     gradient: Vector = NOTHING
     means: Means = (None, None, None)
 
-    def begin(self, f: Roles, there: Setting) -> Iterator[Launch]:
+    def begin(self, f: Roles, setting: Setting) -> Iterator[Launch]:
         """The initial u, v, w get the means that they will keep. Needs their values on all faces, and p."""
         if self.means != (None, None, None):
-            yield advective_rate(f.u, f.v, f.w, over=there.box, rate="rate", grid=there.grid)
-            yield from self.keep(f, (f.u, f.v, f.w), "dt", there)
+            yield advective_rate(f.u, f.v, f.w, over=setting.box, rate=f.scalar("rate"), grid=setting.grid)
+            yield from self.keep(f, (f.u, f.v, f.w), "dt", setting)
 
-    def act(self, f: Roles, names: Mapping[str, str], there: Setting) -> Iterator[Launch]:
+    def act(self, f: Roles, names: Mapping[str, str], setting: Setting) -> Iterator[Launch]:
         """Adds to u_new, ..., T_new and h_u, ... what the momentum and the heat equation of a stage have not; `names`
         are those of the stage's dt and ratio.
         """
-        yield from coriolis_force(f, self.rotation, over=there.box, grid=there.grid, **names)
-        yield from stratification(f, self.gradient, over=there.box, **names)
-        yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names["dt"], there)
+        yield from coriolis_force(f, self.rotation, over=setting.box, grid=setting.grid, **names)
+        yield from stratification(f, self.gradient, over=setting.box, **names)
+        yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names["dt"], setting)
 
-    def keep(self, f: Roles, velocity: tuple[str, str, str], dt: str, there: Setting) -> Iterator[Launch]:
+    def keep(self, f: Roles, velocity: tuple[str, str, str], dt: str, setting: Setting) -> Iterator[Launch]:
         """Gives a velocity its means."""
         for axis, (q, mean) in enumerate(zip(velocity, self.means, strict=True)):
             if mean is None:
                 continue
-            elif there.bodies:
-                wanted = Wanted.along(axis, mean, there.grid)
-                yield from there.bodies.keep(f, q, dt, there.grid, there.fluid, wanted)
+            elif setting.bodies:
+                bulk = KeptMean.along(axis, mean, setting.grid)
+                yield from setting.bodies.keep(f, q, dt, setting.grid, setting.fluid, bulk)
             else:
-                yield from keep(q, mean, axis, over=there.box, grid=there.grid, stage=stage(dt))
+                yield from keep(f, q, mean, axis, over=setting.box, grid=setting.grid, stage=stage(dt))
 
     def forces(self, scalars: Mapping[str, float], scheme: Scheme, dt: float, cells: int) -> dict[str, float]:
         """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.
 
         NaN before the first step (dt = 0).
         """
-        stages, found = [stage(names["dt"]) for names in scheme.names], {}
+        stages, accelerations = [stage(names["dt"]) for names in scheme.names], {}
         for axis, mean in enumerate(self.means):
             if mean is None:
                 continue
             name = f"force_{'xyz'[axis]}"
             if not dt:
-                found[name] = math.nan
+                accelerations[name] = math.nan
             elif is_kept_around_bodies(scalars, axis, stages[0]):
-                found[name] = force_around_bodies(scalars, axis, stages, dt)
+                accelerations[name] = force_around_bodies(scalars, axis, stages, dt)
             else:
-                found[name] = force(scalars, mean, axis, stages, cells, dt)
-        return found
+                accelerations[name] = force(scalars, mean, axis, stages, cells, dt)
+        return accelerations
 
 
 NO_DRIVING = Driving()

@@ -23,61 +23,67 @@ from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Launch, Read, ReadWrite, Roles, Scalar, Task, task
+from taskflow.runtime.tasks import Components, Launch, Read, ReadWrite, Roles, Scalar, Task, task
 
 VELOCITY = ("u", "v", "w")
 SHARE = "share"
 TEXT = KERNELS / "statistics.cu"
 
 
+def _read_write(*names: str) -> Components:
+    return Components(**dict.fromkeys(names, ReadWrite))
+
+
+FACES = {"u": Read[ACROSS_X], "v": Read[ACROSS_Y], "w": Read[ACROSS_Z]}
+MEANS = _read_write("mean_u", "mean_v", "mean_w")
+
+
 @task(kernel=TEXT)
-def velocity_means(
-    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    mean_u: ReadWrite, mean_v: ReadWrite, mean_w: ReadWrite, *, share: Scalar,
-) -> None:  # fmt: skip
+def velocity_means(values: Components(**FACES), means: MEANS, *, share: Scalar) -> None:
     """Means of u, v, w with a sample of this share."""
 
 
 @task(kernel=TEXT)
 def velocity_moments(
-    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z],
-    mean_u: ReadWrite, mean_v: ReadWrite, mean_w: ReadWrite,
-    uu: ReadWrite, uv: ReadWrite, uw: ReadWrite, vv: ReadWrite, vw: ReadWrite, ww: ReadWrite, *, share: Scalar,
+    values: Components(**FACES), means: MEANS, covariances: _read_write("uu", "uv", "uw", "vv", "vw", "ww"),
+    *, share: Scalar,
 ) -> None:  # fmt: skip
     """Means, variances and covariances of u, v, w with a sample of this share."""
 
 
 @task(kernel=TEXT)
-def scalar_mean(q: Read, mean_q: ReadWrite, *, share: Scalar) -> None:
+def scalar_mean(values: Components(q=Read), means: _read_write("mean_q"), *, share: Scalar) -> None:
     """Mean of q with a sample of this share."""
 
 
 @task(kernel=TEXT)
-def scalar_moments(q: Read, mean_q: ReadWrite, qq: ReadWrite, *, share: Scalar) -> None:
+def scalar_moments(
+    values: Components(q=Read), means: _read_write("mean_q"), covariances: _read_write("qq"), *, share: Scalar
+) -> None:
     """Mean and variance of q with a sample of this share."""
 
 
 @task(kernel=TEXT)
 def flow_moments(
-    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], q: Read,
-    mean_u: ReadWrite, mean_v: ReadWrite, mean_w: ReadWrite, mean_q: ReadWrite,
-    uu: ReadWrite, uv: ReadWrite, uw: ReadWrite, uq: ReadWrite, vv: ReadWrite, vw: ReadWrite, vq: ReadWrite,
-    ww: ReadWrite, wq: ReadWrite, qq: ReadWrite, *, share: Scalar,
+    values: Components(**FACES, q=Read), means: _read_write("mean_u", "mean_v", "mean_w", "mean_q"),
+    covariances: _read_write("uu", "uv", "uw", "uq", "vv", "vw", "vq", "ww", "wq", "qq"), *, share: Scalar,
 ) -> None:  # fmt: skip
     """Means, variances and covariances of u, v, w, q with a sample of this share."""
 
 
 @task(kernel=TEXT)
 def carried_moments(
-    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], q: Read,
-    mean_u: Read, mean_v: Read, mean_w: Read, mean_q: ReadWrite,
-    uq: ReadWrite, vq: ReadWrite, wq: ReadWrite, qq: ReadWrite, *, share: Scalar,
+    values: Components(**FACES, q=Read), means: Components(mean_u=Read, mean_v=Read, mean_w=Read, mean_q=ReadWrite),
+    covariances: _read_write("uq", "vq", "wq", "qq"), *, share: Scalar,
 ) -> None:  # fmt: skip
     """Mean and variance of q, and its covariances with u, v, w, whose means are those of before the sample."""
 
 
 @task(kernel=TEXT)
-def scalar_covariance(q: Read, r: Read, mean_q: Read, mean_r: Read, qr: ReadWrite, *, share: Scalar) -> None:
+def scalar_covariance(
+    values: Components(q=Read, r=Read), means: Components(mean_q=Read, mean_r=Read), covariances: _read_write("qr"),
+    *, share: Scalar,
+) -> None:  # fmt: skip
     """Covariance of q and r with a sample of this share; the means are those of before."""
 
 
@@ -167,5 +173,6 @@ class Statistics:
 
     def _launch(self, f: Roles, kind: Task, names: tuple[str, ...], pairs: list[tuple[str, str]]) -> Launch:
         """A task on fields, their means, and the covariances of some pairs of them."""
-        roles = *names, *(mean_of(name) for name in names), *(covariance_of(*pair) for pair in pairs)
-        return kind(*(f[role] for role in roles), over=self.box, share=SHARE)
+        roles = [names, [mean_of(name) for name in names], [covariance_of(*pair) for pair in pairs]]
+        fields = (tuple(f[role] for role in group) for group in roles if group)
+        return kind(*fields, over=self.box, share=SHARE)

@@ -101,13 +101,13 @@ class Steadiness:
         box = self.grid.box
         if self.flows:
             now = tuple(f[name] for name in VELOCITY)
-            yield largest_speed(*now, over=box, speed="speed")
-            yield velocity_change(*now, *(f[was(name)] for name in VELOCITY), over=box, change="changed_u")
+            yield largest_speed(*now, over=box, speed=f.scalar("speed"))
+            yield velocity_change(*now, *(f[was(name)] for name in VELOCITY), over=box, change=f.scalar("changed_u"))
         for name in self.quantities:
             q = f[name]
-            yield quantity_change(q, f[was(name)], over=box, change=f"changed_{name}")
-            yield highest_value(q, over=box, highest=f"highest_{name}")
-            yield lowest_value(q, over=box, lowest=f"lowest_{name}")
+            yield quantity_change(q, f[was(name)], over=box, change=f.scalar(f"changed_{name}"))
+            yield highest_value(q, over=box, highest=f.scalar(f"highest_{name}"))
+            yield lowest_value(q, over=box, lowest=f.scalar(f"lowest_{name}"))
 
     def motions(self, scalars: Mapping[str, float], dt: float, rounding: float) -> dict[str, Motion]:
         """What `compare` has found, by the names of `watched`, after a step of length dt; `rounding` is that of 1."""

@@ -105,16 +105,16 @@ class SurfaceFlux:
         """All sums, in scalars of which each measurement has the same."""
         flow, velocity, nu_t = self.flow, (f.u, f.v, f.w), f.nu_t if self.flow.turbulence else None
         yield from inflow_edges(velocity, flow.boundaries, flow.grid)
-        where: dict[str, Any] = {"over": self._cells, "bound": BOUND, "grid": flow.grid}
+        where: dict[str, Any] = {"over": self._cells, "bound": f.scalar(BOUND), "grid": flow.grid}
         where |= {"axis": self.faces.axis, "high": self._high}
         yield momentum_flux_bound(velocity, f.p, nu_t, fluid=flow.fluid, **where)
-        yield momentum_flux(velocity, f.p, nu_t, flux="momentum_flux", fluid=flow.fluid, **where)
+        yield momentum_flux(velocity, f.p, nu_t, flux=f.scalar("momentum_flux"), fluid=flow.fluid, **where)
         prandtl = flow.turbulence.prandtl if flow.turbulence else None
         for quantity in flow.quantities:
             kind = BoundedDiffusion if quantity.bounded else Diffusion
             fields, diffusion = (f[quantity.name], velocity, nu_t), kind(quantity.diffusivity)
             yield scalar_flux_bound(*fields, diffusion=diffusion, prandtl=prandtl, **where)
-            name = _flux_of(quantity.name)
+            name = f.scalar(_flux_of(quantity.name))
             yield scalar_flux(*fields, flux=name, diffusion=diffusion, prandtl=prandtl, **where)
 
     @property

@@ -125,7 +125,7 @@ class Quantity:
 
     def monitor(self, f: Roles, grid: StaggeredGrid) -> Launch:
         """The scalar total_NAME, the sum over cells."""
-        return total(f[self.name], over=grid.box, total=f"total_{self.name}", grid=grid.constants)
+        return total(f[self.name], over=grid.box, total=f.scalar(f"total_{self.name}"), grid=grid.constants)
 
     def _released(
         self, name: str, dt: str, grid: StaggeredGrid, mixing: Mixing, *, part: float = 1.0

@@ -17,7 +17,7 @@ from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.grid.stencils import GRADIENT_VELOCITY
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import FACES, Launch, ReadByte, Reduce, Task, Write, task
+from taskflow.runtime.tasks import FACES, Launch, ReadByte, Reduce, Roles, Task, Write, task
 
 PRANDTL = 0.85  # turbulent, of boundary layers (W. M. Kays 1994, J. Heat Transfer 116, 284)
 FAR = 1e6  # times the size of the domain: where walls are that do not damp
@@ -130,7 +130,7 @@ class Turbulence:
 
 
 def eddy_viscosity(
-    velocity: tuple[str, str, str], solid: str | None, nu_t: str, turbulence: Turbulence, boundaries: Boundaries,
+    f: Roles, velocity: tuple[str, str, str], solid: str | None, turbulence: Turbulence, boundaries: Boundaries,
     grid: Grid, viscosity: float,
 ) -> Iterator[Launch]:  # fmt: skip
     """nu_t with its ghost values, from a velocity with its own, and the scalars rate and eddy: maxima of the advective
@@ -138,7 +138,8 @@ def eddy_viscosity(
     """
     yield from inflow_edges(velocity, boundaries, grid)
     model, constants = turbulence.model.task(grid, _smooth_walls(boundaries, grid, viscosity))
-    yield model(velocity, solid, nu_t, over=Box.of(grid.cells), rate="rate", eddy="eddy", grid=grid, **constants)
+    nu_t, numbers = f.nu_t, f.scalars("rate", "eddy")
+    yield model(velocity, solid, nu_t, over=Box.of(grid.cells), grid=grid, **numbers, **constants)
     for face in FACES:
         if face in boundaries and face not in rough(boundaries):
             sign = -1.0 if isinstance(boundaries[face], Wall) else 1.0

@@ -4,9 +4,8 @@ Knows boxes of cells, fields, regions and their partitions into blocks. Does not
 """
 
 from taskflow.runtime.regions.box import Box, Triple, difference, hull, joined, periodic_images, triple
-from taskflow.runtime.regions.fields import Field, FieldSpace, Location
 from taskflow.runtime.regions.partition import Copy, Partition, cuts
-from taskflow.runtime.regions.region import Region, region
+from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region, region
 
 __all__ = [
     "Box",

@@ -11,8 +11,7 @@ from numbers import Integral
 
 from taskflow.errors import BadArgument
 from taskflow.runtime.regions.box import Box, Triple, periodic_images, triple
-from taskflow.runtime.regions.fields import FieldSpace
-from taskflow.runtime.regions.region import Region
+from taskflow.runtime.regions.region import FieldSpace, Region
 
 
 @dataclass(frozen=True, slots=True)

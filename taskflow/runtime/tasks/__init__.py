@@ -22,13 +22,12 @@ from taskflow.runtime.tasks.graph import (
     Send,
     TaskGraph,
 )
-from taskflow.runtime.tasks.numbers import Numbers, reduced
-from taskflow.runtime.tasks.orientation import FACES, Axis, Face, Oriented, facing, frame, lines
-from taskflow.runtime.tasks.owners import OwnedScalars, owned
+from taskflow.runtime.tasks.numbers import Numbers, Table, Tables, reduced, tables
 from taskflow.runtime.tasks.privilege import (
     Coloured,
     Components,
     Foreign,
+    ForeignAny,
     ForeignDouble,
     ForeignSingle,
     Privilege,
@@ -42,6 +41,7 @@ from taskflow.runtime.tasks.privilege import (
 )
 from taskflow.runtime.tasks.program import (
     Loop,
+    OwnedScalars,
     Part,
     Program,
     Repeat,
@@ -49,16 +49,29 @@ from taskflow.runtime.tasks.program import (
     Stretch,
     called,
     counts,
+    owned,
     plan,
     record,
     repeat,
 )
 from taskflow.runtime.tasks.reading import place, reading, share
-from taskflow.runtime.tasks.siblings import siblings
+from taskflow.runtime.tasks.signature import Variant
 from taskflow.runtime.tasks.split import ROWS, Tiles, rows
-from taskflow.runtime.tasks.stencil import POINT, Stencil, box, offsets, star
-from taskflow.runtime.tasks.table import Table, Tables, tables
-from taskflow.runtime.tasks.task import Launch, Task, Variant
+from taskflow.runtime.tasks.stencil import (
+    FACES,
+    POINT,
+    Axis,
+    Face,
+    Oriented,
+    Stencil,
+    box,
+    facing,
+    frame,
+    lines,
+    offsets,
+    star,
+)
+from taskflow.runtime.tasks.task import Launch, Task, siblings
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [
@@ -78,6 +91,7 @@ __all__ = [
     "Exchange",
     "Face",
     "Foreign",
+    "ForeignAny",
     "ForeignDouble",
     "ForeignSingle",
     "Geometries",

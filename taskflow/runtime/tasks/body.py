@@ -79,9 +79,9 @@ class Folds:
         """
         numbers = self._numbers
         if len(values) != numbers.count or numbers.exact == (bound is None):
-            given = f"{len(values)} arrays and {'no' if bound is None else 'a'} bound"
+            arguments = f"{len(values)} arrays and {'no' if bound is None else 'a'} bound"
             remedy = f"give {numbers.count} arrays{' and bound=...' if numbers.exact else ' alone'}"
-            raise TypeError(f"{numbers} was folded with {given}; {remedy}")
+            raise TypeError(f"{numbers} was folded with {arguments}; {remedy}")
         arrays = list(values)
         if bound is not None:
             bounds = bound if isinstance(bound, Sequence) else [bound] * len(values)

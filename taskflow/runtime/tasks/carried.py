@@ -13,31 +13,31 @@ from taskflow.runtime.tasks.task import Launch
 Cells = dict[str, tuple[Box, ...]]
 
 
-def carried(programs: Sequence[Program], partition: Partition, wanted: Iterable[str] = ()) -> Cells:
+def carried(programs: Sequence[Program], partition: Partition, read: Iterable[str] = ()) -> Cells:
     """The cells, as disjoint boxes by role, that decide all that the programs will do, done in turn for ever.
 
     Everything else they overwrite before they read it. Cells beyond periodic faces are those that they are images of.
-    After each turn the fields in the roles `wanted` are read as a whole, boundary layers too. Raises BadInput where a
+    After each turn the fields in the roles `read` are read as a whole, boundary layers too. Raises BadInput where a
     program is none.
     """
-    found = _Found(partition)
+    accesses = _Accesses(partition)
     for launches, roles in _turns(programs, partition):
         for launch in launches:
-            found.launch(launch)
-        for role in wanted:
-            found.read(roles[role], [partition.homes[roles[role]].region.bounds])
-    return {name: joined(boxes) for name, boxes in found.needed.items() if boxes}
+            accesses.launch(launch)
+        for role in read:
+            accesses.read(roles[role], [partition.homes[roles[role]].region.bounds])
+    return {name: joined(boxes) for name, boxes in accesses.needed.items() if boxes}
 
 
 def overwritten(programs: Sequence[Program], partition: Partition) -> Cells:
     """The cells, as disjoint boxes by field, that the programs write, done in turn for ever. Raises BadInput where one
     is none.
     """
-    found = _Found(partition)
+    accesses = _Accesses(partition)
     for launches, _ in _turns(programs, partition):
         for launch in launches:
-            found.writes(launch)
-    return {name: tuple(boxes) for name, boxes in found.written.items()}
+            accesses.writes(launch)
+    return {name: tuple(boxes) for name, boxes in accesses.written.items()}
 
 
 def _turns(programs: Sequence[Program], partition: Partition) -> Iterator[tuple[list[Launch], Roles]]:
@@ -52,7 +52,7 @@ def _turns(programs: Sequence[Program], partition: Partition) -> Iterator[tuple[
         yield turn, roles
 
 
-class _Found:
+class _Accesses:
     """What was written so far, and what was read before that, by field."""
 
     def __init__(self, partition: Partition) -> None:

@@ -53,6 +53,9 @@ def _check(launch: Launch, partition: Partition) -> None:
         precision = np.dtype(partition.fields[name].dtype)
         if privilege.precision is None:
             precisions[name] = precision.name
+        elif privilege.precision == "any":
+            if precision.name not in ("float32", "float64"):
+                raise BadInput(f"{launch}: {name!r} is {precision.name}, but the task takes it as float32 or float64")
         elif precision != np.dtype(privilege.precision):
             raise BadInput(
                 f"{launch}: {name!r} is {precision.name}, but the task takes it as {np.dtype(privilege.precision).name}"
@@ -61,8 +64,8 @@ def _check(launch: Launch, partition: Partition) -> None:
             taken = f"the task takes {privilege.values}: declare it {'Read' if privilege.reads else 'Write'} * {values}"
             raise BadInput(f"{launch}: {name!r} has {values} values per cell, but {taken}")
     if launch.task.kernel is not None and len(set(precisions.values())) > 1:
-        found = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
-        raise BadInput(f"{launch}: {found}; a kernel text is compiled for one precision: declare the fields alike")
+        listed = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
+        raise BadInput(f"{launch}: {listed}; a kernel text is compiled for one precision: declare the fields alike")
 
 
 def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
@@ -127,7 +130,7 @@ def _check_race(launch: Launch, name: str, stencil: Stencil, partition: Partitio
 
 def _neighbours(stencil: Stencil) -> set[Triple]:
     """Every offset of a stencil, the cell itself left out."""
-    found: set[Triple] = set()
+    neighbours: set[Triple] = set()
     for (x0, y0, z0), (x1, y1, z1) in stencil.offsets:
-        found.update(product(range(x0, x1 + 1), range(y0, y1 + 1), range(z0, z1 + 1)))
-    return found - {(0, 0, 0)}
+        neighbours.update(product(range(x0, x1 + 1), range(y0, y1 + 1), range(z0, z1 + 1)))
+    return neighbours - {(0, 0, 0)}

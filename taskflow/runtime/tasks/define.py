@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -10,9 +12,8 @@ from types import UnionType
 from typing import Any, get_args, get_type_hints, overload
 
 from taskflow.runtime.tasks.numbers import Numbers, Operator
-from taskflow.runtime.tasks.orientation import Axis, Face
 from taskflow.runtime.tasks.privilege import Components, Privilege, Scalar
-from taskflow.runtime.tasks.source import check_source
+from taskflow.runtime.tasks.stencil import Axis, Face
 from taskflow.runtime.tasks.task import Task
 
 # Numbers of a task, three for each exact sum: blocks fold them in one all-reduce, which has so many places on every
@@ -60,52 +61,43 @@ def task(
 
 def _define(body: Callable[..., None], kernel: Path | str | None, library: str | None, whole: bool) -> Task:
     name = getattr(body, "__name__", "task")
-    parameters = {each.name: each for each in inspect.signature(body, eval_str=True).parameters.values()}
-    for parameter in parameters.values():
-        _check_parameter(f"task {name}: parameter {parameter.name!r}", parameter)
-    fields: dict[str, Privilege] = {}
-    arguments: dict[str, tuple[str, ...]] = {}
+    annotations: dict[str, Any] = {}
     keywords: dict[str, Any] = {}
-    optional: set[str] = set()
-    for parameter in parameters.values():
-        annotation = parameter.annotation
-        if parameter.kind is parameter.KEYWORD_ONLY:
-            keywords[parameter.name], is_optional = _without_none(annotation)
-        else:
-            several = isinstance(annotation, Components)
-            privileges = annotation.privileges if several else {parameter.name: annotation}
-            if twice := fields.keys() & privileges:
-                raise TypeError(f"task {name}: two fields have the name {min(twice)!r}")
-            fields |= privileges
-            arguments[parameter.name] = tuple(privileges)
-            is_optional = all(privilege.optional for privilege in privileges.values())
-        optional |= {parameter.name} if is_optional else set()
-    turns = [(each, kind) for each, kind in keywords.items() if kind in (Axis, Face)]
-    numbers = {each: kind for each, kind in keywords.items() if isinstance(kind, Numbers)}
+    for parameter in inspect.signature(body, eval_str=True).parameters.values():
+        _check_parameter(f"task {name}: parameter {parameter.name!r}", parameter)
+        (keywords if parameter.kind is parameter.KEYWORD_ONLY else annotations)[parameter.name] = parameter.annotation
+    parts = {word: getattr(kind, "privileges", {word: kind}) for word, kind in annotations.items()}
+    names = [field for privileges in parts.values() for field in privileges]
+    if twice := {field for field in names if names.count(field) > 1}:
+        raise TypeError(f"task {name}: two fields have the name {min(twice)!r}")
+    fields = {field: kind for privileges in parts.values() for field, kind in privileges.items()}
+    optional = {word for word, privileges in parts.items() if all(kind.optional for kind in privileges.values())}
+    optional |= {word for word, kind in keywords.items() if _without_none(kind)[1]}
+    keywords = {word: _without_none(kind)[0] for word, kind in keywords.items()}
+    turns = [(word, kind) for word, kind in keywords.items() if kind in (Axis, Face)]
     reductions, scalars = _reductions(keywords), tuple(_scalars(keywords))
+    numbers = {word: kind for word, kind in keywords.items() if isinstance(kind, Numbers)}
     others = {*reductions, *scalars, *numbers, *dict(turns)}
-    constants = {each: kind for each, kind in keywords.items() if each not in others}
-    for kind in constants.values():
-        if is_dataclass(kind):  # names in its annotations mean something here, elsewhere perhaps nothing
-            kind.__annotations__ = get_type_hints(kind)
-    order = tuple(each for each in keywords if each not in dict(turns))
-    made = Task(
-        name, body, kernel, library, whole, fields, constants, scalars, reductions, order, arguments,
-        numbers, frozenset(optional), turns[0] if turns else None,
-    )  # fmt: skip
+    constants = {word: kind for word, kind in keywords.items() if word not in others}
+    for kind in filter(is_dataclass, constants.values()):  # names in its annotations mean something here alone
+        kind.__annotations__ = get_type_hints(kind)
+    order = tuple(word for word in keywords if word not in dict(turns))
+    parameters = {word: tuple(privileges) for word, privileges in parts.items()}
+    signature = name, fields, constants, scalars, reductions, order, parameters, numbers
+    made = Task(*signature, frozenset(optional), turns[0] if turns else None, body, kernel, library, whole)
     _check_task(made, len(turns))
     return made
 
 
 def _reductions(keywords: Mapping[str, Any]) -> dict[str, Operator]:
     """The operators of all numbers that a task reduces, one by one."""
-    found: dict[str, Operator] = {}
+    operators: dict[str, Operator] = {}
     for name, kind in keywords.items():
         if isinstance(kind, Numbers) and kind.reduced:
-            found |= dict.fromkeys(kind.of(name), kind.operator)
+            operators |= dict.fromkeys(kind.of(name), kind.operator)
         elif isinstance(kind, Privilege) and kind.reduction:
-            found[name] = kind.reduction
-    return found
+            operators[name] = kind.reduction
+    return operators
 
 
 def _scalars(keywords: Mapping[str, Any]) -> Iterator[str]:
@@ -171,4 +163,49 @@ def _check_task(made: Task, turns: int) -> None:
     if made.library is not None and (kernel is not None or made.scalars or made.reductions):
         raise TypeError(f"{where} is done by a library, which takes fields and constants: no kernel, no scalars")
     if kernel is None:
-        check_source(made.name, made.body, made.fields)
+        _check_source(made.name, made.body, made.fields)
+
+
+def _check_source(name: str, body: Callable[..., None], fields: Mapping[str, Privilege]) -> None:
+    """Raises TypeError where the body writes what was declared Read, reads what was declared Write, reads beyond the
+    stencil, or writes a neighbour. A body whose source is not at hand is not looked at.
+
+    Only what is plain to see is looked at: `p[...]` and `p[1, 0, 0]` of a parameter that is never rebound. Views refuse
+    the rest when the task runs.
+    """
+    try:
+        lines, first = inspect.getsourcelines(body)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError):
+        return
+    rebound = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    for field, use, writes, reads in _uses(tree):
+        if field not in fields or field in rebound:
+            continue
+        privilege, where = fields[field], f"task {name}, line {first + use.lineno - 1}: field {field!r}"
+        offset = _offset(use.slice)
+        if writes and not privilege.writes:
+            raise TypeError(f"{where} was declared Read and is written; declare it Write or ReadWrite")
+        if reads and not privilege.reads:
+            raise TypeError(f"{where} was declared Write and is read; declare it ReadWrite")
+        if writes and offset not in (None, ...):
+            raise TypeError(f"{where} is written at the offset {offset}; a task writes no cells but its own: use [...]")
+        if reads and isinstance(offset, tuple) and len(offset) == 3 and offset not in privilege.stencil:
+            raise TypeError(f"{where} is read at the offset {offset}, outside its stencil; declare a wider one")
+
+
+def _uses(tree: ast.AST) -> Iterator[tuple[str, ast.Subscript, bool, bool]]:
+    """Name and subscript of everything of the form `name[...]`, and whether it is written and read."""
+    changed = {node.target for node in ast.walk(tree) if isinstance(node, ast.AugAssign)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            writes = not isinstance(node.ctx, ast.Load)
+            yield node.value.id, node, writes, not writes or node in changed
+
+
+def _offset(index: ast.expr) -> Any:
+    """The value of an index that is written out; None where it is not."""
+    try:
+        return ast.literal_eval(index)
+    except ValueError:
+        return None

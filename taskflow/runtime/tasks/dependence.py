@@ -79,10 +79,10 @@ def analyse(
     launches = _distinct(launches)
     mine = sorted(range(len(partition)) if blocks is None else blocks)
     geometries = known.geometries if known else None
-    found = exchange(launches, partition, following=following, valid=valid, blocks=mine, known=geometries)
+    exchanged = exchange(launches, partition, following=following, valid=valid, blocks=mine, known=geometries)
     splitter = Splitter(launches, range(len(launches)) if split is True else split or (), tiles)
     uses, states = (known.uses, known.states) if known else (Uses(), States())
-    graph, messages = TaskGraph(), found.by_block()
+    graph, messages = TaskGraph(), exchanged.by_block()
     for block in mine:
         pieces = splitter.pieces(block, partition, messages[block])
         first, order = len(graph.nodes), Order(states)
@@ -91,7 +91,7 @@ def analyse(
             graph.nodes.append(node)
             graph.waits.append({first + m for m in order.add(uses.of(node))})
     _between_blocks(graph)
-    return Analysis(graph, found.valid, found.count)
+    return Analysis(graph, exchanged.valid, exchanged.count)
 
 
 def _between_blocks(graph: TaskGraph) -> None:
@@ -112,10 +112,10 @@ def _between_blocks(graph: TaskGraph) -> None:
 
 def _distinct(launches: Sequence[Launch]) -> list[Launch]:
     """The launches, with a copy in the place of each that occurs again: nodes are told apart by their launch."""
-    found: dict[Launch, None] = {}
+    distinct: dict[Launch, None] = {}
     for launch in launches:
-        found[replace(launch) if launch in found else launch] = None
-    return list(found)
+        distinct[replace(launch) if launch in distinct else launch] = None
+    return list(distinct)
 
 
 @dataclass(frozen=True, eq=False)

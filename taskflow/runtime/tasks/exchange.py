@@ -33,12 +33,12 @@ class Exchange:
 
     def by_block(self) -> dict[int, dict[int, list[Message]]]:
         """For each block the messages that it takes part in, by moment."""
-        found: dict[int, dict[int, list[Message]]] = defaultdict(lambda: defaultdict(list))
+        messages_of: dict[int, dict[int, list[Message]]] = defaultdict(lambda: defaultdict(list))
         for moment, messages in self.messages.items():
             for message in messages:
                 for block in {message.source, message.target}:
-                    found[block][moment].append(message)
-        return found
+                    messages_of[block][moment].append(message)
+        return messages_of
 
     @property
     def count(self) -> dict[tuple[int, int], int]:
@@ -73,7 +73,7 @@ def exchange(
     geometry.check((*launches, *following))
     now, written = geometry.states(valid or {}), _Written(geometry)
     after, ahead = now, Valid()
-    found: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
+    lacking: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
     for n, launch in enumerate((*launches, *following)):
         if n == len(launches):
             after = dict(now)
@@ -87,7 +87,7 @@ def exchange(
         for block in sorted(gaps):
             moment = max(written.last(name, gap) for name, gap in gaps[block])
             if moment < len(launches):
-                found[moment] += gaps[block]
+                lacking[moment] += gaps[block]
             if moment < len(launches) <= n:
                 for name, gap in gaps[block]:
                     ahead[block, name] = ahead.get((block, name), ()) + gap.boxes
@@ -96,7 +96,7 @@ def exchange(
             written.add(name, launch.over, n)
     held = geometry.valid(after if following else now)
     held.update({key: held.get(key, ()) + boxes for key, boxes in ahead.items()})
-    return Exchange(_messages(found, mine, geometry), held)
+    return Exchange(_messages(lacking, mine, geometry), held)
 
 
 def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid) -> None:
@@ -115,14 +115,14 @@ def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid
 
 
 def _messages(
-    found: Mapping[int, list[tuple[str, Gap]]], mine: Collection[int], geometry: Geometries
+    lacking: Mapping[int, list[tuple[str, Gap]]], mine: Collection[int], geometry: Geometries
 ) -> dict[int, list[Message]]:
     """All copies of one moment between two blocks as one message; those within a block as a message to itself."""
     messages: dict[int, list[Message]] = {}
     count: dict[tuple[int, int], int] = defaultdict(int)
     pairs: dict[tuple[tuple[str, Gap], ...], list[tuple[tuple[int, int], Copies]]] = {}
-    for moment in sorted(found):
-        gaps = tuple(found[moment])
+    for moment in sorted(lacking):
+        gaps = tuple(lacking[moment])
         if gaps not in pairs:
             grouped: dict[tuple[int, int], Copies] = defaultdict(tuple)
             for name, gap in gaps:

@@ -87,16 +87,16 @@ class Geometries:
         """What the messages of a few of many blocks are found with: region by region those of who copies from them
         there. A launch by which another block lacks cells of two regions has its messages as if these were all.
         """
-        found = cls(partition, blocks)
-        found._of = {each: _Geometry(each, sorted(each.targets(blocks)), blocks) for each in found._of}
-        found._fields = {name: found._of[each] for name, each in partition.homes.items()}
-        return found
+        geometries = cls(partition, blocks)
+        geometries._of = {home: _Geometry(home, sorted(home.targets(blocks)), blocks) for home in geometries._of}
+        geometries._fields = {name: geometries._of[home] for name, home in partition.homes.items()}
+        return geometries
 
     def __init__(self, partition: Partition, blocks: Iterable[int] | None = None) -> None:
         some = sorted(range(len(partition)) if blocks is None else blocks)
         self._partition, self._possible = partition, set[Hashable]()
-        self._of = {each: _Geometry(each, some) for each in (partition, *partition.beside)}
-        self._fields = {name: self._of[each] for name, each in partition.homes.items()}
+        self._of = {home: _Geometry(home, some) for home in (partition, *partition.beside)}
+        self._fields = {name: self._of[home] for name, home in partition.homes.items()}
 
     def check(self, launches: Iterable[Launch]) -> None:
         """Raises BadInput where a launch is impossible on the partition."""
@@ -119,8 +119,8 @@ class Geometries:
 
     def valid(self, states: Mapping[str, GhostState]) -> Valid:
         """States as ghost cells by block and field, where there are any."""
-        found = ((b, name, boxes) for name, state in states.items() for b, boxes in state.of_blocks())
-        return {(block, name): boxes for block, name, boxes in found if boxes}
+        held = ((b, name, boxes) for name, state in states.items() for b, boxes in state.of_blocks())
+        return {(block, name): boxes for block, name, boxes in held if boxes}
 
 
 class _Geometry:

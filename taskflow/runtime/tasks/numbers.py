@@ -1,4 +1,5 @@
-"""Several numbers under one name, and exact sums: what they are made of, how they are folded and how they are read.
+"""Several numbers under one name, and exact sums: what they are made of, how they are folded and how they are read;
+and tables of numbers, which kernels look up by index.
 
 The sum of an exact one has the same bits in any order of its terms: each term is cut into multiples of three quanta, of
 which sums are exact (after J. Demmel, H. D. Nguyen 2013, Proc. 21st IEEE Symp. Comput. Arith., 163). For the machine
@@ -8,7 +9,8 @@ every number, and every part of an exact sum, is a scalar of its own: `flux.0`, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 Operator = Literal["sum", "min", "max"]
@@ -66,10 +68,10 @@ def reduced(scalars: Mapping[str, float], name: str) -> tuple[float, ...]:
     """The numbers that a task has reduced under one name, exact sums rounded once more than they are. Raises KeyError
     where no scalar belongs to that name.
     """
-    found = (scalars[name],) if name in scalars else tuple(_reduced(scalars, name))
-    if not found:
+    numbers = (scalars[name],) if name in scalars else tuple(_reduced(scalars, name))
+    if not numbers:
         raise KeyError(name)
-    return found
+    return numbers
 
 
 def _reduced(scalars: Mapping[str, float], name: str) -> Iterator[float]:
@@ -92,3 +94,38 @@ def cut(values: Any, bound: float) -> tuple[Any, Any, Any]:
         parts.append((values + coarse) - coarse)
         values, coarse = values - parts[-1], NEXT * coarse
     return parts[0], parts[1], parts[2]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers by index, the first of them number `first`: as a member of a constant, `const real*` in a kernel text.
+
+    Every device has its own copy, in the precision of the kernel.
+    """
+
+    first: int
+    values: tuple[float, ...]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Found once: there may be many numbers, and tables are looked up whenever a launch is bound."""
+        return hash((self.first, self.values))
+
+    def __getitem__(self, index: int) -> float:
+        """Number `index`. Raises IndexError where there is none."""
+        if index < self.first:
+            raise IndexError(f"the table begins with number {self.first}; there is no number {index}")
+        return self.values[index - self.first]
+
+
+Tables = tuple[Table, Table, Table]  # along x, y and z
+
+
+def tables(constant: Any) -> Iterator[Table]:
+    """Those that a constant has for members, or three of them for one."""
+    members = [getattr(constant, field.name) for field in fields(constant)] if is_dataclass(constant) else []
+    for member in members:
+        yield from (each for each in (member if isinstance(member, tuple) else (member,)) if isinstance(each, Table))

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from taskflow.runtime.tasks.numbers import EXACT, OPERATORS, Numbers, Operator, several
-from taskflow.runtime.tasks.orientation import Oriented
-from taskflow.runtime.tasks.stencil import POINT, Stencil, star
+from taskflow.runtime.tasks.stencil import POINT, Oriented, Stencil, star
 
-Precision = Literal["f4", "f8", "u1", "u2"]
+Precision = Literal["f4", "f8", "u1", "u2", "any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +18,10 @@ class Privilege:
     A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over,
     so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
     over; it is read around the cells that correspond. `precision`: the field has one of its own, where others have that
-    of the kernel; of the region's own fields those of flags, whole numbers of one byte or two. `coloured`: of the cells
-    that a launch is over it changes some (those of one colour), and reads beside them only others. `oriented`: the
-    stencil of a task that is turned to an axis or a face, in its own frame. `optional`: a launch may leave the field
-    out. `values`: so many numbers per cell.
+    of the kernel: flags, whole numbers of one byte or two, and foreign fields, of which "any" is that of the field that
+    a launch has. `coloured`: of the cells that a launch is over it changes some (those of one colour), and reads beside
+    them only others. `oriented`: the stencil of a task that is turned to an axis or a face, in its own frame.
+    `optional`: a launch may leave the field out. `values`: so many numbers per cell.
     """
 
     reads: bool = False
@@ -67,16 +66,6 @@ class Privilege:
         """The privilege of a task that is turned to an axis or a face."""
         return replace(self, stencil=self.oriented.turned(orientation), oriented=None) if self.oriented else self
 
-    def __add__(self, other: Privilege) -> Privilege:
-        """The least privilege that allows both."""
-        if self.reduction and self.reduction == other.reduction:
-            return self
-        if self.reduction or other.reduction:
-            return replace(ReadWrite, stencil=self.stencil | other.stencil)
-        reads, writes = self.reads or other.reads, self.writes or other.writes
-        foreign, coloured = self.foreign and other.foreign, self.coloured and other.coloured
-        return Privilege(reads, writes, self.stencil | other.stencil, foreign=foreign, coloured=coloured)
-
     @property
     def changes(self) -> bool:
         """Whether the field may hold other values afterwards."""
@@ -104,10 +93,10 @@ class Reduction:
     """
 
     def __getitem__(self, word: Any) -> Any:
-        found = several(word, reduced=True)
-        if found is None:
+        folded = several(word, reduced=True)
+        if folded is None:
             raise TypeError(f"Reduce[{word!r}]: the operators are {', '.join(OPERATORS)} and {EXACT}")
-        return found if isinstance(found, Numbers) else Privilege(reduction=found)
+        return folded if isinstance(folded, Numbers) else Privilege(reduction=folded)
 
 
 class Scalar:
@@ -119,10 +108,10 @@ class Scalar:
 
     def __class_getitem__(cls, word: Any) -> Any:
         """Several numbers. Raises TypeError for what `Reduce` does not know either."""
-        found = several(word, reduced=False)
-        if not isinstance(found, Numbers):
+        numbers = several(word, reduced=False)
+        if not isinstance(numbers, Numbers):
             raise TypeError(f'Scalar[{word!r}]: say as for Reduce how many numbers it has, Scalar["max", 3]')
-        return found
+        return numbers
 
 
 Read = Privilege(reads=True)
@@ -131,6 +120,7 @@ ReadWrite = Privilege(reads=True, writes=True)
 Foreign = Privilege(reads=True, foreign=True)
 ForeignSingle = Privilege(reads=True, foreign=True, precision="f4")
 ForeignDouble = Privilege(reads=True, foreign=True, precision="f8")
+ForeignAny = Privilege(reads=True, foreign=True, precision="any")
 ReadByte = Privilege(reads=True, precision="u1")
 ReadShort = Privilege(reads=True, precision="u2")
 Coloured = Privilege(reads=True, writes=True, coloured=True)

@@ -1,9 +1,12 @@
-"""Programs: launches in the order in which one processor with one memory would do them."""
+"""Programs: launches in the order in which one processor with one memory would do them, and
+the owners of their scalars: programs that use the same names can be parts of one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 
 from taskflow.errors import BadInput
 from taskflow.runtime.tasks.task import Launch
@@ -56,7 +59,7 @@ class Roles:
         return {name: self.scalar(name) for name in names}
 
     def owned(self, owner: str) -> Roles:
-        """These very parts, for a program of which the scalars belong to an owner: see `tasks.owners`."""
+        """These very parts, for a program of which the scalars belong to an owner: see `owned`."""
         mine = Roles()
         mine.__dict__, mine._owner = self.__dict__, f"{self._owner}{owner}."
         return mine
@@ -68,7 +71,9 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class Repeat:
-    """Part of a program that is done several times: at most `times`, and until its scalars are as wanted.
+    """Part of a program that is done several times, yielded by a program: `body`, itself a program, `times` times, or
+    until its scalars are as they should be. The body has to leave every field in the part in which it found it: two
+    sweeps from one field to another and back.
 
     After every `every` passes of `body`, `until(scalars)` is asked whether that was enough. With `lag` it sees the
     scalars as they were one such round ago: nothing waits for a number to come back from a GPU, and up to `every`
@@ -79,11 +84,15 @@ class Repeat:
     it without asking the device.
 
     Where `times` passes were not enough, `otherwise` is called with the scalars of every round, in order; it may raise
-    an error, and all blocks then raise it. Make it with `repeat`.
+    an error, and all blocks then raise it.
+
+    Raises BadInput for numbers below 1 (`times`, of further passes: 0), where `body`, `until` or `otherwise` is no
+    function, for further passes that are asked about with a lag, and for an `otherwise` that would not see every round.
     """
 
     body: Program
     times: int
+    _: KW_ONLY
     until: Until | None = None
     every: int = 1
     lag: bool = True
@@ -91,46 +100,31 @@ class Repeat:
     count: str | None = None
     otherwise: Callable[[Sequence[Mapping[str, float]]], None] | None = None
 
-
-def repeat(
-    body: Program,
-    times: int,
-    *,
-    until: Until | None = None,
-    every: int = 1,
-    lag: bool = True,
-    further: bool = False,
-    count: str | None = None,
-    otherwise: Callable[[Sequence[Mapping[str, float]]], None] | None = None,
-) -> Repeat:
-    """To be yielded by a program: does `body`, itself a program, `times` times or until it is enough.
-
-    `until` gets the scalars by name, and says whether it is; for `lag`, `further`, `count` and `otherwise` see
-    `Repeat`. The body has to leave every field in the part in which it found it: two sweeps from one field to another
-    and back. Raises BadInput for numbers below 1 (`times`, of further passes: 0), where `body`, `until` or `otherwise`
-    is no function, for further passes that are asked about with a lag, and for an `otherwise` that would not see every
-    round.
-    """
-    if not callable(body):
-        raise BadInput(f"repeat({body!r}, ...): give a program, a function of the roles that yields launches")
-    if until is not None and not callable(until):
-        raise BadInput(f"repeat(until={until!r}): give a function of the scalars that tells whether it is enough")
-    for name, value, least in (("times", times, 0 if further else 1), ("every", every, 1)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise BadInput(f"repeat({name}={value!r}): give a whole number, {least} or more")
-    if further and until is not None and lag:
-        raise BadInput("repeat(further=True): what was done before is asked about at once; give lag=False")
-    if count is not None and not isinstance(count, str):
-        raise BadInput(f"repeat(count={count!r}): give the name of a scalar")
-    if otherwise is not None:
-        if not callable(otherwise):
-            raise BadInput(f"repeat(otherwise={otherwise!r}): give a function of the scalars of all rounds")
-        if until is None or lag or times % every:
+    def __post_init__(self) -> None:
+        if not callable(self.body):
+            raise BadInput(f"repeat({self.body!r}, ...): give a program, a function of the roles that yields launches")
+        if self.until is not None and not callable(self.until):
             raise BadInput(
-                "repeat(otherwise=...): every round has to be asked about; give until=..., lag=False, and times that"
-                " are a multiple of every"
+                f"repeat(until={self.until!r}): give a function of the scalars that tells whether it is enough"
             )
-    return Repeat(body, times, until, every, lag, further, count, otherwise)
+        for name, value, least in (("times", self.times, 0 if self.further else 1), ("every", self.every, 1)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise BadInput(f"repeat({name}={value!r}): give a whole number, {least} or more")
+        if self.further and self.until is not None and self.lag:
+            raise BadInput("repeat(further=True): what was done before is asked about at once; give lag=False")
+        if self.count is not None and not isinstance(self.count, str):
+            raise BadInput(f"repeat(count={self.count!r}): give the name of a scalar")
+        if self.otherwise is not None:
+            if not callable(self.otherwise):
+                raise BadInput(f"repeat(otherwise={self.otherwise!r}): give a function of the scalars of all rounds")
+            if self.until is None or self.lag or self.times % self.every:
+                raise BadInput(
+                    "repeat(otherwise=...): every round has to be asked about; give until=..., lag=False, and times"
+                    " that are a multiple of every"
+                )
+
+
+repeat = Repeat
 
 
 Until = Callable[[Mapping[str, float]], bool]
@@ -185,10 +179,10 @@ def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
 def _items(program: Program, roles: Roles) -> _Items:
     """What a program yields, launches that follow each other as one list; `roles` become those at its end."""
     name, items = called(program), _Items()
-    found = program(roles)
-    if not isinstance(found, Iterable):
-        raise BadInput(f"the program {name} returned {found!r}; it has to yield launches: yield a_task(..., over=box)")
-    for item in found:
+    yields = program(roles)
+    if not isinstance(yields, Iterable):
+        raise BadInput(f"the program {name} returned {yields!r}; it has to yield launches: yield a_task(..., over=box)")
+    for item in yields:
         if isinstance(item, Repeat):
             before = dict(roles.key())
             items.append((item, _items(item.body, roles)))
@@ -207,14 +201,14 @@ def _items(program: Program, roles: Roles) -> _Items:
 
 
 def _parts(items: _Items, following: tuple[Launch, ...]) -> tuple[Part, ...]:
-    found: list[Part] = []
+    parts: list[Part] = []
     for n, item in enumerate(items):
         if isinstance(item, list):
             after = items[n + 1 :]
-            found.append(Stretch(tuple(item), _head(after) if after else following))
+            parts.append(Stretch(tuple(item), _head(after) if after else following))
         else:
-            found.append(Loop(item[0], _parts(item[1], () if _awaited(item[0]) else _head(item[1]))))
-    return tuple(found)
+            parts.append(Loop(item[0], _parts(item[1], () if _awaited(item[0]) else _head(item[1]))))
+    return tuple(parts)
 
 
 def _awaited(repeat: Repeat) -> bool:
@@ -245,3 +239,62 @@ def counts(parts: Iterable[Part]) -> Iterator[str]:
             yield from counts(part.body)
             if part.repeat.count is not None:
                 yield part.repeat.count
+
+
+@dataclass(frozen=True)
+class OwnedScalars(Mapping[str, float]):
+    """The scalars of an owner, by the names that its program has for them."""
+
+    owner: str
+    scalars: Mapping[str, float]
+
+    def __getitem__(self, name: str) -> float:
+        return self.scalars[f"{self.owner}.{name}"]
+
+    def __iter__(self) -> Iterator[str]:
+        mine = f"{self.owner}."
+        return (name.removeprefix(mine) for name in self.scalars if name.startswith(mine))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass(frozen=True)
+class Owned:
+    """A program whose scalars belong to an owner. Make it with `owned`."""
+
+    owner: str
+    program: Program
+
+    @property
+    def __name__(self) -> str:
+        return called(self.program)
+
+    def __call__(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """What the program yields; in its repetitions the host, too, sees the owner's scalars."""
+        for item in self.program(f.owned(self.owner)):
+            yield self._repeat(item) if isinstance(item, Repeat) else item
+
+    def _repeat(self, item: Repeat) -> Repeat:
+        until, otherwise, mine = item.until, item.otherwise, partial(OwnedScalars, self.owner)
+        return replace(
+            item,
+            body=Owned(self.owner, item.body),
+            until=until and (lambda scalars: until(mine(scalars))),
+            otherwise=otherwise and (lambda rounds: otherwise([*map(mine, rounds)])),
+            count=item.count and f"{self.owner}.{item.count}",
+        )
+
+
+def owned(owner: str, program: Program) -> Owned:
+    """The program with scalars of its own, so that it can be beside others that use the same names: what it calls
+    `f.scalar("residual")` is `OWNER.residual` for all others, and so is what counts its repetitions. `until` and
+    `otherwise` see these scalars alone, by the names that the program has for them.
+
+        yield from owned("heat", solver.solve)(f)
+
+    Raises BadInput for what is no name, or would be two.
+    """
+    if not isinstance(owner, str) or not owner or "." in owner:
+        raise BadInput(f"owned({owner!r}, ...): give the name of an owner, without a dot")
+    return Owned(owner, program)

@@ -22,13 +22,13 @@ class Projected:
         """The cells that are read by a launch over `box`, a box of the other region: overlapping boxes."""
         if not box:
             return []
-        there, ends = self.home.region.corresponding(box, self.other), self.home.region.cells
-        found = []
+        cells, ends = self.home.region.corresponding(box, self.other), self.home.region.cells
+        boxes = []
         for first, last in self.stencil.offsets:
-            lo = (end if n == -ALL else at + n for at, n, end in zip(there.lo, first, ends.lo, strict=True))
-            hi = (end if n == ALL else at + n for at, n, end in zip(there.hi, last, ends.hi, strict=True))
-            found.append(self.home.clip(Box(triple(lo), triple(hi))))
-        return found
+            lo = (end if n == -ALL else at + n for at, n, end in zip(cells.lo, first, ends.lo, strict=True))
+            hi = (end if n == ALL else at + n for at, n, end in zip(cells.hi, last, ends.hi, strict=True))
+            boxes.append(self.home.clip(Box(triple(lo), triple(hi))))
+        return boxes
 
 
 def place(launch: Launch, partition: Partition) -> Partition:
@@ -50,11 +50,11 @@ def reading(name: str, privilege: Privilege, launch: Launch, partition: Partitio
 
 def readings(launch: Launch, partition: Partition) -> dict[str, list[Stencil | Projected]]:
     """The fields that a launch reads, each with all the ways in which it does."""
-    found: dict[str, list[Stencil | Projected]] = {}
+    ways: dict[str, list[Stencil | Projected]] = {}
     joined = launch.stencils
     for name, privilege in launch.requirements:
         if privilege.foreign:
-            found.setdefault(name, []).append(reading(name, privilege, launch, partition))
-        elif privilege.reads and name not in found:
-            found[name] = [joined[name]]
-    return found
+            ways.setdefault(name, []).append(reading(name, privilege, launch, partition))
+        elif privilege.reads and name not in ways:
+            ways[name] = [joined[name]]
+    return ways

@@ -96,9 +96,9 @@ def run_graph(
                 cells = copy.source_box.slices(origin[name])
                 memory[name][copy.target_box.slices(origin[name])] = memory[name][cells]
         elif isinstance(node, AllReduce):
-            found = [partial.get((node.launch, block), {}) for block in range(len(partition))]
+            shares_of = [partial.get((node.launch, block), {}) for block in range(len(partition))]
             for scalar, operator in node.scalars.items():
-                shares = [share.get(scalar, IDENTITY[operator]) for share in found]
+                shares = [share.get(scalar, IDENTITY[operator]) for share in shares_of]
                 scalars[node.block][scalar] = combine(operator, shares)
 
 

@@ -66,7 +66,7 @@ class Splitter:
         self, block: int, mine: Sequence[Box], messages: Mapping[int, Sequence[Message]]
     ) -> dict[int, list[Box]]:
         """Per launch: the cells it writes that travel to another block before anything overwrites them."""
-        found: dict[int, list[Box]] = defaultdict(list)
+        travelling: dict[int, list[Box]] = defaultdict(list)
         fields: dict[str, Touched] = defaultdict(lambda: Touched(self._states))
         for n, (launch, cells) in enumerate(zip(self.launches, mine, strict=True)):
             if cells:
@@ -77,8 +77,8 @@ class Splitter:
                     for name, copy in message.copies:
                         for writer, written in fields[name].written(self._use((copy.source_box,), ())):
                             if writer in self.chosen:
-                                found[writer].append(written & copy.source_box)
-        return found
+                                travelling[writer].append(written & copy.source_box)
+        return travelling
 
     def _awaiting(
         self, block: int, mine: Sequence[Box], messages: Mapping[int, Sequence[Message]]
@@ -99,8 +99,8 @@ class Splitter:
     def _readers(self, n: int, name: str, boxes: Sequence[Box], mine: Box) -> list[Box]:
         """Which of `mine` read a field in some boxes in the n-th launch."""
         stencil = self.launches[n].stencils.get(name)
-        found = [cells & mine for box in boxes for cells in stencil.readers(box)] if stencil else []
-        return [cells for cells in found if cells]
+        readers = [cells & mine for box in boxes for cells in stencil.readers(box)] if stencil else []
+        return [cells for cells in readers if cells]
 
 
 def _pieces(cells: Box, middle: Box, tile: Triple) -> Pieces:

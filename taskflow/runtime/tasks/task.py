@@ -1,72 +1,48 @@
-"""Tasks and their launches: functions of cells that declare what they do with each field."""
+"""Tasks and their launches: functions of cells that declare what they do with each field.
+
+A task is one object per process, whatever way it came: traces and compiled kernels are known by it. One that a module
+holds is pickled by its name, like a function. Any other (of a script, of a notebook, of a function) is pickled by
+value, with its siblings; a process that has met it before takes the one it has.
+"""
 
 from __future__ import annotations
 
+import copyreg
+import sys
+import threading
+import uuid
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks.numbers import Numbers, Operator
-from taskflow.runtime.tasks.orientation import Axis, Face
-from taskflow.runtime.tasks.privilege import Privilege
+from taskflow.runtime.tasks.numbers import Operator
+from taskflow.runtime.tasks.privilege import Precision, Privilege
+from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
 from taskflow.runtime.tasks.stencil import Stencil
-
-Argument = str | tuple[str, ...] | None  # for a parameter: a field, several, or nothing
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """The ways in which a launch differs from the declaration of its task, known before its kernel is compiled:
-    `classes` of constants, each declared one with the derived one in its place; parameters that are `absent`; and the
-    `orientation`, an axis or a face.
-    """
-
-    classes: frozenset[tuple[type, type]] = frozenset()
-    absent: frozenset[str] = frozenset()
-    orientation: str | None = None
-
-
-PLAIN = Variant()
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Task(Signature):
     """A function of cells, with the privileges it declared. Its kernel is a file, or a text, or None.
 
     `library` names what does the work of the body instead, on devices that have a library for it. A task that is
     `whole` is one for all cells that a block has of a launch, which may depend on each other there: it is never cut.
-    `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the
-    program), `scalars` (named numbers that change between steps) and `reductions` (named numbers it produces), one by
-    one: `numbers` has those that share a name. `keywords` lists all as they are declared. `parameters` are the
-    positional ones as declared, each with the names of its fields: one, or several components. `turns` is the keyword
-    that takes the orientation, with its annotation.
 
-    A launch can be of a task `derived` from this one, compiled anew from the same kernel text: without parameters that
-    are `optional`, turned to an axis or a face, or with a constant, or a choice among its members (a value without
-    members, such as a scheme), of a class derived from the declared one. The macros
-    that the class variable `defines` names are then defined: see `machine.kernel.text`. Where the class has
-    `stencils`, a mapping, that task reads the fields of these names with them instead. Classes derived from that one
-    inherit both.
+    A launch can be of a task `derived` from this one, compiled anew from the same kernel text: see `Variant`. For a
+    constant of a class derived from the declared one, or a choice among its members (a value without members, such as a
+    scheme), the macros that the class variable `defines` names are defined: see `machine.kernel.text`. Where the class
+    has `stencils`, a mapping, that task reads the fields of these names with them instead.
     """
 
-    name: str
     body: Callable[..., None]
     kernel: Path | str | None
     library: str | None
     whole: bool
-    fields: dict[str, Privilege]
-    constants: dict[str, Any]
-    scalars: tuple[str, ...]
-    reductions: dict[str, Operator]
-    keywords: tuple[str, ...]
-    parameters: dict[str, tuple[str, ...]]
-    numbers: dict[str, Numbers]
-    optional: frozenset[str] = frozenset()
-    turns: tuple[str, type[Axis | Face]] | None = None
     derived: tuple[Task, Variant] | None = None
 
     @property
@@ -93,59 +69,8 @@ class Task:
         """
         if not isinstance(over, Box):
             raise TypeError(f"{self.name}: over={over!r} is no Box; launch it over region.cells, say, or Box(lo, hi)")
-        for (name, parts), argument in zip(self.parameters.items(), fields, strict=False):
-            self._check_field(name, parts, argument)
-        if len(fields) != len(self.parameters):
-            wanted = ", ".join(self.parameters)
-            raise TypeError(f"{self.name} takes {len(self.parameters)} fields ({wanted}), not {len(fields)}")
-        expected = (*self.keywords, *(self.turns or ())[:1])
-        if set(values) != set(expected):
-            wanted = ", ".join(("over", *expected))
-            raise TypeError(f"{self.name} takes the keywords {wanted}; it was given {', '.join(('over', *values))}")
-        arguments = dict(zip(self.parameters, fields, strict=True)) | values
-        absent = frozenset(name for name in self.optional if arguments[name] is None)
-        self._check_values({name: value for name, value in values.items() if name not in absent})
-        orientation = arguments.pop(self.turns[0]) if self.turns else None
-        there = [name for name, kind in self.constants.items() if name not in absent and is_dataclass(kind)]
-        classes = frozenset(pair for name in there for pair in _derived(self.constants[name], values[name]))
-        task = self.of(Variant(classes, absent, orientation))
-        names = [name for argument in fields if argument for name in _names(argument)]
-        written = [f for f, p in zip(names, task.fields.values(), strict=True) if p.writes]
-        for name in written:
-            if names.count(name) > 1:
-                raise TypeError(f"{self.name}: field {name!r} is written and bound to a second parameter")
-        bound = tuple(each for name in task.keywords for each in self._one_by_one(name, values[name]))
-        return Launch(task, tuple(names), bound, over)
-
-    def _one_by_one(self, name: str, value: Any) -> Iterable[tuple[str, Any]]:
-        """A keyword with its value, or each of its numbers with the scalar that holds it."""
-        several = self.numbers.get(name)
-        return zip(several.of(name), several.of(value), strict=True) if several else [(name, value)]
-
-    def _check_field(self, name: str, parts: tuple[str, ...], argument: object) -> None:
-        if argument is None and name in self.optional:
-            return
-        several = parts != (name,)
-        names = argument if isinstance(argument, tuple) and several else (argument,)
-        if several and (not isinstance(argument, tuple) or len(names) != len(parts)):
-            raise TypeError(f"{self.name}: {name} is {argument!r}; give a tuple of fields, for {', '.join(parts)}")
-        if not all(isinstance(field, str) for field in names):
-            raise TypeError(f"{self.name}: {name} is {argument!r}; give the name of a field, such as roles.{parts[0]}")
-
-    def _check_values(self, values: Mapping[str, Any]) -> None:
-        for name in self.keywords:
-            if name not in self.constants and not isinstance(values[name], str):
-                raise TypeError(f"{self.name}: {name}={values[name]!r} has to be the name of a scalar")
-        for name, kind in self.constants.items():
-            if name in values and isinstance(kind, type) and not isinstance(values[name], kind):
-                raise TypeError(f"{self.name}: {name}={values[name]!r} is not a {kind.__name__}")
-        if self.turns and values[self.turns[0]] not in self.turns[1].values:
-            name, kind = self.turns
-            raise TypeError(f"{self.name}: {name}={values[name]!r} is none of {', '.join(kind.values)}")
-        bound = dict(each for name in values for each in self._one_by_one(name, values[name]))
-        produced = [bound[name] for name in self.reductions]
-        if len(set(produced)) < len(produced):
-            raise TypeError(f"{self.name}: two reductions have the same result among {', '.join(produced)}")
+        bound = self.bind(fields, values)
+        return Launch(self.of(bound.variant), bound.fields, bound.values, over)
 
     def of(self, variant: Variant) -> Task:
         """This task as a variant of it: one object per process."""
@@ -154,15 +79,23 @@ class Task:
         task = _variants.get((self, variant))
         return task or _variants.setdefault((self, variant), self._derive(variant))
 
+    def precise(self, precisions: Mapping[str, Precision]) -> Task:
+        """This task as it is compiled for fields of these precisions, by parameter, where it takes any."""
+        base, variant = self.derived or (self, PLAIN)
+        return base.of(replace(variant, precisions=frozenset(precisions.items())))
+
     def _derive(self, variant: Variant) -> Task:
         instead, absent, orientation = dict(variant.classes), variant.absent & self.optional, variant.orientation
         constants = {name: instead.get(kind, kind) for name, kind in self.constants.items() if name not in absent}
         stencils = ChainMap(*(getattr(kind, "stencils", {}) for kind in instead.values()))
         left_out = {field for name in absent for field in self.parameters.get(name, ())}
-        fields = {name: each for name, each in self.fields.items() if name not in left_out}
-        fields = {name: each[stencils[name]] if name in stencils else each for name, each in fields.items()}
+        fields = {name: field for name, field in self.fields.items() if name not in left_out}
+        fields |= {name: fields[name][stencil] for name, stencil in stencils.items() if name in fields}
+        for name, precision in variant.precisions:
+            if name in fields and fields[name].precision == "any":
+                fields[name] = replace(fields[name], precision=precision)
         if orientation and self.turns:
-            fields = {name: each.turned(orientation) for name, each in fields.items()}
+            fields = {name: field.turned(orientation) for name, field in fields.items()}
         return replace(
             self,
             name=f"{self.name}_{orientation}" if orientation and self.turns else self.name,
@@ -188,24 +121,7 @@ class Task:
         return turned | {name: None for name in self.base.constants if name not in self.constants}
 
 
-def _derived(kind: type, value: Any) -> Iterator[tuple[type, type]]:
-    """Declared classes with the derived ones that a constant has in their place: its own, and those of members that
-    have no members themselves, which are choices such as schemes.
-    """
-    if type(value) is not kind:
-        yield kind, type(value)
-    for chosen in (type(getattr(value, field.name)) for field in fields(value)):
-        if is_dataclass(chosen) and not fields(chosen):
-            declared = [base for base in chosen.__mro__ if is_dataclass(base)][-1]
-            if chosen is not declared:
-                yield declared, chosen
-
-
 _variants: dict[tuple[Task, Variant], Task] = {}
-
-
-def _names(argument: Argument) -> tuple[str, ...]:
-    return argument if isinstance(argument, tuple) else (argument,) if argument else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,11 +172,11 @@ class Launch:
     @cached_property
     def stencils(self) -> dict[str, Stencil]:
         """The fields of its own region that the task reads, each with all the neighbours it reads."""
-        found: dict[str, Stencil] = {}
+        joined: dict[str, Stencil] = {}
         for name, privilege in self.requirements:
             if privilege.reads and not privilege.foreign:
-                found[name] = found[name] | privilege.stencil if name in found else privilege.stencil
-        return found
+                joined[name] = joined[name] | privilege.stencil if name in joined else privilege.stencil
+        return joined
 
     @cached_property
     def coloured(self) -> bool:
@@ -291,3 +207,67 @@ class Launch:
 
     def __str__(self) -> str:
         return f"{self.task.name}({', '.join(self.fields)})"
+
+
+Definition = tuple[str, dict[str, Any]]  # identity, and what the task is made of
+
+_lock = threading.Lock()
+_identities: dict[Task, str] = {}  # of the tasks that went to other processes or came from them
+_known: dict[str, Task] = {}  # the same, the other way
+_together: dict[Task, tuple[Task, ...]] = {}  # those that came by value, with their siblings
+
+
+def siblings(task: Task) -> tuple[Task, ...]:
+    """The tasks declared in the same module for the same kernel text, `task` among them, by name."""
+    if task in _together:
+        return _together[task]
+    if task.derived:
+        base, variant = task.derived
+        return tuple(sibling.of(variant) for sibling in siblings(base))
+    module = sys.modules.get(task.body.__module__)
+    together = {task.name: task}
+    for value in list(vars(module).values()) if module and task.kernel is not None else ():
+        if isinstance(value, Task) and value.kernel == task.kernel:
+            together.setdefault(value.name, value)
+    return tuple(together[name] for name in sorted(together))
+
+
+def _reduce(task: Task) -> tuple[Any, ...]:
+    if task.derived:
+        return _of, task.derived
+    module = task.body.__module__
+    if module != "__main__" and getattr(sys.modules.get(module), task.name, None) is task:
+        return _by_name, (module, task.name)
+    with _lock:
+        definitions = tuple(_define(each) for each in siblings(task))
+    return _by_value, (definitions, _identities[task])
+
+
+def _define(task: Task) -> Definition:
+    identity = _identities.setdefault(task, uuid.uuid4().hex)
+    _known[identity] = task
+    return identity, {field.name: getattr(task, field.name) for field in fields(task)}
+
+
+def _of(base: Task, variant: Variant) -> Task:
+    return base.of(variant)
+
+
+def _by_name(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
+
+
+def _by_value(definitions: tuple[Definition, ...], own: str) -> Task:
+    with _lock:
+        for identity, parts in definitions:
+            if identity not in _known:
+                task = _known[identity] = Task(**parts)
+                _identities[task], _together[task] = identity, ()
+        group = tuple(_known[identity] for identity, _ in definitions)
+        for task in group:
+            if task in _together:  # and not at home here
+                _together[task] = group
+        return _known[own]
+
+
+copyreg.pickle(Task, _reduce)

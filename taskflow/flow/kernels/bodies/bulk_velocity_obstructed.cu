@@ -33,13 +33,13 @@ FN Slowed surfaces(In q_old, In stick, In cover, InByte solid, const Grid& grid,
 
 // Sums over open faces of mean - (kept (q - dt dp/dx) + added), x being the direction of q, and of kept
 TASK missing_around_bodies(Range range, In q OPTIONAL(q_old), In p, InByte solid OPTIONAL(stick) OPTIONAL(cover),
-                           ExactPartial<2> missing, In64 rate, In64 dt, Grid grid, Wanted wanted OPTIONAL(viscosity)) {
+                           ExactPartial<2> missing, In64 rate, In64 dt, Grid grid, KeptMean bulk OPTIONAL(viscosity)) {
   STRIDES(range)
-  const int number = wanted.number;
+  const int number = bulk.number;
   const auto bodies = surfaces(q_old, stick, cover, solid, grid, dt, viscosity, number, X, Y, Z);
   const Index S = number == 0 ? X : number == 1 ? Y : Z;
-  const double step = *dt, mean = wanted.mean, most = wanted.unevenness;
-  const double fastest = *rate * wanted.crossing, aim = magnitude(wanted.mean);
+  const double step = *dt, mean = bulk.mean, most = bulk.unevenness;
+  const double fastest = *rate * bulk.crossing, aim = magnitude(bulk.mean);
   const Sums<2> bounds{{most * (fastest < aim ? aim : fastest), most}};
   exact_sum_cells(range, missing, bounds, CELL(c) {
     const int n = number == 0 ? c.i : number == 1 ? c.j : c.k;

@@ -43,18 +43,14 @@ FN Push push(const Component& u, const Component& v, const Component& w, In p, c
   return {a.per_face() * (before - behind), viscous - 0.25 * outflow(convection, c, u, v, w)};
 }
 
-// pressure_.. and friction_.. = sums of the forces over the faces that belong to a body; moment_.. = sum of (place -
-// about) x force
+// forces = pressure and friction, sums over the faces that belong to a body, and their moment, the sum of (place - about) x force
 TASK force_on_body(Range range, In u, In v, In w, In p OPTIONAL(nu_t), InByte solid, InByte owner_x, InByte owner_y,
-                   InByte owner_z, Partial pressure_x, Partial pressure_y, Partial pressure_z, Partial friction_x,
-                   Partial friction_y, Partial friction_z, Partial moment_x, Partial moment_y, Partial moment_z, Grid grid,
-                   Fluid fluid, Target target) {
+                   InByte owner_z, PartialOf<9> forces, Grid grid, Fluid fluid, Target target) {
   STRIDES(range)
   const double nu = fluid.viscosity;
   const Convection convection(grid);
   const auto eddies = eddies_of(nu_t);
-  const Partial sums[9] = {pressure_x, pressure_y, pressure_z, friction_x, friction_y, friction_z, moment_x, moment_y, moment_z};
-  sum_cells(range, sums, CELL(c) {
+  sum_cells(range, forces.of, CELL(c) {
     const Component of_x{u, 0, axis(grid, 0, c.i, X)}, of_y{v, 1, axis(grid, 1, c.j, Y)}, of_z{w, 2, axis(grid, 2, c.k, Z)};
     const int bits = solid[c], number = target.number;
     const bool here = bits & ITSELF;
@@ -62,6 +58,6 @@ TASK force_on_body(Range range, In u, In v, In w, In p OPTIONAL(nu_t), InByte so
     const Push fy = push(of_y, of_x, of_z, p, c, here, bits & 4, nu, convection, eddies);
     const Push fz = push(of_z, of_x, of_y, p, c, here, bits & 16, nu, convection, eddies);
     const bool on_x = owner_x[c] == number, on_y = owner_y[c] == number, on_z = owner_z[c] == number;
-    return forces(c, fx, fy, fz, on_x, on_y, on_z, grid, target);
+    return pushed(c, fx, fy, fz, on_x, on_y, on_z, grid, target);
   });
 }

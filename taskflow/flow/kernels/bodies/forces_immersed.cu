@@ -18,19 +18,15 @@ FN Push push(const Component& u, const Component& v, const Component& w, In p, c
   return {shut ? u.axis.per_face() * (double(p[c - u.axis.step]) - p[c]) : 0.0, shut ? brought : lost};
 }
 
-// pressure_.. and friction_.. = sums of the forces at the faces that belong to a body; moment_.. = sum of (place -
-// about) x force
+// forces = pressure and friction, sums at the faces that belong to a body, and their moment, the sum of (place - about) x force
 TASK force_on_immersed_body(Range range, In u, In v, In w, In p OPTIONAL(nu_t) OPTIONAL(edges), InByte solid, In stick_x,
                             In stick_y, In stick_z, In cover_x, In cover_y, In cover_z, InByte owner_x, InByte owner_y,
-                            InByte owner_z, Partial pressure_x, Partial pressure_y, Partial pressure_z, Partial friction_x,
-                            Partial friction_y, Partial friction_z, Partial moment_x, Partial moment_y, Partial moment_z,
-                            Grid grid, Fluid fluid, Target target) {
+                            InByte owner_z, PartialOf<9> forces, Grid grid, Fluid fluid, Target target) {
   STRIDES(range)
   const Convection convection(grid);
   const auto friction = stress(fluid.viscosity, nu_t, edges);
   const Surface at_x{u, stick_x, cover_x}, at_y{v, stick_y, cover_y}, at_z{w, stick_z, cover_z};
-  const Partial sums[9] = {pressure_x, pressure_y, pressure_z, friction_x, friction_y, friction_z, moment_x, moment_y, moment_z};
-  sum_cells(range, sums, CELL(c) {
+  sum_cells(range, forces.of, CELL(c) {
     const Way x = way(grid, 0, c.i, X), y = way(grid, 1, c.j, Y), z = way(grid, 2, c.k, Z);
     const Component of_x{u, 0, x.axis}, of_y{v, 1, y.axis}, of_z{w, 2, z.axis};
     const int bits = solid[c], number = target.number;
@@ -38,6 +34,6 @@ TASK force_on_immersed_body(Range range, In u, In v, In w, In p OPTIONAL(nu_t) O
     const Push fy = push(of_y, of_x, of_z, p, at_y, y, x, z, c, closed(bits, 2), convection, friction);
     const Push fz = push(of_z, of_x, of_y, p, at_z, z, x, y, c, closed(bits, 4), convection, friction);
     const bool on_x = owner_x[c] == number, on_y = owner_y[c] == number, on_z = owner_z[c] == number;
-    return forces(c, fx, fy, fz, on_x, on_y, on_z, grid, target);
+    return pushed(c, fx, fy, fz, on_x, on_y, on_z, grid, target);
   });
 }

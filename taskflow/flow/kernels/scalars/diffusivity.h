@@ -11,9 +11,6 @@ struct Stirred {
   INLINE real between(Index a, Index b) const { return diffusivity + half * (nu_t[a] + nu_t[b]); }
 };
 
-// Without eddies there is no Prandtl number to be read; of tasks that are compiled beside another one it may be left out, or not
-template <class Prandtl>
-FN Even diffusivity_of(real molecular, None, Prandtl) {
-  return {molecular};
-}
+// Without eddies there is no Prandtl number.
+FN Even diffusivity_of(real molecular, None, None) { return {molecular}; }
 FN Stirred diffusivity_of(real molecular, In nu_t, real prandtl) { return {molecular, real(0.5) / prandtl, nu_t}; }

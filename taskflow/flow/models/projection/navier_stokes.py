@@ -104,7 +104,7 @@ class NavierStokes(FlowModel):
             yield from normal_velocity((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
             yield from self.openings.advance(f, n)
             yield from self.projection(f, (f.u_new, f.v_new, f.w_new), names["dt"])
-            yield from self.openings.ghosts(new, old, n)
+            yield from self.openings.ghosts(f, new, old, n)
             yield from self.update_derived_fields(f, (f.u_new, f.v_new, f.w_new))
             for quantity in self.quantities:
                 yield from self.advance_scalar(f, quantity, n)
@@ -149,7 +149,7 @@ class NavierStokes(FlowModel):
         yield from velocity_ghosts(velocity, self.boundaries, self.grid)
         if self.turbulence:
             solid, viscosity = f.solid if self.obstacles else None, self.fluid.viscosity
-            yield from eddy_viscosity(velocity, solid, f.nu_t, self.turbulence, self.boundaries, self.grid, viscosity)
+            yield from eddy_viscosity(f, velocity, solid, self.turbulence, self.boundaries, self.grid, viscosity)
 
     def advance_scalar(self, f: Roles, quantity: Quantity, n: int) -> Iterator[Launch]:
         """Advances a scalar quantity to the end of stage n, with its ghost values, once the velocity is known."""
@@ -196,7 +196,7 @@ class NavierStokes(FlowModel):
     def limits(self, f: Roles) -> Iterator[Launch]:
         """rate = max(|u|/dx + |v|/dy + |w|/dz): what bounds the next step. The eddy viscosity comes with it."""
         if not self.turbulence:
-            yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate="rate", grid=self.grid)
+            yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate=f.scalar("rate"), grid=self.grid)
 
     def residual(self, f: Roles) -> Iterator[Launch]:
         """The scalars `norm` and `residual` of the pressure equation, in the fluid."""

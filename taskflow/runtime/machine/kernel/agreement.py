@@ -26,51 +26,52 @@ class KernelError(TaskflowError):
     """A kernel text that does not compile, or a task that no kernel text can serve."""
 
 
-def check_signature(task: Task, wanted: Sequence[tuple[str, str]]) -> None:
-    """Raises KernelError where the text defines the task with parameters of other types than the `wanted` (C type,
+def check_signature(task: Task, expected: Sequence[tuple[str, str]]) -> None:
+    """Raises KernelError where the text defines the task with parameters of other types than `expected` (C type,
     name), which come after the range. A text that makes its tasks with macros is left to the compiler.
     """
-    found = _definition(task)
-    if found is None:
+    head = definition(task)
+    if head is None:
         return
-    given = [re.findall(r"\w+(?:<\w+>)?", parameter) for parameter in _spelt_out(found[1], wanted).split(",")[1:]]
-    if len(given) != len(wanted):
+    actual = [re.findall(r"\w+(?:<\w+>)?", parameter) for parameter in _spelt_out(head[1], expected).split(",")[1:]]
+    if len(actual) != len(expected):
         raise KernelError(
-            f"the kernel text of {task.name} has {len(given)} parameters after the range and the task {len(wanted)}:"
-            f" it has to be TASK {task.symbol}({_signature(task, wanted)})"
+            f"the kernel text of {task.name} has {len(actual)} parameters after the range and the task {len(expected)}:"
+            f" it has to be TASK {task.symbol}({_signature(task, expected)})"
         )
-    for (kind, name), words in zip(wanted, given, strict=True):
+    for (kind, name), words in zip(expected, actual, strict=True):
         if words[:1] != [kind]:
-            declared = task.numbers.get(name) or DECLARED.get(kind, kind)
+            free = "ForeignAny" if kind.startswith("ForeignOf") else kind
+            declared = task.numbers.get(name) or DECLARED.get(kind, free)
             raise KernelError(
                 f"the kernel text of {task.name} takes its parameter {name} as {' '.join(words)}, but it was declared"
                 f" {declared}: make it {kind} {name} in the text, or declare what the text does with it"
             )
 
 
-def _signature(task: Task, wanted: Sequence[tuple[str, str]]) -> str:
+def _signature(task: Task, declared: Sequence[tuple[str, str]]) -> str:
     """The parameters of the text of a task, those that a launch may leave out among them."""
-    kinds, base = {name: kind for kind, name in wanted}, task.base
+    kinds, base = {name: kind for kind, name in declared}, task.base
     optional = {part for name in base.optional for part in base.parameters.get(name, (name,))}
     names = (*base.fields, *base.keywords)
     return "Range range" + "".join(f" OPTIONAL({n})" if n in optional else f", {kinds[n]} {n}" for n in names)
 
 
-def _spelt_out(parameters: str, wanted: Sequence[tuple[str, str]]) -> str:
+def _spelt_out(parameters: str, declared: Sequence[tuple[str, str]]) -> str:
     """The parameters of a text with those optional ones that are wanted."""
-    kinds = {name: kind for kind, name in wanted}
+    kinds = {name: kind for kind, name in declared}
     return re.sub(OPTIONAL, lambda match: f", {kinds[match[1]]} {match[1]}" if match[1] in kinds else "", parameters)
 
 
 def forbidden_write(task: Task) -> str | None:
     """Where the text writes a field that was declared Read, in words."""
-    found = _definition(task)
-    if found is None:
+    head = definition(task)
+    if head is None:
         return None
-    body = _body(found)
+    body = _body(head)
     for name, privilege in task.fields.items():
         if not privilege.writes and (write := re.search(rf"\b{name}{CHANGE}", body)):
-            line = found.string[: found.end() + write.start()].count("\n") + 1
+            line = head.string[: head.end() + write.start()].count("\n") + 1
             return (
                 f"line {line} of the kernel text of {task.name} writes {name}, which was declared Read:"
                 " declare it Write or ReadWrite, or write another field"
@@ -78,10 +79,22 @@ def forbidden_write(task: Task) -> str | None:
     return None
 
 
-def _definition(task: Task) -> re.Match[str] | None:
-    """The head of the task in its kernel text: group 1 are the parameters."""
-    text = task.kernel.read_text(encoding="utf-8") if isinstance(task.kernel, Path) else task.kernel or ""
+def definition(task: Task, text: str = "") -> re.Match[str] | None:
+    """The head of the task in a text, by default that of its kernel: group 1 are the parameters. None where a macro
+    makes the task.
+    """
+    if not text:
+        text = task.kernel.read_text(encoding="utf-8") if isinstance(task.kernel, Path) else task.kernel or ""
     return re.search(rf"^[ \t]*TASK\s+{task.symbol}\s*\(((?:[^()]|\([^()]*\))*)\)", text, re.MULTILINE)
+
+
+def without(text: str, task: Task) -> str:
+    """The text without the definition of a task; lines keep their numbers."""
+    head = definition(task, text)
+    if head is None:
+        return text
+    end = head.end() + len(_body(head))
+    return text[: head.start()] + "\n" * text.count("\n", head.start(), end) + text[end:]
 
 
 def _body(head: re.Match[str]) -> str:

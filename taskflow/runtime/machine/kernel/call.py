@@ -1,17 +1,23 @@
-"""Calls of compiled kernels: argument blocks prepared once, so that a call is one foreign function or one launch."""
+"""Calls of compiled kernels: argument blocks prepared once, so that a call is one foreign function or one launch.
+
+Tables are uploaded once, and kept as long as the device is.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import math
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from taskflow.runtime.machine.device import Lane
+from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.regions import Box, Triple
+from taskflow.runtime.tasks import Table
 
 # struct Range of cell.h
 RANGE = np.dtype(
@@ -27,6 +33,8 @@ WARP = 32
 SHORT = 8  # cells of a column that a kernel has in any case, as in visit_cuda.h
 ENOUGH = 512  # thread blocks that give all of a GPU something to do
 Value = np.ndarray | np.uint64  # a struct, or an address
+_lock = threading.Lock()
+_uploaded: WeakKeyDictionary[Device, dict[tuple[Table, np.dtype], Array]] = WeakKeyDictionary()
 
 
 def range_of(box: Box, shape: tuple[int, ...], threads: int, march: int = 0) -> np.ndarray:
@@ -49,6 +57,17 @@ def strided_field(pointer: int, shape: tuple[int, ...]) -> np.ndarray:
     [z, y, x] or [z, y, value, x].
     """
     return np.array((address(pointer), shape[-1], shape[1] * math.prod(shape[2:])), STRIDED)
+
+
+def table_address(table: Table, real: np.dtype, device: Device) -> int:
+    """Where on a device the number 0 of a table is, or would be."""
+    with _lock:
+        arrays = _uploaded.setdefault(device, {})
+        if (table, real) not in arrays:
+            array = arrays[table, real] = device.allocate((len(table.values),), real)
+            array[...] = device.xp.asarray(np.array(table.values, real))
+            device.synchronize()  # kernels on other streams read it
+    return device.pointer(arrays[table, real]) - table.first * real.itemsize
 
 
 def thunk(name: str, kinds: Sequence[str]) -> str:

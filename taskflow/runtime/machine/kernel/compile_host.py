@@ -79,14 +79,14 @@ def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
     path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", PATIENCE)  # read when the first kernel brings OpenMP into the process
-    if found := loaded(path):
-        return found
+    if ready := loaded(path):
+        return ready
     with alone(path):
-        if found := loaded(path):
-            return found
+        if ready := loaded(path):
+            return ready
         _build(text, chosen, flags, path)
-    if found := loaded(path):
-        return found
+    if ready := loaded(path):
+        return ready
     raise KernelError(f"{path}: what {shlex.join(chosen.command)} has built from a kernel text does not load")
 
 

@@ -25,11 +25,11 @@ from taskflow.runtime.machine.kernel.call import (
     host_call,
     range_of,
     strided_field,
+    table_address,
     thunk,
     tiled_shape,
 )
 from taskflow.runtime.machine.kernel.march import march
-from taskflow.runtime.machine.kernel.tables import table_address
 from taskflow.runtime.machine.kernel.text import complete, defined, explained, packed, parameters
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import Task
@@ -147,10 +147,11 @@ class Kernel(ABC):
     def _check(self, box: Box, layouts: Mapping[str, Layout], arrays: Sequence[Array]) -> None:
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
             layout = layouts[name]
-            real = np.dtype(privilege.precision or self.real)
+            own = privilege.precision
+            real = self.real if own in (None, "any") else np.dtype(own)
             if array.shape != layout.shape or array.dtype != real or not array.flags.c_contiguous:
-                found, wanted = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
-                raise ValueError(f"{self.task.name}: {name} is {found}, not {wanted}")
+                actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
+                raise ValueError(f"{self.task.name}: {name} is {actual}, not {expected}")
             touched = (box, *(privilege.stencil.around(box) if privilege.reads else ()))
             for cells in () if privilege.foreign else touched:
                 if cells not in layout.box:
@@ -167,7 +168,7 @@ class HostKernel(Kernel):
     def _call(
         self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
     ) -> Callable[[], None]:
-        return host_call(_host_library(self.task, self.real), self.task.symbol, values, keep)
+        return host_call(compile_host.library(text_with_thunk(self.task, self.real)), self.task.symbol, values, keep)
 
 
 class CudaKernel(Kernel):
@@ -202,7 +203,7 @@ class CudaKernel(Kernel):
     def _call(
         self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
     ) -> Callable[[], None]:
-        module = _cuda_module(self.task, self.real)
+        module = compile_cuda.module(_cuda_text(self.task, self.real))
         return cuda_call(module.get_function(self.task.symbol), self._shape(box, tile), values, lane, keep)
 
 
@@ -217,12 +218,12 @@ def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
     return (HostKernel if device.kind == "cpu" else CudaKernel)(task, precision, device)
 
 
-def compile_together(wanted: Iterable[tuple[Task, np.dtype]], device: Device) -> None:
+def compile_together(tasks: Iterable[tuple[Task, np.dtype]], device: Device) -> None:
     """Have the kernels of tasks, each in a precision, as `compiled` gives them. Those that are not there yet are
     compiled side by side: a text keeps a compiler and its core busy for seconds. Raises as `compiled` does.
     """
     with _lock:
-        new = {(task, real, device.kind) for task, real in wanted} - _made
+        new = {(task, real, device.kind) for task, real in tasks} - _made
         if not new:
             return
         cores = device.threads if device.kind == "cpu" else len(os.sched_getaffinity(0))
@@ -230,45 +231,33 @@ def compile_together(wanted: Iterable[tuple[Task, np.dtype]], device: Device) ->
         _made.update(new)
 
 
-def side_by_side(make: Callable[[Any], object], wanted: Collection[Any], cores: int) -> None:
+def side_by_side(make: Callable[[Any], object], things: Collection[Any], cores: int) -> None:
     """Make all of them, on so many cores. Raises what is raised first."""
-    if len(wanted) > 1:
-        with ThreadPoolExecutor(min(cores, COMPILERS, len(wanted)), "taskflow-compiler") as pool:
-            list(pool.map(make, wanted))
+    if len(things) > 1:
+        with ThreadPoolExecutor(min(cores, COMPILERS, len(things)), "taskflow-compiler") as pool:
+            list(pool.map(make, things))
     else:
-        for each in wanted:
+        for each in things:
             make(each)
 
 
 def _make(device: Device, made: Made) -> None:
-    task, real, kind = made
     device.activate()
-    with explained(task):
-        if kind == "cpu":
-            _host_library(task, real)
-        else:
-            _cuda_module(task, real)
+    with explained(made[0]):
+        (compile_host.library if device.kind == "cpu" else compile_cuda.module)(_text(*made))
 
 
 def _text(task: Task, real: np.dtype, kind: str) -> str:
     return text_with_thunk(task, real) if kind == "cpu" else _cuda_text(task, real)
 
 
-def _host_library(task: Task, real: np.dtype) -> Any:
-    return compile_host.library(text_with_thunk(task, real))
-
-
 @cache
 def text_with_thunk(task: Task, real: np.dtype) -> str:
-    """What the host compiler gets for a task: the text, and how the task is called. Of its siblings, of which a program
-    often uses one or two, it need not make anything: they are static.
+    """What the host compiler gets for a task: the text without its siblings, of which a program often uses one or two,
+    and how the task is called.
     """
     kinds = [kind for kind, _ in parameters(task)]
-    return complete(task, real, 'extern "C"', "static") + thunk(task.symbol, ["Range", *kinds])
-
-
-def _cuda_module(task: Task, real: np.dtype) -> Any:
-    return compile_cuda.module(_cuda_text(task, real))
+    return complete(task, real, 'extern "C"', alone=True) + thunk(task.symbol, ["Range", *kinds])
 
 
 @cache

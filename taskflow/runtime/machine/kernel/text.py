@@ -13,7 +13,7 @@ defines names, they are macros, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -22,7 +22,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, forbidden_write
+from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, definition, forbidden_write, without
 from taskflow.runtime.tasks import FACES, Numbers, Privilege, Table, Task, frame, siblings
 
 INCLUDE = Path(__file__).parent / "include"
@@ -117,8 +117,8 @@ def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]
         many = get_origin(hint) is tuple and len(get_args(hint)) == 3 and len(set(get_args(hint))) == 1
         base = get_args(hint)[0] if many else hint
         if base not in kinds:
-            wanted = "int, bool, float, Table or three of one of them"
-            raise KernelError(f"{constant.__name__}.{name}: {hint} is not {wanted}")
+            possible = "int, bool, float, Table or three of one of them"
+            raise KernelError(f"{constant.__name__}.{name}: {hint} is not {possible}")
         members.append((name, kinds[base], many))
     return members
 
@@ -137,10 +137,10 @@ def _struct(constant: type, real: np.dtype) -> str:
 
 def _defines(constant: type) -> tuple[str, ...]:
     """The macros that a class of constants asks for. Raises KernelError for what is no tuple of names of macros."""
-    found = getattr(constant, "defines", ())
-    if not isinstance(found, tuple) or not all(isinstance(name, str) and name.isidentifier() for name in found):
-        raise KernelError(f"{constant.__name__}.defines = {found!r}; give a tuple of names of macros")
-    return found
+    names = getattr(constant, "defines", ())
+    if not isinstance(names, tuple) or not all(isinstance(name, str) and name.isidentifier() for name in names):
+        raise KernelError(f"{constant.__name__}.defines = {names!r}; give a tuple of names of macros")
+    return names
 
 
 def _declared(constant: type) -> str:
@@ -150,15 +150,21 @@ def _declared(constant: type) -> str:
 
 def parameters(task: Task) -> list[tuple[str, str]]:
     """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
-    found = [(_field_kind(privilege), name) for name, privilege in task.fields.items()]
+    free = _of_any_precision(task)
+    kinds = [(free.get(name) or _field_kind(each), name) for name, each in task.fields.items()]
     for name in task.keywords:
         if name in task.numbers:
-            found.append((_numbers_kind(task.numbers[name]), name))
+            kinds.append((_numbers_kind(task.numbers[name]), name))
         elif name in task.constants:
-            found.append((SCALARS.get(task.constants[name]) or _declared(task.constants[name]), name))
+            kinds.append((SCALARS.get(task.constants[name]) or _declared(task.constants[name]), name))
         else:
-            found.append(("In64" if name in task.scalars else "Partial", name))
-    return found
+            kinds.append(("In64" if name in task.scalars else "Partial", name))
+    return kinds
+
+
+def _of_any_precision(task: Task) -> dict[str, str]:
+    """The C types of the fields that are declared to be of any precision."""
+    return {name: f"ForeignOf<Real_{name}>" for name, each in task.base.fields.items() if each.precision == "any"}
 
 
 def _numbers_kind(numbers: Numbers) -> str:
@@ -175,20 +181,19 @@ def _field_kind(privilege: Privilege) -> str:
     return kind if privilege.values == 1 else f"{kind}Values<{privilege.values}>"
 
 
-def declarations(tasks: Iterable[Task], real: np.dtype, linkage: Callable[[Task], str]) -> str:
-    """The structs and prototypes of the tasks; `linkage` is what precedes `void` in a prototype."""
-    tasks = list(tasks)
-    constants_of = ((task, task.base.constants | task.constants) for task in tasks)  # absent ones are types, too
+def declarations(tasks: Sequence[Task], real: np.dtype, linkage: str, text: Iterable[Task]) -> str:
+    """The structs of a text, and the prototypes of its tasks that are compiled; `linkage` is what precedes `void`."""
+    constants_of = ((task, task.base.constants | task.constants) for task in text)  # absent ones are types, too
     structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
     constants = {_declared(kind): kind for kind, _ in structs}
     for kind, task in structs:
         if constants[_declared(kind)] is not kind:
             raise KernelError(f"two constants named {_declared(kind)} are used with the kernel text of {task.name}")
     prototypes = [
-        f"{linkage(task)} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
+        f"{linkage} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
     ]
-    macros = [*_turned(tasks), *_optional(tasks), *_chosen(tasks, constants.values())]
+    macros = [*_turned(tasks), *_precisions(tasks, real), *_optional(tasks), *_chosen(tasks, constants.values())]
     return "".join([*macros, *(_struct(kind, real) for kind in constants.values()), *prototypes])
 
 
@@ -206,6 +211,16 @@ def _turned(tasks: Iterable[Task]) -> Iterator[str]:
     yield f"#define AXIS {axis}\n#define HIGH {int(high)}\n"
 
 
+def _precisions(tasks: Iterable[Task], real: np.dtype) -> Iterator[str]:
+    """A type for each field of any precision: what this launch has there; that of the kernel where it has nothing."""
+    types: dict[str, str] = {}
+    for task in tasks:
+        chosen = dict(task.derived[1].precisions) if task.derived else {}
+        types |= {name: REAL[np.dtype(chosen.get(name, real)).name] for name in _of_any_precision(task)}
+    for name, number in types.items():
+        yield f"typedef {number} Real_{name};\n"
+
+
 def _optional(tasks: Iterable[Task]) -> Iterator[str]:
     """A macro for each optional parameter: it stands for the parameter and the comma before it, or for nothing. Then
     the name is that of a None.
@@ -215,25 +230,35 @@ def _optional(tasks: Iterable[Task]) -> Iterator[str]:
         kinds = {name: kind for kind, name in parameters(task)}
         for name in sorted(task.optional):
             for each in task.parameters.get(name, (name,)):
-                there = each in kinds
-                text = f"#define OPTIONAL_{each} {f', {kinds[each]} {each}' if there else ''}\n"
-                text += "" if there else f"ABSENT({each})\n"
+                present = each in kinds
+                text = f"#define OPTIONAL_{each} {f', {kinds[each]} {each}' if present else ''}\n"
+                text += "" if present else f"ABSENT({each})\n"
                 if macros.setdefault(each, text) != text:
                     raise KernelError(f"{task.name}: other tasks of the kernel text have another optional {each}")
     yield from macros.values()
 
 
-def complete(task: Task, real: np.dtype, linkage: str, others: str | None = None) -> str:
-    """The text to compile for a task; `linkage` is what precedes `void` in its prototype, and `others` in those of its
-    siblings, by default the same.
+def complete(task: Task, real: np.dtype, linkage: str, *, alone: bool = False) -> str:
+    """The text to compile for a task; `linkage` is what precedes `void` in prototypes. Unless it is to be `alone`, it
+    has those siblings, too, of which launches leave out the same.
     """
     if task.kernel is None:
         raise KernelError(f"task {task.name} has no kernel text; its Python body runs instead")
     together = siblings(task)
-    for each in together:
+    apart = [each for each in together if each is not task and (alone or not _alike(each, task)) and definition(each)]
+    tasks = [each for each in together if each not in apart]
+    for each in tasks:
         check_signature(each, parameters(each))
-    declared = declarations(together, real, lambda each: linkage if each is task or others is None else others)
-    return expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
+    declared = declarations(tasks, real, linkage, together)
+    text = expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
+    for each in apart:
+        text = without(text, each)
+    return text
+
+
+def _alike(one: Task, other: Task) -> bool:
+    """Return whether launches that leave something out of one task leave the same out of the other."""
+    return one.optional == other.optional or not (other.derived and other.derived[1].absent)
 
 
 @contextmanager
@@ -245,9 +270,9 @@ def explained(task: Task) -> Iterator[None]:
         yield
     except KernelError as error:
         together = siblings(task)
-        found = re.search(rf"^{together[0].name}[:(](\d+)", str(error), re.MULTILINE)
-        told = [problem for each in together if (problem := forbidden_write(each))]
-        if found is not None and isinstance(task.kernel, str):
-            line = task.kernel.split("\n")[int(found[1]) - 1].strip()
-            told.append(f"line {found[1]} of the kernel text of {task.name}: {line}")
-        raise KernelError("\n".join([str(error), *told])) from error
+        place = re.search(rf"^{together[0].name}[:(](\d+)", str(error), re.MULTILINE)
+        problems = [problem for each in together if (problem := forbidden_write(each))]
+        if place is not None and isinstance(task.kernel, str):
+            line = task.kernel.split("\n")[int(place[1]) - 1].strip()
+            problems.append(f"line {place[1]} of the kernel text of {task.name}: {line}")
+        raise KernelError("\n".join([str(error), *problems])) from error

@@ -13,7 +13,7 @@ from taskflow.runtime.machine.kernel import Layout, compile_together, compiled, 
 from taskflow.runtime.machine.trace.scalars import Scalars
 from taskflow.runtime.machine.transform import OPERATIONS
 from taskflow.runtime.regions import Box, Copy, Triple, hull
-from taskflow.runtime.tasks import ROWS, Compute, Launch, reading, run_body, share
+from taskflow.runtime.tasks import ROWS, Compute, Launch, Task, reading, run_body, share
 
 
 class Binder:
@@ -29,7 +29,7 @@ class Binder:
     def compile(self, launches: Iterable[Launch]) -> None:
         """Compile what is not compiled yet of the kernels that these launches need, side by side."""
         texts = (launch for launch in launches if launch.task.kernel is not None)
-        compile_together([(launch.task, self._real(launch)) for launch in texts], self.device)
+        compile_together(map(self._text, texts), self.device)
 
     def tile(self, launch: Launch, cells: Box, middle: Box) -> Triple:
         """The cells along x, y and z of which the edges should be multiples of a launch over some cells, with no more
@@ -37,7 +37,7 @@ class Binder:
         """
         if launch.task.kernel is None:
             return ROWS
-        return compiled(launch.task, self._real(launch), self.device).tile(cells, middle) or ROWS
+        return compiled(*self._text(launch), self.device).tile(cells, middle) or ROWS
 
     def compute(self, node: Compute, lane: Lane) -> Call:
         """The call of a point task: its kernel, what a library does, or else its Python body."""
@@ -58,7 +58,7 @@ class Binder:
     def _kernel(self, node: Compute, cells: Box, lane: Lane) -> Call:
         """The kernel of a point task, of a launch that the block does on `cells`."""
         launch, arrays, scalar = node.launch, self.instances.arrays, self.scalars.array
-        kernel = compiled(launch.task, self._real(launch), self.device)
+        kernel = compiled(*self._text(launch), self.device)
         return kernel.bind(
             node.box,
             self._layouts[launch.own],
@@ -71,8 +71,12 @@ class Binder:
             kernel.tile(cells, node.middle),
         )
 
-    def _real(self, launch: Launch) -> np.dtype:
-        return self.instances.arrays[launch.own].dtype
+    def _text(self, launch: Launch) -> tuple[Task, np.dtype]:
+        """The task of a launch as it is compiled for these arrays, and its precision."""
+        arrays, fields = self.instances.arrays, launch.task.fields
+        real = arrays[launch.own].dtype
+        own = ((name, arrays[field].dtype) for name, field in launch.foreign.items() if fields[name].precision == "any")
+        return launch.task.precise({name: dtype.str[1:] for name, dtype in own if dtype != real}), real
 
     def _library(self, launch: Launch) -> Callable[..., Call]:
         name = launch.task.library or ""
