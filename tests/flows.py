@@ -12,8 +12,8 @@ import numpy as np
 
 from taskflow.flow import Monitor
 from taskflow.flow.grid.metrics import Grid
+from taskflow.flow.measures.monitor import Conduction, heat_flux
 from taskflow.flow.model import VELOCITY
-from taskflow.flow.operators.diagnostics import Conductivity, heat_flux
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Shard
@@ -187,7 +187,7 @@ def plane_heat_flux(
     capacity). It is the very flux of the heat equation: in a steady state without source all planes have the same.
     """
     faces = Box.of(grid.cells).layer(axis, 0, plane, plane + 1)
-    conduction = Conductivity(diffusivity).between(grid.distance(axis, plane), 1.0)
+    conduction = Conduction.over(grid.distance(axis, plane), diffusivity)
     numbers = {"flux": flux, "face": conduction, "grid": grid}
     return heat_flux(temperature, normal, None, over=faces, along="xyz"[axis], **numbers)
 

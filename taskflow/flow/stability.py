@@ -18,7 +18,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Grid
-from taskflow.flow.scalars.bounded import CROSSINGS, SPREADINGS
+from taskflow.flow.scalars.transport import CROSSINGS, SPREADINGS
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Scheme, Spreads
 
 ROUNDING = 1e-9
@@ -99,7 +99,7 @@ def longest(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind:
 @dataclass(frozen=True)
 class StepLimit:
     """The longest stable step: `fixed`, or min(cfl / (advection + frequency), diffusion / spread), and where quantities
-    are to stay within bounds what that needs (`taskflow.flow.scalars.bounded`), less a tenth, as the velocity may grow
+    are to stay within bounds what that needs (`taskflow.flow.scalars.transport`), less a tenth, as the velocity may grow
     in the step.
 
     advection = max(|u|/dx + |v|/dy + |w|/dz) and eddies = what diffuses with them, found anew before each step;

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from taskflow.flow.boundaries.advected_pressure import advance_advected, advected_outlets, outlet
 from taskflow.flow.boundaries.boundary import AdvectedOutflow, beyond
+from taskflow.flow.boundaries.outflow import advance_advected, advected_outlets, outlet
 from taskflow.flow.grid import on_face
 from taskflow.runtime.tasks import FACES, Roles, frame
 from taskflow.simulation.case import Case

@@ -12,7 +12,7 @@ import taskflow as tf
 from taskflow.flow.forcing.bulk_velocity import shift_to_mean
 from taskflow.flow.forcing.coriolis import coriolis, coriolis_force
 from taskflow.flow.forcing.stratification import stratify
-from taskflow.flow.operators.exact_sums import exact_sum
+from taskflow.flow.operators.rates import exact_sum
 from taskflow.flow.reference import Shifted
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Roles, reduced

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid
-from taskflow.flow.measures.eddy_budget import eddy_budget
-from taskflow.flow.measures.energy_budget import dissipation
+from taskflow.flow.measures.energy_budget import dissipation, eddy_budget
 from taskflow.flow.reference.stretched import Metrics
 from taskflow.flow.reference.surfaces import brought, spread
 from tests.flow import test_immersed as immersed

@@ -12,15 +12,15 @@ from taskflow.flow import (
     Fluid,
     StaggeredGrid,
     Transport,
-    diagnostics,
-    projection,
     reference,
-    turbulence,
 )
 from taskflow.flow.boundaries import boundary
+from taskflow.flow.measures import monitor
+from taskflow.flow.operators import projection, rates
 from taskflow.flow.poisson.jacobi import jacobi, jacobi_half, jacobi_twice, jacobi_twice_half
 from taskflow.flow.poisson.residual import residual_square, rhs_sums
 from taskflow.flow.scalars.transport import transport
+from taskflow.flow.turbulence import eddy_viscosity as turbulence
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box
@@ -155,7 +155,7 @@ def test_an_exact_pressure_leaves_no_divergence(device):
     for _ in range(500):
         hand.run(hand.launch(jacobi, grid))
         hand.fields["p"], hand.fields["p_new"] = hand.fields["p_new"], hand.fields["p"]
-    hand.run(hand.launch(CORRECT, grid), hand.launch(diagnostics.divergence_max, grid))
+    hand.run(hand.launch(CORRECT, grid), hand.launch(monitor.divergence_max, grid))
     assert hand.scalars["divergence"] < 1e-8
 
 
@@ -221,7 +221,7 @@ def test_a_launch_in_pieces_gives_the_same_bits(task, walls, nx, real, device):
 @pytest.mark.parametrize("threads", [2, 3, 7])
 @pytest.mark.parametrize("cells", [(41, 23, 12), (270, 7, 5)])  # enough for the kernels to use threads
 def test_any_number_of_threads_gives_the_same_bits(threads, cells, real):
-    tasks = [*STENCILS, residual_square, diagnostics.kinetic_energy, diagnostics.advective_rate]
+    tasks = [*STENCILS, residual_square, monitor.kinetic_energy, rates.advective_rate]
     for task in tasks:
         one, many = (ByHand(cells, (True, False, True), real, ghost=ghost(task)).fill(names(task)) for _ in range(2))
         one.run(one.launch(task, constants(task, one)), threads=1)
@@ -265,12 +265,12 @@ def test_a_task_reads_exactly_what_it_declares(task):
 
 
 @pytest.mark.parametrize("cells", CELLS)
-def test_diagnostics(cells, real, device):
+def test_the_rate_and_what_the_monitor_measures(cells, real, device):
     hand = ByHand(cells, real=real, **device).fill([*VELOCITY, "u_old", "v_old", "w_old"])
     h, grid, velocity = hand.staggered.spacing, {"grid": hand.staggered.constants}, hand.shifted(*VELOCITY)
-    for task in (diagnostics.divergence_max, diagnostics.advective_rate, diagnostics.kinetic_energy):
+    for task in (monitor.divergence_max, rates.advective_rate, monitor.kinetic_energy):
         hand.run(hand.launch(task, grid))
-    for task in (diagnostics.largest_speed, diagnostics.velocity_change):
+    for task in (monitor.largest_speed, monitor.velocity_change):
         hand.run(hand.launch(task, {}))
     change = max(
         abs(q() - old()).max() for q, old in zip(velocity, hand.shifted("u_old", "v_old", "w_old"), strict=True)
@@ -290,11 +290,11 @@ def test_diagnostics(cells, real, device):
 @pytest.mark.parametrize(
     ("task", "name", "scalar"),
     [
-        (diagnostics.divergence_max, "v", "divergence"),
-        (diagnostics.advective_rate, "w", "rate"),
-        (diagnostics.velocity_change, "v", "change"),
-        (diagnostics.largest_speed, "u", "speed"),
-        (diagnostics.kinetic_energy, "w", "energy"),
+        (monitor.divergence_max, "v", "divergence"),
+        (rates.advective_rate, "w", "rate"),
+        (monitor.velocity_change, "v", "change"),
+        (monitor.largest_speed, "u", "speed"),
+        (monitor.kinetic_energy, "w", "energy"),
     ],
     ids=lambda value: getattr(value, "name", None),
 )
@@ -309,8 +309,8 @@ def test_a_single_nan_is_never_lost(place, task, name, scalar, real, device):
 def test_a_reduction_over_no_cells_is_the_operators_identity(device):
     hand = ByHand((5, 4, 3), **device).fill(VELOCITY)
     nothing = Box((2, 2, 2), (2, 3, 3))
-    hand.run(hand.launch(diagnostics.kinetic_energy, {"grid": hand.staggered.constants}, over=nothing))
-    hand.run(hand.launch(diagnostics.largest_speed, {}, over=nothing))
+    hand.run(hand.launch(monitor.kinetic_energy, {"grid": hand.staggered.constants}, over=nothing))
+    hand.run(hand.launch(monitor.largest_speed, {}, over=nothing))
     assert hand.scalars["energy"] == 0.0
     assert hand.scalars["speed"] == -np.inf
 
@@ -328,6 +328,6 @@ def test_heat_flux_through_planes_and_walls(axis, real, device):
         assert hand.scalars["flux"] == pytest.approx(wanted, rel=hand.tolerance * 10)
         for end, at, sign in (("min", 0, 1.0), ("max", n, -1.0)):
             if plane == at:
-                face, conductivity = f"{'xyz'[axis]}_{end}", diagnostics.Conductivity(0.07)
-                hand.run(diagnostics.wall_heat_flux("T", normal, None, "wall", face, grid, conductivity))
+                face = f"{'xyz'[axis]}_{end}"
+                hand.run(monitor.wall_heat_flux("T", normal, None, face, grid, flux="wall", diffusivity=0.07))
                 assert hand.scalars["wall"] == pytest.approx(sign * wanted, rel=hand.tolerance * 10)

@@ -56,7 +56,7 @@ class PressureOutflow:
 @dataclass(frozen=True)
 class AdvectedOutflow:
     """What leaves is carried out at the mean speed, its pressure, too, from which the normal velocity follows; see
-    `taskflow.flow.boundaries.advected_pressure`.
+    `taskflow.flow.boundaries.outflow`.
     """
 
 

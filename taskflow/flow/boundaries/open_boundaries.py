@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from taskflow.flow.boundaries.boundary import Boundaries, Mirror, beyond, mirror
 from taskflow.flow.boundaries.inflow import apply_inflow, inflow_ghosts, inflow_partitions, temperature_inflow_ghosts
 from taskflow.flow.boundaries.outflow import (
-    Stage,
+    OutflowStage,
     advance_outflow,
     convective_outlets,
     correct_outlets,
@@ -101,8 +101,8 @@ class OpenBoundaries:
         temperature = state[3] if len(state) > 3 else None
         yield from inflow_ghosts(_velocity(state), temperature, self.boundaries, self.grid, self.endings[n])
 
-    def _stage(self, f: Roles, n: int) -> Stage:
-        return Stage(self.scheme.names[n]["dt"], f.scalar(f"outflow_speed{self.scheme.endings[n]}"))
+    def _stage(self, f: Roles, n: int) -> OutflowStage:
+        return OutflowStage(self.scheme.names[n]["dt"], f.scalar(f"outflow_speed{self.scheme.endings[n]}"))
 
 
 def _velocity(state: State) -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.operators.exact_sums import exact_sum
+from taskflow.flow.operators.rates import exact_sum
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Launch, ReadWrite, Roles, Scalar, reduced, task
 

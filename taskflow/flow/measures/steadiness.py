@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.measures.monitor import largest_speed, velocity_change
 from taskflow.flow.model import VELOCITY, Model
-from taskflow.flow.operators.diagnostics import largest_speed, velocity_change
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, Write, task
 

@@ -91,7 +91,7 @@ def applied(matrices: Sequence[np.ndarray], p: np.ndarray) -> np.ndarray:
 
 
 @dataclass
-class Reference:
+class MultigridReference:
     """V cycles with red-black Gauss-Seidel, or with weighted Jacobi, on levels of so many cells and such spacings."""
 
     levels: Sequence[tuple[Sequence[int], Sequence[float]]]

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.operators.diagnostics import total
-from taskflow.flow.scalars.bounded import GHOST, bounded_euler, bounded_heun
 from taskflow.flow.scalars.sources import Source, released
-from taskflow.flow.scalars.transport import Transport, transport
+from taskflow.flow.scalars.transport import GHOST, Transport, bounded_euler, bounded_heun, transport
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles
 
@@ -48,7 +46,7 @@ class Mixing:
 
 @dataclass(frozen=True)
 class Quantity:
-    """`name` is that of its field. If `bounded`, it stays within its bounds, see `taskflow.flow.scalars.bounded`;
+    """`name` is that of its field. If `bounded`, it stays within its bounds, see `taskflow.flow.scalars.transport`;
     otherwise differences are central.
 
     `faces` has the boundaries of a passive scalar; those of the temperature are those of the flow.
@@ -122,10 +120,6 @@ class Quantity:
             else:
                 values = Mirror(1.0, condition.flux * grid.beside(face) / self.diffusivity)
             yield mirror(name, over=beyond(face, grid), on=face, mirror=values)
-
-    def monitor(self, f: Roles, grid: StaggeredGrid) -> Launch:
-        """The scalar total_NAME, the sum over cells."""
-        return total(f[self.name], over=grid.box, total=f.scalar(f"total_{self.name}"), grid=grid.constants)
 
     def _released(
         self, name: str, dt: str, grid: StaggeredGrid, mixing: Mixing, *, part: float = 1.0

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,8 @@ import numpy as np
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.measures.spectra.slabs import Slabs
 from taskflow.flow.poisson.transform import transfer
-from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, cuts, triple
 from taskflow.runtime.tasks import Axis, Foreign, Launch, Read, ReadWrite, Roles, Write, facing, lines, task
 
 TEXT, CENTRES = KERNELS / "spectra" / "lines.cu", KERNELS / "spectra" / "centres.cu"
@@ -53,6 +52,42 @@ def forward_rows(rows: ReadWrite, *, cells: int) -> None:
     """The discrete Fourier transform of the first so many numbers of each row."""
     values: Any = rows
     values[...] = np.fft.rfft(values[...][:, :, :cells]).view(values[...].dtype)
+
+
+@dataclass(frozen=True)
+class Slabs:
+    """Slabs of all `cells` across an `axis`, one for each block, in which lines along the other directions are whole.
+
+    They are cut as a partition cuts. Where there are more blocks than planes, the last slabs lie beyond the cells.
+    """
+
+    cells: Triple
+    axis: int
+    count: int
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """Where slabs begin, and the last one ends."""
+        return cuts(max(self.cells[self.axis], self.count), self.count)
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The cells of each slab."""
+        whole = Box.of(self.cells)
+        return tuple(whole.layer(self.axis, 0, low, high) & whole for low, high in pairwise(self.cuts))
+
+    def are(self, main: Partition) -> bool:
+        """Whether blocks have these cells."""
+        return main.blocks == self.boxes
+
+    def partition(
+        self, names: tuple[str, ...], shape: Triple, dtype: str, reach: tuple[Box, ...] | None = None
+    ) -> Partition:
+        """Fields over the box of a `shape` whose planes across the axis are those of the slabs."""
+        across = {self.axis: self.cuts}
+        at = tuple(across.get(axis, (0, size)) for axis, size in enumerate(shape))
+        region = Region(Box.of(cuts[-1] for cuts in at), FieldSpace(Field(name, dtype) for name in names), ghost=0)
+        return Partition(region, triple(len(cuts) - 1 for cuts in at), at=at, reach=reach)
 
 
 @dataclass(frozen=True, eq=False)

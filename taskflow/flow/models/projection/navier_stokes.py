@@ -21,9 +21,9 @@ from taskflow.flow.boundaries.boundary import Value, impose, normal_velocity, te
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.forcing.driving import NO_DRIVING
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.flow.operators.diagnostics import advective_rate
 from taskflow.flow.operators.momentum import momentum
 from taskflow.flow.operators.projection import correct, divergence
+from taskflow.flow.operators.rates import advective_rate
 from taskflow.flow.poisson import Solver
 from taskflow.flow.scalars.quantity import Flux, Mixing, Quantity
 from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity

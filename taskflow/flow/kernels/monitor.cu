@@ -1,7 +1,7 @@
-// Numbers that say how a flow does: each is folded from all cells.
+// Numbers of the log of a flow, each folded from all cells.
 #define UZ 32
 #include "cell.h"
-#include "crossing.h"
+#include "metrics.h"
 
 // Twice the mean of q^2 on the two faces of a cell across one direction.
 FN double squares(In q, Index c, Index step) {
@@ -15,15 +15,6 @@ TASK divergence_max(Range range, In u, In v, In w, Partial divergence, Grid grid
   reduce_cells(range, divergence, MAX, CELL(c) {
     const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
     return magnitude(x.per_cell() * (u[c + X] - u[c]) + y.per_cell() * (v[c + Y] - v[c]) + z.per_cell() * (w[c + Z] - w[c]));
-  });
-}
-
-// rate = max of |u|/dx + |v|/dy + |w|/dz, each with the larger of a cell's two faces
-TASK advective_rate(Range range, In u, In v, In w, Partial rate, Grid grid) {
-  STRIDES(range)
-  reduce_cells(range, rate, MAX, CELL(c) {
-    return crossings(fastest(u[c], u[c + X]), fastest(v[c], v[c + Y]), fastest(w[c], w[c + Z]), axis(grid, 0, c.i, X),
-                     axis(grid, 1, c.j, Y), axis(grid, 2, c.k, Z));
   });
 }
 
