@@ -99,8 +99,8 @@ def longest(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind:
 @dataclass(frozen=True)
 class StepLimit:
     """The longest stable step: `fixed`, or min(cfl / (advection + frequency), diffusion / spread), and where quantities
-    are to stay within bounds what that needs (`taskflow.flow.scalars.transport`), less a tenth, as the velocity may grow
-    in the step.
+    are to stay within bounds what that needs (`taskflow.flow.scalars.transport`), less a tenth, as the velocity may
+    grow in the step.
 
     advection = max(|u|/dx + |v|/dy + |w|/dz) and eddies = what diffuses with them, found anew before each step;
     spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;

@@ -2,11 +2,11 @@
 
 `transport` has central differences. `bounded_euler` and `bounded_heun` keep q within its bounds.
 
-**Bounds.** The value that flows through a face is then that of the third-order upwind-biased scheme, limited by B. Koren (1993, in
-Numerical Methods for Advection-Diffusion Problems, Vieweg, 117): TVD in one dimension. In time Heun's method, the
-strong stability preserving one of second order (S. Gottlieb, C.-W. Shu, E. Tadmor 2001, SIAM Rev. 43, 89), with the
-mean of the velocities before and after the stage, which is as free of divergence as these. It is a mean of q and two
-steps of Euler's, so what holds for one of these holds for it.
+**Bounds.** The value that flows through a face is that of the third-order upwind-biased scheme, limited by B. Koren
+(1993, in Numerical Methods for Advection-Diffusion Problems, Vieweg, 117): TVD in one dimension. In time it is Heun's
+method, the strong stability preserving one of second order (S. Gottlieb, C.-W. Shu, E. Tadmor 2001, SIAM Rev. 43, 89),
+with the mean of the velocities before and after the stage, which is as free of divergence as these. It is a mean of q
+and two steps of Euler's, so what holds for one of these holds for it.
 
 Without sources a step of Euler's makes of a cell a mean of its neighbours, its own value and those given on faces,
 with weights that are not negative, if div(u) = 0 and

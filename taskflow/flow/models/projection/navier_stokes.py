@@ -1,7 +1,7 @@
 """Incompressible flow by projection on a staggered grid, after Jacobsen & Senocak (2010, 2013).
 
-    du/dt + div(u u) = -grad(p) + viscosity Laplacian(u) - expansion (T - reference) gravity + force,    div(u) = 0
-    dT/dt + div(u T) = diffusivity Laplacian(T) + source
+    du/dt = -div(u u) + viscosity Laplacian(u) + force - expansion (T - reference) gravity - grad(p),    div(u) = 0
+    dT/dt = -div(u T) + diffusivity Laplacian(T) + source
 
 and like T any number of passive scalars. What else drives the flow: see `taskflow.flow.forcing.driving`.
 
