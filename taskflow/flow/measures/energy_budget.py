@@ -106,7 +106,7 @@ def eddy_budget(
 @dataclass(frozen=True, eq=False)
 class EnergyBudget:
     """The running statistics of a fluid of this viscosity on the cells of a grid, between boundaries, beside obstacles.
-    `eddies`: whether there are some that are not resolved.
+    `eddies`: whether there is an eddy viscosity.
     """
 
     grid: Grid
@@ -117,7 +117,7 @@ class EnergyBudget:
 
     @property
     def written(self) -> dict[str, str]:
-        """The role of each field that is of interest, and what it is in words."""
+        """The roles of the fields that a record has, and what each is in words."""
         return FLUXES | DISSIPATION | (EDDIES if self.eddies else {})
 
     @property
@@ -131,18 +131,18 @@ class EnergyBudget:
 
     @property
     def _faces(self) -> Box:
-        """With what gradients at walls read beyond them."""
+        """The cells, and those beyond walls that gradients read."""
         return self._cells.expand(triple(map(int, self.grid.low)), triple(map(int, self.grid.high)))
 
     def begin(self, f: Roles) -> Iterator[Launch]:
-        """No sample yet."""
+        """Forget all samples."""
         for name in self.written:
             yield impose(f[name], over=self._cells, value=Value(0.0))
         for name in FACES:
             yield impose(f[name], over=self._faces, value=Value(0.0))
 
     def sample(self, f: Roles, share: str, covariances: list[str]) -> Iterator[Launch]:
-        """The present state as one more sample, before means and covariances (uu, uv, uw, vv, vw, ww) have it."""
+        """Add the present state as a sample, before the means and the covariances (uu, uv, uw, vv, vw, ww) have it."""
         velocity, means = (f.u, f.v, f.w), (f.mean_u, f.mean_v, f.mean_w)
         yield from inflow_edges(velocity, self.boundaries, self.grid)
         moments, fluxes = (tuple(f[name] for name in names) for names in (covariances, FLUXES))

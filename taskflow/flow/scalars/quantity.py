@@ -1,4 +1,4 @@
-"""A quantity that the flow carries, the temperature or a passive scalar: its fields, and how a stage advances it."""
+"""Quantities that a flow carries, the temperature or passive scalars: their fields, and their part of a stage."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Flux:
-    """What diffuses through a face of the domain, per area and time, positive into it; 0: no gradient across the
-    face.
-    """
+    """A diffusive flux through a face of the domain, per area and time, positive into it; 0: no gradient across it."""
 
     flux: float = 0.0
 
@@ -46,8 +44,8 @@ class Mixing:
 
 @dataclass(frozen=True)
 class Quantity:
-    """`name` is that of its field. If `bounded`, it stays within its bounds, see `taskflow.flow.scalars.transport`;
-    otherwise differences are central.
+    """A quantity in the field of its `name`. If `bounded`, it stays within its bounds (`bounded_euler`); otherwise
+    differences are central.
 
     `faces` has the boundaries of a passive scalar; those of the temperature are those of the flow.
     """
@@ -60,7 +58,7 @@ class Quantity:
 
     @property
     def diffusivity(self) -> float:
-        """Of its transport."""
+        """The diffusivity of its transport."""
         return self.transport.diffusivity
 
     @property

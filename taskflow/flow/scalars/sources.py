@@ -1,4 +1,4 @@
-"""Sources of what a flow carries: boxes and points where it is released."""
+"""Sources of quantities: boxes and points at which they are released."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Scalar, task
 
 @dataclass(frozen=True)
 class Source:
-    """So much is released per time (`rate`: of q times volume), evenly in the box from `low` to `high`."""
+    """A release of `rate` (q times volume, per time), even in the box from `low` to `high`."""
 
     low: Vector
     high: Vector
@@ -33,8 +33,8 @@ class Source:
 
 @dataclass(frozen=True)
 class Release:
-    """What is added per time to cells that lie in the box of a source as a whole; the cells `first` to `last` touch it,
-    and the shares of these in each direction are `head` and `tail`.
+    """The `strength` of a source (q per time) in cells that lie in its box as a whole. The cells `first` to `last` touch
+    the box; the shares of these in it are `head` and `tail` in each direction.
     """
 
     strength: float

@@ -25,10 +25,10 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Write, task
 
 CROSSINGS, SPREADINGS = 2.0, 3.0
-"""What the advective rate and diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2) count in the limit of dt above."""
+"""The factors of the advective rate and of diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2) in the limit of dt above."""
 
 GHOST = 2
-"""Layers of ghost cells that are read."""
+"""Layers of ghost cells that bounded transport reads."""
 
 NEW_FACE_VELOCITY = Components(u_new=Read[ACROSS_X], v_new=Read[ACROSS_Y], w_new=Read[ACROSS_Z])
 
