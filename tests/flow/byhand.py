@@ -98,7 +98,7 @@ class ByHand:
     def values(self, name: str, box: Box | None = None) -> np.ndarray:
         return self.fields[name][(self.box if box is None else box).slices(self.memory.lo)]
 
-    def agrees(self, name: str, wanted: np.ndarray, box: Box | None = None) -> None:
+    def assert_agrees(self, name: str, wanted: np.ndarray, box: Box | None = None) -> None:
         scale = max(1.0, float(abs(wanted).max()))
         np.testing.assert_allclose(self.values(name, box), wanted, rtol=0, atol=self.tolerance * scale, err_msg=name)
 

@@ -151,8 +151,8 @@ def test_momentum(walls, warm, real, device):
     constants = {"grid": grid.constants, "fluid": FLUID, **({"buoyancy": BUOYANCY} if warm else {})}
     hand.run(hand.launch(task, constants))
     for name, (H, velocity) in zip(VELOCITY, wanted, strict=True):
-        hand.agrees(f"h_{name}", H)
-        hand.agrees(f"{name}_new", velocity)
+        hand.assert_agrees(f"h_{name}", H)
+        hand.assert_agrees(f"{name}_new", velocity)
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -168,7 +168,7 @@ def test_heat(walls, real, device):
         H = H + flux * np.where(behind == 1, -1, np.where(behind == 2, 1, 0))
     wanted = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "transport": HEAT}))
-    hand.agrees("q_new", wanted)
+    hand.assert_agrees("q_new", wanted)
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -189,7 +189,7 @@ def test_projection(walls, real, device):
             }[task.name]
         hand.run(hand.launch(task, {"grid": grid.constants} if "grid" in task.constants else {}))
         for name, values in wanted.items():
-            hand.agrees(name, values)
+            hand.assert_agrees(name, values)
 
 
 def laplacian(p: Shifted, numbers: np.ndarray, hand: ByHand) -> np.ndarray:
@@ -212,7 +212,7 @@ def test_jacobi(walls, real, device):
     change = grid.relaxation * (laplacian(p, numbers, hand) - hand.values("rhs"))
     for task, share in ((pressure.jacobi_obstructed, 1.0), (pressure.jacobi_half_obstructed, 0.5)):
         hand.run(hand.launch(task, {"grid": grid}))
-        hand.agrees("p_new", p() + share * change)
+        hand.assert_agrees("p_new", p() + share * change)
     wanted = ((hand.values("rhs") - MEAN - laplacian(p, numbers, hand))[near(numbers) == 0].astype("f8") ** 2).sum()
     hand.run(hand.launch(pressure.residual_square_obstructed, {"grid": grid}))
     assert hand.scalars["residual"] == pytest.approx(wanted, rel=hand.tolerance)

@@ -33,7 +33,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Release:
-    """The `strength` of a source (q per time) in cells that lie in its box as a whole. Cells from `first` to `last` touch
+    """The `strength` of a source (q per time) in cells that lie in its box as a whole. Cells `first` to `last` touch
     the box; `head` and `tail` are the shares of these two in it, in each direction.
     """
 

@@ -10,7 +10,7 @@ from taskflow.flow.operators.momentum import Quick
 from taskflow.flow.reference import turbulence as by_numpy
 from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
-from tests.flow.test_turbulence import Box2Pi, Waves
+from tests.flow.test_eddy_viscosity import Box2Pi, Waves
 from tests.flows import compute, orders
 
 VELOCITY = ("u", "v", "w")
@@ -71,9 +71,9 @@ def test_momentum(eddies, warm, walls, cells, real, device):
     for a, (name, H) in enumerate(zip(VELOCITY, wanted, strict=True)):
         index = np.arange(cells[a]).reshape([-1 if n == 2 - a else 1 for n in range(3)])
         on_wall = np.broadcast_to(walls[a] & (index == 0), cells[::-1])
-        hand.agrees(f"h_{name}", np.where(on_wall, 0.0, H))
+        hand.assert_agrees(f"h_{name}", np.where(on_wall, 0.0, H))
         moved = np.where(on_wall, velocity[a](), reference.step(velocity[a], H, old[a], DT, RATIO))
-        hand.agrees(f"{name}_new", moved)
+        hand.assert_agrees(f"{name}_new", moved)
 
 
 class Renamed(Quick):

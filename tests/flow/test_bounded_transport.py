@@ -40,9 +40,9 @@ def test_both_stages(cells, walls, real, device):
         return reference.bounded_tendency(of, velocity, h, cells, walls, TRANSPORT.diffusivity) + TRANSPORT.source
 
     hand.run(hand.launch(EULER, constants))
-    hand.agrees("q_new", q() + DT * tendency(q))
+    hand.assert_agrees("q_new", q() + DT * tendency(q))
     hand.run(hand.launch(HEUN, constants))
-    hand.agrees("q", (q() + euler() + DT * tendency(euler)) / 2)
+    hand.assert_agrees("q", (q() + euler() + DT * tendency(euler)) / 2)
 
 
 def test_both_stages_with_eddies(device):
@@ -55,7 +55,7 @@ def test_both_stages_with_eddies(device):
         laminar.run(laminar.launch(scalar_with(task), constants))
         hand.run(hand.launch(scalar_with(task, eddies=True), {**constants, "prandtl": 0.7}))
         more = share * DT * by_numpy.conduction(of, nu_t, h, 0.0, 0.7)
-        hand.agrees(found, laminar.values(found) + more)
+        hand.assert_agrees(found, laminar.values(found) + more)
 
 
 def test_eddies_conduct_nothing_into_bodies(device):
@@ -79,7 +79,7 @@ def test_eddies_conduct_nothing_into_bodies(device):
             body = np.roll(numbers, -side, 2 - axis)[1:-1, 1:-1, 1:-1] & ~inside
             less += np.where(body, 2 * 0.6 * (of(side, axis) - of()) / h[axis] ** 2, 0)
         assert abs(less).max() > 1
-        hand.agrees(found, one.values(found) - share * DT * less)
+        hand.assert_agrees(found, one.values(found) - share * DT * less)
 
 
 @pytest.mark.parametrize("task", [EULER, HEUN], ids=lambda task: task.name)

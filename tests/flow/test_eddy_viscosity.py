@@ -203,8 +203,8 @@ def test_momentum(warm, walls, cells, real, device):
         index = np.arange(cells[a]).reshape([-1 if n == 2 - a else 1 for n in range(3)])
         on_wall = np.broadcast_to(walls[a] & (index == 0), cells[::-1])
         wanted = reference.step(velocity[a], H, old[a], DT, RATIO)
-        hand.agrees(f"{name}_new", np.where(on_wall, velocity[a](), wanted))
-        hand.agrees(f"h_{name}", np.where(on_wall, 0.0, H))
+        hand.assert_agrees(f"{name}_new", np.where(on_wall, velocity[a](), wanted))
+        hand.assert_agrees(f"h_{name}", np.where(on_wall, 0.0, H))
 
 
 @pytest.mark.parametrize("cells", CELLS)
@@ -215,8 +215,8 @@ def test_heat(cells, real, device):
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "transport": HEAT, "prandtl": PRANDTL}))
     H = reference.transport_tendency(T, velocity, h, 0.0) + HEAT.source
     H += by_numpy.conduction(T, nu_t, h, HEAT.diffusivity, PRANDTL)
-    hand.agrees("q_new", reference.step(T, H, old, DT, RATIO))
-    hand.agrees("h_q", H)
+    hand.assert_agrees("q_new", reference.step(T, H, old, DT, RATIO))
+    hand.assert_agrees("h_q", H)
 
 
 def curl(hand: ByHand) -> None:
@@ -245,7 +245,7 @@ def test_a_constant_eddy_viscosity_is_a_viscosity():
     laminar.run(laminar.launch(momentum_with(), {**grid, "fluid": Fluid(0.03)}))
     laminar.run(laminar.launch(scalar_with(transport), {**grid, "transport": Transport(0.05)}))
     for name in ("u_new", "v_new", "w_new", "q_new"):
-        laminar.agrees(name, hand.values(name))
+        laminar.assert_agrees(name, hand.values(name))
 
 
 class Waves:

@@ -104,7 +104,7 @@ def test_dissipation(kind, walls, real, device):
     hand, closed, buried = prepared(kind, walls, real, ["rate"], **device)
     wanted = (1 - SHARE) * (hand.values("rate") + SHARE * NU * squares(hand, closed, buried))
     hand.run(hand.launch(DISSIPATION[kind], {"grid": hand.staggered.constants, "viscosity": NU}))
-    hand.agrees("rate", wanted)
+    hand.assert_agrees("rate", wanted)
 
 
 def lost(hand: ByHand, task, constants: list[dict], **fields: list[np.ndarray]) -> float:
@@ -185,7 +185,7 @@ def test_eddies(walls, real, device):
     wanted["rate"] = hand.values("rate") + SHARE * (work - hand.values("rate"))
     hand.run(hand.launch(eddy_budget, {"grid": hand.staggered.constants}))
     for name, values in wanted.items():
-        hand.agrees(name, values)
+        hand.assert_agrees(name, values)
 
 
 def test_eddies_take_what_the_flow_loses(device):

@@ -50,9 +50,9 @@ def test_what_drives_the_face(stretched, face, speed, real, device):
     way = DT * speed
     P = old + min(1, way / width) * (p_inner - sign * width / 2 * H - old)
     P *= max(0, 1 - way / outlet(face, grid).reach) if way > 0 else 0
-    ByHand.agrees(hand, h, P[(slice(None),) * (2 - axis) + (None,)], beyond(face, grid, edges=False))
+    ByHand.assert_agrees(hand, h, P[(slice(None),) * (2 - axis) + (None,)], beyond(face, grid, edges=False))
     wanted = layer(before[q], hand, axis, at) - sign * 2 * DT / width * P
-    ByHand.agrees(hand, f"{q}_new", wanted[(slice(None),) * (2 - axis) + (None,)], on_face(face, grid))
+    ByHand.assert_agrees(hand, f"{q}_new", wanted[(slice(None),) * (2 - axis) + (None,)], on_face(face, grid))
 
 
 def test_the_pressure_decays_over_half_the_width_of_the_side():
