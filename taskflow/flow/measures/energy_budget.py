@@ -22,8 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
-from taskflow.flow.bodies import Obstacles
-from taskflow.flow.boundaries.boundary import Boundaries, Value, impose
+from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import (
@@ -38,6 +37,7 @@ from taskflow.flow.grid.stencils import (
     GRADIENT_W,
 )
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.model import FlowModel
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Components, Launch, Read, ReadByte, ReadWrite, Roles, Scalar, task
 
@@ -105,20 +105,14 @@ def eddy_budget(
 
 @dataclass(frozen=True, eq=False)
 class EnergyBudget:
-    """The running statistics of a fluid of this viscosity on the cells of a grid, between boundaries, beside obstacles.
-    `eddies`: whether there is an eddy viscosity.
-    """
+    """The running statistics of a flow, between its boundaries and beside its obstacles."""
 
-    grid: Grid
-    boundaries: Boundaries
-    viscosity: float
-    eddies: bool = False
-    obstacles: Obstacles | None = None
+    flow: FlowModel
 
     @property
     def written(self) -> dict[str, str]:
         """The roles of the fields that a record has, and what each is in words."""
-        return FLUXES | DISSIPATION | (EDDIES if self.eddies else {})
+        return FLUXES | DISSIPATION | (EDDIES if self.flow.turbulence else {})
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -127,12 +121,12 @@ class EnergyBudget:
 
     @property
     def _cells(self) -> Box:
-        return Box.of(self.grid.cells)
+        return self.flow.staggered.box
 
     @property
     def _faces(self) -> Box:
         """The cells, and those beyond walls that gradients read."""
-        return self._cells.expand(triple(map(int, self.grid.low)), triple(map(int, self.grid.high)))
+        return self._cells.expand(triple(map(int, self.flow.grid.low)), triple(map(int, self.flow.grid.high)))
 
     def begin(self, f: Roles) -> Iterator[Launch]:
         """Forget all samples."""
@@ -143,20 +137,20 @@ class EnergyBudget:
 
     def sample(self, f: Roles, share: str, covariances: list[str]) -> Iterator[Launch]:
         """Add the present state as a sample, before the means and the covariances (uu, uv, uw, vv, vw, ww) have it."""
-        velocity, means = (f.u, f.v, f.w), (f.mean_u, f.mean_v, f.mean_w)
-        yield from inflow_edges(velocity, self.boundaries, self.grid)
+        flow, velocity, means = self.flow, (f.u, f.v, f.w), (f.mean_u, f.mean_v, f.mean_w)
+        yield from inflow_edges(velocity, flow.boundaries, flow.grid)
         moments, fluxes = (tuple(f[name] for name in names) for names in (covariances, FLUXES))
         yield energy_flux(velocity, means, moments, fluxes, over=self._cells, share=share)
         faces = tuple(f[name] for name in FACES)
-        surfaces = self.obstacles.surfaces(f) if self.obstacles else (None, None, None)
+        surfaces = flow.obstacles.surfaces(f) if flow.obstacles else (None, None, None)
         yield dissipation(
             velocity, faces, *surfaces, f.mean_dissipation,
-            over=self._cells, share=share, grid=self.grid, viscosity=self.viscosity,
+            over=self._cells, share=share, grid=flow.grid, viscosity=flow.fluid.viscosity,
         )  # fmt: skip
         yield face_means(velocity, faces, over=self._faces, share=share)
-        if self.eddies:
+        if flow.turbulence:
             stress, flux = (tuple(f[name] for name in names) for names in (STRESSES, EDDY_FLUXES))
             yield eddy_budget(
-                velocity, f.nu_t, f.solid if self.obstacles else None, means, stress, flux, f.mean_eddy_dissipation,
-                over=self._cells, share=share, grid=self.grid,
+                velocity, f.nu_t, f.solid if flow.obstacles else None, means, stress, flux, f.mean_eddy_dissipation,
+                over=self._cells, share=share, grid=flow.grid,
             )  # fmt: skip

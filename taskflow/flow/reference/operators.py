@@ -100,7 +100,7 @@ def advective_rate(velocity: Sequence[Shifted], h: Vector) -> np.ndarray:
 
 def kinetic_energy(velocity: Sequence[Shifted]) -> np.ndarray:
     """|u|^2 / 2 in cells, each square being the mean of those on the cell's two faces."""
-    return sum(mean(velocity[d]() ** 2, velocity[d](1, d) ** 2) / 2 for d in AXES)
+    return sum((mean(velocity[d]() ** 2, velocity[d](1, d) ** 2) / 2 for d in AXES), np.zeros(()))
 
 
 def largest_speed(velocity: Sequence[Shifted]) -> np.ndarray:

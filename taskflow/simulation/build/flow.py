@@ -144,11 +144,8 @@ class FlowSystem(System):
     @property
     def budget(self) -> EnergyBudget | None:
         """The budget of the turbulent kinetic energy, where the case asks for one."""
-        flow, table = self.model, self.sim.case.statistics
-        if table is None or not table.budget:
-            return None
-        eddies, viscosity = flow.turbulence is not None, flow.fluid.viscosity
-        return EnergyBudget(flow.grid, flow.boundaries, viscosity, eddies, flow.obstacles)
+        table = self.sim.case.statistics
+        return EnergyBudget(self.model) if table is not None and table.budget else None
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:
