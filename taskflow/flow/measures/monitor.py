@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Wall
-from taskflow.flow.models.projection.navier_stokes import NavierStokes
+from taskflow.flow.model import FlowModel
 from taskflow.flow.operators.diagnostics import (
     Conductivity,
     divergence_max,
@@ -24,7 +24,7 @@ from taskflow.runtime.tasks import Launch, Roles
 class Monitor:
     """The program itself, to be run after a step, and what its scalars mean."""
 
-    flow: NavierStokes
+    flow: FlowModel
     __name__: ClassVar[str] = "monitor"  # what profiles call the program, as if it were a function
 
     @cached_property
@@ -42,8 +42,7 @@ class Monitor:
         yield kinetic_energy(f.u, f.v, f.w, over=box, energy=f.scalar("energy"), grid=flow.grid)
         yield largest_speed(f.u, f.v, f.w, over=box, speed=f.scalar("speed"))
         yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change=f.scalar("change"))
-        measured = partial(flow.obstacles.residual, f) if flow.obstacles else None
-        yield from flow.openings.residual(f, measured)
+        yield from flow.residual(f)
         if flow.obstacles:
             transport = flow.heat.transport if flow.heat else None
             stirred = flow.turbulence is not None

@@ -19,7 +19,7 @@ from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import AROUND, SIDES_U, SIDES_V, SIDES_W
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.models.projection.navier_stokes import NavierStokes
+from taskflow.flow.model import FlowModel
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.scalars.bounded import GHOST
 from taskflow.runtime.regions import Box, triple
@@ -97,7 +97,7 @@ class SurfaceFlux:
     step.
     """
 
-    flow: NavierStokes
+    flow: FlowModel
     faces: FaceLayer
     __name__: ClassVar[str] = "surface_flux"
 

@@ -30,6 +30,12 @@ from taskflow.simulation.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral, geometry, sides
 from taskflow.simulation.schedule import Tick
 
+FLOW_TABLES = frozenset((
+    "fluid", "heat", "scalars", "turbulence", "body", "obstacles", "bodies", "initial", "surfaces", "grid.stretching",
+    "time.scheme", "statistics.budget", "boundaries.temperature", "boundaries.heat_flux", "boundaries.heat_transfer",
+    "boundaries.outside_temperature", "boundaries.roughness",
+))  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class FlowMeasures:
@@ -78,7 +84,12 @@ class FlowMeasures:
 
 @dataclass(frozen=True, eq=False)
 class FlowSystem(System):
-    """A flow of one fluid with all that a case can give it. Its `model` takes the arguments in `physics`."""
+    """A flow with all that a case can give it: its `model` takes the arguments in `physics`. A system that reads less
+    has `accepts` and `sides` of its own.
+    """
+
+    accepts: ClassVar[frozenset[str]] = FLOW_TABLES
+    sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
