@@ -58,7 +58,7 @@ class FlowMeasures:
         return ("kinetic_energy", "divergence", *self.residuals, *integrals)
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
-        """How well the solver has done, and at which cost."""
+        """The residual that the solver has left, and its cost."""
         return {}
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
@@ -124,12 +124,12 @@ class FlowSystem(System):
 
     @property
     def advective_rate(self) -> float:
-        """That of walls, inflows and initial velocity."""
+        """The rate of walls, inflows and initial velocity."""
         return advective_rate(self)
 
     @property
     def scales(self) -> Scales:
-        """How large what is computed can get."""
+        """The largest values that the case explains."""
         return scales(self)
 
     @cached_property
@@ -149,7 +149,7 @@ class FlowSystem(System):
 
     @property
     def forced(self) -> int:
-        """How often in a projection the velocity in bodies is forced: 0 where the solver knows their faces."""
+        """The number of times that a projection forces the velocity in bodies: 0 where the solver knows their faces."""
         return 0
 
     @property
