@@ -61,7 +61,7 @@ SLOTS = 128  # for snapshots, at most, to begin with: the store grows; dropping 
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """Where a run writes; see docs/reference for what is in it. `guard` is called before anything in it is changed."""
+    """The directory in which a run writes: see docs/reference. `guard` is called before anything in it is changed."""
 
     path: Path
     guard: Guard = unguarded
@@ -106,7 +106,7 @@ class RunDirectory:
             yield replace(self, guard=guard)
 
     def bare(self) -> bool:
-        """Whether it is one of ours in which nothing has been computed that one could go on with, or would miss."""
+        """Return whether it is a run directory without anything that one could go on with, or would miss."""
         if not entries(self.path):
             return True
         if any(self.path.glob("checkpoints/*")):
@@ -281,7 +281,7 @@ def _about(sim: Simulation) -> dict[str, Any]:
 
 
 def _solid(sim: Simulation) -> Callable[[Box], np.ndarray] | None:
-    """Which cells are solid; None without bodies."""
+    """The function that gives the mask of solid cells; None without bodies."""
     return sim.bodies.solids.mask if sim.case.obstacles else None
 
 

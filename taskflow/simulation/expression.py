@@ -81,7 +81,7 @@ class Expression:
 
     @property
     def varies(self) -> bool:
-        """Whether its values change in time."""
+        """Return whether its values change in time."""
         return isinstance(self.source, str) and TIME in _names(self.source)
 
     def __call__(self, x: Any, y: Any, z: Any, t: Any = 0.0) -> Array:

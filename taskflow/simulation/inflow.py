@@ -50,7 +50,7 @@ class Inflows:
 
     @property
     def varies(self) -> bool:
-        """Whether anything changes in time."""
+        """Return whether anything changes in time."""
         return any(profile.varies for side in self.profiles.values() for profile in side.values())
 
     def begin(self, shard: Shard) -> dict[str, float]:

@@ -68,7 +68,7 @@ class Lattice:
 
     @property
     def size(self) -> float:
-        """How many there are."""
+        """The number of wavenumbers."""
         x, y, z = (len(n) for n in self.numbers)
         return float(x) * y * z
 
@@ -191,8 +191,8 @@ class RandomVelocity:
         return WaveSum(lattice, (u, v, w))
 
     def _copies(self, n: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """How many waves of the whole space each stands for, being mirrored and its opposite; and whether it has no
-        opposite, being constant along all periodic axes.
+        """The number of waves of the whole space that each stands for, with its mirror images and opposites, and
+        whether it has no opposite, being constant along all periodic axes.
 
         One over the first is the mean square of a wave of amplitude 1, too.
         """
@@ -220,7 +220,7 @@ class RandomVelocity:
         return [q[axis] - part * along for axis, part in enumerate(modified)]
 
     def _kept(self, lattice: Lattice, k: list[np.ndarray], size: np.ndarray) -> np.ndarray:
-        """Which waves there are: those of the spectrum that the cells can show, one of two opposite ones."""
+        """The mask of waves: those of the spectrum that the cells resolve, one of two opposite ones."""
         kept = (size > 0) & (size <= lattice.end * (1 + 1e-12))
         first = np.ones((1, 1, 1), bool)  # whether the wave is constant along all periodic axes before
         for axis, (part, wraps) in enumerate(zip(k, self.grid.periodic, strict=True)):

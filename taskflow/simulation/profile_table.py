@@ -37,7 +37,7 @@ class ProfileTable:
 
     @classmethod
     def load(cls, path: object) -> ProfileTable:
-        """From a file. Raises BadInput where it cannot be read."""
+        """The table in a file. Raises BadInput where it cannot be read."""
         if isinstance(path, ProfileTable):
             return path
         if not isinstance(path, str | Path) or not str(path).strip():
@@ -47,7 +47,7 @@ class ProfileTable:
 
     @property
     def source(self) -> str:
-        """As in a case file."""
+        """The value in a case file."""
         return self.path
 
     @property

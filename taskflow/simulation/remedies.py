@@ -18,19 +18,19 @@ SAME = "give the same command again, with --resume, or resume=True"
 
 
 def how_to_resume(directory: Path) -> str:
-    """How to go on with the run in a directory from its newest checkpoint."""
+    """The command that goes on with the run in a directory from its newest checkpoint."""
     case, output = (shlex.quote(f"{path}") for path in (directory / CASE, directory))
     return f"go on with it: taskflow run {case} -o {output} --resume, or resume=True"
 
 
 def unlocking(directory: Path) -> str:
-    """How to remove the lock of a directory."""
+    """The command that removes the lock of a directory."""
     return f"taskflow unlock {shlex.quote(f'{directory}')}"
 
 
 @contextmanager
 def as_keys() -> Iterator[None]:
-    """Whatever the runtime refuses within is said with the key of [machine], or the option of `taskflow run`.
+    """Errors of the runtime within name the key of [machine], or the option of `taskflow run`.
 
     Raises BadInput in place of BadArgument, and RunFailed, with the ways to go on, where the scheduler has gone.
     """

@@ -1,5 +1,4 @@
-"""Whether a state is one that its case can explain, as every block finds it, and if not, where that shows; and whether
-steps are stable.
+"""The sanity of states and the stability of steps, as every block judges them, with the probable cause of a divergence.
 
 A state is insane where a number is not finite, or `SANE` times as large as all that the case gives (see `build.scales`)
 and the initial fields had. The velocity is looked at after every step, what it carries before every checkpoint: none is
@@ -49,7 +48,7 @@ class Sanity:
         self._known = {SPEED: speed, **self._largest(tuple(self._scales.carried))}
 
     def go_on(self, state: Mapping[str, float]) -> None:
-        """From the `state` of a checkpoint."""
+        """Go on from the `state` of a checkpoint."""
         self._known = dict(state)
 
     @property
@@ -200,7 +199,7 @@ class StepWatch:
 
 
 def beyond(stability: Stability, dt: float, share: float, cfl: float, diffusion: float) -> str:
-    """In words, that of a step with these numbers only a share is stable."""
+    """The words for a step with these numbers, of which only a share is stable."""
     return (
         f"with the CFL number {cfl:.3g} and the diffusion number {diffusion:.3g}"
         f" {NAMES[stability.scheme]} is stable up to a step of {share * dt:.3g}; waves from cell to cell grow"

@@ -30,7 +30,7 @@ class BodyPart:
 
 @dataclass(frozen=True)
 class Survey:
-    """All bodies together, those with names, which part of the domain is fluid, and warnings in words."""
+    """The bodies together, those with names, the part of the domain that is fluid, and warnings in words."""
 
     all: BodyPart
     parts: tuple[BodyPart, ...]
@@ -99,7 +99,7 @@ def _check_places(bodies: Bodies) -> None:
 
 
 def _hidden(solids: Solids, number: int) -> bool:
-    """Whether a shape has cells, all of which a later one has taken."""
+    """Return whether a shape has cells, all of which a later one has taken."""
     alone = Solids(solids.grid, (solids.shapes[number - 1],))
     return any(alone.numbers(piece).any() for piece in pieces(solids.boxes[number - 1] & solids.grid.box))
 
@@ -140,7 +140,7 @@ def _where(bodies: Bodies, cell: tuple[int, int, int]) -> str:
 
 
 def _apart(solids: Solids, pair: tuple[int, int], place: BodyGap) -> bool:
-    """Whether between the centre of a cell and that of the next one along an axis some point is in neither shape."""
+    """Return whether some point between the centres of a cell and the next one along an axis is in neither shape."""
     grid = solids.grid
     points = [grid.coordinates("c", axis, n, n + 1) for axis, n in enumerate(place.cell)]
     step = grid.distances("c", place.axis, place.cell[place.axis], place.cell[place.axis] + 1)

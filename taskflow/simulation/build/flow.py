@@ -30,6 +30,12 @@ from taskflow.simulation.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral, geometry, sides
 from taskflow.simulation.schedule import Tick
 
+FLOW_TABLES = frozenset((
+    "fluid", "heat", "scalars", "turbulence", "body", "obstacles", "bodies", "initial", "surfaces", "grid.stretching",
+    "time.scheme", "statistics.budget", "boundaries.temperature", "boundaries.heat_flux", "boundaries.heat_transfer",
+    "boundaries.outside_temperature", "boundaries.roughness",
+))  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class FlowMeasures:
@@ -52,7 +58,7 @@ class FlowMeasures:
         return ("kinetic_energy", "divergence", *self.residuals, *integrals)
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
-        """How well the solver has done, and at which cost."""
+        """The residual that the solver has left, and its cost."""
         return {}
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
@@ -78,7 +84,12 @@ class FlowMeasures:
 
 @dataclass(frozen=True, eq=False)
 class FlowSystem(System):
-    """A flow of one fluid with all that a case can give it. Its `model` takes the arguments in `physics`."""
+    """A flow with all that a case can give it: its `model` takes the arguments in `physics`. A system that reads less
+    has `accepts` and `sides` of its own.
+    """
+
+    accepts: ClassVar[frozenset[str]] = FLOW_TABLES
+    sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
@@ -113,12 +124,12 @@ class FlowSystem(System):
 
     @property
     def advective_rate(self) -> float:
-        """That of walls, inflows and initial velocity."""
+        """The rate of walls, inflows and initial velocity."""
         return advective_rate(self)
 
     @property
     def scales(self) -> Scales:
-        """How large what is computed can get."""
+        """The largest values that the case explains."""
         return scales(self)
 
     @cached_property
@@ -138,7 +149,7 @@ class FlowSystem(System):
 
     @property
     def forced(self) -> int:
-        """How often in a projection the velocity in bodies is forced: 0 where the solver knows their faces."""
+        """The number of times that a projection forces the velocity in bodies: 0 where the solver knows their faces."""
         return 0
 
     @property

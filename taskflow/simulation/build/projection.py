@@ -65,12 +65,12 @@ class Projection(FlowSystem):
 
     @property
     def forced(self) -> int:
-        """How often the velocity in bodies is forced: FFT does not know their faces."""
+        """The number of times that the velocity in bodies is forced: FFT does not know their faces."""
         return self.sim.case.pressure.forcing or FORCING if choice(self.sim.case).name == "fft" else 0
 
     @property
     def sweeps(self) -> int | None:
-        """How many iterations each solve does whatever they leave."""
+        """The number of iterations in each solve, where it is fixed."""
         return sweeps(self.sim.case)
 
     def described(self) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""How fast, how warm and how dense a flow can be for what its case says: what is far beyond that has no cause in it."""
+"""The magnitudes of velocity, temperature and scalars that a case explains: values far beyond have no cause in it."""
 
 from __future__ import annotations
 

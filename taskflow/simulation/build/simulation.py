@@ -120,7 +120,7 @@ class Simulation:
 
     @cached_property
     def stability(self) -> Stability | None:
-        """Which steps are stable, where that is known."""
+        """The stability of steps; None where it is not known."""
         return self.model.stability(self.clock.limit)
 
     @cached_property
@@ -160,7 +160,7 @@ class Simulation:
 
     @property
     def averaged(self) -> dict[str, Statistics | Spectra]:
-        """All that is averaged over time, by the group that it is recorded in, in the order of the samples."""
+        """Everything that is averaged over time, by its group of the store, in the order of the samples."""
         averaged = {STATISTICS: self.averages.statistics} if self.averages else {}
         return {**averaged, **{spectra.series.group: spectra.averages.statistics for spectra in self.spectra}}
 
@@ -277,5 +277,5 @@ class Simulation:
 
     @property
     def value_bytes(self) -> int:
-        """Bytes of one value."""
+        """The bytes of one value."""
         return np.dtype(self.dtype).itemsize

@@ -95,7 +95,7 @@ class System(SystemType, ABC):
 
     @property
     def scales(self) -> Scales:
-        """How large what is computed can get: here `SANE` times as large as the initial fields."""
+        """The largest sane values: those of the initial fields, but for a factor `SANE`."""
         carried = {name: Scale(0.0) for name in self.model.moving if name != "velocity"}
         velocity = ("u", "v", "w") if "velocity" in self.model.moving else ()
         return Scales(velocity, Scale(0.0), 0.0, carried, driven=True)
@@ -108,7 +108,7 @@ class System(SystemType, ABC):
 
     @property
     def sweeps(self) -> int | None:
-        """How many iterations its solver does whatever they leave, if it has one of that kind."""
+        """The number of iterations of a solver that does not look at what they leave; None without one."""
         return None
 
     @property
@@ -140,5 +140,5 @@ class System(SystemType, ABC):
 
     @property
     def report(self) -> dict[str, Any]:
-        """What report.json says of it."""
+        """The entries of report.json."""
         return {"model": self.claims}

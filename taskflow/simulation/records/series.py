@@ -145,7 +145,7 @@ def sides(surface: Surface, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:
 
 
 def _within(layer: Box, axis: int, grid: StaggeredGrid) -> Box:
-    """The same faces: in a periodic direction the last ones are the first."""
+    """The faces of a layer by their lowest number: in a periodic direction the last ones are the first."""
     n = grid.cells[axis]
     return (
         layer.shift(triple(-n * (a == axis) for a in range(3)))
