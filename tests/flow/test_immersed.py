@@ -134,7 +134,7 @@ def test_velocity(walls, real, device):
         found = near(kept * q + added + (1 - kept) * DT * metrics.gradient(p, axis))
         wanted[new] = np.where(on_wall(hand, axis), near(q), np.where(near(body) > 0, 0, found))
     constants = {"grid": hand.staggered.constants, "viscosity": FLUID.viscosity}
-    hand.run(hand.launch(adherence.adhere, constants))
+    hand.run(hand.launch(adherence.apply_wall_friction, constants))
     for name, values in wanted.items():
         hand.assert_agrees(name, values)
 
@@ -157,7 +157,7 @@ def test_forces(walls, real, device):
     velocity, p, grid = hand.shifted(*VELOCITY), hand.shifted("p")[0], hand.staggered
     for number in (1, 2):
         about = (0.1, 0.2, 0.3)
-        constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.Target(number, about)}
+        constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.ForceTarget(number, about)}
         hand.run(hand.launch(variant(forces.force_on_immersed_body, "nu_t edges"), constants))
         moment, places = np.zeros(3), [grid.coordinates("c", axis) - about[axis] for axis in range(3)]
         for axis, name in enumerate("xyz"):
@@ -192,7 +192,7 @@ def test_forces_of_eddies(walls, real, device):
     grid = hand.staggered
     hand.run(hand.launch(momentum_with(eddies=True, bodies=True), {"grid": grid.constants, "fluid": FLUID}))
     for number in (1, 2):
-        constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.Target(number, (0.1, 0.2, 0.3))}
+        constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.ForceTarget(number, (0.1, 0.2, 0.3))}
         hand.run(hand.launch(forces.force_on_immersed_body, constants))
         for axis, name in enumerate("xyz"):
             q, cover = doubles(hand, VELOCITY[axis], COVER[axis])
@@ -209,7 +209,7 @@ def test_forces_of_eddies(walls, real, device):
 @pytest.mark.parametrize("axis", range(3))
 def test_what_is_missing_of_a_mean(axis, without, real, device):
     """And what is added where faces are open."""
-    q, task = VELOCITY[axis], variant(bulk_velocity.missing_around_bodies, without)
+    q, task = VELOCITY[axis], variant(bulk_velocity.bulk_velocity_deficit, without)
     hand, bodies = prepared(WALLS[1], real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER], **device)
     roles = {"q": NEW[axis], "q_old": q, "stick": STICK[axis], "cover": COVER[axis]}
     hand.fields |= {role: hand.fields[name] for role, name in roles.items()}
@@ -223,8 +223,8 @@ def test_what_is_missing_of_a_mean(axis, without, real, device):
     lack, gain = (0.7 - projected)[open_].sum(), near(kept)[open_].sum()
     wanted = np.where(open_, hand.values("q") + lack / gain, hand.values("q"))
     known = {"grid": grid.constants, "viscosity": FLUID.viscosity, "number": axis}
-    known["bulk"] = bulk_velocity.KeptMean.along(axis, 0.7, grid.constants)
-    for each in (task, bulk_velocity.push_where_open):
+    known["bulk"] = bulk_velocity.BulkVelocityTarget.along(axis, 0.7, grid.constants)
+    for each in (task, bulk_velocity.apply_uniform_force):
         hand.run(hand.launch(each, {name: known[name] for name in each.constants}))
     for total, value in zip(reduced(hand.scalars, "missing"), (lack, gain), strict=True):
         assert total == pytest.approx(value, abs=hand.tolerance * open_.sum())

@@ -263,7 +263,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     velocity, p = hand.shifted(*VELOCITY), hand.shifted("p")[0]
     found = {}
     for number in (1, 2):
-        target = forces.Target(number, (0.1, 0.2, 0.3))
+        target = forces.ForceTarget(number, (0.1, 0.2, 0.3))
         hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
         found[number] = dict(hand.scalars)
     for axis, name in enumerate("xyz"):
@@ -301,7 +301,7 @@ def test_the_moment_of_a_pressure():
         hand.fields[name][hand.box.slices(hand.memory.lo)] = FLAGS[name](numbers)
     hand.fields["p"][hand.box.slices(hand.memory.lo)] = grid.points("c", hand.box)[0]
     about = np.array([0.2, 0.1, 0.4])
-    target = forces.Target(1, tuple(about.tolist()))
+    target = forces.ForceTarget(1, tuple(about.tolist()))
     task = variant(forces.force_on_body, "nu_t")
     hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
     middle = np.array(grid.spacing) * [3.5, 2.5, 3.0]

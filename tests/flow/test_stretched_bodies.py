@@ -181,7 +181,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     made = Bodies(walls, real, [*VELOCITY, "p", "solid", "faces", *OWNERS], **device)
     found = {}
     for number in (1, 2):
-        made.run(variant(forces.force_on_body, "nu_t"), target=forces.Target(number, (0.1, 0.2, 0.3)))
+        made.run(variant(forces.force_on_body, "nu_t"), target=forces.ForceTarget(number, (0.1, 0.2, 0.3)))
         found[number] = dict(made.hand.scalars)
     p = made["p"]
     for a, name in enumerate("xyz"):
@@ -214,7 +214,7 @@ def test_the_moment_of_a_pressure(device):
         made.hand.fields[name][...] = 0
     made.hand.fields["p"][inside] = z = grid.points("c", made.hand.box)[2]
     about, (wide_x, wide_y) = np.array([0.2, 0.1, 0.4]), (grid.widths(a) for a in (0, 1))
-    made.run(variant(forces.force_on_body, "nu_t"), target=forces.Target(1, tuple(about.tolist())))
+    made.run(variant(forces.force_on_body, "nu_t"), target=forces.ForceTarget(1, tuple(about.tolist())))
     lift = z.ravel()[1] - z.ravel()[4]
     areas = wide_x[None, 2:5] * wide_y[1:4, None]
     x, y = grid.coordinates("c", 0)[None, 2:5] - about[0], grid.coordinates("c", 1)[1:4, None] - about[1]
@@ -269,7 +269,8 @@ def test_immersed_bodies(walls, real, device):
     made = Immersed(walls, real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER, *OWNERS], **device)
     p, velocity, wanted = made["p"], made.velocity, []
     for number in (1, 2):
-        made.run(variant(forces.force_on_immersed_body, "nu_t edges"), target=forces.Target(number, (0.1, 0.2, 0.3)))
+        target = forces.ForceTarget(number, (0.1, 0.2, 0.3))
+        made.run(variant(forces.force_on_immersed_body, "nu_t edges"), target=target)
         for a, name in enumerate("xyz"):
             shut = near(made.faces[a]) > 0
             missing = made[COVER[a]] * velocity[a]
@@ -286,6 +287,6 @@ def test_immersed_bodies(walls, real, device):
         found = kept * made[NEW[a]] + added + (1 - kept) * DT * made.metrics.gradient(p, a)
         found = np.where(near(made.faces[a]) > 0, 0, made.inside(found))
         wanted.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), found))
-    made.run(adherence.adhere, viscosity=FLUID.viscosity)
+    made.run(adherence.apply_wall_friction, viscosity=FLUID.viscosity)
     for name, values in zip(NEW, wanted, strict=True):
         made.assert_agrees(name, values)

@@ -109,7 +109,8 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(real, device):
     hand.fields["nu_t"] = np.ascontiguousarray(np.pad(inner, 1, mode="wrap"))
     given = np.zeros(3)
     for number in (1, 2):
-        constants = {"grid": hand.staggered.constants, "fluid": Fluid(0.0), "target": forces.Target(number, (0.0,) * 3)}
+        target = forces.ForceTarget(number, (0.0,) * 3)
+        constants = {"grid": hand.staggered.constants, "fluid": Fluid(0.0), "target": target}
         found = []
         for task in (forces.force_on_body, variant(forces.force_on_body, "nu_t")):
             hand.run(hand.launch(task, constants))

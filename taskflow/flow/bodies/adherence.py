@@ -26,7 +26,7 @@ from taskflow.runtime.tasks import Components, Read, ReadByte, ReadWrite, Scalar
 
 
 @task(kernel=KERNELS / "bodies" / "adherence.cu")
-def adhere(
+def apply_wall_friction(
     velocity: Components(u=Read[1], v=Read[1], w=Read[1]),
     velocity_new: Components(u_new=ReadWrite, v_new=ReadWrite, w_new=ReadWrite), p: Read[BESIDE], solid: ReadByte,
     stick: Components(stick_x=Read, stick_y=Read, stick_z=Read),

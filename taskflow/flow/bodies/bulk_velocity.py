@@ -22,7 +22,7 @@ KERNEL = KERNELS / "bodies" / "bulk_velocity_obstructed.cu"
 
 
 @dataclass(frozen=True)
-class KeptMean:
+class BulkVelocityTarget:
     """The mean velocity along the axis of a number. For the bounds of exact sums: the widest cell along it, and how
     much larger than the mean the largest cell is.
     """
@@ -33,31 +33,32 @@ class KeptMean:
     unevenness: float
 
     @classmethod
-    def along(cls, number: int, mean: float, grid: Grid) -> KeptMean:
+    def along(cls, number: int, mean: float, grid: Grid) -> BulkVelocityTarget:
         """On a grid."""
         return cls(number, mean, grid.largest(number), grid.unevenness)
 
 
 @task(kernel=KERNEL)
-def missing_around_bodies(
+def bulk_velocity_deficit(
     q: Read, q_old: Read[1] | None, p: Read[BESIDE], solid: ReadByte, stick: Read | None, cover: Read[1] | None,
-    *, missing: Reduce["exact sum", 2], rate: Scalar, dt: Scalar, grid: Grid, bulk: KeptMean, viscosity: float | None,
+    *, missing: Reduce["exact sum", 2], rate: Scalar, dt: Scalar, grid: Grid, bulk: BulkVelocityTarget,
+    viscosity: float | None,
 ) -> None:  # fmt: skip
     """missing = sum over open faces of mean - (q - dt dp/dx), x being the axis, and of 1. `rate` is that of this
     velocity or of one before.
 
-    With immersed bodies, by `stick` and `cover`, of mean - kept (q - dt dp/dx) - added, and of kept, as in `adhere`;
-    q_old is the velocity before the step.
+    With immersed bodies, by `stick` and `cover`, of mean - kept (q - dt dp/dx) - added, and of kept, as in
+    `apply_wall_friction`; q_old is the velocity before the step.
     """
 
 
 @task(kernel=KERNEL)
-def push_where_open(q: ReadWrite, solid: ReadByte, *, missing: Scalar["exact sum", 2], number: int) -> None:
+def apply_uniform_force(q: ReadWrite, solid: ReadByte, *, missing: Scalar["exact sum", 2], number: int) -> None:
     """q = q + missing[0] / missing[1] where faces are open."""
 
 
 def stage(dt: str) -> str:
-    """How the names of what belongs to a stage end, from that of its length."""
+    """Return the ending of the names that belong to a stage, from the name of its length."""
     return dt.removeprefix("dt")
 
 
@@ -67,8 +68,8 @@ def missing_along(number: int, ending: str) -> str:
 
 
 def is_kept_around_bodies(scalars: Mapping[str, float], number: int, ending: str) -> bool:
-    """Whether it was measured what is missing along an axis: there are bodies then."""
-    return scalars.keys() >= {*missing_around_bodies.numbers["missing"].of(missing_along(number, ending))}
+    """Return whether it was measured what is missing along an axis: there are bodies then."""
+    return scalars.keys() >= {*bulk_velocity_deficit.numbers["missing"].of(missing_along(number, ending))}
 
 
 def force_around_bodies(scalars: Mapping[str, float], number: int, stages: Iterable[str], dt: float) -> float:

@@ -1,4 +1,4 @@
-"""What kernels know of immersed bodies: which faces they close, which they cut, and how far away the surface is there.
+"""Flags and numbers of immersed bodies for kernels: which faces they close, which they cut, and how far the surface is.
 
 A face is closed if its centre is inside a body, and cut if it is open and a neighbour of the same kind closed. All
 functions take arrays [z, y, x] with one more layer on every side, or with as many as they say, and give arrays without;
@@ -14,7 +14,7 @@ import numpy as np
 from taskflow.flow.bodies.flags import CLOSED, INSULATED, ITSELF, KEEPS, NEIGHBOURS, moved
 
 Faces = tuple[np.ndarray, ...]
-"""Where some faces are: indices along z, y and x, without layers."""
+"""Indices of some faces along z, y and x, without layers."""
 
 BESIDE = 128  # the bit of a cell with a low face two steps from a closed one or less: cut, or beside one that is cut
 LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
@@ -22,7 +22,7 @@ LEAST_OPEN = 0.25  # of a face with an open centre, which a gap between bodies m
 
 
 def cut(inside: np.ndarray, axis: int, side: int) -> np.ndarray:
-    """Which points are outside of bodies, and the next one along an axis to this side inside of one."""
+    """Mark the points outside of bodies whose next point along an axis to this side is inside of one."""
     return ~moved(inside) & moved(inside, (axis, side))
 
 
@@ -44,7 +44,7 @@ def cover(open_share: np.ndarray) -> np.ndarray:
 
 
 def covered_share(inside: np.ndarray, edges: Sequence[np.ndarray], axis: int, faces: Faces) -> np.ndarray:
-    """Of some low faces of cells across an axis the share of their area that lies in bodies, bounded by straight lines.
+    """The share of the area of some low faces across an axis that lies in bodies, bounded by straight lines.
 
     `inside`: whether the low corner of a cell lies in one; `edges`, by axis: the share that does of the edge from there
     to the next corner along it. Where two corners across are inside, the centre of the face is not.
@@ -74,7 +74,7 @@ def _beside(values: np.ndarray, cells: Faces, *along: int) -> np.ndarray:
 
 
 def near(closed: np.ndarray) -> np.ndarray:
-    """Which points are `closed`, or at most two steps from one that is. Takes two more layers."""
+    """Mark the points that are `closed`, or at most two steps from one that is. Takes two more layers."""
     for _ in range(2):
         closed = moved(closed) | np.any([moved(closed, step) for step in NEIGHBOURS], axis=0)
     return closed
@@ -87,8 +87,8 @@ def closed_faces(closed: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], beside: np.ndarray) -> np.ndarray:
-    """Which of the six faces are closed; ITSELF where all are, but for those on walls; BESIDE, of which `beside` is the
-    mask.
+    """Bits of the six faces that are closed; ITSELF where all are, but for those on walls; BESIDE, with the mask
+    `beside`.
     """
     bits, alone = np.zeros(beside.shape, np.uint8), True
     for n, (face, wall) in enumerate(zip(closed_faces(closed), closed_faces(on_wall), strict=True)):
@@ -98,7 +98,7 @@ def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], besi
 
 
 def face_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
-    """Which low faces of cells are closed; nothing is said of their neighbours, which `stick` knows."""
+    """Bits of the low faces of cells that are closed; nothing is said of their neighbours, which `stick` knows."""
     bits = np.zeros(moved(closed[0]).shape, np.uint16)
     for axis, each in enumerate(closed):
         bits |= np.where(moved(each), np.uint16(CLOSED << axis), np.uint16(0))
@@ -106,7 +106,7 @@ def face_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def edge_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
-    """Which edges of the low faces of cells have a closed one among the four faces that meet there, in the order of
+    """Bits of the edges of low faces with a closed one among the four faces that meet there, in the order of
     `taskflow.flow.bodies.flags.edge_bits`.
     """
     bits = np.zeros(moved(closed[0]).shape, np.uint16)

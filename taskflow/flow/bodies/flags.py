@@ -1,4 +1,4 @@
-"""What kernels know of bodies: flags of every cell, found once from which cells are solid.
+"""Flags of bodies for kernels, of every cell: found once from which cells are solid.
 
 Each field of flags is read at the cell itself only, but for `solid` where two sweeps of Jacobi's iteration are done in
 one pass: no other is ever exchanged between blocks, and that one once. All functions take `solid`, a mask [z, y, x] of
@@ -18,7 +18,7 @@ KEEPS = 1 << 12  # a solid cell keeps its temperature
 
 
 def solid_bits(solid: np.ndarray) -> np.ndarray:
-    """Which of a cell and its neighbours are solid: bit n of the neighbour n, ITSELF of the cell."""
+    """Bits of solid cells among a cell and its neighbours: bit n of the neighbour n, ITSELF of the cell."""
     bits = np.where(moved(solid), np.uint8(ITSELF), np.uint8(0))
     for n, (axis, side) in enumerate(NEIGHBOURS):
         bits |= np.where(moved(solid, (axis, side)), np.uint8(1 << n), np.uint8(0))
@@ -43,7 +43,7 @@ def face_bits(solid: np.ndarray) -> np.ndarray:
 
 
 def edge_bits(solid: np.ndarray) -> np.ndarray:
-    """Which edges of the low faces of a cell across x, y, z touch a solid cell, in four bits each: along the first of
+    """Bits of the edges of a cell's low faces across x, y, z that touch a solid cell, four each: along the first of
     the other two axes the lower and the higher edge, then along the second.
     """
     bits = np.zeros(moved(solid).shape, np.uint16)
@@ -57,7 +57,7 @@ def edge_bits(solid: np.ndarray) -> np.ndarray:
 
 
 def heat_bits(solid: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """What heat meets behind the six faces of a cell, in two bits each: 0, INSULATED, or HELD. `held` is the mask of
+    """Bits of what heat meets behind the six faces of a cell, two each: 0, INSULATED, or HELD. `held` is the mask of
     solid cells whose temperature is given. Of a solid cell only KEEPS.
     """
     inside = moved(solid)

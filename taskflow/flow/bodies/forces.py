@@ -19,7 +19,7 @@ from taskflow.runtime.tasks import Components, Read, ReadByte, ReadShort, Reduce
 
 
 @dataclass(frozen=True)
-class Target:
+class ForceTarget:
     """A body by its number, and the point, from the grid's lowest corner, about which its moment is taken."""
 
     number: int
@@ -27,7 +27,7 @@ class Target:
 
 
 class BoundedTransport(Transport):
-    """That of what is kept within its bounds: see `taskflow.flow.scalars.transport`."""
+    """The transport of a quantity that is kept within its bounds: see `taskflow.flow.scalars.transport`."""
 
     defines: ClassVar[tuple[str, ...]] = ("BOUNDED",)
     stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"T": star(GHOST)})
@@ -42,7 +42,7 @@ COVER = Components(cover_x=Read[1], cover_y=Read[1], cover_z=Read[1])
 @task(kernel=KERNELS / "bodies" / "forces.cu")
 def force_on_body(
     velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[BESIDE] | None, solid: ReadByte, owners: OWNERS,
-    *, forces: Reduce["sum", 9], grid: Grid, fluid: Fluid, target: Target,
+    *, forces: Reduce["sum", 9], grid: Grid, fluid: Fluid, target: ForceTarget,
 ) -> None:  # fmt: skip
     """The force of the fluid on a body over the fluid's density, pressure + friction, and its moment: `forces` are
     pressure, friction and moment, along x, y and z each.
@@ -67,7 +67,7 @@ def heat_from_body(
 def force_on_immersed_body(
     velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[AROUND_EDGES] | None, edges: ReadShort | None, solid: ReadByte,
     stick: STICK, cover: COVER, owners: OWNERS,
-    *, forces: Reduce["sum", 9], grid: Grid, fluid: Fluid, target: Target,
+    *, forces: Reduce["sum", 9], grid: Grid, fluid: Fluid, target: ForceTarget,
 ) -> None:  # fmt: skip
     """`force_on_body` for an immersed one. pressure is that on its closed faces, friction what reaches them otherwise,
     and viscosity stick (1 + cover) u, volume by volume, of its cut faces. On edges beside closed faces, by the flags in

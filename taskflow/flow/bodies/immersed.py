@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from taskflow.flow.bodies.adherence import adhere, wall_heat_flux
+from taskflow.flow.bodies.adherence import apply_wall_friction, wall_heat_flux
 from taskflow.flow.bodies.forces import BoundedTransport, force_on_immersed_body, heat_from_immersed_body
 from taskflow.flow.bodies.obstacles import Obstacles
 from taskflow.flow.grid import Grid
@@ -56,9 +56,9 @@ class ImmersedObstacles(Obstacles):
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
     ) -> Iterator[Launch]:
-        """What surfaces do to the velocity, and u = 0 on closed faces."""
+        """Friction at surfaces, and u = 0 on closed faces."""
         constants = {"dt": dt, "grid": grid, "viscosity": fluid.viscosity}
-        yield adhere((f.u, f.v, f.w), velocity, f.p, *self.surfaces(f), over=self.near, **constants)
+        yield apply_wall_friction((f.u, f.v, f.w), velocity, f.p, *self.surfaces(f), over=self.near, **constants)
 
     def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
         """Conduction from bodies with a temperature of their own."""

@@ -12,8 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.flow.bodies.bulk_velocity import KeptMean, missing_along, missing_around_bodies, push_where_open, stage
-from taskflow.flow.bodies.forces import Target, force_on_body, heat_from_body
+from taskflow.flow.bodies.bulk_velocity import (
+    BulkVelocityTarget,
+    apply_uniform_force,
+    bulk_velocity_deficit,
+    missing_along,
+    stage,
+)
+from taskflow.flow.bodies.forces import ForceTarget, force_on_body, heat_from_body
 from taskflow.flow.bodies.pressure import coefficients_at_bodies, measure_residual_obstructed
 from taskflow.flow.bodies.projection import force, stop
 from taskflow.flow.grid import Grid, Vector
@@ -77,14 +83,14 @@ class Obstacles:
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
 
-    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, bulk: KeptMean) -> Iterator[Launch]:
+    def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, bulk: BulkVelocityTarget) -> Iterator[Launch]:
         """Gives a predicted velocity the mean over open faces that it will have once it is projected."""
         over, missing = Box.of(grid.cells), f.scalar(missing_along(bulk.number, stage(dt)))
         old, stick, cover = self.surfaces_across(f, bulk.number)
         constants = {"grid": grid, "bulk": bulk, "viscosity": fluid.viscosity if stick else None}
         fields = q, old, f.p, f.solid, stick, cover
-        yield missing_around_bodies(*fields, over=over, missing=missing, rate=f.scalar("rate"), dt=dt, **constants)
-        yield push_where_open(q, f.solid, over=over, missing=missing, number=bulk.number)
+        yield bulk_velocity_deficit(*fields, over=over, missing=missing, rate=f.scalar("rate"), dt=dt, **constants)
+        yield apply_uniform_force(q, f.solid, over=over, missing=missing, number=bulk.number)
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
         """The velocity along an axis before the step, and what surfaces do to it, where they do more than close faces:
@@ -95,7 +101,7 @@ class Obstacles:
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
     ) -> Iterator[Launch]:
-        """What bodies do to a velocity before it is projected; `driven` if more than the momentum equation moved it."""
+        """Act on a velocity before it is projected; `driven` if more than the momentum equation moved it."""
         if driven:
             yield stop(velocity, f.solid, over=Box.of(grid.cells))
 
@@ -139,7 +145,7 @@ class Obstacles:
         """
         for number, body in enumerate(self.bodies, start=1):
             where = {"over": body.around, "grid": grid}
-            target = Target(number, body.about)
+            target = ForceTarget(number, body.about)
             yield self.force(f, f.scalar(f"forces_{number}"), eddies=eddies, fluid=fluid, target=target, **where)
             if heat and body.heated:
                 flux = f.scalar(f"flux_{number}")
@@ -160,7 +166,7 @@ class Obstacles:
         return f.solid, None, None
 
     def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
-        """What `monitor` left, by the names of the bodies: force, of this what is pressure, moment, heat flux."""
+        """The results of `monitor` by the names of the bodies: force, of this what is pressure, moment, heat flux."""
         measured: dict[str, dict[str, Any]] = {}
         for number, body in enumerate(self.bodies, start=1):
             sums = [*reduced(scalars, f"forces_{number}")]

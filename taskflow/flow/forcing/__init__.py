@@ -1,1 +1,1 @@
-"""What drives a flow beside its boundaries: rotation, a background that is stratified, a bulk velocity that is kept."""
+"""Forcing of a flow beside its boundaries: rotation, a background that is stratified, a bulk velocity that is kept."""

@@ -1,31 +1,67 @@
-"""What drives a flow besides forces that are the same everywhere and always: each has tasks of its own, and costs
+"""Forcing of a flow besides forces that are the same everywhere and always: each has tasks of its own, and costs
 nothing where it is not there.
+
+A mean velocity is kept by a uniform force along a periodic direction, as large as it takes in every stage. The mean
+over the domain is measured before the projection, which leaves it as it is, and the velocity shifted by what it lacks.
+Like the pressure, the force is what holds a constraint, so the order of the time scheme stays.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from taskflow.flow.bodies import Obstacles
-from taskflow.flow.bodies.bulk_velocity import KeptMean, force_around_bodies, is_kept_around_bodies, stage
-from taskflow.flow.forcing.bulk_velocity import Means, force, keep
+from taskflow.flow.bodies.bulk_velocity import BulkVelocityTarget, force_around_bodies, is_kept_around_bodies, stage
 from taskflow.flow.forcing.coriolis import coriolis_force
 from taskflow.flow.forcing.stratification import stratification
 from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
-from taskflow.flow.operators.rates import advective_rate
+from taskflow.flow.operators.rates import advective_rate, exact_sum
 from taskflow.flow.time.schemes import Scheme
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Launch, Roles
+from taskflow.runtime.tasks import Launch, ReadWrite, Roles, Scalar, reduced, task
 
 NOTHING = (0.0, 0.0, 0.0)
+Means = tuple[float | None, float | None, float | None]  # None: as the flow will have it
+
+
+@task(kernel=KERNELS / "forcing" / "bulk_shift.cu")
+def shift_to_mean(q: ReadWrite, *, total: Scalar["exact sum"], mean: float, share: float) -> None:
+    """q = q + mean - total share, share being one over the number of cells: then its mean is `mean`."""
+
+
+def sum_of(axis: int, stage: str) -> str:
+    """The scalar that holds the sum of the velocity along an axis, for the stage whose names end so."""
+    return f"total_{'uvw'[axis]}{stage}"
+
+
+def enforce_bulk_velocity(
+    f: Roles, q: str, mean: float, axis: int, *, over: Box, grid: Grid, stage: str
+) -> Iterator[Launch]:
+    """Gives the velocity along an axis its mean over all cells.
+
+    The scalar rate has to be that of this velocity or of one before: see `advective_rate`.
+    """
+    total, most = f.scalar(sum_of(axis, stage)), grid.largest(axis) * grid.unevenness
+    constants = {"scale": most, "grid": grid, "axis": axis, "layer": False}
+    yield exact_sum(q, over=over, total=total, bound=f.scalar("rate"), **constants)
+    yield shift_to_mean(q, over=over, total=total, mean=mean, share=1.0 / over.volume)
+
+
+def mean_force(
+    scalars: Mapping[str, float], mean: float, axis: int, stages: Iterable[str], cells: int, dt: float
+) -> float:
+    """The mean over a step of length dt of the acceleration along an axis that kept the mean over so many cells."""
+    sums = (reduced(scalars, sum_of(axis, stage))[0] for stage in stages)
+    return sum(mean - total / cells for total in sums) / dt
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a flow is driven: the cells, their grid, the fluid, and the bodies in it, None without any."""
+    """The place where a flow is driven: the cells, their grid, the fluid, and the bodies in it, None without any."""
 
     box: Box
     grid: Grid
@@ -65,10 +101,10 @@ class Driving:
             if mean is None:
                 continue
             elif setting.bodies:
-                bulk = KeptMean.along(axis, mean, setting.grid)
+                bulk = BulkVelocityTarget.along(axis, mean, setting.grid)
                 yield from setting.bodies.keep(f, q, dt, setting.grid, setting.fluid, bulk)
             else:
-                yield from keep(f, q, mean, axis, over=setting.box, grid=setting.grid, stage=stage(dt))
+                yield from enforce_bulk_velocity(f, q, mean, axis, over=setting.box, grid=setting.grid, stage=stage(dt))
 
     def forces(self, scalars: Mapping[str, float], scheme: Scheme, dt: float, cells: int) -> dict[str, float]:
         """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.
@@ -85,7 +121,7 @@ class Driving:
             elif is_kept_around_bodies(scalars, axis, stages[0]):
                 accelerations[name] = force_around_bodies(scalars, axis, stages, dt)
             else:
-                accelerations[name] = force(scalars, mean, axis, stages, cells, dt)
+                accelerations[name] = mean_force(scalars, mean, axis, stages, cells, dt)
         return accelerations
 
 

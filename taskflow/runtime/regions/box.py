@@ -58,7 +58,7 @@ class Box:
         return Box(lo, (au if au < bu else bu, av if av < bv else bv, aw if aw < bw else bw))
 
     def __contains__(self, other: Box) -> bool:
-        """Whether every cell of `other` is in this box."""
+        """Return whether every cell of `other` is in this box."""
         (ax, ay, az), (bx, by, bz) = self.lo, other.lo
         (au, av, aw), (bu, bv, bw) = self.hi, other.hi
         return (ax <= bx and ay <= by and az <= bz and au >= bu and av >= bv and aw >= bw) or not other
@@ -71,7 +71,7 @@ class Box:
         return Box(lo, triple(max(a, b) for a, b in zip(self.hi, other.hi, strict=True)))
 
     def meets(self, other: Box) -> bool:
-        """Whether the boxes have a cell in common."""
+        """Return whether the boxes have a cell in common."""
         (ax, ay, az), (bx, by, bz) = self.lo, other.lo
         (au, av, aw), (bu, bv, bw) = self.hi, other.hi
         together = ax < bu and bx < au and ay < bv and by < av and az < bw and bz < aw
@@ -130,7 +130,7 @@ class Box:
         return self._cut(axis, self.hi[axis] - stop, self.hi[axis] - start)
 
     def slices(self, origin: Triple) -> Slices:
-        """Where the box lies in a C-ordered array [z, y, x], or [z, y, value, x], that begins at the cell `origin`."""
+        """The slices of the box in a C-ordered array [z, y, x], or [z, y, value, x], whose first cell is `origin`."""
         (x0, y0, z0), (x1, y1, z1), (ox, oy, oz) = self.lo, self.hi, origin
         return slice(z0 - oz, z1 - oz), slice(y0 - oy, y1 - oy), ..., slice(x0 - ox, x1 - ox)
 

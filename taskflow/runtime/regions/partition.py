@@ -28,7 +28,7 @@ class Copy:
 
 
 def cuts(cells: int, blocks: int, least: int = 1) -> tuple[int, ...]:
-    """Where blocks begin (and, last, where they end) when `cells` in a row are cut into so many blocks.
+    """Return where blocks begin (and, last, where they end) when `cells` in a row are cut into so many blocks.
 
     Every block is as wide as the widest has to be, ceil(cells / blocks), and the last takes what remains: the widest
     block sets the time of a step, and equal widths let each block be one shard of a regular Zarr grid. Where fewer than
@@ -100,7 +100,7 @@ class Partition:
 
     @cached_property
     def cuts(self) -> tuple[tuple[int, ...], ...]:
-        """Where blocks begin, and the last one ends, along x, y and z."""
+        """The places where blocks begin, and the last one ends, along x, y and z."""
         cells = self.region.cells
         if self.at is not None:
             return self.at
@@ -128,7 +128,7 @@ class Partition:
         return sum(each.region.nbytes(each.memory[block]) for each in (self, *self.beside))
 
     def place(self, block: int) -> Triple:
-        """How many blocks lie before this one along x, y and z."""
+        """Return how many blocks lie before this one along x, y and z."""
         nx, ny, _ = self.shape
         return block % nx, block // nx % ny, block // (nx * ny)
 
@@ -225,5 +225,5 @@ class Partition:
 
 
 def _cuts_into(at: tuple[int, ...], low: int, high: int, blocks: int) -> bool:
-    """Whether these are the places where so many blocks of [low, high) begin, and the last one ends."""
+    """Return whether these are the places where so many blocks of [low, high) begin, and the last one ends."""
     return (at[0], at[-1], len(at)) == (low, high, blocks + 1) and all(a < b for a, b in pairwise(at))

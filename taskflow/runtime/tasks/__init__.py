@@ -5,7 +5,6 @@ buffers or devices.
 """
 
 from taskflow.runtime.tasks.body import IDENTITY, View, combine, run_body
-from taskflow.runtime.tasks.carried import Cells, carried, overwritten
 from taskflow.runtime.tasks.define import MOST_REDUCTIONS, task
 from taskflow.runtime.tasks.dependence import Analysis, Known, analyse
 from taskflow.runtime.tasks.exchange import Exchange, Settled, exchange, settled
@@ -22,6 +21,7 @@ from taskflow.runtime.tasks.graph import (
     Send,
     TaskGraph,
 )
+from taskflow.runtime.tasks.live_in import Cells, live_in, overwritten
 from taskflow.runtime.tasks.numbers import Numbers, Table, Tables, reduced, tables
 from taskflow.runtime.tasks.privilege import (
     Coloured,
@@ -134,13 +134,13 @@ __all__ = [
     "analyse",
     "box",
     "called",
-    "carried",
     "combine",
     "counts",
     "exchange",
     "facing",
     "frame",
     "lines",
+    "live_in",
     "moved",
     "offsets",
     "overwritten",

@@ -49,46 +49,31 @@ class View:
 
 
 class Fold:
-    """A reduction parameter: `fold(values)` folds an array of one value per cell into it."""
-
-    def __init__(self, operator: Operator) -> None:
-        self.operator, self.value = operator, IDENTITY[operator]
-
-    def fold(self, values: Array) -> None:
-        """Combine the value so far with all of `values`; NaN stays NaN."""
-        self.value = combine(self.operator, [self.value, float(getattr(values, self.operator)())])
-
-
-class Folds:
-    """A reduction parameter of several numbers: `folds.fold(first, second)` folds an array of one value per cell into
-    each; exact sums take a `bound`, too, or one for each: a sixteenth, or more, of the largest magnitude.
+    """A reduction parameter: `fold(values)` folds an array of one value per cell into it, and `fold(first, second)` one
+    into each of several numbers; exact sums take a `bound`, too, or one for each: a sixteenth, or more, of the largest
+    magnitude.
     """
 
-    def __init__(self, numbers: Numbers) -> None:
-        self._numbers = numbers
-        self._folds = [Fold(numbers.operator) for _ in numbers.of("")]
-
-    @property
-    def values(self) -> list[float]:
-        """What is folded so far: of each number, or of the parts of each exact sum."""
-        return [fold.value for fold in self._folds]
+    def __init__(self, operator: Operator, numbers: Numbers | None) -> None:
+        self._operator, self._numbers = operator, numbers
+        self.values = [IDENTITY[operator]] * (len(numbers.of("")) if numbers else 1)
 
     def fold(self, *values: Array, bound: float | Sequence[float] | None = None) -> None:
-        """Combine the numbers so far with all of `values`. Raises TypeError for more or fewer arrays than there are
-        numbers, and where exact sums have no bound, or others one.
+        """Combine the numbers so far, or the parts of exact sums, with all of `values`; NaN stays NaN. Raises TypeError
+        for more or fewer arrays than there are numbers, and where exact sums have no bound, or others one.
         """
-        numbers = self._numbers
-        if len(values) != numbers.count or numbers.exact == (bound is None):
+        count, exact = (self._numbers.count, self._numbers.exact) if self._numbers else (1, False)
+        if len(values) != count or exact == (bound is None):
             arguments = f"{len(values)} arrays and {'no' if bound is None else 'a'} bound"
-            remedy = f"give {numbers.count} arrays{' and bound=...' if numbers.exact else ' alone'}"
-            raise TypeError(f"{numbers} was folded with {arguments}; {remedy}")
+            remedy = f"give {count} arrays{' and bound=...' if exact else ' alone'}"
+            raise TypeError(f"{self._numbers or self._operator} was folded with {arguments}; {remedy}")
         arrays = list(values)
         if bound is not None:
             bounds = bound if isinstance(bound, Sequence) else [bound] * len(values)
             pairs = zip(values, bounds, strict=True)
             arrays = [part for array, limit in pairs for part in cut(array.astype("f8"), limit)]
-        for fold, array in zip(self._folds, arrays, strict=True):
-            fold.fold(array)
+        folded = (float(getattr(array, self._operator)()) for array in arrays)
+        self.values = [combine(self._operator, pair) for pair in zip(self.values, folded, strict=True)]
 
 
 IDENTITY: dict[Operator, float] = {"sum": 0.0, "max": -np.inf, "min": np.inf}
@@ -138,17 +123,13 @@ def run_body(
             views[parameter] = View(name, privilege, array, origin, node.box)
     taken = {parameter: scalars[name] for parameter, name in launch.scalars.items()}
     numbers: dict[str, Any] = {}
-    for parameter in task.keywords:
-        if parameter in task.numbers:
-            several = task.numbers[parameter]
-            numbers[parameter] = Folds(several) if several.reduced else several.values(taken, parameter)
-        elif parameter in task.reductions:
-            numbers[parameter] = Fold(task.reductions[parameter])
-        elif parameter in taken:
-            numbers[parameter] = taken[parameter]
+    for parameter in (name for name in task.keywords if name not in task.constants):
+        several = task.numbers.get(parameter)
+        names = several.of(parameter) if several else (parameter,)
+        if names[0] in task.reductions:
+            numbers[parameter] = Fold(task.reductions[names[0]], several)
+        else:
+            numbers[parameter] = several.values(taken, parameter) if several else taken[parameter]
     task.body(*task.arguments(views), **launch.constants, **task.left_out(), **numbers)
-    folded = {parameter: fold.value for parameter, fold in numbers.items() if isinstance(fold, Fold)}
-    for parameter, folds in numbers.items():
-        if isinstance(folds, Folds):
-            folded |= zip(task.numbers[parameter].of(parameter), folds.values, strict=True)
-    return {launch.reductions[parameter][0]: value for parameter, value in folded.items()}
+    folded = (value for fold in numbers.values() if isinstance(fold, Fold) for value in fold.values)
+    return {name: value for (name, _), value in zip(launch.reductions.values(), folded, strict=True)}

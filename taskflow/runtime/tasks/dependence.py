@@ -30,7 +30,7 @@ FIRST: dict[type[Node], type[Node]] = {Receive: Send, Claim: Grant, Send: Claim}
 
 
 class Known:
-    """What analyses for some blocks of a partition have worked out, for the next one.
+    """Results that analyses for some blocks of a partition share with the next one.
 
     A step is analysed once for each state in which it is met, and in all of them it touches the same cells.
     """
@@ -120,7 +120,7 @@ def _distinct(launches: Sequence[Launch]) -> list[Launch]:
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """What one block does: pieces of each launch, and the messages that it takes part in, by moment."""
+    """The work of one block: pieces of each launch, and the messages that it takes part in, by moment."""
 
     block: int
     partition: Partition
@@ -129,7 +129,7 @@ class Share:
 
 
 def _nodes(share: Share, launches: Sequence[Launch], poison: Poison | None, valid: Valid) -> Iterable[Node]:
-    """What one block does, in program order."""
+    """Yield the nodes of one block, in program order."""
     block = share.block
     yield from poison.before(valid) if poison else ()
     yield from _permission(block, share.messages.get(-1, ()))
@@ -146,7 +146,7 @@ def _nodes(share: Share, launches: Sequence[Launch], poison: Poison | None, vali
 
 
 def _permission(block: int, messages: Sequence[Message]) -> Iterable[Node]:
-    """What comes before the launch whose results travel: its messages' ghost cells are given away, and asked for.
+    """Yield what precedes a launch whose results travel: the ghost cells of its messages are granted, and claimed.
 
     So early, because then a block can wait in program order and no two blocks wait for each other. Nothing reads these
     ghost cells any more: the launch itself reads no cell that it writes elsewhere. One that is coloured does read them,

@@ -22,7 +22,7 @@ Copies = tuple[tuple[str, Copy], ...]
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """What moves between blocks in a step, and the ghost cells of each block and field that are valid after it.
+    """The messages of a step, and the ghost cells of each block and field that are valid after it.
 
     `messages` has, per launch after which they can begin (-1: at once), the messages of that moment, those of a block
     to itself included.
@@ -137,7 +137,7 @@ def _messages(
 
 
 class _Written:
-    """Which launches have written which cells."""
+    """A record of which launches have written which cells."""
 
     def __init__(self, geometry: Geometries) -> None:
         self._geometry = geometry

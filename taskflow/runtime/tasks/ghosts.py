@@ -24,7 +24,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Reader:
-    """How a launch over some cells of a region, cut into blocks, reads a field."""
+    """The way in which a launch over some cells of a region, cut into blocks, reads a field."""
 
     over: Box
     ghosts: int
@@ -48,7 +48,7 @@ class GhostState:
     _written: dict[tuple[Box, int], GhostState] = field(default_factory=dict)
 
     def read(self, reader: Reader) -> tuple[list[Gap], GhostState]:
-        """What a reader lacks, and the state after it has been copied."""
+        """Return the gaps of a reader, and the state after they have been filled."""
         if reader not in self._read:
             lacks = [self.geometry.lacks(b, reader, held) for b, held in self.of_blocks()]
             gaps = [Gap(block, boxes) for block, boxes in zip(self.geometry.blocks, lacks, strict=True) if boxes]
@@ -79,7 +79,7 @@ class Geometries:
 
     @classmethod
     def of(cls, partition: Partition, blocks: Collection[int]) -> Geometries:
-        """What the messages of these blocks are found with: those of their neighbours, too."""
+        """Return the geometries from which the messages of these blocks follow: those of their neighbours, too."""
         return cls(partition, {*blocks}.union(*(partition.neighbours[block] for block in blocks)))
 
     @classmethod
@@ -110,11 +110,11 @@ class Geometries:
         }
 
     def copies(self, name: str, gap: Gap) -> tuple[Copy, ...]:
-        """Those that fill a gap of a field."""
+        """Return the copies that fill a gap of a field."""
         return self._fields[name].copies(gap)
 
     def supplied(self, name: str, gap: Gap, over: Box) -> bool:
-        """Whether any of what fills a gap of a field is in a box."""
+        """Return whether any of what fills a gap of a field is in a box."""
         return self._fields[name].supplied(gap, over)
 
     def valid(self, states: Mapping[str, GhostState]) -> Valid:
@@ -150,14 +150,14 @@ class _Geometry:
         return joined(lacking) if reader.ghosts else tuple(lacking)
 
     def copies(self, gap: Gap) -> tuple[Copy, ...]:
-        """Those that fill a gap, and matter."""
+        """Return the copies that fill a gap, and matter."""
         if gap not in self._copies:
             among = None if self._sample is None or gap.block in self._sample else self._sample
             self._copies[gap] = tuple(self.partition.sources(gap.block, gap.boxes, among))
         return self._copies[gap]
 
     def supplied(self, gap: Gap, over: Box) -> bool:
-        """Whether any of what fills a gap is in a box."""
+        """Return whether any of what fills a gap is in a box."""
         if (gap, over) not in self._supplied:
             region = self.partition.region
             images = (image for box in gap.boxes for image in periodic_images(box, region.cells, region.periodic))

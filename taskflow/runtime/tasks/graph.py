@@ -51,7 +51,7 @@ class Compute:
 
     @property
     def contributes(self) -> bool:
-        """Whether what it reduces counts: where every block has all cells, that of one block does."""
+        """Return whether its reductions count: where every block has all cells, those of one block do."""
         return self.block == 0 or not place(self.launch, self.partition).replicated
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class Message:
 
 @dataclass(frozen=True, eq=False)
 class _Transfer:
-    """What a block does about a message."""
+    """A step of a block that is about a message."""
 
     block: int
     message: Message
@@ -159,7 +159,7 @@ class AllReduce:
 
     @cached_property
     def scalars(self) -> dict[str, Operator]:
-        """What is folded, and how."""
+        """The scalars that are folded, each with its operator."""
         return dict(self.launch.reductions.values())
 
     def accesses(self) -> list[Access]:

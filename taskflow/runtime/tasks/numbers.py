@@ -54,7 +54,7 @@ class Numbers:
 
 
 def several(word: Any, *, reduced: bool) -> Numbers | Operator | None:
-    """What the brackets of `Reduce[...]` and `Scalar[...]` say: several numbers, one operator, or nothing known."""
+    """Return what the brackets of `Reduce[...]` and `Scalar[...]` say: several numbers, one operator, or None."""
     name, count = word if isinstance(word, tuple) and len(word) == 2 else (word, None)
     if name == EXACT:
         return Numbers("sum", 1 if count is None else count, True, reduced)
@@ -125,7 +125,7 @@ Tables = tuple[Table, Table, Table]  # along x, y and z
 
 
 def tables(constant: Any) -> Iterator[Table]:
-    """Those that a constant has for members, or three of them for one."""
+    """Yield the tables among the members of a constant, single or three of them."""
     members = [getattr(constant, field.name) for field in fields(constant)] if is_dataclass(constant) else []
     for member in members:
         yield from (each for each in (member if isinstance(member, tuple) else (member,)) if isinstance(each, Table))

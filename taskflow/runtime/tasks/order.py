@@ -40,7 +40,7 @@ class State:
     _next: dict[tuple[Use, Origins], tuple[State, Origins, Origins]] = field(default_factory=dict)
 
     def met(self, use: Use) -> tuple[Origins, Origins, Origins]:
-        """Which writes and which reads the use has to follow, and which reads it covers."""
+        """Return which writes and which reads the use has to follow, and which reads it covers."""
         if use not in self._met:
             touched = use.reads + use.writes
             self._met[use] = (
@@ -67,7 +67,7 @@ class State:
 
 
 def _outside(cells: Box, pieces: Pieces) -> Pieces:
-    """What the pieces cover besides `cells`."""
+    """Return what the pieces cover besides `cells`."""
     return [(n, rest) for n, box in pieces for rest in (box.subtract(cells) if box.meets(cells) else (box,))]
 
 
@@ -83,7 +83,7 @@ class States:
 
 
 class Touched:
-    """Who touched which cells of a field last."""
+    """A record of the nodes that touched the cells of a field last."""
 
     def __init__(self, states: States) -> None:
         self._states, self.state = states, states.of()
@@ -113,14 +113,14 @@ class Touched:
 
 
 class Uses:
-    """What nodes of a partition use: worked out once for nodes that touch the same cells."""
+    """The uses of the nodes of a partition: worked out once for nodes that touch the same cells."""
 
     def __init__(self) -> None:
         self._found: dict[object, tuple[tuple[str, Use], ...]] = {}
         self._of_cells = cache(Use)
 
     def of(self, node: Node) -> tuple[tuple[str, Use], ...]:
-        """What a node reads and writes, field by field."""
+        """Return what a node reads and writes, field by field."""
         if isinstance(node, Compute):
             key: object = node.launch.kind, node.box
         elif isinstance(node, AllReduce):

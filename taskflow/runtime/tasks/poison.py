@@ -29,7 +29,7 @@ def poison(ghosts: Write) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Poison:
-    """What to poison of one block, when. Fields of integers are left as they are."""
+    """The ghost cells of one block to poison, and when. Fields of integers are left as they are."""
 
     partition: Partition
     block: int

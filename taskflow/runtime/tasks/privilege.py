@@ -68,7 +68,7 @@ class Privilege:
 
     @property
     def changes(self) -> bool:
-        """Whether the field may hold other values afterwards."""
+        """Return whether the field may hold other values afterwards."""
         return self.writes or self.reduction is not None
 
 

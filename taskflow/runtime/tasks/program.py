@@ -13,7 +13,7 @@ from taskflow.runtime.tasks.task import Launch
 
 
 class Roles:
-    """Which field plays which part: `roles.p` is the name of the field that holds the pressure now.
+    """The parts that fields play: `roles.p` is the name of the field that holds the pressure now.
 
     Double buffering is an exchange of parts, not of data: a sweep writes `p_new`, then `swap("p", "p_new")`. Scalars
     that a program makes it calls `scalar("residual")`: then it can be `owned`. Raises BadInput for a part whose name
@@ -132,7 +132,7 @@ Program = Callable[[Roles], Iterator[Launch | Repeat]]
 
 
 def called(program: Program) -> str:
-    """What a program is called: its `__name__`, or the name of its class."""
+    """Return the name of a program: its `__name__`, or that of its class."""
     return getattr(program, "__name__", type(program).__name__)
 
 
@@ -177,7 +177,7 @@ def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
 
 
 def _items(program: Program, roles: Roles) -> _Items:
-    """What a program yields, launches that follow each other as one list; `roles` become those at its end."""
+    """Collect what a program yields, launches that follow each other as one list; `roles` become those at its end."""
     name, items = called(program), _Items()
     yields = program(roles)
     if not isinstance(yields, Iterable):
@@ -212,7 +212,7 @@ def _parts(items: _Items, following: tuple[Launch, ...]) -> tuple[Part, ...]:
 
 
 def _awaited(repeat: Repeat) -> bool:
-    """Whether the host waits for the numbers of each round: what another one needs then travels in that one, so that
+    """Return whether the host waits for the numbers of each round: what a round needs then travels in it, so that
     nobody waits for it in vain, nor longer for the numbers.
     """
     return repeat.until is not None and not repeat.lag
@@ -271,7 +271,7 @@ class Owned:
         return called(self.program)
 
     def __call__(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """What the program yields; in its repetitions the host, too, sees the owner's scalars."""
+        """Yield what the program does; in its repetitions the host, too, sees the owner's scalars."""
         for item in self.program(f.owned(self.owner)):
             yield self._repeat(item) if isinstance(item, Repeat) else item
 

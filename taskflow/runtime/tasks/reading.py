@@ -42,7 +42,7 @@ def share(launch: Launch, partition: Partition, block: int) -> Box:
 
 
 def reading(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> Stencil | Projected:
-    """How a launch reads a field."""
+    """Return how a launch reads a field."""
     if not privilege.foreign:
         return privilege.stencil
     return Projected(privilege.stencil, partition.homes[name], place(launch, partition).region)

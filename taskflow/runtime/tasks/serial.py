@@ -47,7 +47,7 @@ def run_program(
 
 
 def _wrap(region: Region) -> tuple[np.ndarray, ...]:
-    """Where each cell of the memory of a region takes its value from: across periodic faces from the other side."""
+    """Return where each cell in memory takes its value from: across periodic faces from the other side."""
     indices = []
     for size, periodic in zip(region.cells.shape, region.periodic, strict=True):
         index = np.arange(-region.ghost, size + region.ghost)

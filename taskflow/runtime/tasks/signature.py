@@ -30,7 +30,7 @@ PLAIN = Variant()
 
 
 class Bound(NamedTuple):
-    """What a launch binds: fields one by one, values by parameter and number, and the variant that follows."""
+    """The arguments of a launch: fields one by one, values by parameter and number, and the variant that follows."""
 
     fields: tuple[str, ...]
     values: tuple[tuple[str, Any], ...]

@@ -97,7 +97,7 @@ class Splitter:
                     yield n, cells
 
     def _readers(self, n: int, name: str, boxes: Sequence[Box], mine: Box) -> list[Box]:
-        """Which of `mine` read a field in some boxes in the n-th launch."""
+        """Return which of `mine` read a field in some boxes in the n-th launch."""
         stencil = self.launches[n].stencils.get(name)
         readers = [cells & mine for box in boxes for cells in stencil.readers(box)] if stencil else []
         return [cells for cells in readers if cells]

@@ -35,7 +35,7 @@ class Stencil:
         return [box.expand(b, (-a[0], -a[1], -a[2])) for a, b in self.offsets] if box else []
 
     def __contains__(self, offset: Triple) -> bool:
-        """Whether a task with this stencil may read the neighbour at `offset`."""
+        """Return whether a task with this stencil may read the neighbour at `offset`."""
         return any(all(a[n] <= offset[n] <= b[n] for n in range(3)) for a, b in self.offsets)
 
     @property

@@ -180,7 +180,7 @@ class Launch:
 
     @cached_property
     def coloured(self) -> bool:
-        """Whether it reads beside cells that it changes others that it was launched over, but does not change."""
+        """Return whether it reads, beside cells that it changes, others of the launch that it does not change."""
         return any(privilege.coloured for privilege in self.task.fields.values())
 
     @cached_property

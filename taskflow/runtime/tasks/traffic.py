@@ -34,7 +34,7 @@ class Traffic:
 
 
 def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:
-    """What each block sends, of these messages; what it copies within itself is not counted."""
+    """Count what each block sends, of these messages; what it copies within itself is not counted."""
     fields = partition.fields
     sent = [Traffic()] * len(partition)
     for message in messages:

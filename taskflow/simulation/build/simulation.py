@@ -17,7 +17,7 @@ from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
 from taskflow.output import TimeSeries, at_points, of_surface
 from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
-from taskflow.runtime.tasks import Cells, Program, carried, overwritten
+from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.scales import Scales
@@ -266,7 +266,7 @@ class Simulation:
         begun = (*judged, *(averaged.begin for averaged in self.averaged.values()))
         written = overwritten((model.start, *begun, model.step), self.partition)
         after = (*judged, self.monitor, *chain(*self.recorded))
-        cells = carried((model.step, *after), self.partition, self.case.output_fields)
+        cells = live_in((model.step, *after), self.partition, self.case.output_fields)
         kept = {
             role: boxes
             if role in main

@@ -14,8 +14,9 @@ FN real beside(real q, Index c, bool shut, const Surface& at, const Way& a, cons
 }
 
 // u_new = 0 on closed faces; friction, and what is brought to cut ones and from these to others. Those on walls stay.
-TASK adhere(Range range, In u, In v, In w, InOut u_new, InOut v_new, InOut w_new, In p, InByte solid, In stick_x, In stick_y,
-            In stick_z, In cover_x, In cover_y, In cover_z, In64 dt, Grid grid, real viscosity) {
+TASK apply_wall_friction(Range range, In u, In v, In w, InOut u_new, InOut v_new, InOut w_new, In p, InByte solid,
+                         In stick_x, In stick_y, In stick_z, In cover_x, In cover_y, In cover_z, In64 dt, Grid grid,
+                         real viscosity) {
   STRIDES(range)
   const real step = real(*dt), drag = step * viscosity;
   const Surface at_x{u, stick_x, cover_x}, at_y{v, stick_y, cover_y}, at_z{w, stick_z, cover_z};

@@ -32,8 +32,8 @@ FN Slowed surfaces(In q_old, In stick, In cover, InByte solid, const Grid& grid,
 }
 
 // Sums over open faces of mean - (kept (q - dt dp/dx) + added), x being the direction of q, and of kept
-TASK missing_around_bodies(Range range, In q OPTIONAL(q_old), In p, InByte solid OPTIONAL(stick) OPTIONAL(cover),
-                           ExactPartial<2> missing, In64 rate, In64 dt, Grid grid, KeptMean bulk OPTIONAL(viscosity)) {
+TASK bulk_velocity_deficit(Range range, In q OPTIONAL(q_old), In p, InByte solid OPTIONAL(stick) OPTIONAL(cover),
+                           ExactPartial<2> missing, In64 rate, In64 dt, Grid grid, BulkVelocityTarget bulk OPTIONAL(viscosity)) {
   STRIDES(range)
   const int number = bulk.number;
   const auto bodies = surfaces(q_old, stick, cover, solid, grid, dt, viscosity, number, X, Y, Z);
@@ -53,7 +53,7 @@ TASK missing_around_bodies(Range range, In q OPTIONAL(q_old), In p, InByte solid
 }
 
 // q = q + what is missing / kept where faces are open
-TASK push_where_open(Range range, InOut q, InByte solid, ExactIn64<2> missing, int number) {
+TASK apply_uniform_force(Range range, InOut q, InByte solid, ExactIn64<2> missing, int number) {
   const real push = real(missing[0] / missing[1]);
   for_cells(range, CELL(c) { q[c] += shut(c, solid, number) ? real(0) : push; });
 }

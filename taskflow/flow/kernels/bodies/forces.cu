@@ -45,7 +45,7 @@ FN Push push(const Component& u, const Component& v, const Component& w, In p, c
 
 // forces = pressure and friction, sums over the faces that belong to a body, and their moment, the sum of (place - about) x force
 TASK force_on_body(Range range, In u, In v, In w, In p OPTIONAL(nu_t), InByte solid, InByte owner_x, InByte owner_y,
-                   InByte owner_z, PartialOf<9> forces, Grid grid, Fluid fluid, Target target) {
+                   InByte owner_z, PartialOf<9> forces, Grid grid, Fluid fluid, ForceTarget target) {
   STRIDES(range)
   const double nu = fluid.viscosity;
   const Convection convection(grid);

@@ -21,7 +21,7 @@ FN Push push(const Component& u, const Component& v, const Component& w, In p, c
 // forces = pressure and friction, sums at the faces that belong to a body, and their moment, the sum of (place - about) x force
 TASK force_on_immersed_body(Range range, In u, In v, In w, In p OPTIONAL(nu_t) OPTIONAL(edges), InByte solid, In stick_x,
                             In stick_y, In stick_z, In cover_x, In cover_y, In cover_z, InByte owner_x, InByte owner_y,
-                            InByte owner_z, PartialOf<9> forces, Grid grid, Fluid fluid, Target target) {
+                            InByte owner_z, PartialOf<9> forces, Grid grid, Fluid fluid, ForceTarget target) {
   STRIDES(range)
   const Convection convection(grid);
   const auto friction = stress(fluid.viscosity, nu_t, edges);

@@ -8,7 +8,7 @@ struct Push {
 };
 
 // Pressure and friction on the low faces of a cell that are on the body, and their moment about a point
-FN Sums<9> pushed(Cell c, Push x, Push y, Push z, bool on_x, bool on_y, bool on_z, const Grid& grid, const Target& target) {
+FN Sums<9> pushed(Cell c, Push x, Push y, Push z, bool on_x, bool on_y, bool on_z, const Grid& grid, const ForceTarget& target) {
   const double wide_x = width(grid, 0, c.i), wide_y = width(grid, 1, c.j), wide_z = width(grid, 2, c.k);
   const double volume_x = distance(grid, 0, c.i) * wide_y * wide_z, volume_y = wide_x * distance(grid, 1, c.j) * wide_z;
   const double volume_z = wide_x * wide_y * distance(grid, 2, c.k);

@@ -64,7 +64,7 @@ def _spelt_out(parameters: str, declared: Sequence[tuple[str, str]]) -> str:
 
 
 def forbidden_write(task: Task) -> str | None:
-    """Where the text writes a field that was declared Read, in words."""
+    """Say where the text writes a field that was declared Read; None where it does not."""
     head = definition(task)
     if head is None:
         return None
@@ -98,7 +98,7 @@ def without(text: str, task: Task) -> str:
 
 
 def _body(head: re.Match[str]) -> str:
-    """What follows the head of a task, to the brace that closes it."""
+    """Return what follows the head of a task, to the brace that closes it."""
     text, depth = head.string[head.end() :], 0
     for brace in re.finditer(r"[{}]", text):
         depth += 1 if brace[0] == "{" else -1

@@ -60,7 +60,7 @@ def strided_field(pointer: int, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def table_address(table: Table, real: np.dtype, device: Device) -> int:
-    """Where on a device the number 0 of a table is, or would be."""
+    """Return the address on a device at which the number 0 of a table is, or would be."""
     with _lock:
         arrays = _uploaded.setdefault(device, {})
         if (table, real) not in arrays:

@@ -12,7 +12,7 @@ OPTIONS = ("-std=c++17", "--fmad=false", "-DGPU")  # no fused multiply-adds: the
 
 @cache
 def room(text: str, name: str, threads: int) -> int:
-    """How many thread blocks of so many threads the current device does at once of a kernel."""
+    """Return how many thread blocks of so many threads the current device does at once of a kernel."""
     import cupy
 
     processors = cupy.cuda.Device().attributes["MultiProcessorCount"]

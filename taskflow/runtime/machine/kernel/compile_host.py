@@ -60,7 +60,7 @@ class Compiler:
 
     @property
     def parallel(self) -> bool:
-        """Whether it knows OpenMP; otherwise kernels run on one core."""
+        """Return whether it knows OpenMP; otherwise kernels run on one core."""
         return "-fopenmp" in self.flags
 
 
@@ -118,7 +118,7 @@ def compiler() -> Compiler:
 
 
 def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:
-    """Whether a compiler builds a library with these flags."""
+    """Return whether a compiler builds a library with these flags."""
     source = "#include <omp.h>\n" if "-fopenmp" in flags else "int nothing;\n"
     with tempfile.TemporaryDirectory(prefix="taskflow-") as folder:
         arguments = [*command, *flags, "-fPIC", "-shared", "-x", "c++", "-", "-o", str(Path(folder) / "probe.so")]

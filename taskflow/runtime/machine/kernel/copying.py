@@ -49,16 +49,18 @@ def copier(device: Device, target: Array, source: Array, lane: Lane | None = Non
     On a GPU it is one launch on `lane`, by default on the stream that is current when it is called.
     """
     target, source = rows(target), rows(source)
-    if device.kind == "cpu":
-        return _host_copier(target, source, device.threads)
-    return _cuda_copier(target, source, lane)
+    values, size = _values(device, target, source), target.dtype.itemsize
+    if device.kind == "cpu":  # other Python threads run on
+        return host_call(_host_library(size), NAME, values, (target, source))
+    shape = cuda_shape(target.shape[::-1], 1, 128, 512)
+    return cuda_call(_cuda_function("copy.cu", NAME, size), shape, values, lane, (target, source))
 
 
 def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
     """Operations that do all `target[...] = source` of the pairs: on a GPU as few launches as possible."""
-    pairs = [(rows(target), rows(source)) for target, source in pairs]
     if device.kind == "cpu":
-        return [_host_copier(target, source, device.threads) for target, source in pairs]
+        return [copier(device, target, source) for target, source in pairs]
+    pairs = [(rows(target), rows(source)) for target, source in pairs]
     sizes: dict[int, list[tuple[Array, Array]]] = {}
     for target, source in pairs:
         sizes.setdefault(target.dtype.itemsize, []).append((target, source))
@@ -72,24 +74,10 @@ def rows(view: Array) -> Array:
     return view.reshape(view.shape[0], -1, view.shape[-1]) if view.ndim == 4 else view
 
 
-def _host_copier(target: Array, source: Array, threads: int) -> Callable[[], None]:
-    """`target[...] = source` between NumPy views of one shape and dtype, while other Python threads run on."""
-    values = _values(target, source, threads, target.ctypes.data, source.ctypes.data)
-    return host_call(_host_library(target.dtype.itemsize), NAME, values, (target, source))
-
-
-def _cuda_copier(target: Array, source: Array, lane: Lane | None) -> Callable[[], None]:
-    """`target[...] = source` between CuPy views of one shape and dtype, as one launch."""
-    values = _values(target, source, 1, target.data.ptr, source.data.ptr)
-    shape = cuda_shape(target.shape[::-1], 1, 128, 512)
-    return cuda_call(_cuda_function(target.dtype.itemsize), shape, values, lane, (target, source))
-
-
 def _cuda_copies(pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:
     size = word(pairs)
     parts, shape = parts_of(size, pairs)
-    function = compile_cuda.module(_text("copy_parts.cu", size)).get_function("copy_parts")
-    return cuda_call(function, shape, [parts], lane, list(pairs))
+    return cuda_call(_cuda_function("copy_parts.cu", "copy_parts", size), shape, [parts], lane, list(pairs))
 
 
 def word(pairs: Iterable[tuple[Array, Array]]) -> int:
@@ -128,15 +116,17 @@ def _check(target: Array, source: Array) -> None:
         raise ValueError("cannot copy between views that are not contiguous along x")
 
 
-def _values(target: Array, source: Array, threads: int, *pointers: int) -> list[Value]:
+def _values(device: Device, target: Array, source: Array) -> list[Value]:
     _check(target, source)
     size, strides = target.dtype.itemsize, np.zeros((), STRIDES)
     for name, array in (("target", target), ("source", source)):
         strides[f"{name}_z"], strides[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
     box = Box.of(target.shape[::-1])
-    return [range_of(box, target.shape, threads), *(address(pointer) for pointer in pointers), strides]
+    pointers = (address(device.pointer(array)) for array in (target, source))
+    return [range_of(box, target.shape, device.threads), *pointers, strides]
 
 
+@cache
 def _text(file: str, size: int) -> str:
     return expanded(INCLUDE / file, VALUES[size], {"declared.h": ""})
 
@@ -146,9 +136,9 @@ def _host_library(size: int) -> Any:
     return compile_host.library(_text("copy.cu", size) + thunk(NAME, ("Range", "Out", "In", "Strides")))
 
 
-@cache
-def _cuda_function(size: int) -> Any:
-    return compile_cuda.module(_text("copy.cu", size)).get_function(NAME)
+def _cuda_function(file: str, name: str, size: int) -> Any:
+    """The function of a text on the current device."""
+    return compile_cuda.module(_text(file, size)).get_function(name)
 
 
 def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 9) -> float:

@@ -44,8 +44,8 @@ _made: set[Made] = set()
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a block's fields are: C-ordered arrays of one shape [z, y, x] whose first element is the cell `origin`; of
-    several values per cell [z, y, value, x].
+    """The memory of a block's fields: C-ordered arrays of one shape [z, y, x] whose first element is the cell `origin`;
+    of several values per cell [z, y, value, x].
     """
 
     origin: Triple
@@ -131,12 +131,12 @@ class Kernel(ABC):
         return None
 
     def _memory(self, result: Array, parts: int) -> tuple[Array, Array, Array]:
-        """Where a number that is reduced ends, its parts, and the ticket."""
+        """Return the memory of a number that is reduced: the result, its parts, and the ticket."""
         return result, self.device.allocate((parts,), "f8"), self.device.allocate((1,), "u4")
 
     @abstractmethod
     def _parts(self, box: Box, tile: Triple | None) -> int:
-        """How many values a reduction over the box folds at its end."""
+        """Return how many values a reduction over the box folds at its end."""
 
     @abstractmethod
     def _call(
@@ -253,8 +253,8 @@ def _text(task: Task, real: np.dtype, kind: str) -> str:
 
 @cache
 def text_with_thunk(task: Task, real: np.dtype) -> str:
-    """What the host compiler gets for a task: the text without its siblings, of which a program often uses one or two,
-    and how the task is called.
+    """Make the text for the host compiler: that of the task without its siblings, of which a program often uses one or
+    two, and how the task is called.
     """
     kinds = [kind for kind, _ in parameters(task)]
     return complete(task, real, 'extern "C"', alone=True) + thunk(task.symbol, ["Range", *kinds])

@@ -25,7 +25,7 @@ CHECKSUM = 32  # bytes, of BLAKE2b
 
 @cache
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: $XDG_CACHE_HOME or ~/.cache; where that is read-only, a new temporary folder.
+    """The folder of compiled kernels, in $XDG_CACHE_HOME or ~/.cache; where that is read-only, a new temporary one.
 
     Raises BadInput where somebody else could put libraries there.
     """

@@ -43,8 +43,8 @@ def marches(tiles: int, planes: int, length: int) -> Marches:
 
 
 def end(pieces: Marches, room: int) -> int:
-    """When the last thread block ends, if each begins as soon as one of `room` places is free, in planes of one: they
-    come in waves, and those of the last one keep everybody waiting, be they few or many.
+    """Return when the last thread block ends, if each begins as soon as one of `room` places is free, in planes of one:
+    they come in waves, and those of the last one keep everybody waiting, be they few or many.
     """
     free, last = Counter({0: room}), 0
     for count, planes in pieces:

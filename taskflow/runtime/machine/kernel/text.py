@@ -181,7 +181,7 @@ def _field_kind(privilege: Privilege) -> str:
     return kind if privilege.values == 1 else f"{kind}Values<{privilege.values}>"
 
 
-def declarations(tasks: Sequence[Task], real: np.dtype, linkage: str, text: Iterable[Task]) -> str:
+def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequence[Task]) -> str:
     """The structs of a text, and the prototypes of its tasks that are compiled; `linkage` is what precedes `void`."""
     constants_of = ((task, task.base.constants | task.constants) for task in text)  # absent ones are types, too
     structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
@@ -193,7 +193,7 @@ def declarations(tasks: Sequence[Task], real: np.dtype, linkage: str, text: Iter
         f"{linkage} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
     ]
-    macros = [*_turned(tasks), *_precisions(tasks, real), *_optional(tasks), *_chosen(tasks, constants.values())]
+    macros = [*_turned(text), *_precisions(text, real), *_optional(tasks), *_chosen(text, constants.values())]
     return "".join([*macros, *(_struct(kind, real) for kind in constants.values()), *prototypes])
 
 

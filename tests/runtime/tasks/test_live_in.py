@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.runtime.tasks import Coloured, Read, ReadWrite, Write, carried, overwritten, task
+from taskflow.runtime.tasks import Coloured, Read, ReadWrite, Write, live_in, overwritten, task
 
 CELLS = Box.of((6, 4, 5))
 
@@ -32,7 +32,7 @@ def partition(*, periodic: bool = True) -> Partition:
 
 
 def found(program, **options):
-    return carried((program,), partition(**options))
+    return live_in((program,), partition(**options))
 
 
 def test_what_is_made_before_it_is_read_is_not_carried():
@@ -81,7 +81,7 @@ def test_parts_that_are_exchanged():
 
 def test_what_is_wanted_after_a_turn_is_carried_where_nobody_makes_it():
     program = lambda f: iter([take(f.a, f.b, over=CELLS)])  # noqa: E731
-    assert carried((program,), partition(), ("b", "c")) == {"a": (CELLS,), "c": (CELLS,)}
+    assert live_in((program,), partition(), ("b", "c")) == {"a": (CELLS,), "c": (CELLS,)}
 
 
 def test_what_is_wanted_is_what_plays_the_role_then():
@@ -91,4 +91,4 @@ def test_what_is_wanted_is_what_plays_the_role_then():
         yield add(f.b, over=CELLS)
         f.swap("a", "c")
 
-    assert carried((program,), partition(), ("a",)) == dict.fromkeys("abc", (CELLS,))
+    assert live_in((program,), partition(), ("a",)) == dict.fromkeys("abc", (CELLS,))

@@ -1,4 +1,4 @@
-"""What is carried from one pass of programs to the next: the cells that are read before anything has written them."""
+"""Live-in cells: those that a pass of programs reads before anything has written them, so that they carry the state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from taskflow.runtime.tasks.task import Launch
 Cells = dict[str, tuple[Box, ...]]
 
 
-def carried(programs: Sequence[Program], partition: Partition, read: Iterable[str] = ()) -> Cells:
+def live_in(programs: Sequence[Program], partition: Partition, read: Iterable[str] = ()) -> Cells:
     """The cells, as disjoint boxes by role, that decide all that the programs will do, done in turn for ever.
 
     Everything else they overwrite before they read it. Cells beyond periodic faces are those that they are images of.
@@ -53,7 +53,7 @@ def _turns(programs: Sequence[Program], partition: Partition) -> Iterator[tuple[
 
 
 class _Accesses:
-    """What was written so far, and what was read before that, by field."""
+    """The cells written so far, and those read before that, by field."""
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
