@@ -10,7 +10,7 @@ import pytest
 from taskflow.flow import Fixed, Flux, Quantity, Transport, reference
 from taskflow.flow.bodies import flags
 from taskflow.flow.reference import turbulence as by_numpy
-from taskflow.flow.scalars import bounded
+from taskflow.flow.scalars import transport as bounded
 from taskflow.runtime.regions import Box
 from tests.flow.byhand import DT, ByHand, scalar_with
 
