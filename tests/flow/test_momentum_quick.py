@@ -48,8 +48,7 @@ def carried(hand: ByHand, a: int) -> np.ndarray:
 
 @pytest.mark.parametrize("cells", [(7, 5, 6), (1, 4, 3), (4, 1, 2)])
 @pytest.mark.parametrize("walls", [(True, True, True), (False, True, False), (False, False, False)])
-@pytest.mark.parametrize("warm", [False, True])
-@pytest.mark.parametrize("eddies", [False, True])
+@pytest.mark.parametrize(("eddies", "warm"), [(False, False), (True, True)])
 def test_momentum(eddies, warm, walls, cells, real, device):
     task = momentum_with(eddies=eddies, warm=warm)
     hand = ByHand(cells, walls, real, ghost=2, **device).fill(task.fields)

@@ -39,7 +39,7 @@ def cluster():
         yield client
 
 
-def gang(client, partition, *, overlap="full", graphs=True, message=30.0, blocks=2):
+def block_group(client, partition, *, overlap="full", graphs=True, message=30.0, blocks=2):
     plan = Plan(
         f"direct-{uuid.uuid4().hex[:8]}", partition, "gpu", 1, "peer", Mapper(overlap, graphs=graphs), Limits(message)
     )
@@ -76,7 +76,7 @@ def test_two_processes_have_the_bits_of_one_block(cluster, sides, overlap, graph
     alone = Simulation(case, (1, 1, 1))
     fields, scalars, _ = run_threads(alone.partition, Flow(alone.model, steps), gpu())[0]
     made = Simulation(case, (1, 1, 2))
-    with gang(cluster, made.partition, overlap=overlap, graphs=graphs) as team:
+    with block_group(cluster, made.partition, overlap=overlap, graphs=graphs) as team:
         team.start([Flow(made.model, steps)] * 2)
         statuses = until_ended(team)
         assert cause(statuses) is None, cause(statuses)
@@ -110,7 +110,7 @@ def test_tasks_with_python_bodies_exchange_directly_too(cluster):
     space = region((6, 4, 9))
     expected, _ = oracle(space)
     origin = space.cells.grow(space.ghost).lo
-    with gang(cluster, Partition(space, (1, 1, 2))) as team:
+    with block_group(cluster, Partition(space, (1, 1, 2))) as team:
         team.start([PythonBodies(space)] * 2)
         statuses = until_ended(team)
         assert cause(statuses) is None, cause(statuses)
@@ -153,7 +153,7 @@ def begun(team, steps=30, seconds=60.0):
 
 def test_a_block_that_is_told_to_give_up_does_so_at_once(cluster):
     made = Simulation(flow("walls"), (1, 1, 2))
-    with gang(cluster, made.partition) as team:
+    with block_group(cluster, made.partition) as team:
         team.start([Endless(made.model)] * 2)
         begun(team)
         team.abort("the test says so")
@@ -167,7 +167,7 @@ def test_a_block_that_is_told_to_give_up_does_so_at_once(cluster):
 def test_a_wait_on_the_device_has_a_limit(cluster):
     """A block that no longer takes part is named, with the message that did not come."""
     made = Simulation(flow("walls"), (1, 1, 2))
-    with gang(cluster, made.partition, message=3.0) as team:
+    with block_group(cluster, made.partition, message=3.0) as team:
         team.start([Endless(made.model, silent=1)] * 2)
         deadline = time.monotonic() + 40.0
         while time.monotonic() < deadline and team.status()[0].state == "running":
@@ -185,7 +185,7 @@ def test_the_death_of_a_neighbour_ends_the_run_with_its_name():
     options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0"}
     made = Simulation(flow("walls"), (1, 1, 2))
     with LocalCluster(**options, protocol="tcp") as lent, Client(lent, direct_to_workers=True) as client:
-        with gang(client, made.partition) as team:
+        with block_group(client, made.partition) as team:
             team.start([Endless(made.model)] * 2)
             os.kill(begun(team)[1], signal.SIGKILL)
             killed = time.monotonic()
@@ -240,7 +240,7 @@ class Until:
 
 def test_a_repetition_ends_alike_on_all_blocks(cluster):
     space = Region(Box.of((9, 5, 8)), FieldSpace([Field("p"), Field("q")]), (True, True, False))
-    with gang(cluster, Partition(space, (1, 1, 2))) as team:
+    with block_group(cluster, Partition(space, (1, 1, 2))) as team:
         team.start([Until(space.cells)] * 2)
         statuses = until_ended(team)
         assert cause(statuses) is None, cause(statuses)
