@@ -66,14 +66,6 @@ class ProbeSeries:
     every: Every
 
 
-@dataclass(frozen=True)
-class Layer:
-    """A layer of cells that is recorded in a group of the store, how often."""
-
-    group: str
-    every: Every
-
-
 class PointRecording(SeriesRecording):
     """Values at points, linear between the cells around each. Whoever has one of these passes its value on: exactly, so
     that the bits do not depend on the blocks.
