@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.runtime.regions import Box, Location
+from taskflow.flow.grid import FACES
+from taskflow.runtime.regions import Box
 
-FACES: tuple[Location, Location, Location] = ("fx", "fy", "fz")
 FLAT = 4  # cells along a direction in which nothing varies, and along which nothing flows: the plane of two dimensions
 PIECE = 1 << 20  # cells whose values are computed at a time
 Pair = tuple[Any, Any]  # real and imaginary parts

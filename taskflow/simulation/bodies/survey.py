@@ -10,11 +10,12 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.runtime.regions import Box, Triple, hull, triple
+from taskflow.runtime.tasks import frame
 from taskflow.simulation.bodies.bodies import Bodies
 from taskflow.simulation.bodies.solids import Solids, pieces
+from taskflow.simulation.case import FACES
 
 SAMPLES = 16  # between the centres of two cells
-FACES = {"x_min": (0, 0), "x_max": (0, 1), "y_min": (1, 0), "y_max": (1, 1), "z_min": (2, 0), "z_max": (2, 1)}
 OPEN = ("inflow", "outflow")
 
 
@@ -105,11 +106,12 @@ def _hidden(solids: Solids, number: int) -> bool:
 
 
 def _check_openings(bodies: Bodies) -> None:
-    for face, (axis, side) in FACES.items():
+    for face in FACES:
         kind = bodies.case.boundary(face).type
         if kind not in OPEN:
             continue
-        layer = bodies.grid.box.layer(axis, side, 0, 1)
+        axis, high = frame(face)
+        layer = bodies.grid.box.layer(axis, int(high), 0, 1)
         numbers = bodies.solids.numbers(layer)
         if numbers.any():
             number = int(numbers[numbers != 0][0])

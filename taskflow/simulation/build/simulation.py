@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby
@@ -25,9 +26,9 @@ from taskflow.simulation.build.system import Measures, System
 from taskflow.simulation.case import Case
 from taskflow.simulation.inflow import Inflows
 from taskflow.simulation.records.fields import STATISTICS
-from taskflow.simulation.records.series import Integral, Layer, ProbeSeries
+from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
-from taskflow.simulation.schedule import Clock
+from taskflow.simulation.schedule import Clock, Every
 from taskflow.simulation.steady import SteadyCriterion
 from taskflow.simulation.step_cost import StepCost
 
@@ -36,10 +37,10 @@ from taskflow.simulation.step_cost import StepCost
 class BlockSpec:
     """A case as its blocks compute it. Picklable.
 
-    `case` is its text, `settled` what a steady state is, `stability` which steps are stable, where that is
-    known, `scales` how large what is computed can get, `sweeps` how many iterations solve for the pressure where their
-    number is fixed, `counted` the scalars that say how often was repeated what a step repeats until it is enough. What
-    is recorded beside snapshots: `averages`, `spectra`, `probes`, `layers`, `integrals`.
+    `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
+    the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed,
+    `counted` the scalars that count the iterations of a step that end at a tolerance. Recorded beside snapshots are
+    `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
     """
 
     case: str
@@ -57,7 +58,7 @@ class BlockSpec:
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
     probes: tuple[ProbeSeries, ...]
-    layers: tuple[Layer, ...]
+    planes: Mapping[str, Every]
     integrals: tuple[Integral, ...]
 
     @property
@@ -196,11 +197,6 @@ class Simulation:
         return (*measured, *((averaged.sample,) for averaged in self.averaged.values()))
 
     @property
-    def layers(self) -> tuple[Layer, ...]:
-        """The records of layers of cells."""
-        return tuple(Layer(plane.name, plane.every) for plane in self.case.planes)
-
-    @property
     def masks(self) -> Masks | None:
         """The masks that fill the fields of bodies; None without any."""
         return self.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.case.obstacles else None
@@ -224,7 +220,7 @@ class Simulation:
             averages=self.averages,
             spectra=self.spectra,
             probes=self.probes,
-            layers=self.layers,
+            planes={plane.name: plane.every for plane in self.case.planes},
             integrals=self.integrals,
         )
 

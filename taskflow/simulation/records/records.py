@@ -78,16 +78,15 @@ class Records:
             group = waves.series.group
             self._groups[group] = SpectraRecording(place(group), waves)
             self._averaging[group] = AverageRecorder(waves.averages, shard, self._groups[group])
-        for layer in spec.layers:
-            self._groups[layer.group] = FieldRecording(place(layer.group))
+        for group in spec.planes:
+            self._groups[group] = FieldRecording(place(group))
         for probe in spec.probes:
             group = probe.series.group
             self._groups[group] = PointRecording(place(group), probe, spec.grid)
         for integral in spec.integrals:
             group = integral.series.group
             self._groups[group] = IntegralRecording(place(group), integral)
-        self._every = {layer.group: layer.every for layer in spec.layers}
-        self._every |= {followed.series.group: followed.every for followed in spec.followed}
+        self._every = {**spec.planes} | {followed.series.group: followed.every for followed in spec.followed}
 
     def begin(self, now: float, averages: Mapping[str, Any]) -> None:
         """Begin all averages at the time `now`, or go on from the states that a checkpoint has of them, by group."""

@@ -66,14 +66,6 @@ class ProbeSeries:
     every: Every
 
 
-@dataclass(frozen=True)
-class Layer:
-    """A layer of cells that is recorded in a group of the store, how often."""
-
-    group: str
-    every: Every
-
-
 class PointRecording(SeriesRecording):
     """Values at points, linear between the cells around each. Whoever has one of these passes its value on: exactly, so
     that the bits do not depend on the blocks.
@@ -147,11 +139,8 @@ def sides(surface: Surface, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:
 def _within(layer: Box, axis: int, grid: StaggeredGrid) -> Box:
     """The faces of a layer by their lowest number: in a periodic direction the last ones are the first."""
     n = grid.cells[axis]
-    return (
-        layer.shift(triple(-n * (a == axis) for a in range(3)))
-        if grid.periodic[axis] and layer.lo[axis] == n
-        else layer
-    )
+    beyond = grid.periodic[axis] and layer.lo[axis] == n
+    return layer.shift(triple(-n * (beyond and a == axis) for a in range(3)))
 
 
 def geometry(layers: tuple[FaceLayer, ...], grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
